@@ -1,0 +1,50 @@
+#include "actors/batch_reader.hpp"
+
+namespace hydra {
+
+namespace {
+
+std::span<std::byte> sample_of(host_block& block, std::size_t i, std::size_t bytes) {
+  return {block.data() + i * bytes, bytes};
+}
+
+}  // namespace
+
+batch_reader::batch_reader(model_id id, const model_entry& model, host_arena& arena)
+    : id_(id), what_(model.what), source_(model.data.source), order_(model.data.order), arena_(arena) {}
+
+block_id batch_reader::name(block_kind kind, step_index step, std::uint32_t k) const {
+  const auto last = static_cast<std::uint32_t>(what_->size() - 1);
+  return {.model = id_, .replica = {}, .step = step, .pass = pass_kind::train, .kind = kind,
+          .shard = shard_index{kind == block_kind::targets ? last : 0}, .micro_batch = micro_batch_index{k}};
+}
+
+read_batch batch_reader::read(step_index step) {
+  const auto& plan = what_->plan;
+  const auto samples = source_ ? order_.batch(step.value) : std::vector<std::size_t>{};
+  read_batch batch;
+  for (std::uint32_t k = 0; k < plan.micro_batches; ++k) {
+    auto inputs = arena_.allocate(plan.shards.front().input, "minibatch of " + what_->name);
+    auto targets = arena_.allocate(plan.shards.back().targets, "targets of " + what_->name);
+    if (source_) {
+      const auto first = k * static_cast<std::size_t>(plan.samples);
+      batch.targets += fill(split::train, samples.data() + first, *inputs, *targets);
+    }
+    batch.blocks.emplace_back(name(block_kind::minibatch, step, k), std::move(inputs));
+    batch.blocks.emplace_back(name(block_kind::targets, step, k), std::move(targets));
+  }
+  batch.targets = source_ ? batch.targets : 1;
+  return batch;
+}
+
+std::size_t batch_reader::fill(split part, const std::size_t* samples, host_block& inputs, host_block& targets) const {
+  const auto input_bytes = source_->sample_input().bytes().value();
+  const auto target_bytes = source_->sample_target().bytes().value();
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(what_->plan.samples); ++i) {
+    counted += source_->read(part, samples[i], sample_of(inputs, i, input_bytes), sample_of(targets, i, target_bytes));
+  }
+  return counted;
+}
+
+}  // namespace hydra

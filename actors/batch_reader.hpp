@@ -1,0 +1,38 @@
+#pragma once
+// Reads the minibatches of one model into host buffers, one pair of blocks per micro-batch. Pure, but for the files.
+
+#include "actors/run_setup.hpp"
+#include "runtime/block_id.hpp"
+#include "runtime/host_arena.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+struct read_batch {
+  std::size_t targets = 0;   ///< that count, over all micro-batches
+  std::vector<std::pair<block_id, host_block_ptr>> blocks;
+};
+
+/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples.
+class batch_reader {
+ public:
+  batch_reader(model_id id, const model_entry& model, host_arena& arena);
+
+  /// Throws fault_error of the arena or the source. The answer is a pure function of the step.
+  read_batch read(step_index step);
+
+ private:
+  block_id name(block_kind kind, step_index step, std::uint32_t k) const;
+  std::size_t fill(split part, const std::size_t* samples, host_block& inputs, host_block& targets) const;
+
+  model_id id_;
+  sharded_model_ptr what_;
+  std::shared_ptr<const data_source> source_;
+  batch_cursor order_;
+  host_arena& arena_;
+};
+
+}  // namespace hydra

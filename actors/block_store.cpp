@@ -1,0 +1,162 @@
+#include "actors/block_store.hpp"
+
+#include "partition/dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hydra {
+
+struct block_store::model_record {
+  sharded_model_ptr what;
+  std::vector<shard_home> homes;
+  std::vector<version_index> versions;
+  std::vector<bool> stepping;
+};
+
+block_store::block_store(host_arena& arena) : arena_(arena) {}
+block_store::~block_store() = default;
+
+block_store::model_record& block_store::record(model_id id) {
+  const auto found = models_.find(id);
+  if (found == models_.end()) {
+    throw fault_error(fault_code::internal, fmt::format("model {} is not registered", id.value));
+  }
+  return found->second;
+}
+
+void block_store::add_model(model_id model, sharded_model_ptr what, std::vector<shard_home> homes) {
+  model_record r;
+  r.versions.resize(what->size());
+  r.stepping.resize(what->size());
+  r.what = std::move(what);
+  r.homes = std::move(homes);
+  models_.insert_or_assign(model, std::move(r));
+}
+
+// -- leases --------------------------------------------------------------------------------------------------------------
+
+host_block_ptr block_store::readable(const block_id& id) const {
+  if (id.kind != block_kind::parameters) {
+    const auto found = blocks_.find(id);
+    if (found == blocks_.end()) {
+      throw fault_error(fault_code::refused, to_string(id) + " is not at home");
+    }
+    return found->second;
+  }
+  const auto& r = models_.at(id.model);
+  const auto s = id.shard.value;
+  if (r.versions.at(s) != id.step || r.stepping[s]) {
+    throw fault_error(fault_code::refused, fmt::format("{}: home has version {}{}", to_string(id), r.versions[s].value,
+                                                       r.stepping[s] ? ", being stepped" : ""));
+  }
+  return r.homes[s].parameters;
+}
+
+host_block_ptr block_store::room_for(const block_id& id) {
+  return arena_.allocate(record(id.model).what->plan.bytes_of(id), to_string(id));
+}
+
+lease_grant block_store::lease(const lease_request& request) {
+  if (fenced(request.device)) {
+    throw fault_error(fault_code::device_lost, fmt::format("device {} is fenced", request.device.value));
+  }
+  if (!models_.contains(request.what.model)) {
+    throw fault_error(fault_code::refused, to_string(request.what) + ": the model is not registered");
+  }
+  lease_grant grant;
+  for (const auto& id : request.reads) {
+    grant.reads.push_back(readable(id));
+  }
+  landed_blocks landing;
+  for (const auto& id : request.lands) {
+    landing.emplace_back(id, room_for(id));
+    grant.lands.push_back(landing.back().second);
+  }
+  if (!grant.reads.empty()) {
+    leases_[{request.device, request.lease}] = grant.reads;
+  }
+  if (!landing.empty()) {
+    landings_[{request.device, request.what}] = std::move(landing);
+  }
+  return grant;
+}
+
+void block_store::lease_returned(device_id device, ticket lease) { leases_.erase({device, lease}); }
+
+// -- completion ----------------------------------------------------------------------------------------------------------
+
+std::optional<committed> block_store::commit(const unit& u, device_id device) {
+  auto landing = landings_.extract({device, u});
+  if (landing.empty() || fenced(device)) {
+    return std::nullopt;
+  }
+  committed result;
+  for (auto& [id, bytes] : landing.mapped()) {
+    if (id.kind == block_kind::loss) {
+      result.loss = bytes->data() ? bytes->floats()[0] : 0.0F;
+    } else if (id.kind == block_kind::gradients) {
+      record(u.model).homes[u.shard.value].gradients = std::move(bytes);
+      result.has_gradients = true;
+    } else {
+      blocks_.insert_or_assign(id, std::move(bytes));
+    }
+  }
+  for (const auto& id : consumed_by(u, record(u.model).what->size())) {
+    blocks_.erase(id);
+  }
+  return result;
+}
+
+bool block_store::failed(const unit& u, device_id device) {
+  landings_.erase({device, u});
+  return !fenced(device);
+}
+
+void block_store::fence(device_id device) {
+  fenced_.insert(device);
+  std::erase_if(leases_, [&](const auto& entry) { return entry.first.first == device; });
+  std::erase_if(landings_, [&](const auto& entry) { return entry.first.first == device; });
+}
+
+// -- minibatches, versions -----------------------------------------------------------------------------------------------
+
+void block_store::adopt(const block_id& id, host_block_ptr bytes) { blocks_.insert_or_assign(id, std::move(bytes)); }
+
+shard_home block_store::begin_step(model_id model, shard_index shard) {
+  auto& r = record(model);
+  r.stepping.at(shard.value) = true;
+  return r.homes[shard.value];
+}
+
+version_index block_store::stepped(model_id model, shard_index shard) {
+  auto& r = record(model);
+  r.stepping.at(shard.value) = false;
+  r.homes[shard.value].gradients.reset();
+  r.versions[shard.value] = r.versions[shard.value].next();
+  return r.versions[shard.value];
+}
+
+void block_store::forget_blocks(model_id model) {
+  std::erase_if(blocks_, [&](const auto& entry) { return entry.first.model == model; });
+}
+
+// -- facts ---------------------------------------------------------------------------------------------------------------
+
+const sharded_model_ptr& block_store::model(model_id id) const { return models_.at(id).what; }
+
+std::vector<shard_home> block_store::homes(model_id id) const { return models_.at(id).homes; }
+
+std::string block_store::describe() const {
+  std::string text;
+  for (const auto& [key, reads] : leases_) {
+    text += fmt::format("device {} holds lease {} of {} blocks\n", key.first.value, key.second.value, reads.size());
+  }
+  for (const auto& [key, blocks] : landings_) {
+    text += fmt::format("device {} has {} with {} blocks to land\n", key.first.value, to_string(key.second), blocks.size());
+  }
+  return text;
+}
+
+}  // namespace hydra

@@ -1,0 +1,103 @@
+#pragma once
+// The memory manager's books: homes of blocks, leases, landing buffers, versions, fenced devices. Pure: no actors, no
+// copies; memory comes from a host arena.
+
+#include "partition/model_update.hpp"
+#include "partition/sharded_model.hpp"
+#include "runtime/block_id.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/host_arena.hpp"
+#include "runtime/ticket.hpp"
+#include "runtime/unit.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+/// What a device asks for.
+struct lease_request {
+  ticket lease;
+  device_id device;
+  unit what;
+  std::vector<block_id> reads;
+  std::vector<block_id> lands;
+};
+
+/// Buffers in the order asked.
+struct lease_grant {
+  std::vector<host_block_ptr> reads;
+  std::vector<host_block_ptr> lands;
+};
+
+/// What a commit sets in motion.
+struct committed {
+  float loss = 0;
+  bool has_gradients = false;
+};
+
+class block_store {
+ public:
+  explicit block_store(host_arena& arena);
+  ~block_store();
+
+  void add_model(model_id model, sharded_model_ptr what, std::vector<shard_home> homes);
+
+  // -- leases ------------------------------------------------------------------------------------------------------
+  /// Grants a lease or throws fault_error: {device_lost} for a fenced device, {refused} for a block that is not at
+  /// home, an old version or one being stepped, {out_of_memory} if the landing buffers do not fit (retry when
+  /// something is freed). A throw leaves nothing behind.
+  lease_grant lease(const lease_request& request);
+  void lease_returned(device_id device, ticket lease);
+
+  // -- completion --------------------------------------------------------------------------------------------------
+  /// Adopts what the unit has landed and drops what it consumed. Nothing if the device is fenced or the landing is
+  /// unknown (late attempt): then the buffers are dropped.
+  std::optional<committed> commit(const unit& u, device_id device);
+  /// Drops the landing buffers of a unit that ended without result. False if the device is fenced.
+  bool failed(const unit& u, device_id device);
+  /// From now on nothing that the device says counts; its leases and landing buffers are dropped.
+  void fence(device_id device);
+  bool fenced(device_id device) const { return fenced_.contains(device); }
+
+  // -- minibatches, versions ---------------------------------------------------------------------------------------
+  void adopt(const block_id& id, host_block_ptr bytes);
+  /// The home buffers of a shard, to be stepped: its parameters are not leased until `stepped`.
+  shard_home begin_step(model_id model, shard_index shard);
+  /// The next version is at home; its gradients are dropped.
+  version_index stepped(model_id model, shard_index shard);
+  /// Drops everything of a model but its parameters and moments (it has left).
+  void forget_blocks(model_id model);
+
+  // -- facts -------------------------------------------------------------------------------------------------------
+  const sharded_model_ptr& model(model_id id) const;
+  std::vector<shard_home> homes(model_id id) const;
+  std::size_t leases() const noexcept { return leases_.size(); }
+  std::size_t landings() const noexcept { return landings_.size(); }
+  std::size_t blocks() const noexcept { return blocks_.size(); }
+  /// One line per outstanding lease and landing, for a stuck run.
+  std::string describe() const;
+
+ private:
+  struct model_record;
+  using landing_key = std::pair<device_id, unit>;
+  using landed_blocks = std::vector<std::pair<block_id, host_block_ptr>>;
+
+  host_block_ptr readable(const block_id& id) const;
+  host_block_ptr room_for(const block_id& id);
+  model_record& record(model_id id);
+
+  host_arena& arena_;
+  std::map<model_id, model_record> models_;
+  std::unordered_map<block_id, host_block_ptr> blocks_;
+  std::map<std::pair<device_id, ticket>, std::vector<host_block_ptr>> leases_;
+  std::map<landing_key, landed_blocks> landings_;
+  std::set<device_id> fenced_;
+};
+
+}  // namespace hydra

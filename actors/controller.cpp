@@ -1,0 +1,66 @@
+#include "actors/guarded.hpp"
+#include "actors/spawn.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+/// CONTROLLER of the session: calls the user's callbacks and tells the task what they asked for.
+class callback_controller final : public controller_actor::base {
+ public:
+  using super = controller_actor::base;
+
+  callback_controller(caf::actor_config& config, run_services services, std::vector<step_callback> callbacks)
+      : super(config), services_(std::move(services)), callbacks_(std::move(callbacks)) {}
+
+  static constexpr const char* actor_name = "controller";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    return {guarded(this, &callback_controller::on_step_observed), guarded(this, &callback_controller::on_shut_down)};
+  }
+
+  void on_exit() override { callbacks_.clear(); }
+
+  void on_fault(const fault& why) {
+    services_.log->error("a callback fails: {}", why.text);
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  void on_step_observed(const step_observed& m) {
+    control wishes;
+    for (const auto& call : callbacks_) {
+      call(m.what, wishes);
+    }
+    // A wish for another model takes effect at the boundary that model observes next.
+    stopped_.insert(stopped_.end(), wishes.stopped().begin(), wishes.stopped().end());
+    const bool stop = std::ranges::find(stopped_, m.what.model) != stopped_.end();
+    send(m.task, step_acknowledged{m.what.step, stop});
+  }
+
+  void on_shut_down(const shut_down&) { quit(); }
+
+  run_services services_;
+  std::vector<step_callback> callbacks_;
+  std::vector<model_id> stopped_;
+};
+
+}  // namespace
+
+controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
+                                  std::vector<step_callback> callbacks, bool detached) {
+  if (callbacks.empty()) {
+    return {};
+  }
+  if (detached) {
+    return system.spawn<callback_controller, caf::detached>(services, std::move(callbacks));
+  }
+  return system.spawn<callback_controller>(services, std::move(callbacks));
+}
+
+}  // namespace hydra

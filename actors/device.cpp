@@ -1,0 +1,108 @@
+#include "actors/device_pipeline.hpp"
+#include "actors/guarded.hpp"
+#include "actors/spawn.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// DEVICE: hands messages and completions to the pipeline and sends what it says.
+class device_host final : public device_actor::base, public pipeline_port {
+ public:
+  using super = device_actor::base;
+
+  device_host(caf::actor_config& config, run_services services, device_setup setup)
+      : super(config),
+        services_(std::move(services)),
+        setup_(std::move(setup)),
+        pipeline_(std::make_unique<device_pipeline>(*setup_.machine, *this, services_.spans, setup_.pipeline)) {}
+
+  static constexpr const char* actor_name = "device";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    return {guarded(this, &device_host::on_begin_run),     guarded(this, &device_host::on_prefetch_shard),
+            guarded(this, &device_host::on_execute_shard), guarded(this, &device_host::on_withdraw_unit),
+            guarded(this, &device_host::on_shard_leased),  guarded(this, &device_host::on_lease_refused),
+            guarded(this, &device_host::on_operation_completed),
+            guarded(this, &device_host::on_shut_down)};
+  }
+
+  void on_exit() override {
+    setup_.machine->stop();
+    pipeline_.reset();
+    setup_.scheduler = nullptr;
+    setup_.memory = nullptr;
+    setup_.reporter = nullptr;
+  }
+
+  /// The supervisor hears of it and declares the device lost.
+  void on_fault(const fault& why) {
+    services_.log->error("device {} fails: {}", setup_.machine->info().name, why.text);
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  // -- messages --------------------------------------------------------------------------------------------------------
+
+  void on_begin_run(const begin_run&) { pipeline_->start(); }
+
+  void on_prefetch_shard(const prefetch_shard& m) {
+    first_prefetch_ = first_prefetch_ ? first_prefetch_ : clock().now();
+    pipeline_->prefetch(m.what);
+  }
+
+  void on_execute_shard(const execute_shard& m) { pipeline_->execute(m.what, m.model, m.targets); }
+  void on_withdraw_unit(const withdraw_unit& m) { pipeline_->withdraw(m.what); }
+  void on_shard_leased(const shard_leased& m) { pipeline_->leased(m.lease, m.reads, m.lands); }
+  void on_lease_refused(const lease_refused& m) { pipeline_->refused(m.lease, m.why); }
+  void on_operation_completed(const operation_completed& m) { pipeline_->completed(m.what); }
+
+  void on_shut_down(const shut_down&) {
+    const auto& c = pipeline_->counters();
+    send(setup_.reporter, device_retired{setup_.id, c.busy, c.exposed_transfer, c.h2d_bytes, c.d2h_bytes, c.hits,
+                                         c.misses, first_prefetch_});
+    quit();
+  }
+
+  // -- what the pipeline says ------------------------------------------------------------------------------------------
+
+  void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> lands) override {
+    send(setup_.memory, lease_shard{lease, setup_.id, u, std::move(reads), std::move(lands)});
+  }
+
+  void return_lease(ticket lease) override { send(setup_.memory, lease_returned{lease, setup_.id}); }
+
+  void demoted(const unit& u, duration compute, duration promote, duration demote) override {
+    services_.log->debug("device {} demotes {}", setup_.machine->info().name, to_string(u));
+    send(setup_.memory, shard_demoted{u, setup_.id, {compute, promote, demote, setup_.machine->info().speed}});
+  }
+
+  void failed(const unit& u, const fault& why) override {
+    services_.log->debug("device {} gives up {}: {}", setup_.machine->info().name, to_string(u), why.text);
+    send(setup_.memory, shard_failed{u, setup_.id, why});
+  }
+
+  void freed(std::uint32_t credits, const std::optional<unit>& running, std::vector<block_id> cached,
+             std::vector<block_id> dropped) override {
+    send(setup_.scheduler, device_freed{setup_.id, credits, running, std::move(cached), std::move(dropped)});
+  }
+
+  run_services services_;
+  device_setup setup_;
+  std::unique_ptr<device_pipeline> pipeline_;
+  std::optional<time_point> first_prefetch_;
+};
+
+}  // namespace
+
+device_actor spawn_device(caf::actor_system& system, const run_services& services, const device_setup& setup) {
+  auto actor = system.spawn<device_host>(services, setup);
+  setup.machine->on_completion([actor](const completion& c) { post(actor, operation_completed{c}); });
+  return actor;
+}
+
+}  // namespace hydra

@@ -1,0 +1,716 @@
+#include "actors/device_pipeline.hpp"
+
+#include "partition/dataflow.hpp"
+#include "runtime/accounting_allocator.hpp"
+#include "runtime/block_copy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// How many micro-batches of outputs a visit may have on the device (footprint: they stream, two at a time).
+constexpr std::size_t output_window = 2;
+
+byte_count usable(const device_info& info) { return info.memory > info.reserve ? info.memory - info.reserve : byte_count{}; }
+
+std::string detail_of(const visit_record& v) {
+  return fmt::format("{} {} {} step {}", v.model->name, to_string(v.what.way), v.what.shard.value, v.what.step.value);
+}
+
+duration overlap(const copy_interval& copy, time_point begin, time_point end) {
+  const auto from = std::max(copy.begin, begin);
+  const auto to = std::min(copy.end, end);
+  return to > from ? to - from : duration{};
+}
+
+}  // namespace
+
+device_pipeline::device_pipeline(device& machine, pipeline_port& port, trace* spans, const pipeline_options& options)
+    : machine_(machine),
+      port_(port),
+      spans_(spans),
+      options_(options),
+      budget_(machine.info().name, usable(machine.info())),
+      cache_(budget_) {}
+
+device_pipeline::~device_pipeline() = default;
+
+void device_pipeline::start() {
+  for (std::uint32_t i = 0; i < options_.slots; ++i) {
+    port_.freed(1, std::nullopt, {}, {});
+  }
+}
+
+// -- messages -------------------------------------------------------------------------------------------------------------
+
+visit_record& device_pipeline::record(const unit& u) {
+  const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
+  if (found != visits_.end()) {
+    return **found;
+  }
+  visits_.push_back(std::make_unique<visit_record>());
+  visits_.back()->what = u;
+  visits_.back()->batches.resize(u.micro_batches);
+  return *visits_.back();
+}
+
+void device_pipeline::prefetch(const unit& u) {
+  record(u).placed = true;
+  advance();
+}
+
+void device_pipeline::execute(const unit& u, sharded_model_ptr model, std::size_t targets) {
+  auto& v = record(u);
+  v.ordered = true;
+  v.targets = targets;
+  v.work = std::make_shared<visit>(model, u, targets);
+  v.model = std::move(model);
+  advance();
+}
+
+void device_pipeline::withdraw(const unit& u) {
+  const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
+  if (found != visits_.end() && (*found)->phase != visit_phase::ended) {
+    fail(**found, {fault_code::cancelled, to_string(u) + " was withdrawn"});
+  }
+  advance();
+}
+
+void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> lands) {
+  const auto found = leases_.find(lease.value);
+  if (found == leases_.end()) {
+    return;
+  }
+  auto& l = found->second;
+  auto& v = *l.owner;
+  --v.leases_awaited;
+  for (std::size_t i = 0; i < lands.size(); ++i) {
+    v.lands.emplace(l.lands[i], lands[i]);
+  }
+  if (v.error) {
+    port_.return_lease(lease);
+    leases_.erase(found);
+    fail(v, v.error);
+  } else {
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+      submit_promotion(l, lease, l.reads[i], reads[i]);
+    }
+    v.phase = l.staging ? visit_phase::staged : v.phase;
+    v.batches[l.batch].fetched = true;
+    if (reads.empty()) {
+      leases_.erase(found);
+    }
+  }
+  advance();
+}
+
+void device_pipeline::refused(ticket lease, const fault& why) {
+  const auto found = leases_.extract(lease.value);
+  if (!found.empty()) {
+    auto& v = *found.mapped().owner;
+    --v.leases_awaited;
+    fail(v, why);
+  }
+  advance();
+}
+
+void device_pipeline::completed(const completion& c) {
+  const auto found = operations_.extract(c.operation.value);
+  if (found.empty()) {
+    return;
+  }
+  const auto& op = found.mapped();
+  auto& v = *op.owner;
+  --v.outstanding;
+  count(op, c);
+  if (op.kind == op_kind::promote || op.kind == op_kind::promote_input) {
+    on_promoted(op);
+  }
+  if (c.error) {
+    fail(v, c.error);
+  } else if (op.kind == op_kind::compute) {
+    on_computed(v, op, c);
+  } else if (op.kind != op_kind::promote && op.kind != op_kind::promote_input) {
+    on_landed(v, op);
+  } else if (v.error) {
+    fail(v, v.error);
+  }
+  advance();
+}
+
+// -- the loop -------------------------------------------------------------------------------------------------------------
+
+/// Every event may let any visit go on; a port that answers at once must not start a second loop inside the first.
+void device_pipeline::advance() {
+  if (std::exchange(advancing_, true)) {
+    return;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < visits_.size(); ++i) {
+      changed = step(*visits_[i]) || changed;
+    }
+    mark_started();
+  }
+  advancing_ = false;
+  erase_ended();
+  say_state();
+}
+
+bool device_pipeline::step(visit_record& v) {
+  if (!v.alive()) {
+    return false;
+  }
+  if (v.phase == visit_phase::claiming) {
+    return v.placed && v.ordered && try_claim(v);
+  }
+  if (v.phase == visit_phase::landing && v.outstanding == 0) {
+    end_demoted(v);
+    return true;
+  }
+  const bool submits = v.phase == visit_phase::staged || v.phase == visit_phase::running;
+  return submits && !v.all_submitted() && first_to_submit(v) && pump(v);
+}
+
+void device_pipeline::erase_ended() {
+  std::erase_if(visits_, [](const auto& v) { return v->phase == visit_phase::ended && v->placed && v->ordered; });
+}
+
+/// A unit starts when nothing computes before it and all that its first computation waits for is there.
+void device_pipeline::mark_started() {
+  for (auto& v : visits_) {
+    if (!v->alive() || v->phase == visit_phase::landing) {
+      continue;
+    }
+    if (v->phase != visit_phase::staged || v->next_op == 0) {
+      return;  // it runs, or it is not even submitted: none behind it has started
+    }
+    if (!std::ranges::all_of(v->start_after, [this](ticket t) { return done(t); })) {
+      return;
+    }
+    v->phase = visit_phase::running;
+    if (options_.double_buffer) {
+      return_credit(*v);
+    }
+    return;
+  }
+}
+
+void device_pipeline::return_credit(visit_record& v) {
+  if (!std::exchange(v.credit_returned, true) && v.placed) {
+    ++credits_due_;
+  }
+}
+
+void device_pipeline::say_state() {
+  const auto runs = std::ranges::find_if(visits_, [](const auto& v) { return v->phase == visit_phase::running; });
+  const auto running = runs == visits_.end() ? std::nullopt : std::optional((*runs)->what);
+  const bool changed = running != running_;
+  running_ = running;
+  if (!changed && credits_due_ == 0) {
+    return;
+  }
+  const auto credits = std::exchange(credits_due_, 0);
+  port_.freed(credits > 0 ? 1 : 0, running, std::exchange(newly_cached_, {}), cache_.take_dropped());
+  for (std::uint32_t i = 1; i < credits; ++i) {
+    port_.freed(1, running, {}, {});
+  }
+}
+
+// -- staging --------------------------------------------------------------------------------------------------------------
+
+std::optional<staged_block> device_pipeline::live_output(const block_id& id) const {
+  for (const auto& v : visits_) {
+    if (v->what.model != id.model || !v->alive()) {
+      continue;
+    }
+    for (std::size_t k = 0; k < v->next_op; ++k) {
+      const auto out = output_of(v->what, micro_batch_index{v->what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+      if (out == id) {
+        const auto block = v->batches[k].output.lock();
+        return block ? std::optional(staged_block{block, v->batches[k].compute}) : std::nullopt;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+bool device_pipeline::produced_here(const block_id& id) const {
+  return std::ranges::any_of(visits_, [&](const auto& v) {
+    if (v->what.model != id.model || !v->alive()) {
+      return false;
+    }
+    for (std::uint32_t k = 0; k < v->what.micro_batches; ++k) {
+      if (output_of(v->what, micro_batch_index{v->what.first_micro_batch.value + k}) == id) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+/// What micro-batch `k` of a visit reads; with the first one the parameters.
+std::vector<device_pipeline::wanted_block> device_pipeline::wanted(const visit_record& v, std::size_t k) const {
+  std::vector<wanted_block> wants;
+  const auto want = [&](const block_id& id) {
+    wants.push_back({.id = id, .bytes = charged_bytes(v.model->plan.bytes_of(id)), .found = {}});
+  };
+  if (k == 0) {
+    want(parameters_of(v.what));
+  }
+  const auto in = inputs_of(v.what, v.model->size(), micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+  want(in.input);
+  if (in.second) {
+    want(*in.second);
+  }
+  return wants;
+}
+
+/// By name: in the cache (or still landing), produced by a unit that computes here, else at home. False: it is
+/// produced here but has left the device and its unit has not been demoted; home need not have it yet.
+bool device_pipeline::resolve(wanted_block& w) {
+  if (const auto* entry = cache_.find(w.id)) {
+    cache_.pin(w.id);
+    w.found = {entry->block, entry->ready};
+    w.hit = true;
+    return true;
+  }
+  if (auto live = live_output(w.id)) {
+    w.found = *live;
+    return true;
+  }
+  w.home = !produced_here(w.id);
+  return w.home;
+}
+
+void device_pipeline::unpin_all(std::vector<wanted_block>& wants) {
+  for (const auto& w : wants) {
+    if (w.hit) {
+      cache_.unpin(w.id);
+    }
+  }
+}
+
+staged_block& device_pipeline::slot_of(visit_record& v, const block_id& id, std::size_t k) {
+  if (id.kind == block_kind::parameters) {
+    return v.parameters;
+  }
+  const auto in = inputs_of(v.what, v.model->size(), micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+  return in.input == id ? v.batches[k].input : v.batches[k].second;
+}
+
+bool device_pipeline::try_claim(visit_record& v) {
+  auto wants = wanted(v, 0);
+  byte_count bytes;
+  const bool resolved = std::ranges::all_of(wants, [&](wanted_block& w) {
+    const bool found = resolve(w);
+    bytes += w.hit ? byte_count{} : w.bytes;
+    return found;
+  });
+  auto claim = resolved ? cache_.make_room(bytes) : std::nullopt;
+  if (!claim) {
+    unpin_all(wants);
+    return false;
+  }
+  ++(wants.front().hit ? counters_.hits : counters_.misses);
+  std::vector<block_id> reads;
+  for (auto& w : wants) {
+    take(v, w, *claim);
+    if (w.home) {
+      reads.push_back(w.id);
+    }
+  }
+  v.batches[0].fetching = true;
+  v.phase = visit_phase::leasing;
+  request_lease(v, std::move(reads), produced_by(v.what, v.model->size()), 0, true);
+  return true;
+}
+
+/// Puts a wanted block into the cache (pinned) and into the visit.
+void device_pipeline::take(visit_record& v, wanted_block& w, reservation& claim) {
+  v.pins.push_back(w.id);
+  if (!w.hit) {
+    auto block = w.home ? std::make_shared<device_block>() : w.found.block;
+    cache_.insert(w.id, claim.split(w.bytes), block, /*dirty=*/!w.home);
+    cache_.set_ready(w.id, w.found.ready);
+    v.inserted.push_back(w.id);
+    w.found.block = std::move(block);
+  }
+  slot_of(v, w.id, 0) = w.found;
+}
+
+void device_pipeline::request_lease(visit_record& v, std::vector<block_id> reads, std::vector<block_id> lands,
+                                    std::size_t k, bool staging) {
+  const ticket lease{++last_lease_};
+  leases_.emplace(lease.value, lease_record{&v, reads, lands, k, staging, reads.size()});
+  ++v.leases_awaited;
+  port_.lease(lease, v.what, std::move(reads), std::move(lands));
+}
+
+void device_pipeline::submit_promotion(lease_record& lease, ticket id, const block_id& block, const host_block_ptr& home) {
+  auto& v = *lease.owner;
+  auto& slot = slot_of(v, block, lease.batch);
+  const auto bytes = v.model->plan.bytes_of(block);
+  const bool parameters = block.kind == block_kind::parameters;
+  operation op{.work = copy_in(home, bytes, slot.block, machine_.info().torch_device),
+               .bytes = bytes,
+               .estimate = {},
+               .label = {"prefetch_shard", fmt::format("{} of {}", to_string(block.kind), detail_of(v))}};
+  slot.ready = submit(queue_kind::h2d, std::move(op), {},
+                      {.owner = &v, .kind = parameters ? op_kind::promote : op_kind::promote_input, .batch = lease.batch,
+                       .lease = id, .bytes = bytes, .label = {}});
+  if (lease.staging) {
+    cache_.set_ready(block, slot.ready);
+  }
+  if (parameters) {
+    newly_cached_.push_back(block);
+  }
+}
+
+// -- computing ------------------------------------------------------------------------------------------------------------
+
+bool device_pipeline::first_to_submit(const visit_record& v) const {
+  for (const auto& other : visits_) {
+    if (other.get() == &v) {
+      return true;
+    }
+    if (other->alive() && !other->all_submitted()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// C: reserved afresh, or taken over from the last unit that holds it. Then the first computation waits by ticket for
+/// that unit's landing copies, whose bytes it needs; no message lies between the two units.
+bool device_pipeline::try_working(visit_record& v) {
+  const auto need = v.model->plan.footprint_of(v.what).working;
+  if (auto fresh = cache_.make_room(need)) {
+    v.working.push_back(std::move(*fresh));
+    return true;
+  }
+  visit_record* holder = nullptr;
+  for (auto& other : visits_) {
+    if (other.get() != &v && other->alive() && !other->working.empty() && other->all_submitted()) {
+      holder = other.get();
+    }
+  }
+  if (!holder) {
+    return false;
+  }
+  byte_count held;
+  for (const auto& r : holder->working) {
+    held += r.bytes();
+  }
+  auto more = held < need ? cache_.make_room(need - held) : std::optional(reservation{});
+  if (!more) {
+    return false;
+  }
+  v.working = std::exchange(holder->working, {});
+  v.working.push_back(std::move(*more));
+  v.start_after.insert(v.start_after.end(), holder->landing.begin(), holder->landing.end());
+  return true;
+}
+
+/// Looks for the inputs of a later micro-batch; its bytes are part of C.
+bool device_pipeline::fetch(visit_record& v, std::size_t k) {
+  auto wants = wanted(v, k);
+  if (!std::ranges::all_of(wants, [this](wanted_block& w) { return resolve(w); })) {
+    unpin_all(wants);
+    return false;
+  }
+  std::vector<block_id> reads;
+  for (auto& w : wants) {
+    if (w.hit) {
+      v.pins.push_back(w.id);
+    } else if (w.home) {
+      w.found.block = std::make_shared<device_block>();
+      reads.push_back(w.id);
+    }
+    slot_of(v, w.id, k) = w.found;
+  }
+  auto& batch = v.batches[k];
+  batch.fetching = true;
+  batch.fetched = reads.empty();
+  if (!reads.empty()) {
+    request_lease(v, std::move(reads), {}, k, false);
+  }
+  return true;
+}
+
+bool device_pipeline::pump(visit_record& v) {
+  bool changed = false;
+  if (v.working.empty() && v.next_op == 0) {
+    if (!try_working(v)) {
+      return false;
+    }
+    changed = true;
+  }
+  for (std::size_t k = v.next_op; k < v.batches.size() && k <= v.computed + 1; ++k) {
+    changed = (!v.batches[k].fetching && fetch(v, k)) || changed;
+  }
+  while (!v.all_submitted() && v.batches[v.next_op].fetched) {
+    const auto k = v.next_op;
+    if (k >= output_window && !v.batches[k - output_window].output_landed) {
+      break;
+    }
+    submit_compute(v, k);
+    changed = true;
+  }
+  return changed;
+}
+
+void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
+  auto& batch = v.batches[k];
+  const auto out = output_of(v.what, micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+  const auto output = out ? std::make_shared<device_block>() : nullptr;
+  if (k == 0 && has_gradients(v.what)) {
+    v.results.gradients = std::make_shared<device_block>();
+    v.results.loss = has_loss(v.what, v.model->size()) ? std::make_shared<device_block>() : nullptr;
+  }
+  std::vector<ticket> after{v.parameters.ready, batch.input.ready, batch.second.ready};
+  if (k == 0) {
+    v.start_after.insert(v.start_after.end(), after.begin(), after.end());
+    after = v.start_after;
+  }
+  operation op{.work = [work = v.work, k, parameters = v.parameters.block,
+                        blocks = micro_batch_blocks{batch.input.block, batch.second.block, output},
+                        results = v.results] { work->run(k, parameters, blocks, results); },
+               .bytes = {},
+               .estimate = v.model->plan.time_of(v.what) / v.what.micro_batches,
+               .label = {"execute_shard", fmt::format("{} micro-batch {}", detail_of(v), k)}};
+  ++v.next_op;
+  batch.compute = submit(queue_kind::compute, std::move(op), after, 
+                         {.owner = &v, .kind = op_kind::compute, .batch = k, .lease = {}, .bytes = {}, .label = {}});
+  batch.output = output;
+  batch.input.block.reset();
+  batch.second.block.reset();
+  if (v.all_submitted()) {
+    v.parameters.block.reset();
+  }
+  submit_demotions(v, k, output);
+}
+
+void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const device_block_ptr& output) {
+  const auto index = micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
+  if (const auto out = output_of(v.what, index)) {
+    keep_output(v, *out, output, v.batches[k].compute);
+    demote(v, op_kind::demote_output, k, *out, output);
+  } else {
+    v.batches[k].output_landed = true;
+  }
+  if (!v.all_submitted()) {
+    return;
+  }
+  const auto results = std::exchange(v.results, {});
+  if (results.gradients) {
+    demote(v, op_kind::demote_gradients, k, gradients_of(v.what), results.gradients);
+  }
+  if (results.loss) {
+    demote(v, op_kind::demote_loss, k, loss_of(v.what), results.loss);
+  }
+}
+
+/// An output stays in the cache if another unit could still be staged beside it.
+void device_pipeline::keep_output(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready) {
+  const auto bytes = charged_bytes(v.model->plan.bytes_of(id));
+  if (!options_.cache || cache_.peek(id) || budget_.left() + cache_.evictable() < bytes + options_.staging_room) {
+    return;
+  }
+  if (auto claim = cache_.make_room(bytes)) {
+    cache_.insert(id, std::move(*claim), block, /*dirty=*/true);
+    cache_.set_ready(id, ready);
+    cache_.unpin(id);
+    v.inserted.push_back(id);
+  }
+}
+
+void device_pipeline::demote(visit_record& v, op_kind kind, std::size_t k, const block_id& id, device_block_ptr from) {
+  const auto bytes = v.model->plan.bytes_of(id);
+  operation op{.work = copy_out(std::move(from), v.lands.at(id)),
+               .bytes = bytes,
+               .estimate = {},
+               .label = {"demote_shard", fmt::format("{} of {}", to_string(id.kind), detail_of(v))}};
+  const std::vector<ticket> after{v.batches[k].compute};
+  v.landing.push_back(submit(queue_kind::d2h, std::move(op), after,
+                             {.owner = &v, .kind = kind, .batch = k, .lease = {}, .bytes = bytes, .label = {}}));
+}
+
+ticket device_pipeline::submit(queue_kind queue, operation op, std::span<const ticket> after, operation_record record) {
+  record.label = op.label;
+  ++record.owner->outstanding;
+  const auto t = machine_.submit(queue, std::move(op), after);
+  operations_.emplace(t.value, std::move(record));
+  return t;
+}
+
+// -- events ---------------------------------------------------------------------------------------------------------------
+
+void device_pipeline::count(const operation_record& op, const completion& c) {
+  if (c.error.code == fault_code::dependency_failed || c.error.code == fault_code::cancelled) {
+    return;  // it never ran
+  }
+  auto& v = *op.owner;
+  const auto took = c.end - c.begin;
+  const char* queue = "compute";
+  switch (op.kind) {
+    case op_kind::compute:
+      counters_.busy += took;
+      v.compute_time += took;
+      break;
+    case op_kind::promote:
+      v.promote_time += took;
+      [[fallthrough]];
+    case op_kind::promote_input:
+      counters_.h2d_bytes += op.bytes;
+      v.copies.push_back({c.begin, c.end});
+      queue = "h2d";
+      break;
+    case op_kind::demote_gradients:
+      v.demote_time += took;
+      [[fallthrough]];
+    default:
+      counters_.d2h_bytes += op.bytes;
+      queue = "d2h";
+  }
+  if (spans_) {
+    spans_->record({op.label.name, machine_.info().name + " " + queue, c.begin, c.end, op.label.detail});
+  }
+}
+
+void device_pipeline::on_promoted(const operation_record& op) {
+  const auto found = leases_.find(op.lease.value);
+  if (found != leases_.end() && --found->second.copies == 0) {
+    leases_.erase(found);
+    port_.return_lease(op.lease);
+  }
+}
+
+void device_pipeline::on_computed(visit_record& v, const operation_record& op, const completion& c) {
+  if (op.batch == 0 && last_compute_end_) {
+    for (const auto& copy : v.copies) {
+      counters_.exposed_transfer += overlap(copy, *last_compute_end_, c.begin);
+    }
+  }
+  last_compute_end_ = c.end;
+  v.batches[op.batch].computed = true;
+  ++v.computed;
+  if (v.error) {
+    fail(v, v.error);
+  } else if (v.all_computed()) {
+    finish_compute(v);
+  }
+}
+
+void device_pipeline::finish_compute(visit_record& v) {
+  v.phase = visit_phase::landing;
+  for (const auto& id : v.pins) {
+    cache_.unpin(id);
+    if (!options_.cache) {
+      cache_.drop(id);
+    }
+  }
+  v.pins.clear();
+  if (has_gradients(v.what)) {
+    cache_.drop(parameters_of(v.what));  // the next version comes from the optimizer
+    for (const auto& id : consumed_by(v.what, v.model->size())) {
+      cache_.drop(id);
+    }
+  }
+  return_credit(v);
+}
+
+void device_pipeline::on_landed(visit_record& v, const operation_record& op) {
+  if (op.kind == op_kind::demote_output) {
+    v.batches[op.batch].output_landed = true;
+    const auto out = output_of(v.what, micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(op.batch)});
+    if (out && cache_.peek(*out)) {
+      cache_.set_clean(*out);
+    }
+  }
+  if (v.error) {
+    fail(v, v.error);
+  }
+}
+
+// -- ends -----------------------------------------------------------------------------------------------------------------
+
+/// Keeps the cause, waits for what is outstanding, then ends the visit.
+void device_pipeline::fail(visit_record& v, const fault& why) {
+  if (!v.error || (v.error.code == fault_code::dependency_failed && why.code != fault_code::dependency_failed)) {
+    v.error = why;
+  }
+  if (why.code == fault_code::out_of_memory) {
+    cache_.evict_all();
+  }
+  if (v.outstanding == 0 && v.leases_awaited == 0 && v.phase != visit_phase::ended) {
+    end_failed(v);
+  }
+}
+
+void device_pipeline::release(visit_record& v) {
+  for (const auto& id : std::exchange(v.pins, {})) {
+    cache_.unpin(id);
+  }
+  v.working.clear();
+  v.lands.clear();
+  v.batches.clear();
+  v.parameters = {};
+  v.results = {};
+  v.work.reset();
+}
+
+void device_pipeline::end_failed(visit_record& v) {
+  if (v.model) {
+    for (const auto& id : produced_by(v.what, v.model->size())) {
+      if (cache_.peek(id)) {
+        cache_.set_clean(id);
+        cache_.drop(id);
+      }
+    }
+  }
+  const auto inserted = std::exchange(v.inserted, {});
+  release(v);
+  for (const auto& id : inserted) {
+    cache_.drop(id);
+  }
+  return_credit(v);
+  v.phase = visit_phase::ended;
+  port_.failed(v.what, v.error);
+}
+
+void device_pipeline::end_demoted(visit_record& v) {
+  release(v);
+  v.phase = visit_phase::ended;
+  port_.demoted(v.what, v.compute_time, v.promote_time, v.demote_time);
+}
+
+// -- facts ----------------------------------------------------------------------------------------------------------------
+
+std::size_t device_pipeline::visits() const noexcept {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(visits_, [](const auto& v) { return v->phase != visit_phase::ended; }));
+}
+
+bool device_pipeline::quiet() const {
+  return visits() == 0 && operations_.empty() && leases_.empty() && budget_.used() == cache_.resident() &&
+         cache_.evictable() == cache_.resident();
+}
+
+std::string device_pipeline::describe() const {
+  std::string text;
+  constexpr const char* names[] = {"claiming", "leasing", "staged", "running", "landing", "ended"};
+  for (const auto& v : visits_) {
+    text += fmt::format("{}: {} is {}, {} operations and {} leases outstanding, {} of {} micro-batches computed\n",
+                        machine_.info().name, to_string(v->what), names[static_cast<int>(v->phase)], v->outstanding,
+                        v->leases_awaited, v->computed, v->what.micro_batches);
+  }
+  return text;
+}
+
+}  // namespace hydra

@@ -1,0 +1,166 @@
+#pragma once
+// The slot machine of one device: from messages and completions to operations and answers. No actor, no thread, no
+// clock: the DEVICE actor only hands it messages and sends what it says.
+
+#include "actors/visit_record.hpp"
+#include "runtime/block_cache.hpp"
+#include "runtime/byte_budget.hpp"
+#include "runtime/device.hpp"
+#include "runtime/trace.hpp"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace hydra {
+
+/// What the pipeline has to say, and to whom the actor sends it.
+class pipeline_port {
+ public:
+  virtual ~pipeline_port() = default;
+  virtual void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> lands) = 0;
+  virtual void return_lease(ticket lease) = 0;
+  virtual void demoted(const unit& u, duration compute, duration promote, duration demote) = 0;
+  virtual void failed(const unit& u, const fault& why) = 0;
+  virtual void freed(std::uint32_t credits, const std::optional<unit>& running, std::vector<block_id> cached,
+                     std::vector<block_id> dropped) = 0;
+};
+
+struct pipeline_options {
+  std::uint32_t slots = 1;         ///< units staged besides the one computing; 1 = the paper's double buffer
+  bool double_buffer = true;       ///< false: the credit comes back when the device falls idle
+  bool cache = true;               ///< false: blocks leave with their visit
+  byte_count staging_room;         ///< X of the plan: outputs stay cached only while this much can still be staged
+};
+
+struct pipeline_counters {
+  duration busy{};
+  duration exposed_transfer{};
+  byte_count h2d_bytes;
+  byte_count d2h_bytes;
+  std::uint64_t hits = 0;          ///< parameters found on the device
+  std::uint64_t misses = 0;
+};
+
+/// Order of claims: W (staging) -> lease -> copies; C (computing) when all computations before it are submitted, either
+/// reserved afresh or passed on by the unit before, whose landing copies the first computation then waits for by ticket.
+class device_pipeline {
+ public:
+  /// `machine`, `port` and `spans` (may be null) outlive the pipeline.
+  device_pipeline(device& machine, pipeline_port& port, trace* spans, const pipeline_options& options);
+  ~device_pipeline();
+
+  /// Offers the credits of all slots.
+  void start();
+
+  // -- messages ----------------------------------------------------------------------------------------------------
+  void prefetch(const unit& u);
+  void execute(const unit& u, sharded_model_ptr model, std::size_t targets);
+  void leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> lands);
+  void refused(ticket lease, const fault& why);
+  void withdraw(const unit& u);
+  void completed(const completion& c);
+
+  // -- facts -------------------------------------------------------------------------------------------------------
+  const pipeline_counters& counters() const noexcept { return counters_; }
+  const byte_budget& budget() const noexcept { return budget_; }
+  /// Units that have not ended.
+  std::size_t visits() const noexcept;
+  /// True if nothing is held: no visit, no operation, no claim beyond clean cached blocks.
+  bool quiet() const;
+  std::string describe() const;
+
+ private:
+  enum class op_kind : std::uint8_t { promote, promote_input, compute, demote_output, demote_gradients, demote_loss };
+  struct operation_record {
+    visit_record* owner = nullptr;
+    op_kind kind = op_kind::compute;
+    std::size_t batch = 0;
+    ticket lease;                  ///< of a promotion
+    byte_count bytes;
+    operation_label label;
+  };
+  struct lease_record {
+    visit_record* owner = nullptr;
+    std::vector<block_id> reads;
+    std::vector<block_id> lands;
+    std::size_t batch = 0;         ///< micro-batch of a streaming lease
+    bool staging = false;
+    std::size_t copies = 0;        ///< not yet completed
+  };
+  struct wanted_block {
+    block_id id;
+    byte_count bytes;
+    staged_block found;
+    bool hit = false;              ///< in the cache, pinned for this visit
+    bool home = false;             ///< to be copied
+  };
+
+  // -- records -----------------------------------------------------------------------------------------------------
+  visit_record& record(const unit& u);
+  void advance();
+  bool step(visit_record& v);
+  void erase_ended();
+
+  // -- staging -----------------------------------------------------------------------------------------------------
+  bool try_claim(visit_record& v);
+  std::vector<wanted_block> wanted(const visit_record& v, std::size_t k) const;
+  bool resolve(wanted_block& w);
+  void unpin_all(std::vector<wanted_block>& wants);
+  void take(visit_record& v, wanted_block& w, reservation& claim);
+  void request_lease(visit_record& v, std::vector<block_id> reads, std::vector<block_id> lands, std::size_t k, bool staging);
+  bool produced_here(const block_id& id) const;
+  std::optional<staged_block> live_output(const block_id& id) const;
+  void submit_promotion(lease_record& lease, ticket id, const block_id& block, const host_block_ptr& home);
+  staged_block& slot_of(visit_record& v, const block_id& id, std::size_t k);
+
+  // -- computing ---------------------------------------------------------------------------------------------------
+  bool try_working(visit_record& v);
+  bool first_to_submit(const visit_record& v) const;
+  bool fetch(visit_record& v, std::size_t k);
+  bool pump(visit_record& v);
+  void submit_compute(visit_record& v, std::size_t k);
+  void submit_demotions(visit_record& v, std::size_t k, const device_block_ptr& output);
+  void demote(visit_record& v, op_kind kind, std::size_t k, const block_id& id, device_block_ptr from);
+  void keep_output(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready);
+
+  // -- events ------------------------------------------------------------------------------------------------------
+  void count(const operation_record& op, const completion& c);
+  void on_promoted(const operation_record& op);
+  void on_computed(visit_record& v, const operation_record& op, const completion& c);
+  void on_landed(visit_record& v, const operation_record& op);
+  void finish_compute(visit_record& v);
+  void fail(visit_record& v, const fault& why);
+  void end_failed(visit_record& v);
+  void end_demoted(visit_record& v);
+  void release(visit_record& v);
+  void mark_started();
+  void say_state();
+  void return_credit(visit_record& v);
+  ticket submit(queue_kind queue, operation op, std::span<const ticket> after, operation_record record);
+  bool done(ticket t) const { return !operations_.contains(t.value); }
+
+  device& machine_;
+  pipeline_port& port_;
+  trace* spans_;
+  pipeline_options options_;
+  byte_budget budget_;
+  block_cache cache_;
+  std::deque<std::unique_ptr<visit_record>> visits_;   ///< in the order of placement
+  std::unordered_map<std::uint64_t, operation_record> operations_;
+  std::unordered_map<std::uint64_t, lease_record> leases_;
+  std::uint64_t last_lease_ = 0;
+  std::uint32_t credits_due_ = 0;
+  std::optional<unit> running_;
+  bool running_changed_ = false;
+  bool advancing_ = false;
+  std::vector<block_id> newly_cached_;
+  std::optional<time_point> last_compute_end_;
+  pipeline_counters counters_;
+};
+
+}  // namespace hydra

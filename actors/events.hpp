@@ -1,0 +1,37 @@
+#pragma once
+// Events a user's workflow can subscribe to, and what it may do about them.
+
+#include "runtime/ids.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// A model has completed an optimizer step: its loss exists, its last gradient has landed.
+struct step_completed {
+  model_id model;
+  std::string name;
+  step_index step;
+  std::uint32_t steps = 0;     ///< of the model in all
+  float loss = 0;
+  float grad_norm = 0;         ///< 0 without clipping
+};
+
+/// Requests of a callback. They take effect at that model's next step boundary, which waits for the callback:
+/// results do not depend on timing.
+class control {
+ public:
+  /// The model ends after the step that has just completed; its status is `stopped`.
+  void stop(model_id model) { stopped_.push_back(model); }
+  const std::vector<model_id>& stopped() const noexcept { return stopped_; }
+
+ private:
+  std::vector<model_id> stopped_;
+};
+
+using step_callback = std::function<void(const step_completed&, control&)>;
+
+}  // namespace hydra

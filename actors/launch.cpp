@@ -1,0 +1,60 @@
+#include "actors/spawn.hpp"
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervisor, record_sink sink) {
+  reporter_setup r;
+  for (const auto& m : setup.models) {
+    r.models.push_back(m.what);
+  }
+  r.devices = setup.devices.size();
+  r.progress = setup.progress;
+  r.stall_limit = setup.stall_limit;
+  r.supervisor = supervisor;
+  r.sink = std::move(sink);
+  return r;
+}
+
+void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {
+  for (std::uint32_t i = 0; i < setup.devices.size(); ++i) {
+    auto* machine = setup.devices[i];
+    crew.devices.push_back(spawn_device(system, setup.services,
+                                        {device_id{i}, machine, setup.pipeline, crew.scheduler, crew.memory, crew.reporter}));
+    const device_added joined{device_id{i}, machine->info().speed, crew.devices.back()};
+    post(crew.scheduler, joined);
+    post(crew.memory, joined);
+  }
+}
+
+void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {
+  for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
+    const auto& m = setup.models[i];
+    crew.tasks.push_back(spawn_model_task(system, setup.services,
+                                          {model_id{i}, m.what, crew.scheduler, crew.data, crew.reporter,
+                                           crew.controller, crew.supervisor}));
+    post(crew.memory, register_model{model_id{i}, m.what, m.homes, crew.tasks.back()});
+  }
+}
+
+}  // namespace
+
+crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
+  crew_assembled crew;
+  crew.supervisor = spawn_supervisor(system, setup.services);
+  crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
+  crew.scheduler = spawn_scheduler(system, std::move(setup.chosen), setup.services, crew.reporter);
+  crew.optimizer = spawn_optimizer(system, setup.services);
+  crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
+  crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);
+  crew.controller = spawn_controller(system, setup.services, setup.callbacks, setup.detached);
+  spawn_devices(system, setup, crew);
+  spawn_tasks(system, setup, crew);
+  post(crew.supervisor, crew);
+  return crew;
+}
+
+}  // namespace hydra

@@ -1,0 +1,164 @@
+#include "actors/block_store.hpp"
+#include "actors/guarded.hpp"
+#include "actors/spawn.hpp"
+
+#include <deque>
+#include <map>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// MEMORY MANAGER: the books are block_store; this actor says what they decide.
+class memory_manager final : public memory_actor::base {
+ public:
+  using super = memory_actor::base;
+
+  memory_manager(caf::actor_config& config, run_services services, scheduler_actor scheduler, optimizer_actor optimizer,
+                 reporter_actor reporter)
+      : super(config),
+        services_(std::move(services)),
+        store_(*services_.arena),
+        scheduler_(std::move(scheduler)),
+        optimizer_(std::move(optimizer)),
+        reporter_(std::move(reporter)) {}
+
+  static constexpr const char* actor_name = "memory manager";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    return {guarded(this, &memory_manager::on_device_added),   guarded(this, &memory_manager::on_register_model),
+            guarded(this, &memory_manager::on_lease_shard),    guarded(this, &memory_manager::on_lease_returned),
+            guarded(this, &memory_manager::on_shard_demoted),  guarded(this, &memory_manager::on_shard_failed),
+            guarded(this, &memory_manager::on_shard_stepped),  guarded(this, &memory_manager::on_batch_ready),
+            guarded(this, &memory_manager::on_device_lost),    guarded(this, &memory_manager::on_shut_down)};
+  }
+
+  void on_exit() override {
+    devices_.clear();
+    tasks_.clear();
+    waiting_.clear();
+    scheduler_ = nullptr;
+    optimizer_ = nullptr;
+    reporter_ = nullptr;
+  }
+
+  void on_fault(const fault& why) {
+    services_.log->error("memory manager fails: {}", why.text);
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  void on_device_added(const device_added& m) { devices_[m.device] = m.actor; }
+
+  void on_register_model(const register_model& m) {
+    store_.add_model(m.model, m.what, m.homes);
+    tasks_[m.model] = m.task;
+  }
+
+  // -- leases ----------------------------------------------------------------------------------------------------------
+
+  void on_lease_shard(const lease_shard& m) {
+    const lease_request request{m.lease, m.device, m.what, m.reads, m.lands};
+    if (!waiting_.empty() || !grant(request)) {
+      waiting_.push_back(request);  // in order: a small request must not starve a large one
+    }
+  }
+
+  void on_lease_returned(const lease_returned& m) {
+    store_.lease_returned(m.device, m.lease);
+    grant_waiting();
+  }
+
+  /// False if there is no room to land now; a waiting lease holds nothing.
+  bool grant(const lease_request& request) {
+    const auto& device = devices_.at(request.device);
+    try {
+      auto granted = store_.lease(request);
+      send(device, shard_leased{request.lease, std::move(granted.reads), std::move(granted.lands)});
+    } catch (const fault_error& e) {
+      if (e.what_happened().code == fault_code::out_of_memory) {
+        return false;
+      }
+      send(device, lease_refused{request.lease, e.what_happened()});
+    }
+    return true;
+  }
+
+  void grant_waiting() {
+    while (!waiting_.empty() && grant(waiting_.front())) {
+      waiting_.pop_front();
+    }
+  }
+
+  // -- completion ------------------------------------------------------------------------------------------------------
+
+  void on_shard_demoted(const shard_demoted& m) {
+    const auto result = store_.commit(m.what, m.device);
+    if (result) {
+      const shard_completed message{m.what, m.device, result->loss, m.times};
+      send(scheduler_, message);
+      send(tasks_.at(m.what.model), message);
+      send(reporter_, message);
+      if (result->has_gradients) {
+        begin_step(m.what);
+      }
+    }
+    grant_waiting();
+  }
+
+  void begin_step(const unit& u) {
+    send(optimizer_, step_shard{u.model, u.shard, u.step, store_.model(u.model), store_.begin_step(u.model, u.shard),
+                                caf::actor_cast<memory_actor>(this)});
+  }
+
+  void on_shard_failed(const shard_failed& m) {
+    if (store_.failed(m.what, m.device)) {
+      send(scheduler_, m);
+    }
+    grant_waiting();
+  }
+
+  void on_shard_stepped(const shard_stepped& m) {
+    const auto version = m.why ? m.version : store_.stepped(m.model, m.shard);
+    const shard_updated message{m.model, m.shard, version, m.grad_norm, m.elapsed, m.why};
+    send(tasks_.at(m.model), message);
+    send(reporter_, message);
+    grant_waiting();
+  }
+
+  void on_batch_ready(const batch_ready& m) {
+    for (const auto& [id, bytes] : m.blocks) {
+      store_.adopt(id, bytes);
+    }
+    send(tasks_.at(m.model), batch_ready{m.model, m.step, m.targets, {}, m.why});
+  }
+
+  void on_device_lost(const device_lost& m) {
+    store_.fence(m.device);
+    send(scheduler_, m);
+    grant_waiting();
+  }
+
+  void on_shut_down(const shut_down&) { quit(); }
+
+  run_services services_;
+  block_store store_;
+  scheduler_actor scheduler_;
+  optimizer_actor optimizer_;
+  reporter_actor reporter_;
+  std::map<device_id, device_actor> devices_;
+  std::map<model_id, task_actor> tasks_;
+  std::deque<lease_request> waiting_;
+};
+
+}  // namespace
+
+memory_actor spawn_memory_manager(caf::actor_system& system, const run_services& services,
+                                  const scheduler_actor& scheduler, const optimizer_actor& optimizer,
+                                  const reporter_actor& reporter) {
+  return system.spawn<memory_manager>(services, scheduler, optimizer, reporter);
+}
+
+}  // namespace hydra

@@ -1,0 +1,216 @@
+#include "actors/guarded.hpp"
+#include "actors/retry_book.hpp"
+#include "actors/spawn.hpp"
+#include "actors/task_books.hpp"
+#include "partition/dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+cursor make_cursor(model_id id, const sharded_model& m) {
+  cursor units(id, static_cast<std::uint32_t>(m.size()), m.steps, m.plan.micro_batches);
+  for (std::uint32_t s = 0; s < m.size(); ++s) {
+    if (s + 1 < m.size()) {
+      units.set_time(direction::forward, s, m.plan.shards[s].forward_time);
+    }
+    units.set_time(direction::backward, s, m.plan.shards[s].backward_time);
+  }
+  return units;
+}
+
+/// MODEL TASK: announces the units of one model and keeps its history; what may be announced is decided by task_books.
+class model_task final : public task_actor::base {
+ public:
+  using super = task_actor::base;
+
+  model_task(caf::actor_config& config, run_services services, task_setup setup)
+      : super(config),
+        services_(std::move(services)),
+        setup_(std::move(setup)),
+        books_(make_cursor(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
+               static_cast<bool>(setup_.controller)) {}
+
+  static constexpr const char* actor_name = "model task";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    return {guarded(this, &model_task::on_begin_run),       guarded(this, &model_task::on_unit_placed),
+            guarded(this, &model_task::on_unit_lost),       guarded(this, &model_task::on_shard_completed),
+            guarded(this, &model_task::on_shard_updated),   guarded(this, &model_task::on_batch_ready),
+            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_run_aborted),
+            guarded(this, &model_task::on_shut_down)};
+  }
+
+  void on_exit() override { setup_ = {}; }
+
+  void on_fault(const fault& why) {
+    services_.log->error("model {} fails: {}", setup_.what ? setup_.what->name : "", why.text);
+    end(why);
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  // -- messages --------------------------------------------------------------------------------------------------------
+
+  void on_begin_run(const begin_run&) {
+    send(setup_.scheduler, model_added{setup_.id, caf::actor_cast<task_actor>(this)});
+    go_on();
+  }
+
+  void on_unit_placed(const unit_placed& m) {
+    books_.placed(m.what, m.device);
+    const auto targets = targets_.find(m.what.step);
+    send(m.actor, execute_shard{m.what, setup_.what, targets == targets_.end() ? 1 : targets->second});
+    go_on();
+  }
+
+  void on_unit_lost(const unit_lost& m) {
+    if (books_.lost(m.what, m.next_attempt) && !retries_.may_retry(m.what, m.why.code)) {
+      end({m.why.code, fmt::format("{}: {}", to_string(m.what), m.why.text)});
+    }
+    go_on();
+  }
+
+  void on_shard_completed(const shard_completed& m) {
+    if (!books_.completed(m.what)) {
+      return;
+    }
+    const auto speed = m.times.speed;
+    books_.units().measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
+    if (has_loss(m.what, setup_.what->size())) {
+      on_loss(m);
+    }
+    if (books_.units().last_of_step(books_.units().position_of(m.what))) {
+      targets_.erase(m.what.step);
+      committed_step_ = m.what.step;
+      tell_step();
+    }
+    go_on();
+  }
+
+  void on_loss(const shard_completed& m) {
+    loss_ = m.loss;
+    if (!std::isfinite(m.loss) && setup_.what->stop_on_nan) {
+      end({fault_code::not_finite, fmt::format("the loss of step {} is {}; lower the learning rate or set clip_norm "
+                                               "(on_nan = \"ignore\" goes on)",
+                                               m.what.step.value, m.loss)});
+    }
+  }
+
+  void on_shard_updated(const shard_updated& m) {
+    if (m.why) {
+      end(m.why);
+      return;
+    }
+    books_.version_at_home(m.shard, m.version);
+    if (m.grad_norm) {
+      norm_ = m.grad_norm;
+      tell_step();
+    }
+    go_on();
+  }
+
+  void on_batch_ready(const batch_ready& m) {
+    if (m.why) {
+      end(m.why);
+      return;
+    }
+    targets_[m.step] = m.targets;
+    books_.batch_at_home(m.step);
+    go_on();
+  }
+
+  void on_step_acknowledged(const step_acknowledged& m) {
+    if (m.stop) {
+      stopped_ = true;
+      books_.stop_after(m.step.value + 1);
+    }
+    books_.acknowledged(m.step);
+    go_on();
+  }
+
+  void on_run_aborted(const run_aborted& m) { end(m.why); }
+
+  void on_shut_down(const shut_down&) { quit(); }
+
+  // -- what follows ----------------------------------------------------------------------------------------------------
+
+  void go_on() {
+    if (ended_) {
+      return;
+    }
+    while (const auto step = books_.wanted_batch()) {
+      send(setup_.data, batch_wanted{setup_.id, *step});
+    }
+    if (const auto next = books_.announce()) {
+      announce(*next);
+    }
+    if (books_.finished() && !norm_pending()) {
+      end({});
+    }
+  }
+
+  void announce(const announcement& next) {
+    const auto p = books_.units().position_of(next.what);
+    send(setup_.scheduler,
+         unit_ready{next.what, next.after, books_.units().remaining(p), books_.units().time_of(p),
+                    setup_.what->plan.shards[next.what.shard.value].parameters});
+  }
+
+  bool clips() const { return setup_.what->update.clip_norm > 0; }
+  bool norm_pending() const { return committed_step_.has_value(); }
+
+  /// Loss and norm of a step exist when its last unit has committed and, with clipping, its norm is known.
+  void tell_step() {
+    if (!committed_step_ || (clips() && !norm_)) {
+      return;
+    }
+    const step_completed message{setup_.id, setup_.what->name, *committed_step_, setup_.what->steps, loss_,
+                              norm_.value_or(0.0F)};
+    committed_step_.reset();
+    norm_.reset();
+    send(setup_.reporter, message);
+    if (setup_.controller) {
+      send(setup_.controller, step_observed{message, caf::actor_cast<task_actor>(this)});
+    }
+  }
+
+  /// Once: the model leaves the schedule; late messages find it ended.
+  void end(const fault& why) {
+    if (std::exchange(ended_, true) || !setup_.scheduler) {
+      return;
+    }
+    books_.give_up();
+    const model_ended message{setup_.id, books_.completed_steps(), stopped_, why};
+    send(setup_.scheduler, model_left{setup_.id});
+    send(setup_.reporter, message);
+    send(setup_.supervisor, message);
+  }
+
+  run_services services_;
+  task_setup setup_;
+  task_books books_;
+  retry_book retries_;
+  std::map<step_index, std::size_t> targets_;
+  float loss_ = 0;
+  std::optional<float> norm_;
+  std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent
+  bool stopped_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+task_actor spawn_model_task(caf::actor_system& system, const run_services& services, const task_setup& setup) {
+  return system.spawn<model_task>(services, setup);
+}
+
+}  // namespace hydra

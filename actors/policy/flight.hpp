@@ -1,0 +1,49 @@
+#pragma once
+// What the scheduler's books are about: announcements, placements, flights, losses. Standard library only.
+
+#include "runtime/bytes.hpp"
+#include "runtime/ids.hpp"
+#include "runtime/unit.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// A unit announced by its model task. `after`: only that device may stage it while the books show a flight of the
+/// model there (its predecessor is not yet complete); void otherwise.
+struct ready_unit {
+  unit next;
+  std::optional<device_id> after;
+  duration remaining{};
+  duration cost{};
+  byte_count bytes;            ///< parameters of the shard
+};
+
+/// A decision: stage `next` on `device`.
+struct placement {
+  unit next;
+  device_id device;
+  friend bool operator==(const placement&, const placement&) = default;
+};
+
+/// A unit that is staged, computing or landing.
+struct flight {
+  unit what;
+  device_id device;
+  duration cost{};
+};
+
+/// What the loss of a unit or device undoes of one model.
+struct model_loss {
+  model_id model;
+  std::uint32_t next_attempt = 0;     ///< least attempt that announcements must carry from now on
+  std::vector<flight> lost;           ///< in chain order; to be told to the model task
+  std::vector<flight> withdraw;       ///< those of them that a living device still holds and does not know to be lost
+};
+
+/// One entry per model, in the order of their ids.
+using losses = std::vector<model_loss>;
+
+}  // namespace hydra

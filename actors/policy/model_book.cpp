@@ -1,0 +1,128 @@
+#include "actors/policy/model_book.hpp"
+
+#include "actors/policy/chain_order.hpp"
+#include "runtime/fault.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// Where a flight of `u` belongs; attempts of one visit in their order.
+auto place_for(std::vector<flight>& flights, const unit& u) {
+  return std::ranges::upper_bound(flights, u, [](const unit& a, const unit& b) {
+    return std::pair{chain_position(a), a.attempt} < std::pair{chain_position(b), b.attempt};
+  }, &flight::what);
+}
+
+}  // namespace
+
+bool model_book::announce(const ready_unit& u, time_point now) {
+  if (left_ || stale(u.next)) {
+    return false;
+  }
+  check_order(u.next);
+  announced_ = u;
+  newest_ = u.next;
+  remaining_ = u.remaining;
+  available_ = now;
+  if (u.after && !flies_on(*u.after)) {
+    announced_->after.reset();
+  }
+  return true;
+}
+
+void model_book::leave() {
+  announced_.reset();
+  remaining_ = duration::zero();
+  left_ = true;
+}
+
+flight model_book::place(device_id device) {
+  const flight f{.what = announced_->next, .device = device, .cost = announced_->cost};
+  remaining_ = std::max(remaining_ - f.cost, duration::zero());
+  announced_.reset();
+  flights_.insert(place_for(flights_, f.what), f);
+  return f;
+}
+
+bool model_book::complete(const unit& u, time_point now) {
+  if (std::erase_if(flights_, [&](const flight& f) { return f.what == u; }) == 0) {
+    return false;
+  }
+  if (const auto device = bound_to(); device && !flies_on(*device)) {
+    announced_->after.reset();
+    available_ = now;
+  }
+  return true;
+}
+
+std::optional<model_loss> model_book::fail(const unit& u) {
+  if (find(u) == nullptr) {
+    return std::nullopt;
+  }
+  const auto next = std::max(next_attempt_, u.attempt) + 1;
+  auto loss = undo(next, [&](const flight& f) { return !visited_before(f.what, u); });
+  std::ranges::copy_if(loss.lost, std::back_inserter(loss.withdraw), [&](const flight& f) { return f.what != u; });
+  return loss;
+}
+
+std::optional<model_loss> model_book::lose(device_id device) {
+  const auto on_device = [device](const flight& f) { return f.device == device; };
+  const auto first = std::ranges::find_if(flights_, on_device);
+  if (first == flights_.end()) {
+    return std::nullopt;
+  }
+  auto next = next_attempt_;
+  for (const auto& f : flights_) {
+    next = on_device(f) ? std::max(next, f.what.attempt) : next;
+  }
+  auto loss = undo(next + 1, [from = first->what](const flight& f) { return !visited_before(f.what, from); });
+  std::ranges::remove_copy_if(loss.lost, std::back_inserter(loss.withdraw), on_device);
+  return loss;
+}
+
+const flight* model_book::find(const unit& u) const noexcept {
+  const auto found = std::ranges::find(flights_, u, &flight::what);
+  return found == flights_.end() ? nullptr : &*found;
+}
+
+bool model_book::stale(const unit& u) const noexcept {
+  return u.attempt < next_attempt_ || (newest_ && u.attempt < newest_->attempt);
+}
+
+void model_book::check_order(const unit& u) const {
+  if (!newest_ || newest_->attempt < u.attempt) {
+    return;
+  }
+  if (announced_ || !visited_before(*newest_, u)) {
+    throw fault_error{fault_code::internal, to_string(u) + " is announced after " + to_string(*newest_) +
+                                                (announced_ ? ", which is not placed yet" : ", out of order")};
+  }
+}
+
+bool model_book::flies_on(device_id device) const noexcept {
+  return std::ranges::find(flights_, device, &flight::device) != flights_.end();
+}
+
+template <class Predicate>
+model_loss model_book::undo(std::uint32_t next, const Predicate& undone) {
+  // A flight of attempt `next` or newer was announced by a task that knew of this loss before these books did.
+  const auto kept = [&](const flight& f) { return !undone(f) || f.what.attempt >= next; };
+  const auto lost = std::stable_partition(flights_.begin(), flights_.end(), kept);
+  model_loss loss{.model = lost->what.model, .next_attempt = next, .lost = {lost, flights_.end()}, .withdraw = {}};
+  flights_.erase(lost, flights_.end());
+  next_attempt_ = next;
+  if (announced_ && announced_->next.attempt < next) {
+    announced_.reset();
+  }
+  if (const auto device = bound_to(); device && !flies_on(*device)) {
+    announced_->after.reset();
+  }
+  return loss;
+}
+
+}  // namespace hydra

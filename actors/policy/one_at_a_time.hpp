@@ -1,0 +1,35 @@
+#pragma once
+// Any policy without SHARP: the models are trained one after the other. Standard library only.
+
+#include "actors/policy/policy.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace hydra {
+
+/// Shows the policy inside only the unit of the unfinished model with the lowest id (ablation `sharp = false`).
+class one_at_a_time final : public policy {
+ public:
+  explicit one_at_a_time(std::unique_ptr<policy> inside) : inside_(std::move(inside)) {}
+
+  std::string name() const override { return inside_->name() + ", one model at a time"; }
+
+  std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
+                                    const policy_view& view) override {
+    const auto& first = candidates.front();  // in the order of ids: no other candidate can be of the lowest model
+    if (first.next.model != view.models.front().model) {
+      return std::nullopt;
+    }
+    return inside_->choose(device, candidates.first(1), view);
+  }
+
+  void model_left(model_id model) override { inside_->model_left(model); }
+  void device_left(device_id device) override { inside_->device_left(device); }
+
+ private:
+  std::unique_ptr<policy> inside_;
+};
+
+}  // namespace hydra

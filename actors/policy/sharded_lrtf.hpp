@@ -1,0 +1,29 @@
+#pragma once
+// Sharded-LRTF, the paper's policy (section 2.4, Algorithm 2). Standard library only.
+
+#include "actors/policy/policy.hpp"
+
+namespace hydra {
+
+/// The candidate with the longest remaining time. Of equals the model that the device computes, or computed last (its
+/// boundary is there already), then the lower id.
+class sharded_lrtf final : public policy {
+ public:
+  std::string name() const override { return "sharded-lrtf"; }
+
+  std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
+                                    const policy_view&) override {
+    const auto own = device.running ? device.running : device.last;
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < candidates.size(); ++i) {
+      const auto& c = candidates[i];
+      const auto& b = candidates[best];
+      if (c.remaining > b.remaining || (c.remaining == b.remaining && c.next.model == own)) {
+        best = i;
+      }
+    }
+    return best;
+  }
+};
+
+}  // namespace hydra

@@ -1,0 +1,60 @@
+#pragma once
+// Task parallelism: a device trains one model at a time, from its first unit to its last. Standard library only.
+
+#include "actors/policy/policy.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace hydra {
+
+/// A device takes only units of the model bound to it, and nothing while there is none. A free device binds the
+/// candidate with the longest remaining time (ties: lower id) that no other device has.
+class whole_model final : public policy {
+ public:
+  std::string name() const override { return "whole-model"; }
+
+  std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
+                                    const policy_view&) override {
+    const auto own = bound_.find(device.device);
+    const auto choice = own == bound_.end() ? longest_free(candidates) : index_of(own->second, candidates);
+    if (choice) {
+      bound_[device.device] = candidates[*choice].next.model;
+    }
+    return choice;
+  }
+
+  void model_left(model_id model) override {
+    std::erase_if(bound_, [model](const auto& entry) { return entry.second == model; });
+  }
+
+  void device_left(device_id device) override { bound_.erase(device); }
+
+ private:
+  static std::optional<std::size_t> index_of(model_id model, std::span<const candidate> candidates) {
+    const auto found = std::ranges::find(candidates, model, [](const candidate& c) { return c.next.model; });
+    if (found == candidates.end()) {
+      return std::nullopt;
+    }
+    return static_cast<std::size_t>(found - candidates.begin());
+  }
+
+  std::optional<std::size_t> longest_free(std::span<const candidate> candidates) const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const bool longer = !best || candidates[i].remaining > candidates[*best].remaining;
+      if (longer && !is_bound(candidates[i].next.model)) {
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  bool is_bound(model_id model) const {
+    return std::ranges::any_of(bound_, [model](const auto& entry) { return entry.second == model; });
+  }
+
+  std::map<device_id, model_id> bound_;
+};
+
+}  // namespace hydra

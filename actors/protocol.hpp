@@ -1,0 +1,402 @@
+#pragma once
+// Every message and every typed interface of Hydra. Read this file and you know the system.
+//
+// A training step is a chain of shard units; a unit fires when its shard, its inputs and the compute queue are there;
+// actors carry the tokens. The life of a unit:
+//
+//  1 unit_ready       MODEL TASK -> SCHEDULER      "my next unit may be staged": by any device, or (`after`) only by the
+//                                                  one that holds its predecessor
+//  2 device_freed     DEVICE -> SCHEDULER          at each START of a unit: the staging slot is empty again (one credit);
+//                                                  with no credit when the device falls idle
+//    choose           inside SCHEDULER             the policy is asked for every device with credit
+//  3 prefetch_shard   SCHEDULER -> DEVICE          stage this unit;  unit_placed SCHEDULER -> MODEL TASK: it is staged there
+//  4 execute_shard    MODEL TASK -> DEVICE         the dataflow token, sent at once: inputs by name, which need not exist
+//                                                  yet. 3 and 4 have different senders: either may be first
+//  5 lease_shard      DEVICE -> MEMORY MANAGER     bytes to read from home, room to land  -> shard_leased | lease_refused;
+//                                                  lease_returned as soon as the h2d copies have read the bytes
+//                     (DEVICE copies, computes by ticket behind the running unit, copies out)
+//  6 shard_demoted    DEVICE -> MEMORY MANAGER     everything the unit produced has landed, or shard_failed
+//  7 shard_completed  MEMORY MANAGER -> MODEL TASK and SCHEDULER: the only judge of completion.
+//                     shard_failed takes the road of a loss: MEMORY MANAGER -> SCHEDULER -> unit_lost -> MODEL TASK
+//    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped
+//  8 shard_updated    MEMORY MANAGER -> MODEL TASK the next version of the shard is at home. That of shard 0 opens the
+//                                                  next step
+//  9 device_lost      SUPERVISOR -> MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
+//                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices
+//
+// Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER), batch_wanted (MODEL
+// TASK -> DATA, one step ahead) and batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
+// CONTROLLER -> step_acknowledged, and -> REPORTER). Everything is one-way; tickets and unit names tie answers to
+// questions. An imperative name is a command, a past participle an event.
+
+#include "actors/caf_version.hpp"
+#include "actors/events.hpp"
+#include "partition/model_update.hpp"
+#include "partition/sharded_model.hpp"
+#include "runtime/block_id.hpp"
+#include "runtime/bytes.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/host_arena.hpp"
+#include "runtime/ticket.hpp"
+#include "runtime/unit.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+// -- messages -----------------------------------------------------------------------------------------------------------
+
+struct device_added;
+struct prefetch_shard;
+struct execute_shard;
+struct withdraw_unit;
+struct lease_shard;
+struct shard_leased;
+struct lease_refused;
+struct lease_returned;
+struct operation_completed;
+struct shard_demoted;
+struct shard_failed;
+struct shard_completed;
+struct step_shard;
+struct shard_stepped;
+struct shard_updated;
+struct device_lost;
+struct device_freed;
+struct device_retired;
+struct scheduler_retired;
+struct model_added;
+struct model_left;
+struct model_ended;
+struct register_model;
+struct unit_ready;
+struct unit_placed;
+struct unit_lost;
+struct batch_wanted;
+struct batch_ready;
+struct step_observed;
+struct step_acknowledged;
+struct begin_run;
+struct crew_assembled;
+struct run_aborted;
+struct check_progress;
+struct shut_down;
+
+// -- interfaces ---------------------------------------------------------------------------------------------------------
+
+/// DEVICE: slots, block cache, operations of one device.
+using device_actor = caf::typed_actor<
+    caf::reacts_to<begin_run>, caf::reacts_to<prefetch_shard>, caf::reacts_to<execute_shard>,
+    caf::reacts_to<withdraw_unit>, caf::reacts_to<shard_leased>, caf::reacts_to<lease_refused>,
+    caf::reacts_to<operation_completed>, caf::reacts_to<shut_down>>;
+
+/// MODEL TASK: cursor and history of one model; announces its units.
+using task_actor = caf::typed_actor<
+    caf::reacts_to<begin_run>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>, caf::reacts_to<shard_completed>,
+    caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
+    caf::reacts_to<run_aborted>, caf::reacts_to<shut_down>>;
+
+/// MEMORY MANAGER: homes of blocks, leases, versions; the only judge of completion.
+using memory_actor = caf::typed_actor<
+    caf::reacts_to<device_added>, caf::reacts_to<register_model>, caf::reacts_to<lease_shard>,
+    caf::reacts_to<lease_returned>, caf::reacts_to<shard_demoted>, caf::reacts_to<shard_failed>,
+    caf::reacts_to<shard_stepped>, caf::reacts_to<batch_ready>, caf::reacts_to<device_lost>, caf::reacts_to<shut_down>>;
+
+/// OPTIMIZER: update jobs on the host.
+using optimizer_actor =
+    caf::typed_actor<caf::reacts_to<step_shard>, caf::reacts_to<operation_completed>, caf::reacts_to<shut_down>>;
+
+/// SCHEDULER: ready units, credits, flights, and the policy object.
+using scheduler_actor = caf::typed_actor<
+    caf::reacts_to<device_added>, caf::reacts_to<model_added>, caf::reacts_to<model_left>, caf::reacts_to<unit_ready>,
+    caf::reacts_to<device_freed>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_failed>,
+    caf::reacts_to<device_lost>, caf::reacts_to<shut_down>>;
+
+/// DATA: reads batches, off the cooperative threads.
+using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<shut_down>>;
+
+/// CONTROLLER: the user's callbacks; every observed step is acknowledged.
+using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<shut_down>>;
+
+/// REPORTER: counters and curves.
+using reporter_actor = caf::typed_actor<
+    caf::reacts_to<step_completed>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>,
+    caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
+    caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+
+/// SUPERVISOR: starts the run, watches it, ends it: tasks -> scheduler -> devices -> optimizer, memory.
+using supervisor_actor =
+    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<run_aborted>>;
+
+// -- set-up -------------------------------------------------------------------------------------------------------------
+
+/// The run starts: devices offer their credit, tasks announce their first unit.
+struct begin_run {};
+
+/// All actors of a run, for the SUPERVISOR; it monitors them and starts the run.
+struct crew_assembled {
+  std::vector<device_actor> devices;   ///< position = device id
+  std::vector<task_actor> tasks;       ///< position = model id
+  scheduler_actor scheduler;
+  memory_actor memory;
+  optimizer_actor optimizer;
+  data_actor data;
+  controller_actor controller;         ///< null without callbacks
+  reporter_actor reporter;
+  supervisor_actor supervisor;
+};
+
+/// A device joins. `speed` as in its device_info.
+struct device_added {
+  device_id device;
+  double speed = 1.0;
+  device_actor actor;
+};
+
+/// A model joins the schedule.
+struct model_added {
+  model_id model;
+  task_actor task;
+};
+
+/// A model will announce no more units (finished, failed or stopped); its late flights are nobody's.
+struct model_left {
+  model_id model;
+};
+
+/// Home buffers of a model, one per shard, filled with version 0. Local only: carries memory.
+struct register_model {
+  model_id model;
+  sharded_model_ptr what;
+  std::vector<shard_home> homes;
+  task_actor task;
+};
+
+// -- scheduling ---------------------------------------------------------------------------------------------------------
+
+/// The next unit of a model may be staged: its parameter version and its minibatch are at home.
+struct unit_ready {
+  unit what;
+  std::optional<device_id> after;  ///< only this device, while it holds a flight of the model
+  duration remaining{};            ///< of the model from this unit on, at speed 1 (paper, Algorithm 2)
+  duration cost{};                 ///< of this unit at speed 1
+  byte_count bytes;                ///< parameters of its shard
+};
+
+/// Gives back `credits` (0 or 1), never states a level; says what computes now.
+struct device_freed {
+  device_id device;
+  std::uint32_t credits = 0;
+  std::optional<unit> running;     ///< none: the device is idle
+  std::vector<block_id> cached;    ///< parameters that arrived since the last message
+  std::vector<block_id> dropped;
+};
+
+/// Stage this unit.
+struct prefetch_shard {
+  unit what;
+};
+
+struct unit_placed {
+  unit what;
+  device_id device;
+  device_actor actor;
+};
+
+/// A unit will not complete: its device is gone or it failed there. Announcements of the model must carry at least
+/// `next_attempt` from now on.
+struct unit_lost {
+  unit what;
+  std::uint32_t next_attempt = 0;
+  fault why;
+};
+
+/// Stop working on a unit; the device answers with shard_failed in any case.
+struct withdraw_unit {
+  unit what;
+};
+
+// -- a unit on its device -----------------------------------------------------------------------------------------------
+
+/// The dataflow token. `targets`: number of targets of the step, the loss divisor. Local only: `model` holds code.
+struct execute_shard {
+  unit what;
+  sharded_model_ptr model;
+  std::size_t targets = 1;
+};
+
+/// Asks for bytes at home to read and for buffers to land in; either list may be empty.
+struct lease_shard {
+  ticket lease;
+  device_id device;
+  unit what;
+  std::vector<block_id> reads;
+  std::vector<block_id> lands;
+};
+
+/// Answer in the order asked. Local only: carries memory (devices on other machines will have an interface of their own).
+struct shard_leased {
+  ticket lease;
+  std::vector<host_block_ptr> reads;
+  std::vector<host_block_ptr> lands;
+};
+
+struct lease_refused {
+  ticket lease;
+  fault why;
+};
+
+/// The h2d copies have read the bytes.
+struct lease_returned {
+  ticket lease;
+  device_id device;
+};
+
+/// An asynchronous operation has ended: a device's to its DEVICE, an update job's to the OPTIMIZER.
+struct operation_completed {
+  completion what;
+};
+
+/// What a unit took on its device.
+struct visit_times {
+  duration compute{};    ///< busy time of the compute queue, its speed's sleep included
+  duration promote{};    ///< h2d of its parameters; 0 for a hit
+  duration demote{};     ///< d2h of its gradients
+  double speed = 1.0;
+};
+
+/// All outputs of the unit have landed in the buffers of its lease.
+struct shard_demoted {
+  unit what;
+  device_id device;
+  visit_times times;
+};
+
+/// The unit has ended on its device without result; its buffers are free.
+struct shard_failed {
+  unit what;
+  device_id device;
+  fault why;
+};
+
+/// Commit: before it the unit can be lost, after it never. `loss`: of the step, from the last shard's unit.
+struct shard_completed {
+  unit what;
+  device_id device;
+  float loss = 0;
+  visit_times times;
+};
+
+// -- optimizer ----------------------------------------------------------------------------------------------------------
+
+/// Gradients of a shard have landed. Local only: carries memory.
+struct step_shard {
+  model_id model;
+  shard_index shard;
+  step_index step;
+  sharded_model_ptr what;
+  shard_home home;
+  memory_actor memory;
+};
+
+/// The next version of a shard is complete. `grad_norm` of the whole model, if it clips.
+struct shard_stepped {
+  model_id model;
+  shard_index shard;
+  version_index version;
+  std::optional<float> grad_norm;
+  duration elapsed{};
+  fault why;             ///< set if the update failed: the model cannot go on
+};
+
+struct shard_updated {
+  model_id model;
+  shard_index shard;
+  version_index version;
+  std::optional<float> grad_norm;
+  duration elapsed{};
+  fault why;
+};
+
+// -- data ---------------------------------------------------------------------------------------------------------------
+
+struct batch_wanted {
+  model_id model;
+  step_index step;
+};
+
+/// Minibatch and targets of a step, one pair of blocks per micro-batch. Local only: carries memory (none when it
+/// reaches the task).
+struct batch_ready {
+  model_id model;
+  step_index step;
+  std::size_t targets = 0;         ///< that count, of the whole step
+  std::vector<std::pair<block_id, host_block_ptr>> blocks;
+  fault why;
+};
+
+// -- progress and its end -----------------------------------------------------------------------------------------------
+
+/// For the CONTROLLER: `what` has happened; the task waits for step_acknowledged before its next step.
+struct step_observed {
+  step_completed what;
+  task_actor task;
+};
+
+struct step_acknowledged {
+  step_index step;
+  bool stop = false;
+};
+
+/// A model task is through.
+struct model_ended {
+  model_id model;
+  std::uint32_t steps = 0;         ///< completed
+  bool stopped = false;            ///< by a controller
+  fault why;                       ///< none if finished
+};
+
+/// Counters of a device at its end.
+struct device_retired {
+  device_id device;
+  duration busy{};
+  duration exposed_transfer{};
+  byte_count h2d_bytes;
+  byte_count d2h_bytes;
+  std::uint64_t cache_hits = 0;
+  std::uint64_t cache_misses = 0;
+  std::optional<time_point> first_prefetch;
+};
+
+struct scheduler_retired {
+  std::string policy;              ///< that decided last
+  std::uint64_t decisions = 0;
+  duration mean{};                 ///< wall time of a decision round
+  duration p99{};
+};
+
+/// The run cannot go on (no device left, an actor died, no progress): every task ends with this fault.
+struct run_aborted {
+  fault why;
+};
+
+/// Fences a device: nothing it says counts any more.
+struct device_lost {
+  device_id device;
+  fault why;
+};
+
+/// The reporter's own clock: has anything happened since?
+struct check_progress {
+  std::uint64_t last_seen = 0;
+};
+
+struct shut_down {};
+
+}  // namespace hydra
+
+#include "actors/type_list.hpp"  // tells CAF about the messages

@@ -1,0 +1,185 @@
+#include "actors/report.hpp"
+
+#include "actors/text_table.hpp"
+#include "runtime/atomic_file.hpp"
+
+#include <fmt/format.h>
+#include <hydra/version.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <ostream>
+
+namespace hydra {
+
+namespace {
+
+using json = nlohmann::ordered_json;  // keys in the order of the documentation; NaN and infinities become null
+
+double share(duration part, duration whole) { return whole > duration::zero() ? seconds(part) / seconds(whole) : 0.0; }
+
+double microseconds(duration d) { return static_cast<double>(d.count()) / 1e3; }
+
+// -- table -----------------------------------------------------------------------------------------------------------
+
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+std::string loss_course(const model_report& m) {
+  return m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back());
+}
+
+std::string tokens_per_second(const model_report& m) {
+  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+std::string outcome(const model_report& m) {
+  const auto status = to_string(m.status);
+  return m.error ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text)) : status;
+}
+
+std::string model_table(const report& r) {
+  text_table t{{{"model"}, {"shards", alignment::right}, {"steps", alignment::right}, {"loss"},
+                {"tokens/s", alignment::right}, {"status"}}};
+  for (const auto& m : r.models) {
+    t.add({m.name, std::to_string(m.cuts.size()), std::to_string(m.steps), loss_course(m), tokens_per_second(m), outcome(m)});
+  }
+  return t.to_string();
+}
+
+std::string hit_rate(const device_report& d) {
+  const auto visits = d.cache_hits + d.cache_misses;
+  return visits == 0 ? "-" : percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
+}
+
+std::string device_table(const report& r) {
+  text_table t{{{"device"}, {"kind"}, {"utilisation", alignment::right}, {"busy", alignment::right},
+                {"exposed", alignment::right}, {"h2d", alignment::right}, {"d2h", alignment::right},
+                {"cache hits", alignment::right}, {"peak / budget", alignment::right}, {""}}};
+  for (const auto& d : r.devices) {
+    t.add({d.name, d.kind, percent(share(d.busy, r.makespan)), to_string(d.busy), to_string(d.exposed_transfer),
+           to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d), to_string(d.peak) + " / " + to_string(d.budget),
+           d.lost ? "lost" : ""});
+  }
+  return t.to_string();
+}
+
+std::string closing_lines(const report& r) {
+  return fmt::format("host {} / {}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
+                     to_string(r.optimizer_busy)) +
+         fmt::format("policy {}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy, r.decisions,
+                     microseconds(r.decision_mean), microseconds(r.decision_p99)) +
+         fmt::format("bounds work {}  chain {}\n", to_string(r.work_bound), to_string(r.chain_bound)) +
+         fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
+                     r.bound_name(), percent(r.efficiency()));
+}
+
+// -- json ------------------------------------------------------------------------------------------------------------
+
+json json_of(const device_report& d, duration makespan) {
+  json j{{"name", d.name},
+         {"kind", d.kind},
+         {"speed", d.speed},
+         {"busy_s", seconds(d.busy)},
+         {"utilisation", share(d.busy, makespan)},
+         {"exposed_transfer_s", seconds(d.exposed_transfer)},
+         {"h2d_bytes", d.h2d_bytes.value()},
+         {"d2h_bytes", d.d2h_bytes.value()},
+         {"cache_hits", d.cache_hits},
+         {"cache_misses", d.cache_misses},
+         {"peak_bytes", d.peak.value()},
+         {"budget_bytes", d.budget.value()}};
+  if (d.lost) {
+    j["lost"] = true;
+  }
+  return j;
+}
+
+json json_of(const fault& f) { return {{"code", to_string(f.code)}, {"text", f.text}}; }
+
+json json_of(const model_report& m) {
+  json j{{"name", m.name}, {"family", m.family}, {"parameters", m.parameters}, {"cuts", m.cuts},
+         {"status", to_string(m.status)}};
+  if (m.error) {
+    j["fault"] = json_of(m.error);
+  }
+  j.update({{"steps", m.steps}, {"tokens", m.tokens}, {"seconds", seconds(m.elapsed)}, {"loss", m.loss}});
+  if (!m.grad_norm.empty()) {
+    j["grad_norm"] = m.grad_norm;
+  }
+  if (!m.digest.empty()) {
+    j["digest"] = m.digest;
+  }
+  return j;
+}
+
+json json_of_scheduling(const report& r) {
+  return {{"decisions", r.decisions}, {"mean_us", microseconds(r.decision_mean)}, {"p99_us", microseconds(r.decision_p99)}};
+}
+
+json json_of_host(const report& r) {
+  return {{"peak_bytes", r.host_peak.value()},
+          {"budget_bytes", r.host_budget.value()},
+          {"optimizer_s", seconds(r.optimizer_busy)}};
+}
+
+json json_of(const report& r) {
+  json j{{"version", version},
+         {"name", r.name},
+         {"seed", r.seed},
+         {"policy", r.policy},
+         {"makespan_s", seconds(r.makespan)},
+         {"bound_s", seconds(r.bound())},
+         {"bound", r.bound_name()},
+         {"efficiency", r.efficiency()},
+         {"bounds", {{"work_s", seconds(r.work_bound)}, {"chain_s", seconds(r.chain_bound)}}},
+         {"scheduling", json_of_scheduling(r)},
+         {"pilot_s", seconds(r.pilot)},
+         {"load_s", seconds(r.load)},
+         {"devices", json::array()},
+         {"host", json_of_host(r)},
+         {"models", json::array()}};
+  for (const auto& d : r.devices) {
+    j["devices"].push_back(json_of(d, r.makespan));
+  }
+  for (const auto& m : r.models) {
+    j["models"].push_back(json_of(m));
+  }
+  return j;
+}
+
+}  // namespace
+
+double report::efficiency() const noexcept { return share(bound(), makespan); }
+
+bool report::all_finished() const noexcept {
+  return std::ranges::all_of(models, [](const model_report& m) { return m.status == model_status::finished; });
+}
+
+std::string to_string(model_status s) {
+  switch (s) {
+    case model_status::finished: return "finished";
+    case model_status::failed: return "failed";
+    case model_status::stopped: return "stopped";
+  }
+  return "unknown status";
+}
+
+std::string to_table(const report& r) {
+  return model_table(r) + "\n" + device_table(r) + "\n" + closing_lines(r);
+}
+
+std::string to_json(const report& r) {
+  // Texts of foreign exceptions need not be UTF-8: a damaged character must not cost the report.
+  return json_of(r).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+void write_report(const report& r, const std::filesystem::path& file) {
+  write_atomically(file, [&r](std::ostream& out) { out << to_json(r); });
+}
+
+}  // namespace hydra

@@ -1,0 +1,83 @@
+#pragma once
+// What a run has to say: makespan beside proven bounds, devices, models. Pure data and its printing.
+
+#include "runtime/bytes.hpp"
+#include "runtime/fault.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+struct device_report {
+  std::string name;
+  std::string kind;
+  double speed = 1.0;
+  duration busy{};              ///< compute queue, including the sleep of `speed`
+  duration exposed_transfer{};  ///< device idle while a copy of its next unit ran
+  byte_count h2d_bytes;
+  byte_count d2h_bytes;
+  std::uint64_t cache_hits = 0;
+  std::uint64_t cache_misses = 0;
+  byte_count peak;              ///< from the allocator's own counter
+  byte_count budget;
+  bool lost = false;
+};
+
+enum class model_status : std::uint8_t { finished, failed, stopped };
+
+struct model_report {
+  std::string name;
+  std::string family;
+  std::int64_t parameters = 0;
+  std::vector<std::size_t> cuts;      ///< first layer of each shard
+  model_status status = model_status::finished;
+  fault error;                        ///< of a failed model
+  std::uint32_t steps = 0;            ///< completed
+  std::uint64_t tokens = 0;           ///< targets trained on
+  duration elapsed{};                 ///< first unit to last update
+  std::vector<float> loss;            ///< every step
+  std::vector<float> grad_norm;       ///< every step, if clipping
+  std::string digest;                 ///< "sha256:..."
+};
+
+struct report {
+  std::string name;
+  std::uint64_t seed = 0;
+  std::string policy;
+  duration makespan{};                ///< first prefetch to last update
+  duration work_bound{};
+  duration chain_bound{};
+  duration load{};                    ///< initialising parameters
+  duration pilot{};
+  std::uint64_t decisions = 0;
+  duration decision_mean{};
+  duration decision_p99{};
+  std::vector<device_report> devices;
+  std::vector<model_report> models;   ///< workload order
+  byte_count host_peak;
+  byte_count host_budget;
+  duration optimizer_busy{};
+
+  duration bound() const noexcept { return work_bound > chain_bound ? work_bound : chain_bound; }
+  std::string bound_name() const { return work_bound > chain_bound ? "work" : "chain"; }
+  /// bound / makespan.
+  double efficiency() const noexcept;
+  bool all_finished() const noexcept;
+};
+
+std::string to_string(model_status s);
+
+/// The table that ends a run: models (loss, status), devices (utilisation, bytes), makespan beside its bounds.
+std::string to_table(const report& r);
+
+/// report.json as documented (snake_case, seconds and bytes as plain numbers).
+std::string to_json(const report& r);
+
+/// Writes report.json atomically. Throws fault_error{io}.
+void write_report(const report& r, const std::filesystem::path& file);
+
+}  // namespace hydra

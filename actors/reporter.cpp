@@ -1,0 +1,154 @@
+#include "actors/guarded.hpp"
+#include "actors/spawn.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+void keep_least(duration& least, duration seen) {
+  if (seen > duration{} && (least == duration{} || seen < least)) {
+    least = seen;
+  }
+}
+
+duration at_speed_one(const visit_times& t) {
+  return duration{static_cast<std::int64_t>(static_cast<double>(t.compute.count()) * t.speed)};
+}
+
+model_outcome empty_outcome(const sharded_model& m) {
+  model_outcome out;
+  for (auto* times : {&out.smallest.forward, &out.smallest.backward, &out.smallest.promote, &out.smallest.demote,
+                      &out.smallest.update}) {
+    times->resize(m.size());
+  }
+  return out;
+}
+
+/// REPORTER: counters and curves; hands them over when it is shut down. It also hears first that nothing happens.
+class reporter final : public reporter_actor::base {
+ public:
+  using super = reporter_actor::base;
+
+  reporter(caf::actor_config& config, run_services services, reporter_setup setup)
+      : super(config), services_(std::move(services)), setup_(std::move(setup)) {
+    for (const auto& m : setup_.models) {
+      record_.models.push_back(empty_outcome(*m));
+    }
+    record_.devices.resize(setup_.devices);
+  }
+
+  static constexpr const char* actor_name = "reporter";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    if (setup_.stall_limit > duration{}) {
+      delayed_send(this, setup_.stall_limit, check_progress{0});
+    }
+    return {guarded(this, &reporter::on_step_completed),  guarded(this, &reporter::on_shard_completed),
+            guarded(this, &reporter::on_shard_updated),   guarded(this, &reporter::on_model_ended),
+            guarded(this, &reporter::on_device_retired),  guarded(this, &reporter::on_scheduler_retired),
+            guarded(this, &reporter::on_check_progress),  guarded(this, &reporter::on_shut_down)};
+  }
+
+  void on_exit() override {
+    setup_.supervisor = nullptr;
+    if (auto sink = std::exchange(setup_.sink, nullptr)) {
+      sink(std::move(record_));
+    }
+  }
+
+  void on_fault(const fault& why) {
+    services_.log->error("reporter fails: {}", why.text);
+    record_.aborted = why;
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  void on_step_completed(const step_completed& m) {
+    auto& out = record_.models.at(m.model.value);
+    out.losses.push_back(m.loss);
+    if (setup_.models[m.model.value]->update.clip_norm > 0) {
+      out.grad_norms.push_back(m.grad_norm);
+    }
+    if (setup_.progress) {
+      setup_.progress->step(m.name, m.step, m.steps, m.loss, clock().now());
+    }
+  }
+
+  void on_shard_completed(const shard_completed& m) {
+    ++events_;
+    auto& out = record_.models.at(m.what.model.value);
+    const auto s = m.what.shard.value;
+    keep_least(m.what.way == direction::forward ? out.smallest.forward[s] : out.smallest.backward[s], at_speed_one(m.times));
+    keep_least(out.smallest.promote[s], m.times.promote);
+    keep_least(out.smallest.demote[s], m.times.demote);
+    if (!out.first_completion) {
+      out.first_completion = clock().now() - m.times.compute;
+    }
+  }
+
+  void on_shard_updated(const shard_updated& m) {
+    ++events_;
+    auto& out = record_.models.at(m.model.value);
+    keep_least(out.smallest.update[m.shard.value], m.elapsed);
+    record_.optimizer_busy += m.elapsed;
+    out.last_update = clock().now();
+    record_.last_update = clock().now();
+  }
+
+  void on_model_ended(const model_ended& m) {
+    ++events_;
+    auto& out = record_.models.at(m.model.value);
+    out.ended = true;
+    out.steps = m.steps;
+    out.stopped = m.stopped;
+    out.why = m.why;
+    out.smallest.steps = m.steps;
+    if (setup_.progress && (m.stopped || m.why)) {
+      setup_.progress->left(setup_.models[m.model.value]->name);
+    }
+  }
+
+  void on_device_retired(const device_retired& m) {
+    record_.devices.at(m.device.value) = {
+        {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses}, true};
+    if (m.first_prefetch && (!record_.first_prefetch || *m.first_prefetch < *record_.first_prefetch)) {
+      record_.first_prefetch = m.first_prefetch;
+    }
+  }
+
+  void on_scheduler_retired(const scheduler_retired& m) {
+    record_.policy = m.policy;
+    record_.decisions = m.decisions;
+    record_.decision_mean = m.mean;
+    record_.decision_p99 = m.p99;
+  }
+
+  void on_check_progress(const check_progress& m) {
+    if (m.last_seen == events_) {
+      record_.aborted = {fault_code::internal, "the run made no progress for " + to_string(setup_.stall_limit)};
+      services_.log->error("{}", record_.aborted.text);
+      send(setup_.supervisor, run_aborted{record_.aborted});
+      return;
+    }
+    delayed_send(this, setup_.stall_limit, check_progress{events_});
+  }
+
+  void on_shut_down(const shut_down&) { quit(); }
+
+  run_services services_;
+  reporter_setup setup_;
+  run_record record_;
+  std::uint64_t events_ = 1;
+};
+
+}  // namespace
+
+reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup) {
+  return system.spawn<reporter>(services, setup);
+}
+
+}  // namespace hydra

@@ -1,0 +1,178 @@
+#include "actors/guarded.hpp"
+#include "actors/policy/books.hpp"
+#include "actors/policy/catalog.hpp"
+#include "actors/spawn.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+/// SCHEDULER: turns messages into calls on the books and placements into messages.
+class scheduler final : public scheduler_actor::base {
+ public:
+  using super = scheduler_actor::base;
+
+  scheduler(caf::actor_config& config, std::unique_ptr<policy> chosen, run_services services, reporter_actor reporter)
+      : super(config), books_(std::move(chosen)), services_(std::move(services)), reporter_(std::move(reporter)) {}
+
+  static constexpr const char* actor_name = "scheduler";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    return {guarded(this, &scheduler::on_device_added),   guarded(this, &scheduler::on_model_added),
+            guarded(this, &scheduler::on_model_left),     guarded(this, &scheduler::on_unit_ready),
+            guarded(this, &scheduler::on_device_freed),   guarded(this, &scheduler::on_shard_completed),
+            guarded(this, &scheduler::on_shard_failed),   guarded(this, &scheduler::on_device_lost),
+            guarded(this, &scheduler::on_shut_down)};
+  }
+
+  void on_exit() override {
+    devices_.clear();
+    tasks_.clear();
+    reporter_ = nullptr;
+  }
+
+  void on_fault(const fault& why) {
+    services_.log->error("scheduler fails: {}", why.text);
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  void on_device_added(const device_added& m) {
+    devices_[m.device] = m.actor;
+    books_.add_device(m.device, m.speed);
+  }
+
+  void on_model_added(const model_added& m) {
+    tasks_[m.model] = m.task;
+    books_.add_model(m.model);
+  }
+
+  void on_model_left(const model_left& m) {
+    books_.remove_model(m.model);
+    live_models_.erase(m.model);
+    place();
+  }
+
+  void on_unit_ready(const unit_ready& m) {
+    live_models_.insert_or_assign(m.what.model, true);
+    const ready_unit ready{m.what, m.after, m.remaining, m.cost, m.bytes};
+    if (books_.unit_ready(ready, clock().now())) {
+      place();
+    }
+  }
+
+  void on_device_freed(const device_freed& m) {
+    books_.blocks_cached(m.device, m.cached, m.dropped);
+    books_.device_freed(m.device, m.credits, m.running, clock().now());
+    place();
+  }
+
+  void on_shard_completed(const shard_completed& m) {
+    books_.unit_completed(m.what, clock().now());
+    place();
+  }
+
+  void on_shard_failed(const shard_failed& m) {
+    tell(books_.unit_failed(m.what), m.why);
+    place();
+  }
+
+  void on_device_lost(const device_lost& m) {
+    devices_.erase(m.device);
+    tell(books_.device_lost(m.device), m.why);
+    place();
+  }
+
+  void on_shut_down(const shut_down&) {
+    report();
+    quit();
+  }
+
+  void tell(const losses& all, const fault& why) {
+    for (const auto& loss : all) {
+      for (const auto& flight : loss.lost) {
+        send(tasks_.at(loss.model), unit_lost{flight.what, loss.next_attempt, why});
+      }
+      for (const auto& flight : loss.withdraw) {
+        send(devices_.at(flight.device), withdraw_unit{flight.what});
+      }
+    }
+  }
+
+  void place() {
+    dispatch(decide());
+    if (books_.starved() && all_announced()) {
+      replace_policy("stays silent although units are ready and nothing is under way");
+      dispatch(decide());
+    }
+  }
+
+  void dispatch(const std::vector<placement>& placements) {
+    for (const auto& p : placements) {
+      const auto& device = devices_.at(p.device);
+      services_.log->debug("scheduler places {} on device {}", to_string(p.next), p.device.value);
+      send(device, prefetch_shard{p.next});
+      send(tasks_.at(p.next.model), unit_placed{p.next, p.device, device});
+    }
+  }
+
+  /// A policy that throws or chooses what is no candidate is replaced; what it placed before stays placed.
+  std::vector<placement> decide() {
+    const auto start = steady_clock::now();
+    std::vector<placement> placements;
+    try {
+      books_.decide(clock().now(), placements);
+    } catch (...) {
+      replace_policy("fails: " + to_fault(std::current_exception()).text);
+      books_.decide(clock().now(), placements);
+    }
+    decision_times_.push_back(steady_clock::now() - start);
+    return placements;
+  }
+
+  /// A model that is neither announced nor in flight waits for its optimizer or its data: then silence is legal.
+  bool all_announced() const { return books_.ready_count() == live_models_.size(); }
+
+  void replace_policy(const std::string& reason) {
+    services_.log->warn("scheduler replaces policy {} by sharded-lrtf: it {}", books_.chosen().name(), reason);
+    books_.replace_policy(make_policy("sharded-lrtf", 0));
+  }
+
+  void report() {
+    std::ranges::sort(decision_times_);
+    scheduler_retired end{.policy = books_.chosen().name(), .decisions = books_.decisions(), .mean = {}, .p99 = {}};
+    if (!decision_times_.empty()) {
+      duration sum{};
+      for (const auto d : decision_times_) {
+        sum += d;
+      }
+      end.mean = sum / static_cast<std::int64_t>(decision_times_.size());
+      end.p99 = decision_times_[decision_times_.size() * 99 / 100];
+    }
+    send(reporter_, end);
+  }
+
+  books books_;
+  run_services services_;
+  reporter_actor reporter_;
+  std::map<device_id, device_actor> devices_;
+  std::map<model_id, task_actor> tasks_;
+  std::map<model_id, bool> live_models_;
+  std::vector<duration> decision_times_;
+};
+
+}  // namespace
+
+scheduler_actor spawn_scheduler(caf::actor_system& system, std::unique_ptr<policy> chosen, const run_services& services,
+                                const reporter_actor& reporter) {
+  return system.spawn<scheduler>(std::move(chosen), services, reporter);
+}
+
+}  // namespace hydra

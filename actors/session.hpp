@@ -1,0 +1,103 @@
+#pragma once
+// The public facade: devices + models + policy -> run -> report.
+
+#include "actors/events.hpp"
+#include "actors/policy/policy.hpp"
+#include "actors/report.hpp"
+#include "models/catalog.hpp"
+#include "models/data_catalog.hpp"
+#include "models/update_rule.hpp"
+#include "partition/plan.hpp"
+#include "runtime/cpu_device.hpp"
+#include "runtime/device.hpp"
+#include "runtime/log.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// Measurements with parts of the system switched off; all results stay the same.
+struct ablation_options {
+  bool double_buffer = true;     ///< false: nothing is staged while a unit computes
+  bool cache = true;             ///< false: blocks leave the device with their visit
+  bool copy_back_clean = false;  ///< true: forward parameters are copied back although clean
+  bool sharp = true;             ///< false: one model after the other
+};
+
+struct session_options {
+  std::uint64_t seed = 0;
+  std::string name = "run";
+  byte_count host_memory{};           ///< cap; 0 = 75 % of what is available
+  int optimizer_threads = 0;          ///< 0 = half the cores, at least 1
+  std::filesystem::path output{};     ///< run folder for report.json, trace.json, plan.json; empty = none
+  verbosity log = verbosity::normal;
+  bool progress = false;              ///< live progress on stderr
+  ablation_options ablation{};
+  duration stall_limit = std::chrono::minutes(10);  ///< a run without any progress for so long ends with a fault
+};
+
+/// One model of the workload.
+struct model_description {
+  std::string name{};
+  chain_description chain{};
+  data_description data{};
+  std::uint32_t batch_size = 0;       ///< samples per optimizer step
+  std::uint32_t micro_batches = 1;    ///< divides batch_size
+  std::uint32_t epochs = 0;           ///< exactly one of epochs and steps
+  std::uint32_t steps = 0;
+  update_options optimizer{};
+  cut_choice cuts{};                  ///< greedy, or first layer of each shard
+  std::optional<std::uint64_t> seed{};  ///< default: the session's
+  bool stop_on_nan = true;
+};
+
+/// A workload under construction, then its run. Not thread-safe; run() once.
+class session {
+ public:
+  explicit session(session_options options = {});
+  ~session();
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  /// `count` virtual devices.
+  void add_devices(int count, const cpu_device& options);
+  /// Any device. It is created when the run starts.
+  using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
+  void add_device(std::string kind, device_factory factory);
+
+  /// A built-in policy by name (throws fault_error{bad_input} naming the nearest), or an object.
+  void use_policy(const std::string& name);
+  void use_policy(std::unique_ptr<policy> p);
+
+  /// Throws fault_error{bad_input} for impossible values, naming model and key.
+  model_id add_model(model_description model);
+
+  /// Subscribes a callback; Event is step_completed. Called on a thread of its own, one event at a time.
+  template <class Event>
+  void on(std::function<void(const Event&, control&)> callback) {
+    subscribe(std::move(callback));
+  }
+
+  /// Opens the data, runs the pilot, cuts every model and checks all budgets: nothing is allocated or started yet.
+  /// Throws fault_error{bad_input} or {does_not_fit}. Called by run() if not before.
+  const workload_plan& plan();
+
+  /// Trains everything. Throws before anything has started (bad_input, does_not_fit); afterwards faults are in the
+  /// report, per model.
+  report run();
+
+  /// Final parameter values of a model after run(), by full name (copies; replicas included).
+  std::vector<std::pair<std::string, std::vector<float>>> parameters(model_id model) const;
+
+ private:
+  void subscribe(step_callback callback);
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace hydra

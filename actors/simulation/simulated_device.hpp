@@ -1,0 +1,51 @@
+#pragma once
+// A device under a virtual clock: the real queues' rules, no threads, no tensors.
+
+#include "runtime/device.hpp"
+
+#include <functional>
+#include <unordered_map>
+
+namespace hydra {
+
+/// Operations are never run; they take their estimate / speed (computations) or latency + bytes / link (copies).
+/// Everything that happens is known at submission, so the completion is handed to a timer at once.
+class simulated_device final : public device {
+ public:
+  using clock_reader = std::function<time_point()>;
+  /// Delivers a completion after a delay on the virtual clock.
+  using timer = std::function<void(duration, const completion&)>;
+
+  simulated_device(device_info info, clock_reader now);
+
+  /// To be set before the first submit; replaces the sink.
+  void deliver_by(timer deliver) { deliver_ = std::move(deliver); }
+  /// Decides at each submission whether the operation fails (fault injection); null: none does.
+  void inject(std::function<fault(queue_kind, const operation&)> faults) { faults_ = std::move(faults); }
+
+  const device_info& info() const noexcept override { return info_; }
+  void on_completion(completion_sink) override {}
+  ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override;
+  memory_usage memory() const noexcept override { return {{}, {}, info_.memory}; }
+  void stop() noexcept override { stopped_ = true; }
+
+ private:
+  struct outcome {
+    time_point end;
+    bool failed = false;
+  };
+  duration length_of(queue_kind queue, const operation& op) const;
+  outcome wait_for(std::span<const ticket> after, time_point now);
+  void forget_before(time_point now);
+
+  device_info info_;
+  clock_reader now_;
+  timer deliver_;
+  std::function<fault(queue_kind, const operation&)> faults_;
+  time_point queue_free_[3];
+  std::unordered_map<std::uint64_t, outcome> outcomes_;   ///< of tickets that have not ended, or failed
+  std::uint64_t last_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace hydra

@@ -1,0 +1,139 @@
+#include "actors/simulation/simulation.hpp"
+
+#include "actors/simulation/simulated_device.hpp"
+#include "actors/simulation/simulated_executor.hpp"
+#include "runtime/log.hpp"
+
+#include <caf/atom.hpp>
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+std::unique_ptr<caf::actor_system_config> testing_config() {
+  auto config = std::make_unique<caf::actor_system_config>();
+  config->set("scheduler.policy", caf::atom("testing"));
+  return config;
+}
+
+shard_plan plan_of(const simulated_model& m, std::size_t s) {
+  const auto& shard = m.shards[s];
+  shard_plan p;
+  p.first_layer = s;
+  p.last_layer = s + 1;
+  p.parameters = shard.parameters;
+  p.input = s == 0 ? byte_count{} : m.shards[s - 1].activation;
+  p.output = s + 1 == m.shards.size() ? byte_count{} : shard.activation;
+  p.forward_time = shard.forward;
+  p.backward_time = shard.backward;
+  p.update_time = shard.update;
+  p.forward = {.parameters = p.parameters, .first_inputs = p.input, .working = shard.working};
+  p.backward = {.parameters = p.parameters, .first_inputs = p.input + p.output, .working = shard.working};
+  return p;
+}
+
+}  // namespace
+
+sharded_model_ptr make_simulated_model(const simulated_model& m) {
+  auto model = std::make_shared<sharded_model>();
+  model->name = m.name;
+  model->plan.name = m.name;
+  model->plan.micro_batches = m.micro_batches;
+  model->steps = m.steps;
+  model->update.clip_norm = m.clips ? 1.0 : 0.0;
+  for (std::size_t s = 0; s < m.shards.size(); ++s) {
+    model->plan.shards.push_back(plan_of(m, s));
+  }
+  if (m.tied) {
+    model->ties.push_back({.owner_shard = 0, .owner = 0, .replica_shard = m.shards.size() - 1, .replica = 0});
+  }
+  return model;
+}
+
+simulation::simulation(simulation_setup setup)
+    : config_(testing_config()),
+      system_(std::make_unique<caf::actor_system>(*config_)),
+      coordinator_(dynamic_cast<caf::scheduler::test_coordinator*>(&system_->scheduler())),
+      arena_(make_accounting_arena(setup.host_memory)) {
+  coordinator_->clock().current_time += std::chrono::hours(1);  // zero would mean "no time"
+  crew_ = launch(*system_, make_run_setup(std::move(setup)), [this](run_record r) { record_ = std::move(r); });
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    devices_[i]->deliver_by([actor = crew_.devices[i]](duration delay, const completion& c) {
+      caf::delayed_anon_send(actor, delay, operation_completed{c});
+    });
+  }
+  executor_->deliver_by([actor = crew_.optimizer](duration delay, const completion& c) {
+    caf::delayed_anon_send(actor, delay, operation_completed{c});
+  });
+}
+
+simulation::~simulation() {
+  // Whatever has not ended (a run that was left early) ends here: no actor may outlive what it points to.
+  const auto kill = [](const auto& actor) {
+    if (actor) {
+      caf::anon_send_exit(actor, caf::exit_reason::kill);
+    }
+  };
+  for (const auto& d : crew_.devices) {
+    kill(d);
+  }
+  for (const auto& t : crew_.tasks) {
+    kill(t);
+  }
+  kill(crew_.scheduler);
+  kill(crew_.memory);
+  kill(crew_.optimizer);
+  kill(crew_.data);
+  kill(crew_.controller);
+  kill(crew_.reporter);
+  kill(crew_.supervisor);
+  for (auto& d : devices_) {
+    d->deliver_by(nullptr);
+  }
+  executor_->deliver_by(nullptr);
+  crew_ = {};
+  run();
+}
+
+run_setup simulation::make_run_setup(simulation_setup setup) {
+  const auto now = [this] { return time_point(coordinator_->clock().now()); };
+  for (auto& info : setup.devices) {
+    devices_.push_back(std::make_unique<simulated_device>(std::move(info), now));
+  }
+  executor_ = std::make_unique<simulated_executor>(setup.optimizer_workers, now);
+  run_setup run;
+  run.services = {make_logger(verbosity::quiet), &spans_, arena_.get(), executor_.get()};
+  for (const auto& d : devices_) {
+    run.devices.push_back(d.get());
+  }
+  for (const auto& m : setup.models) {
+    auto what = make_simulated_model(m);
+    run.models.push_back({what, std::vector<shard_home>(what->size()), {}});
+  }
+  run.chosen = std::move(setup.chosen);
+  run.pipeline = setup.pipeline;
+  run.callbacks = std::move(setup.callbacks);
+  run.detached = false;
+  return run;
+}
+
+bool simulation::step(std::size_t choice) {
+  auto& jobs = coordinator_->jobs;
+  if (!jobs.empty()) {
+    std::swap(jobs.front(), jobs[choice % jobs.size()]);
+    return coordinator_->try_run_once();
+  }
+  // One at a time: firing all that are pending would jump the clock.
+  return coordinator_->has_pending_timeout() && coordinator_->trigger_timeout();
+}
+
+void simulation::run() {
+  while (step()) {
+  }
+}
+
+time_point simulation::now() const { return time_point(coordinator_->clock().now()); }
+
+}  // namespace hydra

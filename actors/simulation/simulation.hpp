@@ -1,0 +1,90 @@
+#pragma once
+// The same actors under virtual time: scheduler, model tasks, memory manager, optimizer and devices of a real run, over
+// simulated devices with unit times from a table. Deterministic: the same setup gives the same run, to the nanosecond.
+
+#include "actors/run_setup.hpp"
+#include "actors/spawn.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+class simulated_device;
+class simulated_executor;
+
+/// One shard of a simulated model: sizes and times at speed 1.
+struct simulated_shard {
+  duration forward{};
+  duration backward{};
+  duration update{};
+  byte_count parameters;
+  byte_count activation;   ///< its output boundary
+  byte_count working;      ///< C of either visit
+};
+
+struct simulated_model {
+  std::string name;
+  std::vector<simulated_shard> shards;
+  std::uint32_t steps = 1;
+  std::uint32_t micro_batches = 1;
+  bool clips = false;                ///< the norm barrier of the optimizer
+  bool tied = false;                 ///< the last shard repeats a parameter of the first
+};
+
+struct simulation_setup {
+  std::vector<device_info> devices;  ///< name, speed, memory, link, latency
+  std::vector<simulated_model> models;
+  std::unique_ptr<policy> chosen;
+  pipeline_options pipeline;
+  int optimizer_workers = 1;
+  byte_count host_memory{std::uint64_t{1} << 50};
+  std::vector<step_callback> callbacks;
+};
+
+/// A run that can be stepped. Not thread-safe.
+class simulation {
+ public:
+  explicit simulation(simulation_setup setup);
+  ~simulation();
+
+  /// Lets one runnable actor handle one message: the `choice`-th of those that can (modulo their number). If none can,
+  /// the next time-out fires. False if nothing is left to do.
+  bool step(std::size_t choice = 0);
+
+  /// Steps in order until nothing is left to do.
+  void run();
+
+  /// The record, once the run is over.
+  const std::optional<run_record>& record() const noexcept { return record_; }
+  time_point now() const;
+
+  const crew_assembled& actors() const noexcept { return crew_; }
+  simulated_device& device_at(std::size_t i) { return *devices_.at(i); }
+  trace& spans() noexcept { return spans_; }
+  const host_arena& arena() const noexcept { return *arena_; }
+
+ private:
+  run_setup make_run_setup(simulation_setup setup);
+
+  std::unique_ptr<caf::actor_system_config> config_;
+  std::unique_ptr<caf::actor_system> system_;
+  caf::scheduler::test_coordinator* coordinator_ = nullptr;
+  trace spans_;
+  std::unique_ptr<host_arena> arena_;
+  std::vector<std::unique_ptr<simulated_device>> devices_;
+  std::unique_ptr<simulated_executor> executor_;
+  std::optional<run_record> record_;
+  crew_assembled crew_;
+};
+
+/// A sharded model without layers: only its plan counts.
+sharded_model_ptr make_simulated_model(const simulated_model& m);
+
+}  // namespace hydra

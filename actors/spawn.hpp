@@ -1,0 +1,72 @@
+#pragma once
+// Factories of all actors, and the one function that builds a run from them. Only this header, caf_version.hpp and the
+// actors themselves know CAF's spelling of actor creation.
+
+#include "actors/protocol.hpp"
+#include "actors/run_setup.hpp"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace hydra {
+
+scheduler_actor spawn_scheduler(caf::actor_system& system, std::unique_ptr<policy> chosen, const run_services& services,
+                                const reporter_actor& reporter);
+
+optimizer_actor spawn_optimizer(caf::actor_system& system, const run_services& services);
+
+memory_actor spawn_memory_manager(caf::actor_system& system, const run_services& services,
+                                  const scheduler_actor& scheduler, const optimizer_actor& optimizer,
+                                  const reporter_actor& reporter);
+
+struct device_setup {
+  device_id id;
+  device* machine = nullptr;
+  pipeline_options pipeline;
+  scheduler_actor scheduler;
+  memory_actor memory;
+  reporter_actor reporter;
+};
+device_actor spawn_device(caf::actor_system& system, const run_services& services, const device_setup& setup);
+
+struct task_setup {
+  model_id id;
+  sharded_model_ptr what;
+  scheduler_actor scheduler;
+  data_actor data;
+  reporter_actor reporter;
+  controller_actor controller;   ///< null: steps are not observed
+  supervisor_actor supervisor;
+};
+task_actor spawn_model_task(caf::actor_system& system, const run_services& services, const task_setup& setup);
+
+/// `detached`: on a thread of its own, because reading blocks.
+data_actor spawn_data(caf::actor_system& system, const run_services& services, const std::vector<model_entry>& models,
+                      const memory_actor& memory, bool detached);
+
+/// `detached`: on a thread of its own, because users' callbacks may block.
+controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
+                                  std::vector<step_callback> callbacks, bool detached);
+
+/// Everything a run was asked to produce, delivered when the REPORTER is shut down.
+using record_sink = std::function<void(run_record)>;
+
+struct reporter_setup {
+  std::vector<sharded_model_ptr> models;
+  std::size_t devices = 0;
+  progress_printer* progress = nullptr;
+  duration stall_limit{};
+  supervisor_actor supervisor;
+  record_sink sink;
+};
+reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
+
+/// Waits for crew_assembled, then starts the run.
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services);
+
+/// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets
+/// the record when every model has ended and the actors are shut down.
+crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink);
+
+}  // namespace hydra

@@ -1,0 +1,150 @@
+#include "actors/guarded.hpp"
+#include "actors/spawn.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// SUPERVISOR: starts the run, hears of every death, ends the run: tasks -> scheduler -> devices -> optimizer, memory.
+class supervisor final : public supervisor_actor::base {
+ public:
+  using super = supervisor_actor::base;
+
+  supervisor(caf::actor_config& config, run_services services) : super(config), services_(std::move(services)) {}
+
+  static constexpr const char* actor_name = "supervisor";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    set_down_handler([this](caf::down_msg& m) { on_down(m); });
+    return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_model_ended),
+            guarded(this, &supervisor::on_run_aborted)};
+  }
+
+  void on_exit() override { crew_ = {}; }
+
+  void on_fault(const fault& why) {
+    services_.log->error("supervisor fails: {}", why.text);
+    on_run_aborted({why});
+  }
+
+ private:
+  void on_crew_assembled(const crew_assembled& m) {
+    crew_ = m;
+    crew_.supervisor = nullptr;  // a handle to itself would keep it alive
+    for (std::uint32_t i = 0; i < crew_.devices.size(); ++i) {
+      monitor(crew_.devices[i]);
+      alive_.insert(device_id{i});
+      send(crew_.devices[i], begin_run{});
+    }
+    for (const auto& task : crew_.tasks) {
+      monitor(task);
+      send(task, begin_run{});
+    }
+    monitor(crew_.scheduler);
+    monitor(crew_.memory);
+    monitor(crew_.optimizer);
+    monitor(crew_.data);
+    if (crew_.controller) {
+      monitor(crew_.controller);
+    }
+    running_ = crew_.tasks.size();
+    end_if_over();
+  }
+
+  void on_model_ended(const model_ended& m) {
+    if (ended_.insert(m.model).second) {
+      --running_;
+    }
+    end_if_over();
+  }
+
+  void on_run_aborted(const run_aborted& m) {
+    for (const auto& task : crew_.tasks) {
+      send(task, m);
+    }
+  }
+
+  // -- deaths ----------------------------------------------------------------------------------------------------------
+
+  void on_down(const caf::down_msg& m) {
+    for (std::uint32_t i = 0; i < crew_.devices.size(); ++i) {
+      if (crew_.devices[i].address() == m.source) {
+        on_device_down(device_id{i});
+        return;
+      }
+    }
+    for (std::uint32_t i = 0; i < crew_.tasks.size(); ++i) {
+      if (crew_.tasks[i].address() == m.source) {
+        on_model_ended({model_id{i}, 0, false, {fault_code::internal, "its task died"}});
+        return;
+      }
+    }
+    if (!ending_) {
+      on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}});
+    }
+  }
+
+  void on_device_down(device_id device) {
+    alive_.erase(device);
+    if (ending_) {
+      end_host_if_devices_are_gone();
+      return;
+    }
+    services_.log->warn("device {} is lost; its units go elsewhere", device.value);
+    send(crew_.memory, device_lost{device, {fault_code::device_lost, "the device is gone"}});
+    if (alive_.empty()) {
+      on_run_aborted({{fault_code::device_lost, "the last device is gone"}});
+    }
+  }
+
+  // -- the end ---------------------------------------------------------------------------------------------------------
+
+  void end_if_over() {
+    if (running_ > 0 || std::exchange(ending_, true)) {
+      return;
+    }
+    for (const auto& task : crew_.tasks) {
+      send(task, shut_down{});
+    }
+    send(crew_.scheduler, shut_down{});
+    for (const auto& device : crew_.devices) {
+      send(device, shut_down{});
+    }
+    end_host_if_devices_are_gone();
+  }
+
+  void end_host_if_devices_are_gone() {
+    if (!alive_.empty() || std::exchange(host_ended_, true)) {
+      return;
+    }
+    send(crew_.optimizer, shut_down{});
+    send(crew_.memory, shut_down{});
+    send(crew_.data, shut_down{});
+    if (crew_.controller) {
+      send(crew_.controller, shut_down{});
+    }
+    send(crew_.reporter, shut_down{});
+    quit();
+  }
+
+  run_services services_;
+  crew_assembled crew_;
+  std::set<device_id> alive_;
+  std::set<model_id> ended_;
+  std::size_t running_ = 0;
+  bool ending_ = false;
+  bool host_ended_ = false;
+};
+
+}  // namespace
+
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services) {
+  return system.spawn<supervisor>(services);
+}
+
+}  // namespace hydra

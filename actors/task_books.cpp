@@ -1,0 +1,92 @@
+#include "actors/task_books.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+task_books::task_books(cursor units, std::uint32_t shards, bool observed)
+    : units_(std::move(units)), observed_(observed), versions_(shards) {}
+
+bool task_books::placed(const unit& u, device_id device) {
+  if (!announced_ || *announced_ != u) {
+    return false;
+  }
+  announced_.reset();
+  flights_.push_back({u, device});
+  next_ = units_.next(units_.position_of(u));
+  return true;
+}
+
+bool task_books::completed(const unit& u) {
+  const auto found = std::ranges::find(flights_, u, &flight::what);
+  if (found == flights_.end()) {
+    return false;
+  }
+  flights_.erase(found);
+  const auto p = units_.position_of(u);
+  if (units_.last_of_step(p)) {
+    completed_steps_ = p.step + 1;
+  }
+  return true;
+}
+
+bool task_books::lost(const unit& u, std::uint32_t next_attempt) {
+  attempt_ = std::max(attempt_, next_attempt);
+  const auto found = std::ranges::find(flights_, u, &flight::what);
+  const bool mine = found != flights_.end();
+  if (mine) {
+    flights_.erase(found, flights_.end());
+    next_ = units_.position_of(u);
+  }
+  // An announcement of an older attempt is void: the scheduler has dropped it, or will refuse it when it arrives.
+  if (announced_ && announced_->attempt < attempt_) {
+    announced_.reset();
+  }
+  return mine;
+}
+
+void task_books::version_at_home(shard_index shard, version_index version) { versions_.at(shard.value) = version; }
+
+void task_books::batch_at_home(step_index step) { batches_ = std::max(batches_, step.value + 1); }
+
+void task_books::acknowledged(step_index step) { acknowledged_ = std::max(acknowledged_, step.value + 1); }
+
+void task_books::stop_after(std::uint32_t steps) { units_.truncate(std::min(steps, units_.steps())); }
+
+bool task_books::may_announce() const {
+  if (given_up_ || announced_ || units_.at_end(next_) || next_.step >= batches_) {
+    return false;
+  }
+  const bool gate = units_.first_of_step(next_) && next_.step > 0;
+  if (gate && observed_ && acknowledged_ < next_.step) {
+    return false;
+  }
+  return versions_[units_.unit_at(next_, 0).shard.value].value == next_.step;
+}
+
+std::optional<announcement> task_books::announce() {
+  if (!may_announce()) {
+    return std::nullopt;
+  }
+  announced_ = units_.unit_at(next_, attempt_);
+  announcement a{.what = *announced_, .after = {}};
+  if (!flights_.empty()) {
+    a.after = flights_.back().device;
+  }
+  return a;
+}
+
+std::optional<step_index> task_books::wanted_batch() {
+  if (given_up_ || wanted_ >= units_.steps() || wanted_ > next_.step + 1) {
+    return std::nullopt;
+  }
+  return step_index{wanted_++};
+}
+
+bool task_books::finished() const {
+  return completed_steps_ == units_.steps() && flights_.empty() &&
+         std::ranges::all_of(versions_, [&](version_index v) { return v.value >= completed_steps_; });
+}
+
+}  // namespace hydra

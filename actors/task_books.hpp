@@ -1,0 +1,78 @@
+#pragma once
+// A model task's books: what has been announced, is in flight, has completed; which unit may be announced next. Pure.
+
+#include "partition/cursor.hpp"
+#include "runtime/ids.hpp"
+#include "runtime/unit.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// A unit that may be announced now.
+struct announcement {
+  unit what;
+  std::optional<device_id> after;   ///< device of the predecessor that has not completed
+};
+
+/// At most one unit is announced at a time, the first that is not in flight. Gates: a unit needs its parameter version
+/// and its step's minibatch at home; the first unit of step n+1 waits for version n+1 of shard 0 and, if steps are
+/// observed, for the acknowledgement of step n. A unit's inputs derive from the unit, its place from these books.
+class task_books {
+ public:
+  task_books(cursor units, std::uint32_t shards, bool observed);
+
+  // -- events ------------------------------------------------------------------------------------------------------
+  /// The announced unit is staged on a device. False if it is not the announced one.
+  bool placed(const unit& u, device_id device);
+  /// False if it is no flight of these books (late message).
+  bool completed(const unit& u);
+  /// Rewinds to the unit if it is a flight (with all later ones) or the announced one. False for strangers.
+  bool lost(const unit& u, std::uint32_t next_attempt);
+  void version_at_home(shard_index shard, version_index version);
+  void batch_at_home(step_index step);
+  void acknowledged(step_index step);
+  /// The model ends after `steps` completed steps (never more than planned).
+  void stop_after(std::uint32_t steps);
+  /// Nothing more is announced; flights may still complete.
+  void give_up() noexcept { given_up_ = true; }
+
+  // -- decisions ---------------------------------------------------------------------------------------------------
+  /// The unit to announce now, once; nothing if none may be.
+  std::optional<announcement> announce();
+  /// A step whose minibatch should be fetched now (one ahead of the step in flight), each once.
+  std::optional<step_index> wanted_batch();
+
+  // -- facts -------------------------------------------------------------------------------------------------------
+  bool finished() const;
+  /// All flights are over (a model that gave up may leave).
+  bool drained() const noexcept { return flights_.empty() && !announced_; }
+  std::uint32_t completed_steps() const noexcept { return completed_steps_; }
+  const cursor& units() const noexcept { return units_; }
+  cursor& units() noexcept { return units_; }
+
+ private:
+  struct flight {
+    unit what;
+    device_id device;
+  };
+  bool may_announce() const;
+
+  cursor units_;
+  bool observed_;
+  unit_position next_;                       ///< first unit that is not in flight
+  std::deque<flight> flights_;
+  std::optional<unit> announced_;
+  std::vector<version_index> versions_;
+  std::uint32_t batches_ = 0;                ///< minibatches of steps below this are or were at home
+  std::uint32_t wanted_ = 0;
+  std::uint32_t acknowledged_ = 0;           ///< steps below this are acknowledged
+  std::uint32_t completed_steps_ = 0;
+  std::uint32_t attempt_ = 0;
+  bool given_up_ = false;
+};
+
+}  // namespace hydra

@@ -1,0 +1,43 @@
+#pragma once
+// What CAF must know about the messages of protocol.hpp (included at its end). All of them stay in the process: they
+// carry handles of local actors, code or memory. Devices on other machines will speak an interface of their own, whose
+// messages are serialised; a local-only type sent to a remote actor would arrive as a default value without any error.
+
+#include "actors/protocol.hpp"
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::begin_run)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::crew_assembled)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_added)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_added)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_left)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_ended)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::register_model)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::unit_ready)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_freed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::prefetch_shard)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::unit_placed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::unit_lost)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::withdraw_unit)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::execute_shard)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::lease_shard)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_leased)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::lease_refused)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::lease_returned)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::operation_completed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_demoted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_failed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_completed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::step_shard)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_stepped)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_updated)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::batch_wanted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::batch_ready)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::step_observed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::step_acknowledged)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::step_completed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_retired)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_lost)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::run_aborted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::scheduler_retired)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_progress)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shut_down)

@@ -1,0 +1,86 @@
+#pragma once
+// What a device knows of one unit from its placement to its end.
+
+#include "partition/visit.hpp"
+#include "runtime/block_id.hpp"
+#include "runtime/byte_budget.hpp"
+#include "runtime/device_block.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/host_arena.hpp"
+#include "runtime/ticket.hpp"
+#include "runtime/unit.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace hydra {
+
+/// claiming: waits for both messages and for device bytes; leasing: for home bytes; staged: copies are submitted,
+/// perhaps computations too; running: it computes; landing: outputs are on their way home; ended: reported, but one of
+/// its two messages is still to come.
+enum class visit_phase : std::uint8_t { claiming, leasing, staged, running, landing, ended };
+
+/// A block that a micro-batch reads: where it is on the device and since when.
+struct staged_block {
+  device_block_ptr block;
+  ticket ready;
+};
+
+struct micro_batch_record {
+  staged_block input;                    ///< held until its computation is submitted
+  staged_block second;
+  bool fetching = false;                 ///< its blocks are found or on their way
+  bool fetched = false;                  ///< both have a block and a ticket
+  bool computed = false;
+  bool output_landed = false;
+  ticket compute;
+  std::weak_ptr<device_block> output;    ///< lives in the closures, the cache, or a successor's input
+};
+
+/// When a copy of the unit's staging ran: to tell exposed transfers.
+struct copy_interval {
+  time_point begin;
+  time_point end;
+};
+
+struct visit_record {
+  unit what;
+  sharded_model_ptr model;
+  std::size_t targets = 1;
+  bool placed = false;                   ///< prefetch_shard has come
+  bool ordered = false;                  ///< execute_shard has come
+  visit_phase phase = visit_phase::claiming;
+  bool credit_returned = false;
+
+  std::shared_ptr<visit> work;
+  staged_block parameters;
+  std::vector<block_id> pins;            ///< cache entries it holds
+  std::vector<block_id> inserted;        ///< cache entries it has made
+  std::vector<reservation> working;      ///< C
+  std::vector<micro_batch_record> batches;
+  std::size_t next_op = 0;               ///< computations submitted
+  std::size_t computed = 0;
+  visit::results results;                ///< until the last computation is submitted
+  std::unordered_map<block_id, host_block_ptr> lands;
+
+  std::vector<ticket> start_after;       ///< what the first computation waits for
+  std::vector<ticket> landing;           ///< d2h operations submitted
+  std::size_t outstanding = 0;           ///< operations submitted and not completed
+  std::size_t leases_awaited = 0;
+  std::vector<copy_interval> copies;
+  fault error;
+
+  duration compute_time{};
+  duration promote_time{};
+  duration demote_time{};
+
+  bool alive() const noexcept { return !error && phase != visit_phase::ended; }
+  bool all_submitted() const noexcept { return next_op == what.micro_batches; }
+  bool all_computed() const noexcept { return computed == what.micro_batches; }
+};
+
+}  // namespace hydra

@@ -1,0 +1,20 @@
+#include "apps/commands/command.hpp"
+
+#include "apps/commands/devices.hpp"
+#include "apps/commands/families.hpp"
+#include "apps/commands/policies.hpp"
+#include "apps/commands/train.hpp"
+
+namespace hydra::apps {
+
+const std::vector<command>& commands() {
+  static const std::vector<command> all{
+      {"train", "plans and trains all models of a workload, writes the run folder", declare_train},
+      {"devices", "lists the kinds of devices and their keys", declare_devices},
+      {"policies", "lists the scheduling policies", declare_policies},
+      {"families", "lists the model families and their options", declare_families},
+  };
+  return all;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,10 @@
+#pragma once
+// hydra families: what `chain = { family = ... }` can be.
+
+#include "apps/commands/command.hpp"
+
+namespace hydra::apps {
+
+command_action declare_families(CLI::App& app);
+
+}  // namespace hydra::apps

@@ -1,0 +1,84 @@
+#include "apps/commands/program.hpp"
+
+#include "apps/commands/command.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/nearest.hpp"
+
+#include <fmt/format.h>
+#include <hydra/version.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <optional>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr int failed = 1, bad_input = 2, does_not_fit = 3;
+
+int exit_status(fault_code code) {
+  if (code == fault_code::bad_input) return bad_input;
+  return code == fault_code::does_not_fit ? does_not_fit : failed;
+}
+
+int complain(const fault& f) {
+  fmt::print(stderr, "{}\n", f.text);
+  return exit_status(f.code);
+}
+
+/// CLI11 would only say that an argument was not expected.
+std::optional<std::string> unknown_command(int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
+  std::vector<std::string> names;
+  std::ranges::transform(commands(), std::back_inserter(names), &command::name);
+  if (std::ranges::count(names, argv[1]) > 0) return std::nullopt;
+  return fmt::format("hydra: unknown command \"{}\"; did you mean \"{}\"? Commands: {}", argv[1],
+                     nearest_name(argv[1], names), fmt::join(names, ", "));
+}
+
+/// Declares all commands; `chosen` becomes the action of the one on the command line.
+void declare_all(CLI::App& app, command_action& chosen) {
+  app.set_version_flag("--version", fmt::format("hydra {}", version));
+  app.require_subcommand(1);
+  for (const command& c : commands()) {
+    CLI::App* const sub = app.add_subcommand(c.name, c.help);
+    sub->callback([&chosen, action = c.declare(*sub)] { chosen = action; });
+  }
+}
+
+/// Help and version are answers; everything else is a wrong command line.
+int answer(const CLI::App& app, const CLI::ParseError& e) {
+  if (e.get_exit_code() == 0) return app.exit(e);
+  fmt::print(stderr, "hydra: {}\n", e.what());
+  for (const CLI::App* sub : app.get_subcommands())
+    fmt::print(stderr, "hydra {} --help lists its options\n", sub->get_name());
+  if (app.get_subcommands().empty()) fmt::print(stderr, "\n{}", app.help());
+  return bad_input;
+}
+
+int run(int argc, const char* const* argv) {
+  if (const auto text = unknown_command(argc, argv)) return complain({fault_code::bad_input, *text});
+  CLI::App app{"Trains many deep-learning models, each larger than device memory, on a few devices at once.", "hydra"};
+  command_action chosen;
+  declare_all(app, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return answer(app, e);
+  }
+  return chosen();
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) noexcept {
+  try {
+    return run(argc, argv);
+  } catch (...) {
+    return complain(to_fault(std::current_exception()));
+  }
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,17 @@
+#pragma once
+// The folder that a run leaves behind.
+
+#include "apps/workload/place.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace hydra::apps {
+
+/// Throws fault_error{bad_input} if the folder exists, or could not be made. Makes nothing. `where` chose the folder.
+void check_output(const place& where, const std::filesystem::path& folder);
+
+/// Writes workload.toml into the run folder. Throws fault_error{io}.
+void write_workload(const std::filesystem::path& folder, const std::string& text);
+
+}  // namespace hydra::apps

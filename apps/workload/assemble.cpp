@@ -1,0 +1,59 @@
+#include "apps/workload/assemble.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+using source_ptr = std::shared_ptr<const data_source>;
+
+/// Sources by name of the data and context.
+class opened_data {
+ public:
+  explicit opened_data(const workload& w) : workload_{w} {}
+
+  data_description open(const model_entry& m) {
+    const data_entry& entry = workload_.data.at(m.data);
+    const std::int64_t context = m.description.chain.context;
+    source_ptr& source = sources_[{m.data, context}];
+    if (!source) source = located(entry.where, "data." + m.data, [&] { return open_data(entry.description, context); });
+    return {source, entry.description.shuffle};
+  }
+
+ private:
+  const workload& workload_;
+  std::map<std::pair<std::string, std::int64_t>, source_ptr> sources_;
+};
+
+place part(const model_entry& m, std::string_view key) {
+  return place_of(std::get<value_table>(m.keys.content), key, m.keys.where);
+}
+
+/// Chain, data and cuts must suit each other.
+void check_chain(const model_entry& m, const model_description& d) {
+  const auto& source = *std::get<source_ptr>(d.data.what);
+  const std::size_t layers = located(part(m, "chain"), "model.chain", [&] { return d.chain.build(source).size(); });
+  if (const auto* cuts = std::get_if<cut_points>(&d.cuts))
+    located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });
+}
+
+void add_model(session& into, const model_entry& m, opened_data& data) {
+  model_description d = m.description;
+  d.data = data.open(m);
+  check_chain(m, d);
+  located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });
+}
+
+}  // namespace
+
+void assemble(session& into, const workload& from) {
+  for (const device_entry& d : from.devices)
+    located(d.keys.where, "device", [&] { d.kind->add(into, d.count, std::get<value_table>(d.keys.content)); });
+  into.use_policy(from.policy);
+  opened_data data{from};
+  for (const model_entry& m : from.models) add_model(into, m, data);
+}
+
+}  // namespace hydra::apps

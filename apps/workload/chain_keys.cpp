@@ -1,0 +1,55 @@
+#include "apps/workload/chain_keys.hpp"
+
+#include "apps/workload/convert.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra::apps {
+
+namespace {
+
+/// Indexed like option_value.
+constexpr value_kind option_kinds[]{value_kind::boolean, value_kind::integer, value_kind::real, value_kind::text};
+
+std::string print(const option_value& v) {
+  return std::visit([](const auto& x) { return fmt::format("{}", x); }, v);
+}
+
+table_variant variant_of(const family& f) {
+  table_variant variant{f.name, {}};
+  for (const family_option& option : f.options)
+    variant.keys.push_back({.name = option.name,
+                            .kind = option_kinds[option.fallback.index()],
+                            .help = option.help,
+                            .required = option.required,
+                            .fallback = option.required ? "" : print(option.fallback)});
+  return variant;
+}
+
+option_value to_option(const value& v) {
+  if (const auto* b = v.as<bool>()) return *b;
+  if (const auto* i = v.as<std::int64_t>()) return *i;
+  if (const auto* r = v.as<double>()) return *r;
+  return to<std::string>(v);
+}
+
+}  // namespace
+
+table_rules chain_rules() {
+  table_rules rules{.selector = "family"};
+  for (const family& f : families()) rules.variants.push_back(variant_of(f));
+  rules.keys = {selector_rule("family", rules.variants, "")};
+  return rules;
+}
+
+chain_description read_chain(const value_table& model) {
+  const value& chain = *model.find("chain");
+  const auto& table = std::get<value_table>(chain.content);
+  std::map<std::string, option_value> options;
+  for (const table_entry& e : table.entries)
+    if (e.key != "family") options.emplace(e.key, to_option(e.is));
+  return located(chain.where, "model.chain",
+                 [&] { return describe_chain(to<std::string>(*table.find("family")), options); });
+}
+
+}  // namespace hydra::apps

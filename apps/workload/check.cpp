@@ -1,0 +1,101 @@
+#include "apps/workload/check.hpp"
+
+#include "apps/workload/check_leaf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace hydra::apps {
+
+namespace {
+
+void check_inner(const value_site& site, const value& v, const std::string& path) {
+  const auto* table = v.as<value_table>();
+  if (!table) refuse(v.where, path, fmt::format("{} is written here, expected {}", describe(v), describe(site.rule)));
+  check_table({*table, v.where, path + "."}, site.rule.inner.at(0));
+}
+
+void check_table_list(const value_site& site) {
+  const auto* list = site.is.as<value_list>();
+  if (!list) site.refuse_value();
+  for (const value& v : *list) check_inner(site, v, site.key);
+}
+
+void check_named_tables(const value_site& site) {
+  const auto* names = site.is.as<value_table>();
+  if (!names) site.refuse_value();
+  for (const table_entry& e : names->entries) check_inner(site, e.is, fmt::format("{}.{}", site.key, e.key));
+}
+
+void check_value(const value_site& site) {
+  switch (site.rule.kind) {
+    case value_kind::table:
+      return check_inner(site, site.is, site.key);
+    case value_kind::table_list:
+      return check_table_list(site);
+    case value_kind::named_tables:
+      return check_named_tables(site);
+    default:
+      return check_leaf(site);
+  }
+}
+
+/// The variant that the table has chosen; null if there are none. Checks the selector itself.
+const table_variant* chosen_variant(const table_site& site, const table_rules& rules) {
+  if (rules.selector.empty()) return nullptr;
+  const key_rule& rule = *rules.find(rules.selector);
+  const value* const selector = site.table.find(rules.selector);
+  if (!selector && !rule.required) return rules.variant(rule.fallback);
+  if (!selector) refuse(site.where, site.path + rule.name, fmt::format("missing, expected {}", describe(rule)));
+  check_leaf({*selector, rule, site.path + rule.name});
+  return rules.variant(*selector->as<std::string>());
+}
+
+/// A key that exists one table further down, or for another variant, was not mistyped but misplaced.
+std::string misplaced(const table_rules& rules, const std::string& key) {
+  for (const table_variant& v : rules.variants)
+    if (std::ranges::count(names_of(v.keys), key) > 0)
+      return fmt::format("it belongs to {} \"{}\"; ", rules.selector, v.name);
+  for (const key_rule& rule : rules.keys)
+    for (const table_rules& inner : rule.inner)
+      if (inner.find(key) || !misplaced(inner, key).empty()) return fmt::format("it belongs into \"{}\"; ", rule.name);
+  return "";
+}
+
+[[noreturn]] void refuse_unknown(const table_site& site, const table_entry& entry, const table_rules& rules,
+                                 const table_variant* variant) {
+  std::vector<std::string> known = names_of(rules.keys);
+  if (variant) std::ranges::copy(names_of(variant->keys), std::back_inserter(known));
+  refuse(entry.where, site.path + entry.key,
+         fmt::format("unknown key; {}{}", misplaced(rules, entry.key), did_you_mean(entry.key, known)));
+}
+
+void check_required(const table_site& site, const std::vector<key_rule>& rules) {
+  for (const key_rule& rule : rules)
+    if (rule.required && !site.table.find(rule.name))
+      refuse(site.where, site.path + rule.name, fmt::format("missing, expected {}", describe(rule)));
+}
+
+const key_rule* find_rule(const table_rules& rules, const table_variant* variant, std::string_view key) {
+  if (const key_rule* const rule = rules.find(key)) return rule;
+  if (!variant) return nullptr;
+  const auto found = std::ranges::find(variant->keys, key, &key_rule::name);
+  return found == variant->keys.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void check_table(const table_site& site, const table_rules& rules) {
+  const table_variant* const variant = chosen_variant(site, rules);
+  for (const table_entry& entry : site.table.entries) {
+    const key_rule* const rule = find_rule(rules, variant, entry.key);
+    if (!rule) refuse_unknown(site, entry, rules, variant);
+    check_value({entry.is, *rule, site.path + entry.key});
+  }
+  check_required(site, rules.keys);
+  if (variant) check_required(site, variant->keys);
+}
+
+}  // namespace hydra::apps

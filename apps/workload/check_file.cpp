@@ -1,0 +1,39 @@
+#include "apps/workload/check_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The usual reason for a missing file: its path was meant relative to the workload file.
+std::string hint(const place& where, const fs::path& path) {
+  if (!where.source || !path.is_relative()) return "";
+  const fs::path beside = fs::path{*where.source}.parent_path() / path;
+  std::error_code ignored;
+  return fs::exists(beside, ignored) ? fmt::format("; there is \"{}\"", beside.string()) : "";
+}
+
+std::string missing(const place& where, const fs::path& path) {
+  return fmt::format("no such file \"{}\" (relative paths start at the working directory){}", path.string(),
+                     hint(where, path));
+}
+
+}  // namespace
+
+void check_file(const place& where, std::string_view key, const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) refuse(where, key, missing(where, path));
+  if (fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a folder, a file is expected", path));
+  if (!std::ifstream{path}) refuse(where, key, fmt::format("the file \"{}\" cannot be read", path));
+  if (fs::is_regular_file(status) && fs::file_size(path, error) == 0)
+    refuse(where, key, fmt::format("the file \"{}\" is empty", path));
+}
+
+}  // namespace hydra::apps

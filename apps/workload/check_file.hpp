@@ -1,0 +1,14 @@
+#pragma once
+// A named input file must be there before anything starts.
+
+#include "apps/workload/value.hpp"
+
+#include <string_view>
+
+namespace hydra::apps {
+
+/// Relative paths start at the working directory. Throws fault_error{bad_input}: missing (says if the file lies beside
+/// the workload file instead), a folder, not readable, empty.
+void check_file(const place& where, std::string_view key, const std::string& path);
+
+}  // namespace hydra::apps

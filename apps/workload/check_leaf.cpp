@@ -1,0 +1,121 @@
+#include "apps/workload/check_leaf.hpp"
+
+#include "apps/workload/check_file.hpp"
+#include "apps/workload/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hydra::apps {
+
+namespace {
+
+void check_number(const value_site& site, const value& v) {
+  const auto* integer = v.as<std::int64_t>();
+  const auto* real = v.as<double>();
+  const bool type_suits = integer || (real && site.rule.kind != value_kind::integer);
+  if (!type_suits || !site.rule.range.holds(integer ? static_cast<double>(*integer) : *real)) site.refuse_value();
+}
+
+void check_boolean(const value_site& site) {
+  if (!site.is.as<bool>()) site.refuse_value();
+}
+
+void check_text(const value_site& site) {
+  const auto* text = site.is.as<std::string>();
+  if (!text || text->empty()) site.refuse_value();
+  const auto& choices = site.rule.choices;
+  if (choices.empty() || std::ranges::count(choices, *text) > 0) return;
+  refuse(site.is.where, site.key, fmt::format("unknown value \"{}\"; {}", *text, did_you_mean(*text, choices)));
+}
+
+void check_file_name(const value_site& site) {
+  check_text(site);
+  check_file(site.is.where, site.key, *site.is.as<std::string>());
+}
+
+/// Sizes, rates and times: what the conversion refuses.
+template <class Quantity>
+void check_quantity(const value_site& site) {
+  located(site.is.where, site.key, [&] { return to<Quantity>(site.is); });
+}
+
+void check_bytes(const value_site& site) {
+  const auto* number = site.is.as<std::int64_t>();
+  if (number ? *number <= 0 : !site.is.as<std::string>()) site.refuse_value();
+  check_quantity<byte_count>(site);
+  if (to<byte_count>(site.is) == byte_count{}) site.refuse_value();
+}
+
+/// Rates and times have no unit to fall back on.
+template <class Quantity>
+void check_with_unit(const value_site& site) {
+  if (!site.is.as<std::string>()) site.refuse_value();
+  check_quantity<Quantity>(site);
+}
+
+void check_bytes_or_percent(const value_site& site) {
+  const auto* text = site.is.as<std::string>();
+  if (!text || !text->ends_with('%')) return check_bytes(site);
+  if (!to_fraction(*text)) site.refuse_value();
+}
+
+void check_pair(const value_site& site) {
+  const auto* list = site.is.as<value_list>();
+  if (!list || list->size() != 2) site.refuse_value();
+  for (const value& v : *list) check_number(site, v);
+}
+
+void check_cuts(const value_site& site) {
+  if (site.is.as<std::string>()) return check_text(site);
+  const auto* list = site.is.as<value_list>();
+  if (!list || list->empty()) site.refuse_value();
+  std::int64_t previous = -1;
+  for (const value& v : *list) {
+    const auto* layer = v.as<std::int64_t>();
+    if (!layer || *layer <= previous || (previous < 0 && *layer != 0))
+      refuse(v.where, site.key,
+             fmt::format("{} cannot stand here: layer numbers start with 0 and ascend", describe(v)));
+    previous = *layer;
+  }
+}
+
+}  // namespace
+
+void value_site::refuse_value() const {
+  refuse(is.where, key, fmt::format("{} is written here, expected {}", describe(is), describe(rule)));
+}
+
+void check_leaf(const value_site& site) {
+  switch (site.rule.kind) {
+    case value_kind::boolean:
+      return check_boolean(site);
+    case value_kind::integer:
+    case value_kind::real:
+      return check_number(site, site.is);
+    case value_kind::text:
+      return check_text(site);
+    case value_kind::file:
+      return check_file_name(site);
+    case value_kind::bytes:
+      return check_bytes(site);
+    case value_kind::bytes_or_percent:
+      return check_bytes_or_percent(site);
+    case value_kind::rate:
+      return check_with_unit<byte_rate>(site);
+    case value_kind::time:
+      return check_with_unit<duration>(site);
+    case value_kind::number_pair:
+      return check_pair(site);
+    case value_kind::cut_list:
+      return check_cuts(site);
+    case value_kind::table:
+    case value_kind::table_list:
+    case value_kind::named_tables:
+    case value_kind::grid:
+      return site.refuse_value();
+  }
+}
+
+}  // namespace hydra::apps

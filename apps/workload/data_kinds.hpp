@@ -1,0 +1,27 @@
+#pragma once
+// [data.NAME]: a table of kinds. To add one: write how its keys become a data_description, add one row.
+
+#include "apps/workload/key_rule.hpp"
+#include "apps/workload/value.hpp"
+#include "models/data_catalog.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+struct data_kind {
+  std::string name;
+  std::vector<key_rule> keys;  ///< besides `kind` and `shuffle`
+  std::function<data_description(const value_table& keys)> read;
+};
+
+const std::vector<data_kind>& workload_data_kinds();
+
+table_rules data_rules();
+
+/// Of a checked table.
+data_description read_data(const value_table& keys);
+
+}  // namespace hydra::apps

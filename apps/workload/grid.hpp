@@ -1,0 +1,20 @@
+#pragma once
+// [model.grid]: one [[model]] becomes one model for every combination of the listed values, the last key fastest.
+
+#include "apps/workload/key_rule.hpp"
+#include "apps/workload/value.hpp"
+
+#include <string_view>
+
+namespace hydra::apps {
+
+/// Replaces every [[model]] that has a grid by its combinations, in place and in order. A key of the grid is a dotted
+/// path ("optimizer.learning_rate") or a leaf that occurs once in `rules` ("learning_rate"), whether the model sets it
+/// or not. `{key}` in the name becomes the value as written; a name without braces gets the values appended. Throws
+/// fault_error{bad_input}. What the values may be is checked later, in the models that result.
+void expand_grids(value_table& root, const table_rules& rules);
+
+/// The dotted path of a grid's key. Throws fault_error{bad_input}: unknown, ambiguous, not a leaf.
+std::string resolve_grid_key(const place& where, std::string_view key, const table_rules& rules);
+
+}  // namespace hydra::apps

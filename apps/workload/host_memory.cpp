@@ -1,0 +1,43 @@
+#include "apps/workload/host_memory.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+
+namespace hydra::apps {
+
+namespace {
+
+std::optional<std::uint64_t> read_number(const char* file) {
+  std::ifstream in{file};
+  std::uint64_t n = 0;
+  return in >> n ? std::optional{n} : std::nullopt;  // "max" means no limit
+}
+
+std::optional<std::uint64_t> kernel_available() {
+  std::ifstream in{"/proc/meminfo"};
+  for (std::string key; in >> key; in.ignore(256, '\n')) {
+    std::uint64_t kib = 0;
+    if (key == "MemAvailable:" && in >> kib) return kib * 1024;
+  }
+  return std::nullopt;
+}
+
+/// Inside a container its own group is mounted at the root.
+std::optional<std::uint64_t> group_available() {
+  const auto limit = read_number("/sys/fs/cgroup/memory.max");
+  const auto used = read_number("/sys/fs/cgroup/memory.current");
+  if (!limit || !used) return std::nullopt;
+  return *limit > *used ? *limit - *used : 0;
+}
+
+}  // namespace
+
+byte_count available_host_memory() {
+  const auto kernel = kernel_available();
+  const auto group = group_available();
+  return byte_count{kernel && group ? std::min(*kernel, *group) : kernel.value_or(group.value_or(0))};
+}
+
+}  // namespace hydra::apps

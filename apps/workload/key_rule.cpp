@@ -1,0 +1,98 @@
+#include "apps/workload/key_rule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace hydra::apps {
+
+namespace {
+
+/// " of at least 1 and at most 1024", or nothing.
+std::string describe(const number_range& range) {
+  std::vector<std::string> parts;
+  if (std::isfinite(range.least))
+    parts.push_back(fmt::format("{} {}", range.open_least ? "above" : "of at least", range.least));
+  if (std::isfinite(range.most))
+    parts.push_back(fmt::format("{} {}", range.open_most ? "below" : "at most", range.most));
+  return parts.empty() ? "" : fmt::format(" {}", fmt::join(parts, " and "));
+}
+
+std::string one_of(const std::vector<std::string>& choices) {
+  return fmt::format("{}\"{}\"", choices.size() == 1 ? "" : "one of ", fmt::join(choices, "\", \""));
+}
+
+template <class Named>
+const Named* find_named(const std::vector<Named>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &Named::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+template <class Named>
+std::vector<std::string> all_names(const std::vector<Named>& all) {
+  std::vector<std::string> names;
+  std::ranges::transform(all, std::back_inserter(names), &Named::name);
+  return names;
+}
+
+}  // namespace
+
+bool number_range::holds(double x) const noexcept {
+  return std::isfinite(x) && (open_least ? x > least : x >= least) && (open_most ? x < most : x <= most);
+}
+
+const key_rule* table_rules::find(std::string_view key) const { return find_named(keys, key); }
+
+const table_variant* table_rules::variant(std::string_view name) const { return find_named(variants, name); }
+
+std::vector<std::string> table_rules::variant_names() const { return all_names(variants); }
+
+std::vector<std::string> names_of(const std::vector<key_rule>& rules) { return all_names(rules); }
+
+std::string describe(const key_rule& rule) {
+  switch (rule.kind) {
+    case value_kind::boolean:
+      return "true or false";
+    case value_kind::integer:
+      return "an integer" + describe(rule.range);
+    case value_kind::real:
+      return "a number" + describe(rule.range);
+    case value_kind::text:
+      return rule.choices.empty() ? "a text that is not empty" : one_of(rule.choices);
+    case value_kind::bytes:
+      return "a size above 0 such as \"24MiB\", or a number of bytes";
+    case value_kind::bytes_or_percent:
+      return "a size above 0 such as \"24MiB\", a number of bytes, or a share such as \"75%\"";
+    case value_kind::rate:
+      return "a rate such as \"1GiB/s\"";
+    case value_kind::time:
+      return "a time such as \"5ms\"";
+    case value_kind::file:
+      return "the path of a file";
+    case value_kind::number_pair:
+      return fmt::format("a list of two numbers{}", describe(rule.range));
+    case value_kind::cut_list:
+      return one_of(rule.choices) + " or the first layer of each shard such as [0, 2, 4]";
+    case value_kind::table:
+      return fmt::format("a table, {} = {{ ... }}", rule.name);
+    case value_kind::table_list:
+      return fmt::format("tables, [[{}]]", rule.name);
+    case value_kind::named_tables:
+      return fmt::format("tables with names, [{}.NAME]", rule.name);
+    case value_kind::grid:
+      return fmt::format("a table of lists, [model.{}]", rule.name);
+  }
+  return {};
+}
+
+key_rule selector_rule(std::string name, const std::vector<table_variant>& variants, std::string fallback) {
+  return {.name = std::move(name),
+          .help = "which one",
+          .required = fallback.empty(),
+          .fallback = std::move(fallback),
+          .choices = all_names(variants)};
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,79 @@
+#pragma once
+// What a key of the workload file may hold, as data: checked by check.hpp, resolved by grid.hpp, printed by
+// `hydra devices` and `hydra families`.
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra::apps {
+
+enum class value_kind {
+  boolean,
+  integer,
+  real,   ///< an integer is taken too
+  text,   ///< not empty; one of `choices` if there are any
+  bytes,  ///< "24MiB", or a number of bytes
+  bytes_or_percent,
+  rate,          ///< "1GiB/s"
+  time,          ///< "5ms"
+  file,          ///< path of a readable file
+  number_pair,   ///< [0.9, 0.999]
+  cut_list,      ///< one of `choices`, or a list of layer numbers
+  table,         ///< one table with `inner` rules
+  table_list,    ///< [[key]], each with `inner` rules
+  named_tables,  ///< [key.NAME], each with `inner` rules
+  grid,          ///< lists of values by key; gone when the file is checked
+};
+
+/// Bounds of a number; each belongs to the allowed values unless it is open.
+struct number_range {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool open_least = false;
+  bool open_most = false;
+
+  bool holds(double x) const noexcept;  ///< false for NaN and infinities
+};
+
+struct table_rules;
+
+struct key_rule {
+  std::string name{};
+  value_kind kind = value_kind::text;
+  std::string help{};
+  bool required = false;
+  std::string fallback{};              ///< what holds without the key, for people
+  number_range range{};                ///< of numbers
+  std::vector<std::string> choices{};  ///< of texts; empty = any
+  std::vector<table_rules> inner{};    ///< of table kinds: exactly one
+};
+
+/// Further keys that a table takes for one value of its selector: `momentum` if `kind` is "sgd".
+struct table_variant {
+  std::string name{};
+  std::vector<key_rule> keys{};
+};
+
+/// The keys of a table. `selector` names a text key of `keys` whose value picks the variant; without that key its
+/// `fallback` picks.
+struct table_rules {
+  std::vector<key_rule> keys{};
+  std::string selector{};
+  std::vector<table_variant> variants{};
+
+  const key_rule* find(std::string_view key) const;  ///< among `keys`
+  const table_variant* variant(std::string_view name) const;
+  std::vector<std::string> variant_names() const;
+};
+
+/// "an integer of at least 1", "one of \"constant\", \"linear\"", "a size such as \"24MiB\"".
+std::string describe(const key_rule& rule);
+
+std::vector<std::string> names_of(const std::vector<key_rule>& rules);
+
+/// The key that picks a variant. Its choices are the variants' names.
+key_rule selector_rule(std::string name, const std::vector<table_variant>& variants, std::string fallback);
+
+}  // namespace hydra::apps

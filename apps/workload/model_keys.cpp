@@ -1,0 +1,116 @@
+#include "apps/workload/model_keys.hpp"
+
+#include "apps/workload/chain_keys.hpp"
+#include "apps/workload/convert.hpp"
+#include "apps/workload/names.hpp"
+#include "apps/workload/optimizer_keys.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr number_range count{.least = 1, .most = 1e9};
+
+key_rule count_rule(std::string name, std::string fallback, std::string help) {
+  return {.name = std::move(name),
+          .kind = value_kind::integer,
+          .help = std::move(help),
+          .fallback = std::move(fallback),
+          .range = count};
+}
+
+key_rule required(key_rule rule) {
+  rule.required = true;
+  return rule;
+}
+
+key_rule table_rule(std::string name, table_rules inner, std::string help) {
+  return {.name = std::move(name), .kind = value_kind::table, .help = std::move(help), .inner = {std::move(inner)}};
+}
+
+cut_choice read_cuts(const value_table& table) {
+  const value* const v = table.find("cuts");
+  const auto* list = v ? v->as<value_list>() : nullptr;
+  if (!list) return greedy_cut{};
+  cut_points points;
+  for (const value& layer : *list) points.push_back(to<std::size_t>(layer));
+  return points;
+}
+
+void check_length(const value_table& table, const place& where) {
+  const bool epochs = table.find("epochs"), steps = table.find("steps");
+  if (epochs && steps)
+    refuse(place_of(table, "steps", where), "model.steps",
+           "epochs is given too; exactly one of epochs and steps is allowed");
+  if (!epochs && !steps) refuse(where, "model.steps", "missing; exactly one of epochs and steps is required");
+}
+
+void check_split(const model_description& m, const value_table& table, const place& where) {
+  if (m.batch_size % m.micro_batches == 0) return;
+  refuse(place_of(table, "micro_batches", where), "model.micro_batches",
+         fmt::format("{} micro-batches do not divide a batch of {} samples evenly", m.micro_batches, m.batch_size));
+}
+
+void check_optimizer(const model_description& m, const value_table& table, const place& where) {
+  located(place_of(table, "optimizer", where), "model.optimizer", [&] { validate(m.optimizer); });
+}
+
+void read_numbers(const value_table& table, model_description& m) {
+  assign(table, "batch_size", m.batch_size);
+  assign(table, "micro_batches", m.micro_batches);
+  assign(table, "epochs", m.epochs);
+  assign(table, "steps", m.steps);
+  if (const value* const seed = table.find("seed")) m.seed = to<std::uint64_t>(*seed);
+}
+
+}  // namespace
+
+table_rules model_rules() {
+  return {
+      .keys = {{.name = "name", .help = "unique; may contain {grid keys}", .required = true},
+               required(table_rule("chain", chain_rules(), "family and its options")),
+               {.name = "data", .help = "NAME of a [data.NAME]", .required = true},
+               required(count_rule("batch_size", "", "samples per optimizer step")),
+               count_rule("micro_batches", "1", "parts that a batch is computed in"),
+               count_rule("epochs", "", "either this or steps"),
+               count_rule("steps", "", "either this or epochs"),
+               required(table_rule("optimizer", optimizer_rules(), "update rule")),
+               table_rule("schedule", schedule_rules(), "of the learning rate"),
+               {.name = "loss", .help = "what is minimised", .fallback = "the family's", .choices = {"cross-entropy"}},
+               {.name = "cuts",
+                .kind = value_kind::cut_list,
+                .help = "where the chain is cut",
+                .fallback = "greedy",
+                .choices = {"greedy"}},
+               {.name = "seed",
+                .kind = value_kind::integer,
+                .help = "of initial values, dropout and data order",
+                .fallback = "the run's",
+                .range = {.least = 0}},
+               {.name = "on_nan",
+                .help = "stop: the model fails, the others go on",
+                .fallback = "stop",
+                .choices = {"stop", "ignore"}},
+               {.name = "grid", .kind = value_kind::grid, .help = "every combination becomes a model"}}};
+}
+
+model_description read_model(const value& model) {
+  const auto& table = std::get<value_table>(model.content);
+  model_description m;
+  m.name = checked_name(*table.find("name"), "model.name");
+  read_numbers(table, m);
+  check_length(table, model.where);
+  check_split(m, table, model.where);
+  m.optimizer = read_update_options(table);
+  check_optimizer(m, table, model.where);
+  m.chain = read_chain(table);
+  m.cuts = read_cuts(table);
+  std::string on_nan = "stop";
+  assign(table, "on_nan", on_nan);
+  m.stop_on_nan = on_nan == "stop";
+  return m;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,13 @@
+#pragma once
+// Names of runs and models are also names of folders.
+
+#include "apps/workload/value.hpp"
+
+#include <string>
+
+namespace hydra::apps {
+
+/// The text, if it can name a folder: no "/", no control characters, not "." or "..". Throws fault_error{bad_input}.
+std::string checked_name(const value& v, std::string_view key);
+
+}  // namespace hydra::apps

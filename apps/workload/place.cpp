@@ -1,0 +1,23 @@
+#include "apps/workload/place.hpp"
+
+#include "runtime/nearest.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra::apps {
+
+std::string to_string(const place& where) {
+  if (!where.source) return "workload";
+  return where.line == 0 ? *where.source : fmt::format("{}:{}", *where.source, where.line);
+}
+
+void refuse(const place& where, std::string_view key, std::string_view text) {
+  throw fault_error{fault_code::bad_input, fmt::format("{}: {}: {}", to_string(where), key, text)};
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
+  if (known.empty()) return "there is none";
+  return fmt::format("did you mean \"{}\"? Known: {}", nearest_name(name, known), fmt::join(known, ", "));
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,42 @@
+#pragma once
+// Where a value was written, and complaints that say so.
+
+#include "runtime/fault.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace hydra::apps {
+
+/// A line of a file, or a command-line option (line 0).
+struct place {
+  std::shared_ptr<const std::string> source;
+  std::uint32_t line = 0;
+};
+
+/// "quickstart.toml:12", or "--policy".
+std::string to_string(const place& where);
+
+/// Throws fault_error{bad_input}: "quickstart.toml:12: model.steps: <text>".
+[[noreturn]] void refuse(const place& where, std::string_view key, std::string_view text);
+
+/// `did you mean "steps"? Known: epochs, steps`.
+std::string did_you_mean(std::string_view name, std::span<const std::string> known);
+
+/// The result of `action`; a fault about its input gets the place and the key in front.
+template <class Action>
+auto located(const place& where, std::string_view key, Action&& action) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const fault_error& e) {
+    const fault& f = e.what_happened();
+    if (f.code == fault_code::bad_input || f.code == fault_code::io) refuse(where, key, f.text);
+    throw;
+  }
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,99 @@
+#include "apps/workload/run_keys.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "apps/workload/convert.hpp"
+#include "apps/workload/host_memory.hpp"
+#include "apps/workload/names.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr const char* default_policy = "sharded-lrtf";
+
+std::vector<std::string> policy_names() {
+  std::vector<std::string> names;
+  std::ranges::transform(built_in_policies(), std::back_inserter(names), &policy_entry::name);
+  return names;
+}
+
+key_rule switch_rule(std::string name, std::string fallback, std::string help) {
+  return {
+      .name = std::move(name), .kind = value_kind::boolean, .help = std::move(help), .fallback = std::move(fallback)};
+}
+
+byte_count read_host_memory(const value& v) {
+  const auto* text = v.as<std::string>();
+  const auto share = text ? to_fraction(*text) : std::nullopt;
+  if (!share) return to<byte_count>(v);
+  return byte_count{static_cast<std::uint64_t>(*share * static_cast<double>(available_host_memory().value()))};
+}
+
+ablation_options read_ablation(const value_table& table) {
+  ablation_options o;
+  assign(table, "double_buffer", o.double_buffer);
+  assign(table, "cache", o.cache);
+  assign(table, "copy_back_clean", o.copy_back_clean);
+  assign(table, "sharp", o.sharp);
+  return o;
+}
+
+}  // namespace
+
+table_rules run_rules() {
+  return {.keys = {{.name = "name", .help = "of the run", .fallback = "the file's name"},
+                   {.name = "seed",
+                    .kind = value_kind::integer,
+                    .help = "of models that have none",
+                    .fallback = "0",
+                    .range = {.least = 0}},
+                   {.name = "policy",
+                    .help = "which unit is staged next",
+                    .fallback = default_policy,
+                    .choices = policy_names()},
+                   {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>"}}};
+}
+
+table_rules host_rules() {
+  return {.keys = {{.name = "memory",
+                    .kind = value_kind::bytes_or_percent,
+                    .help = "cap on host memory of the run",
+                    .fallback = "75% of what is available"},
+                   {.name = "optimizer_threads",
+                    .kind = value_kind::integer,
+                    .help = "threads that update parameters",
+                    .fallback = "half the cores, at least 1",
+                    .range = {1, 1024}}}};
+}
+
+table_rules ablation_rules() {
+  return {.keys = {switch_rule("double_buffer", "true", "false: nothing is staged while a unit computes"),
+                   switch_rule("cache", "true", "false: blocks leave the device with their visit"),
+                   switch_rule("copy_back_clean", "false", "true: forward parameters are copied back although clean"),
+                   switch_rule("sharp", "true", "false: one model after the other")}};
+}
+
+session_options read_session_options(const value_table& root, const std::string& name) {
+  const value_table& run = sub_table(root, "run");
+  const value_table& host = sub_table(root, "host");
+  session_options o{.name = name};
+  if (const value* const v = run.find("name")) o.name = checked_name(*v, "run.name");
+  o.output = std::filesystem::path{"runs"} / o.name;
+  assign(run, "seed", o.seed);
+  assign(run, "output", o.output);
+  if (const value* const memory = host.find("memory")) o.host_memory = read_host_memory(*memory);
+  assign(host, "optimizer_threads", o.optimizer_threads);
+  o.ablation = read_ablation(sub_table(root, "ablation"));
+  return o;
+}
+
+std::string read_policy(const value_table& root) {
+  std::string name = default_policy;
+  assign(sub_table(root, "run"), "policy", name);
+  return name;
+}
+
+}  // namespace hydra::apps

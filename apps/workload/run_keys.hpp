@@ -1,0 +1,22 @@
+#pragma once
+// [run], [host] and [ablation]: what holds for the whole run.
+
+#include "actors/session.hpp"
+#include "apps/workload/key_rule.hpp"
+#include "apps/workload/value.hpp"
+
+#include <string>
+
+namespace hydra::apps {
+
+table_rules run_rules();
+table_rules host_rules();
+table_rules ablation_rules();
+
+/// Of a checked file. `name` is what the run is called if the file does not say; the output folder follows from it.
+session_options read_session_options(const value_table& root, const std::string& name);
+
+/// The policy's name.
+std::string read_policy(const value_table& root);
+
+}  // namespace hydra::apps

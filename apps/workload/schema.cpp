@@ -1,0 +1,32 @@
+#include "apps/workload/schema.hpp"
+
+#include "apps/workload/data_kinds.hpp"
+#include "apps/workload/device_kinds.hpp"
+#include "apps/workload/model_keys.hpp"
+#include "apps/workload/run_keys.hpp"
+
+namespace hydra::apps {
+
+namespace {
+
+key_rule optional(std::string name, value_kind kind, table_rules inner) {
+  return {.name = std::move(name), .kind = kind, .inner = {std::move(inner)}};
+}
+
+key_rule required(std::string name, value_kind kind, table_rules inner) {
+  return {.name = std::move(name), .kind = kind, .required = true, .inner = {std::move(inner)}};
+}
+
+}  // namespace
+
+const table_rules& workload_rules() {
+  static const table_rules rules{.keys = {optional("run", value_kind::table, run_rules()),
+                                          optional("host", value_kind::table, host_rules()),
+                                          required("device", value_kind::table_list, device_rules()),
+                                          required("data", value_kind::named_tables, data_rules()),
+                                          required("model", value_kind::table_list, model_rules()),
+                                          optional("ablation", value_kind::table, ablation_rules())}};
+  return rules;
+}
+
+}  // namespace hydra::apps

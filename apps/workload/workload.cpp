@@ -1,0 +1,112 @@
+#include "apps/workload/workload.hpp"
+
+#include "apps/workload/check.hpp"
+#include "apps/workload/convert.hpp"
+#include "apps/workload/data_kinds.hpp"
+#include "apps/workload/grid.hpp"
+#include "apps/workload/model_keys.hpp"
+#include "apps/workload/parse.hpp"
+#include "apps/workload/run_keys.hpp"
+#include "apps/workload/schema.hpp"
+#include "apps/workload/to_toml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace hydra::apps {
+
+namespace {
+
+device_entry read_device(const value& v) {
+  const auto& keys = std::get<value_table>(v.content);
+  const auto kind = std::ranges::find(device_kinds(), to<std::string>(*keys.find("kind")), &device_kind::name);
+  device_entry d{&*kind, 1, v};
+  assign(keys, "count", d.count);
+  return d;
+}
+
+std::map<std::string, data_entry> read_all_data(const value_table& root) {
+  std::map<std::string, data_entry> all;
+  for (const table_entry& e : sub_table(root, "data").entries)
+    all.emplace(e.key, data_entry{read_data(std::get<value_table>(e.is.content)), e.is.where});
+  return all;
+}
+
+/// The NAME of a [data.NAME] that is there.
+std::string read_data_name(const value& model, const std::map<std::string, data_entry>& all) {
+  const value& name = *std::get<value_table>(model.content).find("data");
+  const auto& text = std::get<std::string>(name.content);
+  if (all.contains(text)) return text;
+  std::vector<std::string> known;
+  for (const auto& [each, entry] : all) known.push_back(each);
+  refuse(name.where, "model.data", fmt::format("there is no [data.{}]; {}", text, did_you_mean(text, known)));
+}
+
+void check_unique_name(const model_entry& added, const std::vector<model_entry>& models) {
+  const auto same = [&](const model_entry& m) { return m.description.name == added.description.name; };
+  const auto first = std::ranges::find_if(models, same);
+  if (first == models.end()) return;
+  const value& name = *std::get<value_table>(added.keys.content).find("name");
+  refuse(name.where, "model.name",
+         fmt::format(
+             "\"{}\" is used twice (first at {}); names are unique, and a grid's name contains each key as {{key}}",
+             added.description.name, to_string(first->keys.where)));
+}
+
+std::vector<model_entry> read_models(const value_table& root, const std::map<std::string, data_entry>& data) {
+  std::vector<model_entry> models;
+  for (const value& v : sub_tables(root, "model")) {
+    model_entry m{read_model(v), read_data_name(v, data), v};
+    check_unique_name(m, models);
+    models.push_back(std::move(m));
+  }
+  return models;
+}
+
+/// A key that must not be an empty list or table.
+void check_some(const value_table& root, std::string_view key) {
+  const value& v = *root.find(key);
+  const auto* list = v.as<value_list>();
+  if (list ? list->empty() : v.as<value_table>()->entries.empty()) refuse(v.where, key, "at least one is needed");
+}
+
+/// The file as run: what the command line or the file's name decided stands in it.
+std::string write_expanded(value_table root, const session_options& options) {
+  const place here;
+  set_path(root, "run.name", text_value(options.name, here));
+  const auto run = std::ranges::find(root.entries, "run", &table_entry::key);
+  std::rotate(root.entries.begin(), run, std::next(run));  // first, wherever it was made
+  return to_toml(root);
+}
+
+workload build(const value_table& root, const place& file) {
+  for (const char* key : {"device", "data", "model"}) check_some(root, key);
+  workload w;
+  w.options = read_session_options(root, std::filesystem::path{*file.source}.stem().string());
+  w.output_place = place_of(sub_table(root, "run"), "output", {file.source, 0});
+  w.policy = read_policy(root);
+  std::ranges::transform(sub_tables(root, "device"), std::back_inserter(w.devices), read_device);
+  w.data = read_all_data(root);
+  w.models = read_models(root, w.data);
+  w.expanded = write_expanded(root, w.options);
+  return w;
+}
+
+}  // namespace
+
+workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides) {
+  return parse_workload(read_text(file), file.string(), overrides);
+}
+
+workload parse_workload(std::string_view text, const std::string& name, const std::vector<key_override>& overrides) {
+  value_table root = parse_toml(text, name);
+  for (const key_override& o : overrides) set_path(root, o.path, o.is);
+  expand_grids(root, model_rules());
+  const place file{std::make_shared<std::string>(name), 1};
+  check_table({root, file, ""}, workload_rules());
+  return build(root, file);
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,59 @@
+#pragma once
+// A workload file, read and validated: everything a session needs, nothing started.
+
+#include "actors/session.hpp"
+#include "apps/workload/device_kinds.hpp"
+#include "apps/workload/value.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+/// One [[device]]; its keys are checked.
+struct device_entry {
+  const device_kind* kind = nullptr;
+  int count = 1;
+  value keys;
+};
+
+/// One model; a grid's member is one of its own. `keys` says where its parts were written.
+struct model_entry {
+  model_description description;  ///< but for `data`
+  std::string data;               ///< NAME of [data.NAME]
+  value keys;
+};
+
+/// One [data.NAME].
+struct data_entry {
+  data_description description;
+  place where;
+};
+
+struct workload {
+  session_options options;
+  place output_place;  ///< what chose options.output
+  std::string policy;
+  std::vector<device_entry> devices;
+  std::map<std::string, data_entry> data;
+  std::vector<model_entry> models;
+  std::string expanded;  ///< the file as run, grids expanded, as TOML
+};
+
+/// A value that replaces what the file says: dotted path ("run.policy") and value. Its place is what messages name.
+struct key_override {
+  std::string path;
+  value is;
+};
+
+/// Reads and validates a file. Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
+/// Relative paths in it start at the working directory.
+workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {});
+
+/// The same for a text; `name` is named in messages, its stem is the default name of the run.
+workload parse_workload(std::string_view text, const std::string& name,
+                        const std::vector<key_override>& overrides = {});
+
+}  // namespace hydra::apps

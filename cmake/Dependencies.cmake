@@ -1,0 +1,28 @@
+# Everything the libraries need; used by the build and by the installed package.
+include("${CMAKE_CURRENT_LIST_DIR}/Torch.cmake")
+find_package(Threads REQUIRED)
+find_package(TBB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)  # SHA-256
+
+# CAF 0.17 has no CMake package.
+find_path(CAF_INCLUDE_DIR caf/config.hpp REQUIRED)
+find_library(CAF_CORE_LIBRARY caf_core REQUIRED)
+mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY)
+file(STRINGS "${CAF_INCLUDE_DIR}/caf/config.hpp" CAF_VERSION REGEX "define CAF_VERSION [0-9]+")
+string(REGEX MATCH "[0-9]+" CAF_VERSION "${CAF_VERSION}")
+math(EXPR _major "${CAF_VERSION} / 10000")
+math(EXPR _minor "${CAF_VERSION} / 100 % 100")
+math(EXPR _patch "${CAF_VERSION} % 100")
+set(CAF_VERSION "${_major}.${_minor}.${_patch}")
+if(NOT CAF_VERSION MATCHES "^0[.]17[.]")
+  message(FATAL_ERROR "CAF 0.17 is needed, ${CAF_INCLUDE_DIR} has ${CAF_VERSION}")
+endif()
+if(NOT TARGET CAF::core)
+  add_library(CAF::core UNKNOWN IMPORTED)
+  set_target_properties(CAF::core PROPERTIES
+    IMPORTED_LOCATION "${CAF_CORE_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${CAF_INCLUDE_DIR}"
+    INTERFACE_LINK_LIBRARIES Threads::Threads)
+endif()

@@ -1,0 +1,33 @@
+# hydra_library(NAME SOURCES a.cpp ... DEPENDS target ...)   static library hydra_NAME (header-only while it has no source)
+# hydra_test(NAME SOURCES a.cpp ... DEPENDS target ...)      test binary NAME_tests = one ctest test (none while it has no source)
+# Sources are listed by hand, relative to the calling folder; an #include names a file from the root of the tree.
+
+function(hydra_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  if(arg_SOURCES)
+    add_library(hydra_${name} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+  else()
+    add_library(hydra_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(hydra::${name} ALIAS hydra_${name})
+  set_target_properties(hydra_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(hydra_${name} ${scope} cxx_std_20)
+  target_include_directories(hydra_${name} ${scope}
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
+    "$<INSTALL_INTERFACE:include>" "$<INSTALL_INTERFACE:include/hydra>")
+  target_link_libraries(hydra_${name} ${scope} ${arg_DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY HYDRA_LIBRARIES hydra_${name})
+endfunction()
+
+function(hydra_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  add_executable(${name}_tests ${arg_SOURCES})
+  target_link_libraries(${name}_tests PRIVATE hydra_test_main ${arg_DEPENDS})
+  add_test(NAME ${name} COMMAND ${name}_tests)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${HYDRA_TEST_ENVIRONMENT}")
+endfunction()

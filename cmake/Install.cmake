@@ -1,0 +1,24 @@
+# Installs the libraries, the headers under include/hydra/ and the package: find_package(Hydra), target hydra::hydra.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_RPATH "${HYDRA_TORCH_FOLDER}/lib")
+
+# <hydra/hydra.hpp> is the public interface, in the build tree as well as installed.
+file(CONFIGURE OUTPUT include/hydra/hydra.hpp CONTENT "#pragma once\n\n#include \"actors/hydra.hpp\"\n")
+configure_file(cmake/version.hpp.in include/hydra/version.hpp @ONLY)
+
+get_property(_libraries GLOBAL PROPERTY HYDRA_LIBRARIES)
+add_library(hydra_everything INTERFACE)
+add_library(hydra::hydra ALIAS hydra_everything)
+set_target_properties(hydra_everything PROPERTIES EXPORT_NAME hydra)
+target_link_libraries(hydra_everything INTERFACE hydra_actors)
+
+set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/Hydra")
+install(TARGETS ${_libraries} hydra_everything EXPORT HydraTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(EXPORT HydraTargets NAMESPACE hydra:: DESTINATION "${_package}")
+install(DIRECTORY runtime models partition actors DESTINATION include/hydra FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY "${PROJECT_BINARY_DIR}/include/hydra" DESTINATION include)
+configure_package_config_file(cmake/HydraConfig.cmake.in HydraConfig.cmake INSTALL_DESTINATION "${_package}")
+write_basic_package_version_file(HydraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/HydraConfig.cmake" "${PROJECT_BINARY_DIR}/HydraConfigVersion.cmake"
+  cmake/Torch.cmake cmake/Dependencies.cmake DESTINATION "${_package}")

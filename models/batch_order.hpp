@@ -1,0 +1,49 @@
+#pragma once
+// Which samples a step reads: a pure function of (seed, step).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// Where a step's batch begins in its epoch.
+struct batch_position {
+  std::uint64_t epoch = 0;
+  std::size_t first = 0;  ///< place in the epoch's order
+};
+
+struct batch_order {
+  std::size_t samples = 0;
+  std::size_t batch_size = 1;
+  std::uint64_t seed = 0;
+  bool shuffle = true;
+
+  /// Whole batches of one epoch; the incomplete last one is dropped.
+  std::size_t batches_per_epoch() const noexcept { return samples / batch_size; }
+
+  /// Throws fault_error{bad_input} if the samples do not make one batch.
+  batch_position position(std::uint64_t step) const;
+
+  /// Sample indices of a step. Shuffled per epoch by a permutation that depends on (seed, epoch) only. Costs a
+  /// permutation of all samples: batch_cursor for many steps.
+  std::vector<std::size_t> batch(std::uint64_t step) const;
+};
+
+/// batch_order for one who asks step after step: keeps the permutation of the last epoch asked for. Same answers.
+class batch_cursor {
+ public:
+  explicit batch_cursor(const batch_order& order);
+  std::vector<std::size_t> batch(std::uint64_t step);
+
+ private:
+  batch_order order_;
+  std::optional<std::uint64_t> epoch_;  ///< of permutation_
+  std::vector<std::size_t> permutation_;
+};
+
+/// The permutation of 0..n-1 for an epoch (Fisher-Yates with keyed bits).
+std::vector<std::size_t> epoch_permutation(std::size_t n, std::uint64_t seed, std::uint64_t epoch);
+
+}  // namespace hydra

@@ -1,0 +1,116 @@
+#include "models/catalog.hpp"
+
+#include "models/gpt2.hpp"
+#include "models/mlp.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/nearest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace hydra {
+namespace {
+
+using option_map = std::map<std::string, option_value>;
+
+template <class T>
+T get(const option_map& options, const char* name) {
+  return std::get<T>(options.at(name));
+}
+
+family mlp_family() {
+  return {"mlp",
+          "multi-layer perceptron on feature vectors",
+          {{"layers", std::int64_t{2}, false, "hidden layers"},
+           {"width", std::int64_t{0}, true, "units of a hidden layer"},
+           {"dropout", 0.0, false, "after each hidden layer"}},
+          [](const option_map& o) {
+            return mlp({.layers = get<std::int64_t>(o, "layers"),
+                        .width = get<std::int64_t>(o, "width"),
+                        .dropout = get<double>(o, "dropout")});
+          }};
+}
+
+family gpt2_family() {
+  return {"gpt2",
+          "GPT-2: learned positions, pre-norm blocks, tanh GELU",
+          {{"layers", std::int64_t{0}, true, "blocks"},
+           {"width", std::int64_t{0}, true, "of the residual stream"},
+           {"heads", std::int64_t{0}, true, "of the attention; divide width"},
+           {"context", std::int64_t{0}, true, "tokens per sample"},
+           {"vocabulary", std::int64_t{0}, false, "token ids; 0: as many as the data have"},
+           {"dropout", 0.0, false, "of embeddings, attention output and MLP output"},
+           {"tied", true, false, "head and token embedding share their weights"}},
+          [](const option_map& o) {
+            return gpt2({.layers = get<std::int64_t>(o, "layers"),
+                         .width = get<std::int64_t>(o, "width"),
+                         .heads = get<std::int64_t>(o, "heads"),
+                         .context = get<std::int64_t>(o, "context"),
+                         .vocabulary = get<std::int64_t>(o, "vocabulary"),
+                         .dropout = get<double>(o, "dropout"),
+                         .tied = get<bool>(o, "tied")});
+          }};
+}
+
+[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
+
+template <class Range>
+std::vector<std::string> names_of(const Range& named) {
+  std::vector<std::string> names;
+  for (const auto& each : named) names.push_back(each.name);
+  return names;
+}
+
+const family& find_family(const std::string& name) {
+  const auto& all = families();
+  const auto found = std::ranges::find(all, name, &family::name);
+  if (found != all.end()) return *found;
+  const auto names = names_of(all);
+  refuse(fmt::format("unknown family \"{}\"; did you mean \"{}\"? Families: {}", name, nearest_name(name, names),
+                     fmt::join(names, ", ")));
+}
+
+const family_option& find_option(const family& f, const std::string& name) {
+  const auto found = std::ranges::find(f.options, name, &family_option::name);
+  if (found != f.options.end()) return *found;
+  const auto names = names_of(f.options);
+  refuse(fmt::format("{}: unknown option \"{}\"; did you mean \"{}\"? Options: {}", f.name, name,
+                     nearest_name(name, names), fmt::join(names, ", ")));
+}
+
+/// The value in the option's own type.
+option_value converted(const family& f, const family_option& option, const option_value& value) {
+  static constexpr std::array types{"true or false", "an integer", "a number", "a text"};
+  if (value.index() == option.fallback.index()) return value;
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  if (integer && std::holds_alternative<double>(option.fallback)) return static_cast<double>(*integer);
+  refuse(fmt::format("{}: {} must be {}, not {}", f.name, option.name, types[option.fallback.index()],
+                     types[value.index()]));
+}
+
+void require_given(const family& f, const option_map& options) {
+  for (const family_option& option : f.options)
+    if (option.required && !options.contains(option.name))
+      refuse(fmt::format("{}: \"{}\" ({}) is missing", f.name, option.name, option.help));
+}
+
+}  // namespace
+
+const std::vector<family>& families() {
+  static const std::vector<family> all{gpt2_family(), mlp_family()};
+  return all;
+}
+
+chain_description describe_chain(const std::string& family, const option_map& options) {
+  const auto& f = find_family(family);
+  option_map complete;
+  for (const auto& [name, value] : options) complete[name] = converted(f, find_option(f, name), value);
+  require_given(f, options);
+  for (const family_option& option : f.options) complete.emplace(option.name, option.fallback);
+  return f.make(complete);
+}
+
+}  // namespace hydra

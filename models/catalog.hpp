@@ -1,0 +1,49 @@
+#pragma once
+// The model families a workload can name: a table of factories (adding one = one file + one line).
+
+#include "models/chain.hpp"
+#include "models/data_source.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hydra {
+
+using option_value = std::variant<bool, std::int64_t, double, std::string>;
+
+/// How to build a model's chain once its data are known. Made by gpt2(...), mlp(...), describe_chain(...), or by hand
+/// for a user's own chain (family = any name, build = a function).
+struct chain_description {
+  std::string family;
+  std::int64_t context = 0;  ///< tokens per sample that a language model wants; 0 for others
+  std::function<chain(const data_source&)> build;
+};
+
+/// One option of a family, for `hydra families` and for checking workload files.
+struct family_option {
+  std::string name;
+  option_value fallback;  ///< default; its type is the option's type
+  bool required = false;
+  std::string help;
+};
+
+struct family {
+  std::string name;
+  std::string help;
+  std::vector<family_option> options;
+  std::function<chain_description(const std::map<std::string, option_value>&)> make;
+};
+
+/// All families of this build, by name.
+const std::vector<family>& families();
+
+/// Checks options against the family (unknown name -> nearest named; wrong type; missing; impossible value) and
+/// describes the chain. Throws fault_error{bad_input}. An integer is accepted where a real number is expected.
+chain_description describe_chain(const std::string& family, const std::map<std::string, option_value>& options);
+
+}  // namespace hydra

@@ -1,0 +1,99 @@
+#include "models/chain.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+using parameter_table = std::map<std::string, parameter_spec>;
+
+[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
+
+parameter_table parameters_by_name(const chain& model) {
+  parameter_table table;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    for (parameter_spec& p : model.parameters(i)) {
+      const std::string name = p.name;
+      if (!table.emplace(name, std::move(p)).second) refuse(fmt::format("two parameters are named \"{}\"", name));
+    }
+  }
+  return table;
+}
+
+void check_shape(const parameter_spec& p) {
+  if (std::ranges::any_of(p.shape, [](std::int64_t n) { return n <= 0; }))
+    refuse(fmt::format("parameter \"{}\" has shape [{}]; every dimension must be positive", p.name,
+                       fmt::join(p.shape, ", ")));
+}
+
+void check_tie(const parameter_spec& p, const parameter_table& all) {
+  if (p.tied_to.empty()) return;
+  const auto owner = all.find(p.tied_to);
+  if (owner == all.end()) refuse(fmt::format("\"{}\" is tied to \"{}\", which does not exist", p.name, p.tied_to));
+  if (!owner->second.tied_to.empty())
+    refuse(fmt::format("\"{}\" is tied to \"{}\", which is tied itself; name the owner \"{}\"", p.name, p.tied_to,
+                       owner->second.tied_to));
+  if (owner->second.shape != p.shape)
+    refuse(fmt::format("\"{}\" [{}] is tied to \"{}\" [{}]; the shapes must be equal", p.name, fmt::join(p.shape, ", "),
+                       p.tied_to, fmt::join(owner->second.shape, ", ")));
+}
+
+}  // namespace
+
+chain::chain(std::string family, tensor_spec sample_input, std::shared_ptr<const loss> objective)
+    : family_(std::move(family)), sample_input_(std::move(sample_input)), objective_(std::move(objective)) {
+  if (!objective_) refuse(fmt::format("chain \"{}\" has no loss", family_));
+}
+
+chain& chain::add(std::string prefix, std::shared_ptr<const layer> body) {
+  if (!body) refuse(fmt::format("layer {} (\"{}\") of chain \"{}\" is null", layers_.size(), prefix, family_));
+  layers_.push_back({std::move(prefix), std::move(body)});
+  return *this;
+}
+
+std::vector<parameter_spec> chain::parameters(std::size_t i) const {
+  std::vector<parameter_spec> result = at(i).body->parameters();
+  for (parameter_spec& p : result) p.name.insert(0, at(i).prefix);
+  return result;
+}
+
+std::int64_t chain::parameter_count() const {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < size(); ++i)
+    for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() ? p.elements() : 0;
+  return count;
+}
+
+std::vector<tensor_spec> chain::outputs(std::int64_t samples) const {
+  std::vector<tensor_spec> result;
+  tensor_spec input = batched(sample_input_, samples);
+  for (std::size_t i = 0; i < size(); ++i) {
+    try {
+      input = layers_[i].body->output(input);
+    } catch (const fault_error& e) {
+      throw fault_error{e.what_happened().code, fmt::format("layer {} (\"{}\") of chain \"{}\": {}", i,
+                                                            layers_[i].prefix, family_, e.what_happened().text)};
+    }
+    result.push_back(input);
+  }
+  return result;
+}
+
+void chain::validate() const {
+  if (layers_.empty()) refuse(fmt::format("chain \"{}\" has no layer", family_));
+  const parameter_table all = parameters_by_name(*this);
+  for (const auto& [name, p] : all) {
+    check_shape(p);
+    check_tie(p, all);
+  }
+  outputs(1);
+}
+
+}  // namespace hydra

@@ -1,0 +1,54 @@
+#pragma once
+// A model: an ordered list of layers plus a loss.
+
+#include "models/layer.hpp"
+#include "models/loss.hpp"
+#include "models/tensor_spec.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// A layer with its place in the names of the model: parameter "ln_1.weight" of prefix "h.0." is "h.0.ln_1.weight".
+struct chain_layer {
+  std::string prefix;
+  std::shared_ptr<const layer> body;
+};
+
+/// Builder and value: immutable once handed to a session.
+class chain {
+ public:
+  /// `sample_input`: what one sample looks like for the first layer (without the batch dimension).
+  chain(std::string family, tensor_spec sample_input, std::shared_ptr<const loss> objective);
+
+  /// Appends a layer; returns *this for chaining.
+  chain& add(std::string prefix, std::shared_ptr<const layer> body);
+
+  const std::string& family() const noexcept { return family_; }
+  const tensor_spec& sample_input() const noexcept { return sample_input_; }
+  const loss& objective() const noexcept { return *objective_; }
+  std::size_t size() const noexcept { return layers_.size(); }
+  const chain_layer& at(std::size_t i) const { return layers_.at(i); }
+
+  /// Parameters of layer i with full names.
+  std::vector<parameter_spec> parameters(std::size_t i) const;
+  /// Number of trained values; ties count once.
+  std::int64_t parameter_count() const;
+
+  /// Output of every layer for micro-batches of `samples` samples. Throws fault_error{bad_input} naming the layer.
+  std::vector<tensor_spec> outputs(std::int64_t samples) const;
+
+  /// Checks names unique, ties resolvable (owner exists before or after, equal shape, not itself a replica), shapes
+  /// consistent, at least one layer. Throws fault_error{bad_input}.
+  void validate() const;
+
+ private:
+  std::string family_;
+  tensor_spec sample_input_;
+  std::shared_ptr<const loss> objective_;
+  std::vector<chain_layer> layers_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,40 @@
+#pragma once
+// A random language whose entropy is known: the next symbol depends on the last few.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// Markov chain of order k. Each suffix of 1..k symbols votes, with equal weight, for a few successors drawn by the
+/// seed, and a small part of the mass is uniform: so every state is reached, short suffixes already teach something
+/// (the loss falls at once), and the rest is learnt only by looking back k symbols. Nothing is stored: distributions
+/// derive from the seed.
+class markov_chain {
+ public:
+  /// Throws fault_error{bad_input} unless symbols is in 2..2^20, order in 1..8 and symbols^order at most 2^40.
+  markov_chain(std::int64_t symbols, std::int64_t order, std::uint64_t seed);
+
+  /// `count` symbols; a function of the chain and `stream` (different streams: different texts of one language).
+  std::vector<std::uint32_t> generate(std::size_t count, std::uint64_t stream) const;
+
+  /// P(next | state) for all symbols; the newest symbol is the lowest digit of the state, in base `symbols`.
+  std::vector<double> distribution(std::uint64_t state) const;
+
+  /// Entropy of the next symbol in nats given the state, over the stationary distribution; none where the table of
+  /// transitions would be too large (more than 2^20 entries).
+  std::optional<double> conditional_entropy() const;
+
+ private:
+  std::uint64_t successor(std::uint64_t state, std::uint64_t suffix, std::uint64_t branch) const noexcept;
+  std::uint64_t next(std::uint64_t state, std::uint64_t key) const noexcept;
+  std::uint64_t moved(std::uint64_t state, std::uint64_t symbol) const noexcept;
+  std::vector<double> stationary(const std::vector<double>& transitions) const;
+
+  std::uint64_t symbols_;
+  std::uint64_t seed_;
+  std::vector<std::uint64_t> powers_;  ///< symbols^1 .. symbols^order
+};
+
+}  // namespace hydra

@@ -1,0 +1,49 @@
+#include "models/data/token_list.hpp"
+
+#include "models/data/mapped_file.hpp"
+#include "models/data/utf8.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+token_list::token_list(std::vector<std::uint32_t> ids) {
+  auto owner = std::make_shared<const std::vector<std::uint32_t>>(std::move(ids));
+  words_ = *owner;
+  owner_ = std::move(owner);
+}
+
+token_list token_list::bytes_of(const std::filesystem::path& text) {
+  auto file = std::make_shared<const mapped_file>(text);
+  const std::size_t valid = valid_utf8(file->bytes());
+  if (valid != file->bytes().size())
+    throw fault_error{fault_code::bad_input, fmt::format("{} is not UTF-8: byte {} (0x{:02x})", text.string(), valid,
+                                                         std::to_integer<unsigned>(file->bytes()[valid]))};
+  token_list result;
+  result.bytes_ = file->bytes();
+  result.owner_ = std::move(file);
+  return result;
+}
+
+token_list token_list::ids_of(const std::filesystem::path& path, std::int64_t vocabulary) {
+  auto file = std::make_shared<const mapped_file>(path);
+  const std::span<const std::byte> bytes = file->bytes();
+  if (bytes.size() % sizeof(std::uint32_t) != 0)
+    throw fault_error{fault_code::bad_input, fmt::format("{} has {} bytes, which are no whole number of uint32 ids",
+                                                         path.string(), bytes.size())};
+  token_list result;
+  result.words_ = {reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t)};
+  result.owner_ = std::move(file);
+  const auto wrong = std::ranges::find_if(result.words_, [=](std::uint32_t id) { return id >= vocabulary; });
+  if (wrong != result.words_.end())
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{}: token {} at position {} is not below the vocabulary of {}", path.string(),
+                                  *wrong, wrong - result.words_.begin(), vocabulary)};
+  return result;
+}
+
+}  // namespace hydra

@@ -1,0 +1,37 @@
+#pragma once
+// A long list of token ids, wherever its bytes lie: a vector in memory, or a file mapped into it.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace hydra {
+
+/// Immutable and cheap to copy: copies share the bytes.
+class token_list {
+ public:
+  token_list() = default;
+  explicit token_list(std::vector<std::uint32_t> ids);
+
+  /// Each byte of a UTF-8 text is a token. Throws as mapped_file does, and fault_error{bad_input} with the position
+  /// of the first byte that is not UTF-8.
+  static token_list bytes_of(const std::filesystem::path& text);
+  /// Little-endian uint32 ids. Throws as mapped_file does, and fault_error{bad_input} if the size is no multiple of 4
+  /// or an id is not below `vocabulary`, with its position.
+  static token_list ids_of(const std::filesystem::path& file, std::int64_t vocabulary);
+
+  std::size_t size() const noexcept { return words_.size() + bytes_.size(); }
+  std::int64_t operator[](std::size_t i) const noexcept {
+    return words_.empty() ? std::to_integer<std::int64_t>(bytes_[i]) : words_[i];
+  }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  std::span<const std::uint32_t> words_;  ///< either these
+  std::span<const std::byte> bytes_;      ///< or these
+};
+
+}  // namespace hydra

@@ -1,0 +1,40 @@
+#pragma once
+// Language-model samples: windows over a list of tokens.
+
+#include "models/data/token_list.hpp"
+#include "models/data_source.hpp"
+
+namespace hydra {
+
+struct token_windows_options {
+  std::string name;  ///< for messages
+  token_list train{};
+  token_list validation{};  ///< may be empty
+  std::int64_t vocabulary = 0;
+  std::int64_t context = 0;  ///< tokens per sample
+  std::optional<double> floor{};
+};
+
+/// Sample i is the window of context + 1 tokens at i * context: inputs all but the last, targets all but the first.
+/// An incomplete tail is dropped.
+class token_windows final : public data_source {
+ public:
+  /// Throws fault_error{bad_input} if the context is not positive or a list that is not empty is shorter than a window.
+  explicit token_windows(token_windows_options options);
+
+  std::size_t samples(split part) const override;
+  tensor_spec sample_input() const override;
+  tensor_spec sample_target() const override { return sample_input(); }
+  std::int64_t classes() const override { return options_.vocabulary; }
+  std::size_t read(split part, std::size_t index, std::span<std::byte> input,
+                   std::span<std::byte> target) const override;
+  std::string describe() const override { return options_.name; }
+  std::optional<double> loss_floor() const override { return options_.floor; }
+
+ private:
+  const token_list& tokens(split part) const noexcept;
+
+  token_windows_options options_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,74 @@
+#include "models/data_catalog.hpp"
+
+#include "models/data/gaussian_clusters.hpp"
+#include "models/data/markov_chain.hpp"
+#include "models/data/token_windows.hpp"
+#include "models/layers/checks.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+namespace {
+
+using source = std::shared_ptr<const data_source>;
+
+/// One overload per alternative of data_description::what.
+struct opener {
+  std::int64_t context;
+
+  source operator()(const synthetic_language& o) const {
+    require_positive("synthetic-language: tokens", o.tokens);
+    if (o.validation_tokens != 0) require_positive("synthetic-language: validation_tokens", o.validation_tokens);
+    const markov_chain language{o.symbols, o.order, o.seed};
+    token_windows_options windows{.name = fmt::format("synthetic-language symbols={} order={}", o.symbols, o.order)};
+    windows.train = token_list{language.generate(static_cast<std::size_t>(o.tokens), 1)};
+    windows.validation = token_list{language.generate(static_cast<std::size_t>(o.validation_tokens), 2)};
+    windows.vocabulary = o.symbols;
+    windows.context = context;
+    windows.floor = language.conditional_entropy();
+    return std::make_shared<token_windows>(std::move(windows));
+  }
+
+  source operator()(const synthetic_classes& o) const { return std::make_shared<gaussian_clusters>(o); }
+
+  source operator()(const text_files& o) const {
+    token_windows_options windows{.name = fmt::format("text {}", o.train.string())};
+    windows.train = token_list::bytes_of(o.train);
+    if (!o.validation.empty()) windows.validation = token_list::bytes_of(o.validation);
+    windows.vocabulary = 256;
+    windows.context = context;
+    return std::make_shared<token_windows>(std::move(windows));
+  }
+
+  source operator()(const token_files& o) const {
+    require_positive("tokens: vocabulary", o.vocabulary);
+    token_windows_options windows{.name = fmt::format("tokens {}", o.train.string())};
+    windows.train = token_list::ids_of(o.train, o.vocabulary);
+    if (!o.validation.empty()) windows.validation = token_list::ids_of(o.validation, o.vocabulary);
+    windows.vocabulary = o.vocabulary;
+    windows.context = context;
+    return std::make_shared<token_windows>(std::move(windows));
+  }
+
+  source operator()(const source& own) const {
+    if (!own) throw fault_error{fault_code::bad_input, "the data source is null"};
+    return own;
+  }
+};
+
+}  // namespace
+
+data_description text(std::filesystem::path train, std::filesystem::path validation) {
+  return {text_files{std::move(train), std::move(validation)}};
+}
+
+std::shared_ptr<const data_source> open_data(const data_description& data, std::int64_t context) {
+  return std::visit(opener{context}, data.what);
+}
+
+std::vector<std::string> data_kinds() { return {"synthetic-language", "synthetic-classes", "text", "tokens"}; }
+
+}  // namespace hydra

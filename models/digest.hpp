@@ -1,0 +1,24 @@
+#pragma once
+// SHA-256 over parameters: the fingerprint of a training result.
+
+#include <memory>
+#include <span>
+#include <string>
+
+namespace hydra {
+
+/// Feed the parameters in chain order, each as little-endian fp32 without padding, replicas left out.
+class digest {
+ public:
+  digest();
+  ~digest();
+  void add(std::span<const float> values);
+  /// "sha256:<64 hex digits>". Ends the digest.
+  std::string finish();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,55 @@
+#include "models/gpt2.hpp"
+
+#include "models/layers/checks.hpp"
+#include "models/layers/embedding.hpp"
+#include "models/layers/head.hpp"
+#include "models/layers/transformer_block.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra {
+namespace {
+
+std::int64_t vocabulary_for(const gpt2_options& options, const data_source& data) {
+  if (options.vocabulary == 0) return data.classes();
+  if (options.vocabulary < data.classes())
+    throw fault_error{fault_code::bad_input, fmt::format("gpt2: vocabulary is {}; {} has token ids up to {}",
+                                                         options.vocabulary, data.describe(), data.classes() - 1)};
+  return options.vocabulary;
+}
+
+chain build_gpt2(const gpt2_options& options, const data_source& data) {
+  const tensor_spec input = data.sample_input();
+  require_input(fmt::format("gpt2 on {}: a sample", data.describe()), input, element::i64, 1);
+  const std::int64_t vocabulary = vocabulary_for(options, data);
+  chain result{"gpt2", input, cross_entropy()};
+  result.add(
+      "",
+      std::make_shared<embedding>(embedding_options{
+          .vocabulary = vocabulary, .context = options.context, .width = options.width, .dropout = options.dropout}));
+  const auto block = std::make_shared<transformer_block>(transformer_block_options{
+      .width = options.width, .heads = options.heads, .layers = options.layers, .dropout = options.dropout});
+  for (std::int64_t i = 0; i < options.layers; ++i) result.add(fmt::format("h.{}.", i), block);
+  result.add("", std::make_shared<head>(head_options{
+                     .vocabulary = vocabulary, .width = options.width, .tied_to = options.tied ? "wte.weight" : ""}));
+  result.validate();
+  return result;
+}
+
+}  // namespace
+
+chain_description gpt2(const gpt2_options& options) {
+  require_positive("gpt2: layers", options.layers);
+  require_positive("gpt2: width", options.width);
+  require_positive("gpt2: heads", options.heads);
+  require_positive("gpt2: context", options.context);
+  require_dropout("gpt2: dropout", options.dropout);
+  if (options.vocabulary != 0) require_positive("gpt2: vocabulary", options.vocabulary);
+  if (options.width % options.heads != 0)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("gpt2: {} heads do not divide width {}", options.heads, options.width)};
+  return {"gpt2", options.context, [options](const data_source& data) { return build_gpt2(options, data); }};
+}
+
+}  // namespace hydra

@@ -1,0 +1,62 @@
+#pragma once
+// A layer: a functional piece of a chain. To add one, write a class like this and use it in a chain (CONTRIBUTING.md).
+
+#include "models/tensor_spec.hpp"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// How a parameter starts. The i-th value is a pure function of (model seed, full parameter name, i).
+struct initial_value {
+  enum class kind : std::uint8_t { constant, normal, uniform } how = kind::constant;
+  double value = 0;  ///< constant: the value; normal: the deviation; uniform: the bound of [-value, value]
+};
+
+/// One parameter of a layer. `name` is relative to the layer; the chain prefixes it. A non-empty `tied_to` names (in
+/// full) the parameter of another layer whose values this one repeats: a replica, initialised from and stepped with
+/// its owner (numerics contract, rule 10).
+struct parameter_spec {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  initial_value initial;
+  std::string tied_to;
+
+  std::int64_t elements() const noexcept;
+};
+
+/// The identity of one application of a layer: everything a keyed random number may depend on.
+struct layer_context {
+  std::uint64_t seed = 0;  ///< the model's
+  std::uint32_t step = 0;
+  std::uint32_t micro_batch = 0;
+  std::uint32_t layer = 0;  ///< index in the chain
+  bool training = true;     ///< false: no dropout
+};
+
+/// Functional: no state, no tensors as members. Thread-safe because const.
+class layer {
+ public:
+  virtual ~layer() = default;
+
+  /// Parameters in the order in which forward() gets them.
+  virtual std::vector<parameter_spec> parameters() const = 0;
+
+  /// Shape of the output for an input shape. Throws fault_error{bad_input} if the input does not suit.
+  virtual tensor_spec output(const tensor_spec& input) const = 0;
+
+  /// The output, differentiable when grad mode is on. `parameters` are contiguous views into one flat buffer; `input`
+  /// is fp32 [samples, ...], or i64 ids for a first layer. Must be a pure function of its arguments.
+  virtual at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                             const layer_context& context) const = 0;
+
+  /// Equal for layers that behave and cost the same for equal input shapes (the pilot measures each signature once).
+  virtual std::string signature() const = 0;
+};
+
+}  // namespace hydra

@@ -1,0 +1,29 @@
+#include "models/layers/checks.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra {
+
+void require_input(std::string_view who, const tensor_spec& input, element type, std::size_t dimensions,
+                   std::int64_t last) {
+  const bool suits =
+      input.type == type && input.shape.size() == dimensions && (last == 0 || input.shape.back() == last);
+  if (suits) return;
+  const std::string width = last == 0 ? "" : fmt::format(", the last one {}", last);
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("{} gets {}; it wants {} with {} dimensions{}", who, to_string(input),
+                                type == element::f32 ? "f32" : "i64", dimensions, width)};
+}
+
+void require_positive(std::string_view what, std::int64_t value) {
+  if (value <= 0) throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be positive", what, value)};
+}
+
+void require_dropout(std::string_view what, double p) {
+  if (!(p >= 0 && p < 1))
+    throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be at least 0 and below 1", what, p)};
+}
+
+}  // namespace hydra

@@ -1,0 +1,21 @@
+#pragma once
+// What layers check about their options and inputs.
+
+#include "models/tensor_spec.hpp"
+
+#include <string_view>
+
+namespace hydra {
+
+/// Throws fault_error{bad_input} unless `input` has this type and number of dimensions and, if `last` is positive,
+/// this last dimension. `who` names the layer.
+void require_input(std::string_view who, const tensor_spec& input, element type, std::size_t dimensions,
+                   std::int64_t last = 0);
+
+/// Throws fault_error{bad_input} unless `value` is positive. `what` names the option, as in "gpt2: width".
+void require_positive(std::string_view what, std::int64_t value);
+
+/// Throws fault_error{bad_input} unless `p` is in [0, 1).
+void require_dropout(std::string_view what, double p);
+
+}  // namespace hydra

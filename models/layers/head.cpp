@@ -1,0 +1,38 @@
+#include "models/layers/head.hpp"
+
+#include "models/layers/checks.hpp"
+#include "models/layers/layer_norm.hpp"
+
+#include <ATen/ops/linear_ops.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+head::head(head_options options) : options_(std::move(options)) {
+  require_positive("head: vocabulary", options_.vocabulary);
+  require_positive("head: width", options_.width);
+}
+
+std::vector<parameter_spec> head::parameters() const {
+  return {
+      {"ln_f.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
+      {"ln_f.bias", {options_.width}, {}, {}},
+      {"lm_head.weight", {options_.vocabulary, options_.width}, {initial_value::kind::normal, 0.02}, options_.tied_to}};
+}
+
+tensor_spec head::output(const tensor_spec& input) const {
+  require_input("head", input, element::f32, 3, options_.width);
+  return {{input.shape[0], input.shape[1], options_.vocabulary}, element::f32};
+}
+
+at::Tensor head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context&) const {
+  return at::_ops::linear::call(layer_norm(input, parameters[0], parameters[1]), parameters[2], {});
+}
+
+std::string head::signature() const {
+  return fmt::format("head vocabulary={} width={}", options_.vocabulary, options_.width);
+}
+
+}  // namespace hydra

@@ -1,0 +1,29 @@
+#pragma once
+// Final norm and language-model head.
+
+#include "models/layer.hpp"
+
+namespace hydra {
+
+struct head_options {
+  std::int64_t vocabulary = 0;
+  std::int64_t width = 0;
+  std::string tied_to{};  ///< full name of the token embedding this head repeats; empty: weights of its own
+};
+
+/// f32[samples, tokens, width] -> f32[samples, tokens, vocabulary]: ln_f, then lm_head (no bias).
+class head final : public layer {
+ public:
+  explicit head(head_options options);
+
+  std::vector<parameter_spec> parameters() const override;
+  tensor_spec output(const tensor_spec& input) const override;
+  at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                     const layer_context& context) const override;
+  std::string signature() const override;
+
+ private:
+  head_options options_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,11 @@
+#include "models/layers/layer_norm.hpp"
+
+#include <ATen/ops/layer_norm_ops.h>
+
+namespace hydra {
+
+at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  return at::_ops::layer_norm::call(x, weight.sym_sizes(), weight, bias, 1e-5, true);
+}
+
+}  // namespace hydra

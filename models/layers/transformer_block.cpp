@@ -1,0 +1,98 @@
+#include "models/layers/transformer_block.hpp"
+
+#include "models/dropout.hpp"
+#include "models/layers/checks.hpp"
+#include "models/layers/layer_norm.hpp"
+#include "runtime/fault.hpp"
+
+#include <ATen/ops/addmm_ops.h>
+#include <ATen/ops/gelu_ops.h>
+#include <ATen/ops/scaled_dot_product_attention_ops.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace hydra {
+namespace {
+
+/// Places in parameters(); a bias follows its weight.
+enum parameter : std::size_t { ln_1 = 0, c_attn = 2, attn_proj = 4, ln_2 = 6, c_fc = 8, mlp_proj = 10 };
+enum site : std::uint32_t { attention_output, mlp_output };
+
+/// x @ weight + bias over the last dimension, weight [in, out].
+at::Tensor project(std::span<const at::Tensor> parameters, parameter weight, const at::Tensor& x) {
+  const at::Tensor rows = x.reshape({-1, x.size(-1)});
+  const at::Tensor y = at::_ops::addmm::call(parameters[weight + 1], rows, parameters[weight], 1, 1);
+  return y.view({x.size(0), x.size(1), -1});
+}
+
+at::Tensor normalise(std::span<const at::Tensor> parameters, parameter weight, const at::Tensor& x) {
+  return layer_norm(x, parameters[weight], parameters[weight + 1]);
+}
+
+at::Tensor mlp(std::span<const at::Tensor> parameters, const at::Tensor& x) {
+  return project(parameters, mlp_proj, at::_ops::gelu::call(project(parameters, c_fc, x), "tanh"));
+}
+
+}  // namespace
+
+transformer_block::transformer_block(const transformer_block_options& options) : options_(options) {
+  require_positive("transformer block: width", options.width);
+  require_positive("transformer block: heads", options.heads);
+  require_positive("transformer block: layers", options.layers);
+  require_dropout("transformer block: dropout", options.dropout);
+  if (options.width % options.heads != 0)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("transformer block: {} heads do not divide width {}", options.heads, options.width)};
+}
+
+std::vector<parameter_spec> transformer_block::parameters() const {
+  const std::int64_t w = options_.width;
+  const initial_value zero, one{initial_value::kind::constant, 1}, normal{initial_value::kind::normal, 0.02};
+  // GPT-2 keeps the variance of the residual stream independent of the depth.
+  const initial_value residual{initial_value::kind::normal,
+                               0.02 / std::sqrt(2.0 * static_cast<double>(options_.layers))};
+  return {{"ln_1.weight", {w}, one, {}},
+          {"ln_1.bias", {w}, zero, {}},
+          {"attn.c_attn.weight", {w, 3 * w}, normal, {}},
+          {"attn.c_attn.bias", {3 * w}, zero, {}},
+          {"attn.c_proj.weight", {w, w}, residual, {}},
+          {"attn.c_proj.bias", {w}, zero, {}},
+          {"ln_2.weight", {w}, one, {}},
+          {"ln_2.bias", {w}, zero, {}},
+          {"mlp.c_fc.weight", {w, 4 * w}, normal, {}},
+          {"mlp.c_fc.bias", {4 * w}, zero, {}},
+          {"mlp.c_proj.weight", {4 * w, w}, residual, {}},
+          {"mlp.c_proj.bias", {w}, zero, {}}};
+}
+
+tensor_spec transformer_block::output(const tensor_spec& input) const {
+  require_input("transformer block", input, element::f32, 3, options_.width);
+  return input;
+}
+
+at::Tensor transformer_block::attention(std::span<const at::Tensor> parameters, const at::Tensor& x) const {
+  const std::int64_t samples = x.size(0), tokens = x.size(1);
+  const std::vector<at::Tensor> qkv = project(parameters, c_attn, x).split(options_.width, 2);
+  const auto heads = [&](const at::Tensor& t) {
+    return t.view({samples, tokens, options_.heads, options_.width / options_.heads}).transpose(1, 2);
+  };
+  const at::Tensor mixed = at::_ops::scaled_dot_product_attention::call(heads(qkv[0]), heads(qkv[1]), heads(qkv[2]), {},
+                                                                        0.0, /*is_causal=*/true, {}, false);
+  return project(parameters, attn_proj, mixed.transpose(1, 2).reshape({samples, tokens, options_.width}));
+}
+
+at::Tensor transformer_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                                      const layer_context& context) const {
+  const at::Tensor attended = attention(parameters, normalise(parameters, ln_1, input));
+  const at::Tensor x = input.add(keyed_dropout(attended, options_.dropout, context, attention_output));
+  const at::Tensor y = mlp(parameters, normalise(parameters, ln_2, x));
+  return x.add(keyed_dropout(y, options_.dropout, context, mlp_output));
+}
+
+std::string transformer_block::signature() const {
+  return fmt::format("transformer block width={} heads={} dropout={}", options_.width, options_.heads,
+                     options_.dropout);
+}
+
+}  // namespace hydra

@@ -1,0 +1,90 @@
+#include "models/parameter_layout.hpp"
+
+#include "models/random.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+constexpr std::size_t alignment = 16;  // elements: 64 bytes, a cache line and the widest vector register
+
+constexpr std::size_t padded(std::size_t elements) noexcept {
+  return (elements + alignment - 1) / alignment * alignment;
+}
+
+placed_parameter place(parameter_spec spec, std::size_t layer) {
+  placed_parameter result;
+  result.elements = static_cast<std::size_t>(spec.elements());
+  result.name = std::move(spec.name);
+  result.shape = std::move(spec.shape);
+  result.layer = layer;
+  result.initial = spec.initial;
+  result.tied_to = std::move(spec.tied_to);
+  return result;
+}
+
+/// What the initial values derive from: the parameter itself, or its owner if it is a replica.
+parameter_spec initial_source(const placed_parameter& p, const chain& model) {
+  if (p.tied_to.empty()) return {.name = p.name, .shape = p.shape, .initial = p.initial, .tied_to = {}};
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (parameter_spec& candidate : model.parameters(i))
+      if (candidate.name == p.tied_to) return std::move(candidate);
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("\"{}\" is tied to \"{}\", which does not exist", p.name, p.tied_to)};
+}
+
+void fill(std::span<float> values, const initial_value& initial, std::uint64_t key) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    switch (initial.how) {
+      case initial_value::kind::constant:
+        values[i] = static_cast<float>(initial.value);
+        break;
+      case initial_value::kind::normal:
+        values[i] = static_cast<float>(initial.value * random_normal(key, i));
+        break;
+      case initial_value::kind::uniform:
+        values[i] = static_cast<float>(initial.value * (2 * random_uniform(key, i) - 1));
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+parameter_layout::parameter_layout(const chain& model, std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
+    for (parameter_spec& spec : model.parameters(i)) {
+      placed_parameter& p = parameters_.emplace_back(place(std::move(spec), i));
+      p.offset = std::exchange(elements_, elements_ + padded(p.elements));
+      if (p.tied_to.empty()) p.state_offset = std::exchange(state_elements_, state_elements_ + padded(p.elements));
+    }
+  }
+}
+
+std::vector<at::Tensor> parameter_layout::views(const at::Tensor& flat, std::size_t layer) const {
+  std::vector<at::Tensor> result;
+  for (const placed_parameter& p : parameters_) {
+    if (p.layer != layer) continue;
+    const auto offset = static_cast<std::int64_t>(p.offset);
+    result.push_back(flat.narrow(0, offset, static_cast<std::int64_t>(p.elements)).view(p.shape));
+  }
+  return result;
+}
+
+void parameter_layout::initialise(std::span<float> flat, const chain& model, std::uint64_t seed) const {
+  if (flat.size() != elements_)
+    throw fault_error{fault_code::internal,
+                      fmt::format("a buffer of {} elements for a layout of {}", flat.size(), elements_)};
+  std::ranges::fill(flat, 0.0f);
+  for (const placed_parameter& p : parameters_) {
+    const parameter_spec source = initial_source(p, model);
+    fill(flat.subspan(p.offset, p.elements), source.initial, random_key(seed, source.name));
+  }
+}
+
+}  // namespace hydra

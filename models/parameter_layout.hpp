@@ -1,0 +1,50 @@
+#pragma once
+// Where each parameter lies in the flat fp32 buffer of a range of layers (numerics contract, rules 1 and 2).
+
+#include "models/chain.hpp"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// One parameter in a flat buffer. Offsets and sizes in elements; offsets are multiples of 16 (64 bytes).
+struct placed_parameter {
+  std::string name;  ///< full
+  std::vector<std::int64_t> shape;
+  std::size_t offset = 0;
+  std::size_t elements = 0;
+  std::size_t layer = 0;  ///< index in the chain
+  initial_value initial;
+  std::string tied_to;           ///< full name of the owner, empty if this is no replica
+  std::size_t state_offset = 0;  ///< in the moment buffers; replicas have none
+};
+
+/// Layout of layers [first, last) of a chain. The same for parameters and gradients; moments leave replicas out.
+class parameter_layout {
+ public:
+  parameter_layout(const chain& model, std::size_t first, std::size_t last);
+
+  const std::vector<placed_parameter>& parameters() const noexcept { return parameters_; }
+  std::size_t elements() const noexcept { return elements_; }              ///< padded
+  std::size_t state_elements() const noexcept { return state_elements_; }  ///< of one moment buffer, padded
+  byte_count bytes() const noexcept { return byte_count{elements_ * sizeof(float)}; }
+
+  /// Views of layer `layer`'s parameters into a flat buffer of elements() floats.
+  std::vector<at::Tensor> views(const at::Tensor& flat, std::size_t layer) const;
+
+  /// Fills `flat` (elements() floats) with initial values; padding and replicas too (a replica gets its owner's
+  /// values, computed from the owner's name and `owner initialiser`, wherever the owner lies).
+  void initialise(std::span<float> flat, const chain& model, std::uint64_t seed) const;
+
+ private:
+  std::vector<placed_parameter> parameters_;
+  std::size_t elements_ = 0;
+  std::size_t state_elements_ = 0;
+};
+
+}  // namespace hydra

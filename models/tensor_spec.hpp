@@ -1,0 +1,30 @@
+#pragma once
+// Shape and element type of a tensor that does not exist yet.
+
+#include "runtime/bytes.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+enum class element : std::uint8_t { f32, i64 };
+
+/// Shapes of inputs and boundary activations carry the samples of one micro-batch as first dimension.
+struct tensor_spec {
+  std::vector<std::int64_t> shape;
+  element type = element::f32;
+
+  std::int64_t elements() const noexcept;
+  byte_count bytes() const noexcept;
+  friend bool operator==(const tensor_spec&, const tensor_spec&) = default;
+};
+
+/// The same tensor for `samples` samples: shape of one sample with a leading dimension.
+tensor_spec batched(const tensor_spec& sample, std::int64_t samples);
+
+/// "f32[8, 64, 128]".
+std::string to_string(const tensor_spec& spec);
+
+}  // namespace hydra

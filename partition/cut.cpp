@@ -1,0 +1,57 @@
+#include "partition/cut.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra {
+
+namespace {
+
+bool fits(const shard_demand& demand, const cut_limits& limits) {
+  return demand.staging <= limits.staging && demand.computing <= limits.computing;
+}
+
+[[noreturn]] void refuse(const std::string& model, const std::string& why) {
+  throw fault_error(fault_code::bad_input,
+                    fmt::format("model '{}': cuts: {}; give the first layer of each shard, ascending from 0", model, why));
+}
+
+}  // namespace
+
+std::optional<cut_points> greedy(const chain_profile& profile, const cut_limits& limits) {
+  cut_points cuts;
+  std::size_t first = 0;
+  while (first < profile.layers.size()) {
+    std::size_t last = first;
+    while (last < profile.layers.size() && fits(demand_of(profile, first, last + 1), limits)) {
+      ++last;
+    }
+    if (last == first) {
+      return std::nullopt;
+    }
+    cuts.push_back(first);
+    first = last;
+  }
+  return cuts;
+}
+
+void validate_cuts(const cut_points& cuts, std::size_t layers, const std::string& model) {
+  if (cuts.empty() || cuts.front() != 0) {
+    refuse(model, "the first shard has to start with layer 0");
+  }
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    if (cuts[i] <= cuts[i - 1]) {
+      refuse(model, fmt::format("{} does not come after {}", cuts[i], cuts[i - 1]));
+    }
+  }
+  if (cuts.back() >= layers) {
+    refuse(model, fmt::format("layer {} does not exist, the chain has layers 0 to {}", cuts.back(), layers - 1));
+  }
+}
+
+std::size_t last_layer(const cut_points& cuts, std::size_t shard, std::size_t layers) {
+  return shard + 1 < cuts.size() ? cuts[shard + 1] : layers;
+}
+
+}  // namespace hydra

@@ -1,0 +1,41 @@
+#pragma once
+// What a unit reads, produces and uses for the last time: block names derived from the unit alone, never from what
+// happened before. Actors and memory books agree because they call these functions.
+
+#include "runtime/block_id.hpp"
+#include "runtime/unit.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// Blocks of one micro-batch of a visit. `input`: minibatch for shard 0, else the boundary activation below.
+/// `second`: upstream gradient, or the targets for the shard that computes the loss; forward visits have none.
+struct micro_batch_inputs {
+  block_id input;
+  std::optional<block_id> second;
+};
+
+/// The parameter version a unit works with.
+block_id parameters_of(const unit& u);
+block_id gradients_of(const unit& u);
+block_id loss_of(const unit& u);
+
+micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_index k);
+
+/// Forward: the boundary activation; backward of shard s > 0: the upstream gradient of shard s-1; else nothing.
+std::optional<block_id> output_of(const unit& u, micro_batch_index k);
+
+/// True if the unit leaves gradients behind (and computes the loss if its shard is the last).
+bool has_gradients(const unit& u) noexcept;
+bool has_loss(const unit& u, std::size_t shards) noexcept;
+
+/// Everything that lands at home when the unit commits: outputs of all micro-batches, gradients, loss.
+std::vector<block_id> produced_by(const unit& u, std::size_t shards);
+
+/// Blocks nobody reads after the unit's commit.
+std::vector<block_id> consumed_by(const unit& u, std::size_t shards);
+
+}  // namespace hydra

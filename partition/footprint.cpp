@@ -1,0 +1,77 @@
+#include "partition/footprint.hpp"
+
+#include "runtime/accounting_allocator.hpp"
+
+#include <algorithm>
+
+namespace hydra {
+
+namespace {
+
+/// Scalars of a visit: loss, its parts, the divisor's temporaries; each is one rounded allocation.
+constexpr byte_count scalars{8 * 512};
+
+byte_count parameters_of(const chain_profile& profile, std::size_t first, std::size_t last) {
+  byte_count sum;
+  for (std::size_t i = first; i < last; ++i) {
+    sum += profile.layers[i].parameters;
+  }
+  return sum;
+}
+
+/// Forward keeps one layer's input and output alive at a time.
+byte_count forward_working(const chain_profile& profile, std::size_t first, std::size_t last) {
+  byte_count largest;
+  for (std::size_t i = first; i < last; ++i) {
+    const auto& layer = profile.layers[i];
+    const auto below = i > first ? layer.input : byte_count{};
+    largest = std::max(largest, below + layer.output + layer.forward_transient);
+  }
+  return largest;
+}
+
+/// Backward keeps everything saved, and the gradient that flows into the layer it is at.
+byte_count backward_working(const chain_profile& profile, std::size_t first, std::size_t last, bool with_loss) {
+  byte_count saved;
+  byte_count transient = with_loss ? profile.loss_transient : byte_count{};
+  for (std::size_t i = first; i < last; ++i) {
+    const auto& layer = profile.layers[i];
+    saved += layer.saved;
+    transient = std::max(transient, layer.output + layer.backward_transient);
+  }
+  return saved + transient + (with_loss ? profile.loss_saved : byte_count{});
+}
+
+}  // namespace
+
+footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
+  const bool with_loss = last == profile.layers.size() && way != direction::forward;
+  const auto input = profile.layers[first].input;
+  const auto output = profile.layers[last - 1].output;
+  footprint f;
+  f.parameters = parameters_of(profile, first, last);
+  if (way == direction::forward) {
+    f.first_inputs = input;
+    f.working = (input + output) * 2 + forward_working(profile, first, last);
+    return f;
+  }
+  const auto second = with_loss ? profile.targets : output;
+  const auto input_gradient = first > 0 ? input : byte_count{};
+  f.first_inputs = input + second;
+  f.working = f.parameters + (input + second + input_gradient) * 2 +
+              backward_working(profile, first, last, with_loss) + scalars;
+  return f;
+}
+
+shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last) {
+  const auto backward = footprint_of(profile, first, last, direction::backward);
+  shard_demand demand{.staging = backward.staging(), .computing = backward.computing()};
+  if (last < profile.layers.size()) {
+    const auto forward = footprint_of(profile, first, last, direction::forward);
+    demand.staging = std::max(demand.staging, forward.staging());
+    demand.computing = std::max(demand.computing, forward.computing());
+  }
+  return demand;
+}
+
+}  // namespace hydra

@@ -1,0 +1,28 @@
+#pragma once
+// Bytes that a visit of a shard needs on its device (architecture: memory of a unit).
+
+#include "partition/profile.hpp"
+#include "runtime/unit.hpp"
+
+namespace hydra {
+
+/// Staging a visit needs `parameters + first_inputs` (W); computing it adds `working` (C).
+struct footprint {
+  byte_count parameters;
+  byte_count first_inputs;   ///< of the first micro-batch
+  byte_count working;        ///< gradients + two micro-batches of inputs and outputs + upstream + saved + transient
+  byte_count staging() const noexcept { return parameters + first_inputs; }
+  byte_count computing() const noexcept { return parameters + working; }
+};
+
+/// Layers [first, last) of a profiled chain, visited in `way`. Backward of the last piece includes the loss.
+footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
+
+/// The larger of forward and backward, field by field sums as they occur: what a cut has to fit.
+struct shard_demand {
+  byte_count staging;     ///< max W over the shard's units
+  byte_count computing;   ///< max P + C over the shard's units
+};
+shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last);
+
+}  // namespace hydra

@@ -1,0 +1,48 @@
+#include "partition/dataflow.hpp"
+#include "partition/plan.hpp"
+#include "runtime/host_arena.hpp"
+
+#include <algorithm>
+
+namespace hydra {
+
+namespace {
+
+byte_count charge(byte_count n) { return n == byte_count{} ? n : host_charge(n); }
+
+/// What one visit can have landing at once.
+byte_count landing(const model_plan& m, const shard_plan& s) {
+  const auto outputs = charge(std::max(s.input, s.output)) * m.micro_batches;
+  return outputs + charge(s.parameters) + charge(byte_count{sizeof(float)});
+}
+
+/// Everything of one model that may be at home at the same time.
+byte_count demand_of(const model_plan& m) {
+  byte_count sum;
+  byte_count largest_upstream;
+  for (const auto& s : m.shards) {
+    sum += charge(s.parameters) * 2;                      // parameters, gradients
+    sum += s.moment_buffers == 0 ? byte_count{} : charge(byte_count{s.moments.value() / s.moment_buffers}) * s.moment_buffers;
+    sum += charge(s.output) * m.micro_batches;            // boundary activations
+    largest_upstream = std::max(largest_upstream, charge(s.output));
+  }
+  sum += largest_upstream * (3ull * m.micro_batches);     // read, produced, staged
+  const auto batch = (charge(m.shards.front().input) + charge(m.shards.back().targets)) * m.micro_batches;
+  return sum + batch * 2 + charge(byte_count{sizeof(float)});  // this step's and the next one's; the loss
+}
+
+}  // namespace
+
+byte_count host_demand(std::span<const model_plan> models, std::size_t devices) {
+  byte_count sum;
+  byte_count attempt;  // a lost attempt lands in buffers of its own
+  for (const auto& m : models) {
+    sum += demand_of(m);
+    for (const auto& s : m.shards) {
+      attempt = std::max(attempt, landing(m, s));
+    }
+  }
+  return sum + attempt * (2 * devices);
+}
+
+}  // namespace hydra

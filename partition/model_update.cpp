@@ -1,0 +1,185 @@
+#include "partition/model_update.hpp"
+
+#include "models/gradient_clip.hpp"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+// -- order --------------------------------------------------------------------------------------------------------------
+
+update_books::update_books(std::size_t shards, std::vector<tie> ties, bool clipping)
+    : ties_(std::move(ties)),
+      clipping_(clipping),
+      landed_(shards),
+      issued_(shards),
+      normed_(shards),
+      stepped_(shards),
+      told_(shards) {}
+
+bool update_books::gradients_complete(std::size_t shard) const {
+  return landed_[shard] && std::ranges::all_of(ties_, [&](const tie& t) {
+           return t.owner_shard != shard || landed_[t.replica_shard];
+         });
+}
+
+bool update_books::version_complete(std::size_t shard) const {
+  return stepped_[shard] && std::ranges::all_of(ties_, [&](const tie& t) {
+           return t.replica_shard != shard || stepped_[t.owner_shard];
+         });
+}
+
+std::vector<update_job> update_books::ready_jobs() {
+  std::vector<update_job> jobs;
+  const bool norms = clipping_ && !norms_known_;
+  for (std::size_t s = 0; s < landed_.size(); ++s) {
+    if (!issued_[s] && gradients_complete(s)) {
+      issued_[s] = true;
+      jobs.push_back({norms ? update_job::kind::norms : update_job::kind::step, s});
+    }
+  }
+  return jobs;
+}
+
+std::vector<update_job> update_books::landed(std::size_t shard) {
+  landed_[shard] = true;
+  return ready_jobs();
+}
+
+std::vector<update_job> update_books::done(const update_job& job) {
+  if (job.what == update_job::kind::step) {
+    stepped_[job.shard] = true;
+    return {};
+  }
+  normed_[job.shard] = true;
+  if (!std::ranges::all_of(normed_, [](bool b) { return b; })) {
+    return {};
+  }
+  norms_known_ = true;
+  issued_.assign(issued_.size(), false);
+  return ready_jobs();
+}
+
+std::vector<std::size_t> update_books::take_complete() {
+  std::vector<std::size_t> shards;
+  for (std::size_t s = 0; s < told_.size(); ++s) {
+    if (!told_[s] && version_complete(s)) {
+      told_[s] = true;
+      shards.push_back(s);
+    }
+  }
+  return shards;
+}
+
+bool update_books::step_complete() const noexcept {
+  return std::ranges::all_of(told_, [](bool b) { return b; });
+}
+
+void update_books::next_step() {
+  for (auto* flags : {&landed_, &issued_, &normed_, &stepped_, &told_}) {
+    flags->assign(flags->size(), false);
+  }
+  norms_known_ = false;
+}
+
+// -- mathematics ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Elements that one TBB task updates. The update is elementwise, so any split gives the same bits.
+constexpr std::size_t grain = 1 << 16;
+
+const placed_parameter& placed(const sharded_model& m, std::size_t shard, std::size_t index) {
+  return m.shards[shard].layout().parameters()[index];
+}
+
+std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::size_t n) {
+  return block->floats().subspan(offset, n);
+}
+
+std::span<float> moment(const shard_home& home, std::size_t which, const placed_parameter& p) {
+  return which < home.moments.size() ? slice(home.moments[which], p.state_offset, p.elements) : std::span<float>{};
+}
+
+std::span<float> part(std::span<float> all, std::size_t begin, std::size_t n) {
+  return all.empty() ? all : all.subspan(begin, n);
+}
+
+}  // namespace
+
+model_update::model_update(sharded_model_ptr model) : model_(std::move(model)), norms_(model_->size()) {}
+
+void model_update::add_replicas(std::size_t shard, std::vector<shard_home>& homes) const {
+  for (const auto& t : model_->ties) {
+    if (t.owner_shard != shard) {
+      continue;
+    }
+    const auto& owner = placed(*model_, shard, t.owner);
+    const auto& replica = placed(*model_, t.replica_shard, t.replica);
+    const auto sum = slice(homes[shard].gradients, owner.offset, owner.elements);
+    const auto more = slice(homes[t.replica_shard].gradients, replica.offset, replica.elements);
+    std::ranges::transform(sum, more, sum.begin(), [](float a, float b) { return a + b; });
+  }
+}
+
+void model_update::norms(std::size_t shard, std::vector<shard_home>& homes) {
+  add_replicas(shard, homes);
+  norms_[shard].clear();
+  for (const auto& p : model_->shards[shard].layout().parameters()) {
+    if (p.tied_to.empty()) {
+      norms_[shard].push_back(gradient_norm(slice(homes[shard].gradients, p.offset, p.elements)));
+    }
+  }
+}
+
+float model_update::total_norm() const {
+  std::vector<float> all;
+  for (const auto& of_shard : norms_) {
+    all.insert(all.end(), of_shard.begin(), of_shard.end());
+  }
+  return hydra::total_norm(all);
+}
+
+float model_update::clip_coefficient(float norm) const {
+  return hydra::clip_coefficient(static_cast<float>(model_->update.clip_norm), norm);
+}
+
+void model_update::step(std::size_t shard, std::uint32_t step, float clip_coefficient,
+                        std::vector<shard_home>& homes) const {
+  if (model_->update.clip_norm <= 0) {
+    add_replicas(shard, homes);
+  }
+  auto& home = homes[shard];
+  for (const auto& p : model_->shards[shard].layout().parameters()) {
+    if (!p.tied_to.empty()) {
+      continue;
+    }
+    const update_slices whole{slice(home.parameters, p.offset, p.elements), slice(home.gradients, p.offset, p.elements),
+                              moment(home, 0, p), moment(home, 1, p)};
+    oneapi::tbb::parallel_for(
+        oneapi::tbb::blocked_range<std::size_t>(0, p.elements, grain), [&](const auto& range) {
+          const auto n = range.size();
+          apply_update(model_->update, step, model_->steps, clip_coefficient,
+                       {whole.parameters.subspan(range.begin(), n), whole.gradients.subspan(range.begin(), n),
+                        part(whole.first_moment, range.begin(), n), part(whole.second_moment, range.begin(), n)});
+        });
+  }
+  copy_to_replicas(shard, homes);
+}
+
+void model_update::copy_to_replicas(std::size_t shard, std::vector<shard_home>& homes) const {
+  for (const auto& t : model_->ties) {
+    if (t.owner_shard == shard) {
+      const auto& owner = placed(*model_, shard, t.owner);
+      const auto& replica = placed(*model_, t.replica_shard, t.replica);
+      std::ranges::copy(slice(homes[shard].parameters, owner.offset, owner.elements),
+                        slice(homes[t.replica_shard].parameters, replica.offset, replica.elements).begin());
+    }
+  }
+}
+
+}  // namespace hydra

@@ -1,0 +1,77 @@
+#pragma once
+// The optimizer's part of a step: which jobs may run when, and what each does to the home buffers.
+
+#include "partition/sharded_model.hpp"
+#include "runtime/host_arena.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// Home buffers of a shard. `gradients` change hands every step; null until they have landed.
+struct shard_home {
+  host_block_ptr parameters;
+  host_block_ptr gradients;
+  std::vector<host_block_ptr> moments;
+};
+
+/// One piece of optimizer work. Jobs of one model may run at the same time, in any order, with the same bits.
+struct update_job {
+  enum class kind : std::uint8_t { norms, step } what = kind::step;
+  std::size_t shard = 0;
+  friend bool operator==(const update_job&, const update_job&) = default;
+};
+
+/// Order of a model's jobs within one step. Without clipping a shard is stepped as soon as its gradients, and those of
+/// all replicas of its parameters, have landed. With clipping first all norms, then the steps, shard 0 first. Pure.
+class update_books {
+ public:
+  update_books(std::size_t shards, std::vector<tie> ties, bool clipping);
+
+  /// Gradients of the shard are at home: jobs that may run now.
+  std::vector<update_job> landed(std::size_t shard);
+  /// A job has ended: jobs that may run now.
+  std::vector<update_job> done(const update_job& job);
+  /// Shards whose next version has just become complete (own step and all its replicas copied); each once per step.
+  std::vector<std::size_t> take_complete();
+  /// True once every shard is complete; then the books start the next step.
+  bool step_complete() const noexcept;
+  void next_step();
+
+ private:
+  bool gradients_complete(std::size_t shard) const;
+  bool version_complete(std::size_t shard) const;
+  std::vector<update_job> ready_jobs();
+
+  std::vector<tie> ties_;
+  bool clipping_;
+  std::vector<bool> landed_, issued_, normed_, stepped_, told_;
+  bool norms_known_ = false;
+};
+
+/// The mathematics of the jobs on home buffers (numerics contract, rules 8-10).
+class model_update {
+ public:
+  explicit model_update(sharded_model_ptr model);
+
+  /// Adds replica gradients to their owners in this shard, then records the norm of each of its parameters.
+  void norms(std::size_t shard, std::vector<shard_home>& homes);
+  /// Norm of the norms in chain order, once every shard has its norms.
+  float total_norm() const;
+  float clip_coefficient(float norm) const;
+  /// Adds replica gradients (unless norms() did), applies the update rule, copies owners to their replicas.
+  void step(std::size_t shard, std::uint32_t step, float clip_coefficient, std::vector<shard_home>& homes) const;
+
+ private:
+  void add_replicas(std::size_t shard, std::vector<shard_home>& homes) const;
+  void copy_to_replicas(std::size_t shard, std::vector<shard_home>& homes) const;
+
+  sharded_model_ptr model_;
+  std::vector<std::vector<float>> norms_;   ///< per shard, its non-replica parameters in chain order
+};
+
+}  // namespace hydra

@@ -1,0 +1,90 @@
+#pragma once
+// The plan: shards with measured costs, checked against every byte budget before the first allocation.
+
+#include "partition/cut.hpp"
+#include "partition/profile.hpp"
+#include "runtime/block_id.hpp"
+#include "runtime/bytes.hpp"
+#include "runtime/unit.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// One shard: layers [first_layer, last_layer). Bytes of activations are of one micro-batch; times of a whole visit
+/// (all micro-batches) at speed 1.
+struct shard_plan {
+  std::size_t first_layer = 0;
+  std::size_t last_layer = 0;
+  byte_count parameters;         ///< as charged on a device; gradients are as large
+  byte_count moments;            ///< host bytes of optimizer state, all buffers
+  std::uint64_t moment_buffers = 0;
+  byte_count input;              ///< minibatch of shard 0, boundary activation of the others
+  byte_count output;             ///< boundary activation; 0 for the last shard
+  byte_count targets;            ///< last shard only
+  tensor_spec input_spec;        ///< of one micro-batch
+  tensor_spec second_spec;       ///< upstream gradient (shape of the output), or the targets for the last shard
+  footprint forward;             ///< not used by the last shard
+  footprint backward;
+  duration forward_time{};
+  duration update_time{};        ///< optimizer step on the host; set in simulations only
+  duration backward_time{};      ///< recompute + backward; last shard: forward + loss + backward
+};
+
+struct model_plan {
+  std::string name;
+  std::vector<shard_plan> shards;
+  std::uint32_t micro_batches = 1;
+  std::int64_t samples = 0;      ///< per micro-batch
+  cut_points cuts() const;
+  /// Bytes of any block of this model on the host, unrounded. `state` blocks have none.
+  byte_count bytes_of(const block_id& id) const;
+  /// Demand of a unit on its device.
+  const footprint& footprint_of(const unit& u) const;
+  duration time_of(const unit& u) const;
+};
+
+/// A model as the planner sees it.
+struct plan_request {
+  std::string name;
+  const chain* model = nullptr;
+  const chain_profile* profile = nullptr;
+  std::uint32_t micro_batches = 1;
+  int moments = 2;               ///< moment buffers of its update rule
+  cut_choice cuts;
+};
+
+/// A device as the planner sees it.
+struct plan_device {
+  std::string name;
+  byte_count memory;
+  byte_count reserve;
+};
+
+struct workload_plan {
+  std::vector<model_plan> models;
+  byte_count staging_room;       ///< X: max W over all units
+  byte_count computing_room;     ///< max P + C over all units
+  byte_count host_needed;        ///< parameters, moments, and landing room for every boundary and gradient
+};
+
+/// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
+/// smallest M - reserve decides). For a staging room X each greedy model is cut on its own (P + C <= M - reserve - X,
+/// W <= X); of all X: fewest shards in total, then smallest largest visit time, then smallest X. Throws
+/// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budget of the workload.
+workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices);
+
+/// Bytes of host memory the run needs with `devices` devices; part of make_plan's result.
+byte_count host_demand(std::span<const model_plan> models, std::size_t devices);
+
+/// Throws fault_error{does_not_fit} unless host_needed <= cap.
+void check_host(const workload_plan& plan, byte_count cap);
+
+/// plan.json: models with shards, bytes and times.
+std::string to_json(const workload_plan& plan);
+
+}  // namespace hydra

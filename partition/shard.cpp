@@ -1,0 +1,72 @@
+#include "partition/shard.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/div_ops.h>
+
+#include <utility>
+
+namespace hydra {
+
+shard::shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t last)
+    : model_(std::move(model)), first_(first), last_(last), layout_(*model_, first, last) {}
+
+at::Tensor shard::run(const std::vector<std::vector<at::Tensor>>& parameters, const at::Tensor& input,
+                      const visit_context& context) const {
+  at::Tensor x = input;
+  for (std::size_t i = first_; i < last_; ++i) {
+    const layer_context where{.seed = context.seed,
+                              .step = context.step,
+                              .micro_batch = context.micro_batch,
+                              .layer = static_cast<std::uint32_t>(i),
+                              .training = true};
+    // Contiguous at every layer: a boundary must not change what the next layer's kernel sees.
+    x = model_->at(i).body->forward(parameters[i - first_], x, where).contiguous();
+  }
+  return x;
+}
+
+at::Tensor shard::forward(const at::Tensor& parameters, const at::Tensor& input, const visit_context& context) const {
+  const at::NoGradGuard no_grad;
+  std::vector<std::vector<at::Tensor>> views;
+  for (std::size_t i = first_; i < last_; ++i) {
+    views.push_back(layout_.views(parameters, i));
+  }
+  return run(views, input, context);
+}
+
+bound_parameters shard::bind(const at::Tensor& parameters, const at::Tensor& gradients) const {
+  bound_parameters bound;
+  for (std::size_t i = first_; i < last_; ++i) {
+    auto values = layout_.views(parameters, i);
+    auto slices = layout_.views(gradients, i);
+    std::vector<at::Tensor> leaves;
+    for (std::size_t p = 0; p < values.size(); ++p) {
+      leaves.push_back(values[p].detach().requires_grad_(true));
+      leaves.back().mutable_grad() = slices[p];
+    }
+    bound.layers.push_back(std::move(leaves));
+  }
+  return bound;
+}
+
+shard::backward_result shard::backward(const bound_parameters& bound, const at::Tensor& input,
+                                       const at::Tensor& upstream, const visit_context& context) const {
+  const at::AutoGradMode with_grad(true);
+  const at::Tensor x = first() ? input : input.detach().requires_grad_(true);
+  const at::Tensor y = run(bound.layers, x, context);
+  backward_result result;
+  if (last()) {
+    const at::Tensor sum = model_->objective().sum(y, upstream);
+    const at::Tensor part = at::_ops::div_Scalar::call(sum, static_cast<double>(context.targets));
+    part.backward();
+    result.loss = part.detach();
+  } else {
+    y.backward(upstream);
+  }
+  if (!first()) {
+    result.input_gradient = x.grad().contiguous();
+  }
+  return result;
+}
+
+}  // namespace hydra

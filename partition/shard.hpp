@@ -1,0 +1,62 @@
+#pragma once
+// A contiguous piece of a chain: its forward, and its recomputation + backward (numerics contract, rules 2-5).
+
+#include "models/chain.hpp"
+#include "models/parameter_layout.hpp"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace hydra {
+
+/// Identity of one visit's randomness and the step's loss divisor.
+struct visit_context {
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0;
+  std::uint32_t micro_batch = 0;
+  std::size_t targets = 1;      ///< of the whole step: the loss divisor, known before the first forward
+};
+
+/// Leaf parameters of a backward visit: detached views of the flat parameter buffer whose .grad are views of the flat
+/// gradient buffer, so gradients land there and micro-batches accumulate for free.
+struct bound_parameters {
+  std::vector<std::vector<at::Tensor>> layers;
+};
+
+/// Layers [first, last) of a chain. Immutable and thread-safe; the tensors are arguments.
+class shard {
+ public:
+  shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t last);
+
+  const parameter_layout& layout() const noexcept { return layout_; }
+  bool first() const noexcept { return first_ == 0; }
+  bool last() const noexcept { return last_ == model_->size(); }
+
+  /// Output for one micro-batch, without gradient. `parameters`: flat fp32 of layout().elements().
+  at::Tensor forward(const at::Tensor& parameters, const at::Tensor& input, const visit_context& context) const;
+
+  bound_parameters bind(const at::Tensor& parameters, const at::Tensor& gradients) const;
+
+  struct backward_result {
+    at::Tensor input_gradient;   ///< shape of the input; undefined for the first shard
+    at::Tensor loss;             ///< scalar: this micro-batch's part of the step's loss; last shard only
+  };
+  /// Recomputes from the saved boundary and adds into the bound gradients. `upstream`: gradient of the output, or the
+  /// targets for the last shard.
+  backward_result backward(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
+                           const visit_context& context) const;
+
+ private:
+  at::Tensor run(const std::vector<std::vector<at::Tensor>>& parameters, const at::Tensor& input,
+                 const visit_context& context) const;
+
+  std::shared_ptr<const chain> model_;
+  std::size_t first_;
+  std::size_t last_;
+  parameter_layout layout_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,47 @@
+#pragma once
+// A model as the runtime trains it: chain, cuts, update rule. Shared, immutable.
+
+#include "models/chain.hpp"
+#include "models/update_rule.hpp"
+#include "partition/plan.hpp"
+#include "partition/shard.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// One layer's replica of a parameter that another shard (or the same) owns.
+struct tie {
+  std::size_t owner_shard = 0;
+  std::size_t owner = 0;           ///< index in the owner shard's layout
+  std::size_t replica_shard = 0;
+  std::size_t replica = 0;
+};
+
+/// `model` and `shards` are empty in a simulation: then only sizes and times count and no operation is ever run.
+struct sharded_model {
+  std::string name;
+  std::shared_ptr<const chain> model;
+  std::vector<shard> shards;
+  std::vector<tie> ties;
+  model_plan plan;
+  update_options update;
+  std::uint32_t steps = 0;
+  std::uint64_t seed = 0;
+  bool stop_on_nan = true;
+
+  std::size_t size() const noexcept { return plan.shards.size(); }
+};
+
+using sharded_model_ptr = std::shared_ptr<const sharded_model>;
+
+/// The ties between the shards of a cut chain. Throws fault_error{bad_input} if an owner is missing.
+std::vector<tie> find_ties(const std::vector<shard>& shards);
+
+/// Shards of a chain for given cuts.
+std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const cut_points& cuts);
+
+}  // namespace hydra

@@ -1,0 +1,80 @@
+#include "partition/visit.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_like_ops.h>
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// Blocks travel as raw bytes; a layer sees them in their shape. No copy.
+at::Tensor typed(const at::Tensor& raw, const tensor_spec& spec) {
+  const auto type = spec.type == element::f32 ? at::kFloat : at::kLong;
+  return (raw.scalar_type() == type ? raw : raw.view(type)).view(spec.shape);
+}
+
+at::Tensor flat_floats(const at::Tensor& raw) {
+  return raw.scalar_type() == at::kFloat ? raw : raw.view(at::kFloat);
+}
+
+at::Tensor zeros_like(const at::Tensor& t) {
+  return at::_ops::zeros_like::call(t, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+}
+
+}  // namespace
+
+visit::visit(sharded_model_ptr model, const unit& what, std::size_t targets)
+    : model_(std::move(model)), what_(what), targets_(targets) {}
+
+void visit::run(std::size_t k, const device_block_ptr& parameters, const micro_batch_blocks& blocks,
+                const results& out) {
+  const visit_context context{.seed = model_->seed,
+                              .step = what_.step.value,
+                              .micro_batch = what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
+                              .targets = targets_};
+  if (what_.way == direction::forward) {
+    run_forward(context, parameters, blocks);
+  } else {
+    run_backward(k, context, parameters, blocks, out);
+  }
+}
+
+at::Tensor visit::input_tensor(const device_block& block) const {
+  return typed(block.tensor, model_->plan.shards[what_.shard.value].input_spec);
+}
+
+void visit::run_forward(const visit_context& context, const device_block_ptr& parameters,
+                        const micro_batch_blocks& blocks) {
+  const auto& piece = model_->shards[what_.shard.value];
+  blocks.output->tensor = piece.forward(flat_floats(parameters->tensor), input_tensor(*blocks.input), context);
+}
+
+void visit::run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+                         const micro_batch_blocks& blocks, const results& out) {
+  const auto& piece = model_->shards[what_.shard.value];
+  if (k == 0) {
+    const at::NoGradGuard no_grad;
+    out.gradients->tensor = zeros_like(flat_floats(parameters->tensor));
+    bound_ = piece.bind(flat_floats(parameters->tensor), out.gradients->tensor);
+  }
+  const auto second = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
+  auto result = piece.backward(bound_, input_tensor(*blocks.input), second, context);
+  if (blocks.output) {
+    blocks.output->tensor = std::move(result.input_gradient);
+  }
+  if (piece.last()) {
+    const at::NoGradGuard no_grad;
+    if (k == 0) {
+      out.loss->tensor = result.loss;
+    } else {
+      out.loss->tensor.add_(result.loss);
+    }
+  }
+  if (k + 1 == what_.micro_batches) {
+    bound_ = {};
+  }
+}
+
+}  // namespace hydra

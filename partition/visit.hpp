@@ -1,0 +1,48 @@
+#pragma once
+// The computation of one visit: from blocks on a device to blocks on that device, micro-batch by micro-batch.
+
+#include "partition/sharded_model.hpp"
+#include "runtime/device_block.hpp"
+#include "runtime/unit.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace hydra {
+
+/// Blocks of one micro-batch. `second` is null for forward visits, `output` for the backward of shard 0.
+struct micro_batch_blocks {
+  device_block_ptr input;
+  device_block_ptr second;
+  device_block_ptr output;
+};
+
+/// Run its micro-batches in order on one queue. Between micro-batches it keeps only the bound parameters; with the
+/// last one it lets go of everything, so the bytes of gradients live on in their block alone.
+class visit {
+ public:
+  /// `targets`: of the whole step.
+  visit(sharded_model_ptr model, const unit& what, std::size_t targets);
+
+  /// Blocks that the visit as a whole leaves behind: gradients and loss for backward visits.
+  struct results {
+    device_block_ptr gradients;
+    device_block_ptr loss;
+  };
+
+  /// Computes micro-batch number `k` of the visit (0-based). The first one zeroes the gradients.
+  void run(std::size_t k, const device_block_ptr& parameters, const micro_batch_blocks& blocks, const results& out);
+
+ private:
+  void run_forward(const visit_context& context, const device_block_ptr& parameters, const micro_batch_blocks& blocks);
+  void run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+                    const micro_batch_blocks& blocks, const results& out);
+  at::Tensor input_tensor(const device_block& block) const;
+
+  sharded_model_ptr model_;
+  unit what_;
+  std::size_t targets_;
+  bound_parameters bound_;
+};
+
+}  // namespace hydra

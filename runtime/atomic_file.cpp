@@ -1,0 +1,50 @@
+#include "runtime/atomic_file.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+namespace hydra {
+
+namespace {
+
+/// Removes the temporary file unless it has been renamed.
+struct temporary_file {
+  std::filesystem::path path;
+
+  ~temporary_file() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
+  throw fault_error{fault_code::io, fmt::format("cannot write {}: {}", file.string(), why)};
+}
+
+void write(const std::filesystem::path& to, const std::filesystem::path& named,
+           const std::function<void(std::ostream&)>& content) {
+  std::ofstream out{to, std::ios::binary};
+  if (out) content(out);
+  out.close();
+  if (!out) refuse(named, std::generic_category().message(errno));
+}
+
+}  // namespace
+
+void write_atomically(const std::filesystem::path& file, const std::function<void(std::ostream&)>& content) {
+  auto beside = file;
+  beside += fmt::format(".{}.tmp", getpid());
+  const temporary_file temporary{beside};
+  write(temporary.path, file, content);
+  std::error_code error;
+  std::filesystem::rename(temporary.path, file, error);
+  if (error) refuse(file, error.message());
+}
+
+}  // namespace hydra

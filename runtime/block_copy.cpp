@@ -1,0 +1,45 @@
+#include "runtime/block_copy.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_ops.h>
+#include <ATen/ops/from_blob.h>
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// The host bytes as a tensor, without a copy.
+at::Tensor on_host(host_block& home, std::int64_t n) {
+  return at::from_blob(home.data(), {n}, at::TensorOptions().dtype(at::kByte));
+}
+
+}  // namespace
+
+std::function<void()> copy_in(host_block_ptr home, byte_count n, device_block_ptr to, std::string torch_device) {
+  return [home = std::move(home), n, to = std::move(to), where = std::move(torch_device)] {
+    const at::NoGradGuard no_grad;
+    const auto bytes = static_cast<std::int64_t>(n.value());
+    to->tensor = at::_ops::empty_memory_format::call(c10::SymIntArrayRef{c10::SymInt(bytes)}, at::kByte, std::nullopt,
+                                                     at::Device(where), std::nullopt, std::nullopt);
+    to->tensor.copy_(on_host(*home, bytes), /*non_blocking=*/true);
+  };
+}
+
+std::function<void()> copy_out(device_block_ptr from, host_block_ptr home) {
+  return [from = std::move(from), home = std::move(home)] {
+    const at::NoGradGuard no_grad;
+    const auto bytes = static_cast<std::int64_t>(from->tensor.nbytes());
+    if (home->size().value() < from->tensor.nbytes()) {
+      throw fault_error(fault_code::internal, "a block of " + to_string(byte_count{from->tensor.nbytes()}) +
+                                                  " cannot land in " + to_string(home->size()));
+    }
+    auto target = on_host(*home, bytes);
+    target.copy_(from->tensor.flatten().view(at::kByte), /*non_blocking=*/true);
+  };
+}
+
+}  // namespace hydra

@@ -1,0 +1,19 @@
+#pragma once
+// Copies between home and device: closures for the copy queues.
+
+#include "runtime/device_block.hpp"
+#include "runtime/host_arena.hpp"
+
+#include <functional>
+#include <string>
+
+namespace hydra {
+
+/// Creates the device tensor (raw bytes) and fills it from the first `n` bytes of `home`. `home` may be null in a
+/// simulation, where closures are never run.
+std::function<void()> copy_in(host_block_ptr home, byte_count n, device_block_ptr to, std::string torch_device);
+
+/// Copies the tensor's bytes to `home`, then lets go of the device block.
+std::function<void()> copy_out(device_block_ptr from, host_block_ptr home);
+
+}  // namespace hydra

@@ -1,0 +1,55 @@
+#pragma once
+// Faults: broken promises with a code and a text that helps a person.
+
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+namespace hydra {
+
+enum class fault_code : std::uint8_t {
+  none,
+  bad_input,          ///< what the user asked for is impossible; exit 2
+  does_not_fit,       ///< a byte budget is too small; exit 3
+  out_of_memory,      ///< a device or the host refused an allocation in the run
+  device_lost,        ///< a device died, was fenced or stopped answering
+  dependency_failed,  ///< an operation was skipped because one it waits for failed
+  cancelled,          ///< withdrawn or shut down before it ran
+  refused,            ///< a lease on a block that is not (or no longer) at home
+  io,                 ///< a file could not be read or written
+  not_finite,         ///< a loss became NaN or infinite
+  internal,           ///< a promise of our own code is broken
+};
+
+/// Code + text: what was asked, what is there, what to do.
+struct fault {
+  fault_code code = fault_code::none;
+  std::string text;
+
+  explicit operator bool() const noexcept { return code != fault_code::none; }
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, fault& x) {
+    return f(x.code, x.text);
+  }
+};
+
+std::string to_string(fault_code code);
+
+/// The exception that carries a fault through the core.
+class fault_error : public std::runtime_error {
+ public:
+  fault_error(fault_code code, std::string text);
+  explicit fault_error(fault f);
+  const fault& what_happened() const noexcept { return fault_; }
+
+ private:
+  fault fault_;
+};
+
+/// Turns any exception (fault_error, c10::Error and its OutOfMemoryError, std::bad_alloc, others) into a fault.
+/// The one place where foreign exceptions become ours.
+fault to_fault(const std::exception_ptr& e) noexcept;
+
+}  // namespace hydra

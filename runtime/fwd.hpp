@@ -1,0 +1,25 @@
+#pragma once
+// runtime/ answers: where do bytes live and how do they move? Devices, tickets, queues, budgets, the host arena, the
+// block cache, trace, log, faults. It may use Torch tensors, TBB and spdlog, CUDA only in the plug-in runtime/cuda/.
+// It must not know models or actors: a new device type is written from device.hpp alone.
+//
+// Read in this order: ids, unit, block_id (the words), bytes, fault, byte_budget, device + ticket, block_cache.
+
+namespace hydra {
+
+class byte_budget;
+class reservation;
+class host_arena;
+class host_block;
+class device;
+class block_cache;
+class trace;
+struct device_block;
+struct device_info;
+struct fault;
+struct ticket;
+struct completion;
+struct unit;
+struct block_id;
+
+}  // namespace hydra

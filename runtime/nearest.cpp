@@ -1,0 +1,30 @@
+#include "runtime/nearest.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);  // distances of the prefix of `a` read so far to each prefix of `b`
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  const auto nearest = std::ranges::min_element(
+      candidates, {}, [&](const std::string& candidate) { return edit_distance(name, candidate); });
+  return nearest == candidates.end() ? std::string{} : *nearest;
+}
+
+}  // namespace hydra

@@ -1,0 +1,175 @@
+#include "actors/policy/bounds.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "tests/actors/policy/tiny_simulation.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <map>
+#include <random>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+using durations = std::vector<duration>;
+
+/// Every shard alike, in microseconds.
+unit_times uniform(std::size_t shards, std::uint32_t steps, int forward, int backward) {
+  const auto each = [shards](int us) { return durations(shards, std::chrono::microseconds{us}); };
+  return {.forward = each(forward), .backward = each(backward), .promote = each(0), .demote = each(0),
+          .update = each(0), .steps = steps};
+}
+
+/// Times are multiples of 8 ns: exact on devices of speed 1, 1/2 and 1/4.
+durations random_times(std::mt19937& rng, std::size_t n, std::uint32_t most) {
+  durations times(n);
+  for (auto& t : times) {
+    t = duration{8 * (rng() % (most + 1))};
+  }
+  return times;
+}
+
+unit_times random_model(std::mt19937& rng) {
+  const std::size_t shards = 1 + rng() % 4;
+  const std::uint32_t transfers = rng() % 3 == 0 ? 0 : 200;
+  unit_times m{.forward = random_times(rng, shards, 100), .backward = random_times(rng, shards, 300),
+               .promote = random_times(rng, shards, transfers), .demote = random_times(rng, shards, transfers),
+               .update = random_times(rng, shards, transfers / 2), .steps = 1 + static_cast<std::uint32_t>(rng() % 5)};
+  m.backward.front() += duration{8};
+  return m;
+}
+
+std::vector<double> random_speeds(std::mt19937& rng) {
+  constexpr std::array possible{1.0, 0.5, 0.25};
+  std::vector<double> speeds(1 + rng() % 4);
+  for (auto& s : speeds) {
+    s = possible[rng() % 3];
+  }
+  return speeds;
+}
+
+const std::vector<double> one_device{1.0};
+
+}  // namespace
+
+TEST_CASE("work is the sum of all units over the sum of speeds", "[bounds]") {
+  const std::vector models{uniform(3, 4, 10, 30), uniform(1, 2, 999, 50)};  // 4 * (2*10 + 3*30) + 2 * 50 us
+  CHECK(lower_bounds(models, std::vector{1.0, 0.25}).work == std::chrono::microseconds{432});
+}
+
+TEST_CASE("the chain bound is the longest model on the fastest device", "[bounds]") {
+  const std::vector models{uniform(3, 4, 10, 30), uniform(1, 2, 999, 50)};
+  CHECK(lower_bounds(models, std::vector{1.0, 0.25}).chain == std::chrono::microseconds{440});
+  CHECK(lower_bounds(models, std::vector{0.25, 0.5}).chain == std::chrono::microseconds{880});
+}
+
+TEST_CASE("the best bound is the larger one and carries its name", "[bounds]") {
+  const std::vector models(4, uniform(2, 10, 10, 30));
+  CHECK(lower_bounds(models, one_device).best_name() == "work");
+  CHECK(lower_bounds(models, std::vector<double>(8, 1.0)).best_name() == "chain");
+}
+
+TEST_CASE("the chain bound counts the turn of each step", "[bounds]") {
+  auto m = uniform(2, 3, 10, 30);
+  m.promote[0] = std::chrono::microseconds{5};
+  m.demote[0] = std::chrono::microseconds{7};
+  m.update[0] = std::chrono::microseconds{11};
+  // load, then three steps of 70 us with two turns of 23 us between them, then the last version
+  CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{5 + 3 * 70 + 2 * 23 + 18});
+}
+
+TEST_CASE("a turn that other units of the model hide costs nothing", "[bounds]") {
+  auto m = uniform(3, 2, 10, 30);
+  m.update[2] = std::chrono::microseconds{60};  // B_1 and B_0 take 60 us before step 1 begins
+  CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{2 * 110});
+}
+
+TEST_CASE("times that were not measured count as nothing", "[bounds]") {
+  unit_times m;
+  m.backward = {std::chrono::microseconds{30}, std::chrono::microseconds{30}};
+  m.steps = 2;
+  CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{120});
+}
+
+TEST_CASE("nothing to do and nothing to do it with have no bound", "[bounds]") {
+  CHECK(lower_bounds({}, one_device).best() == duration::zero());
+  CHECK(lower_bounds(std::vector{uniform(2, 0, 10, 30)}, one_device).best() == duration::zero());
+  CHECK(lower_bounds(std::vector{unit_times{}}, one_device).best() == duration::zero());
+  CHECK(lower_bounds(std::vector{uniform(2, 1, 10, 30)}, {}).best() == duration::zero());
+}
+
+TEST_CASE("the chain bound of the solo instance of the scheduling study is that of its own simulator", "[bounds]") {
+  const auto us = [](std::vector<int> values) {
+    durations d;
+    for (const auto v : values) {
+      d.push_back(std::chrono::microseconds{v});
+    }
+    return d;
+  };
+  unit_times m;
+  m.forward = us({1028, 1200, 949, 807, 1049, 1172, 855, 0});
+  m.backward = us({3084, 3600, 2848, 2422, 3146, 3517, 2564, 940 + 2820});
+  m.promote = m.demote = us({993, 1159, 917, 780, 1013, 1133, 826, 908});
+  m.steps = 38;
+  const auto b = lower_bounds(std::vector{m}, one_device);
+  CHECK(b.work == std::chrono::microseconds{1216038});
+  CHECK(b.chain == std::chrono::microseconds{1291506});
+}
+
+TEST_CASE("no policy's makespan is below a bound", "[bounds]") {
+  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+    std::mt19937 rng{seed};
+    std::vector<unit_times> models(1 + rng() % 5);
+    std::ranges::generate(models, [&] { return random_model(rng); });
+    const auto speeds = random_speeds(rng);
+    const auto b = lower_bounds(models, speeds);
+    for (const auto& entry : built_in_policies()) {
+      INFO("seed " << seed << ", policy " << entry.name);
+      tiny_simulation simulation{models, speeds, entry.make(seed)};
+      const auto makespan = simulation.run();
+      REQUIRE(simulation.completed() == simulation.units());
+      CHECK(makespan >= b.best());
+    }
+  }
+}
+
+TEST_CASE("one model alone attains the chain bound", "[bounds]") {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    std::mt19937 rng{seed};
+    const std::vector models{random_model(rng)};
+    INFO("seed " << seed);
+    tiny_simulation simulation{models, one_device, make_policy("sharded-lrtf", 0)};
+    CHECK(simulation.run() == lower_bounds(models, one_device).chain);
+  }
+}
+
+TEST_CASE("every policy visits each model's units once, in the order of its chain", "[books]") {
+  for (const auto& entry : built_in_policies()) {
+    INFO(entry.name);
+    std::mt19937 rng{3};
+    std::vector<unit_times> models(5);
+    std::ranges::generate(models, [&] { return random_model(rng); });
+    tiny_simulation simulation{models, {1.0, 1.0, 0.5}, entry.make(0)};
+    simulation.run();
+    std::map<std::uint32_t, std::vector<unit>> visited;
+    for (const auto& u : simulation.completed_units()) {
+      visited[u.model.value].push_back(u);
+    }
+    for (std::uint32_t m = 0; m < models.size(); ++m) {
+      CHECK(visited[m] == chain_of(m, static_cast<std::uint32_t>(models[m].backward.size()), models[m].steps));
+    }
+  }
+}
+
+TEST_CASE("sharded-lrtf is as good as the work bound when there are more models than devices", "[bounds]") {
+  const std::vector models(12, uniform(6, 10, 10, 30));
+  const std::vector<double> speeds(4, 1.0);
+  tiny_simulation simulation{models, speeds, make_policy("sharded-lrtf", 0)};
+  const auto makespan = simulation.run();
+  const auto bound = lower_bounds(models, speeds).work;
+  CHECK(makespan >= bound);
+  CHECK(makespan < bound + bound / 20);
+}

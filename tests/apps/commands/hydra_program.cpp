@@ -1,0 +1,18 @@
+#include "tests/apps/commands/hydra_program.hpp"
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+namespace hydra::apps {
+
+outcome run_hydra(const temporary_folder& folder, const std::string& arguments) {
+  const temporary_folder streams;
+  const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
+  const std::string line =
+      "cd '" + folder.path().string() + "' && '" HYDRA_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "'";
+  const int status = std::system(line.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, streams.read("out"), streams.read("err")};
+}
+
+}  // namespace hydra::apps

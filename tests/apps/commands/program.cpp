@@ -1,0 +1,76 @@
+#include "apps/commands/program.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "apps/commands/command.hpp"
+#include "models/catalog.hpp"
+#include "tests/apps/commands/hydra_program.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+TEST_CASE("--version and --help answer on stdout and succeed") {
+  const temporary_folder folder;
+  const outcome version = run_hydra(folder, "--version"), help = run_hydra(folder, "--help");
+  CHECK(version.status == 0);
+  CHECK_THAT(version.out, StartsWith("hydra "));
+  CHECK(help.status == 0);
+  for (const command& c : commands()) CHECK_THAT(help.out, Contains(c.name) && Contains(c.help));
+}
+
+TEST_CASE("every command has a --help") {
+  const temporary_folder folder;
+  for (const command& c : commands()) {
+    const outcome help = run_hydra(folder, c.name + " --help");
+    CHECK(help.status == 0);
+    CHECK_THAT(help.out, Contains(c.help));
+    CHECK(help.err.empty());
+  }
+}
+
+TEST_CASE("an unknown command is refused with the nearest") {
+  const temporary_folder folder;
+  const outcome o = run_hydra(folder, "trian w.toml");
+  CHECK(o.status == 2);
+  CHECK(o.out.empty());
+  CHECK_THAT(o.err, Contains("\"trian\"") && Contains("mean \"train\""));
+}
+
+TEST_CASE("a wrong command line is refused") {
+  const temporary_folder folder;
+  for (const char* line : {"", "train", "train w.toml --polcy fifo", "policies more", "--nonsense"}) {
+    const outcome o = run_hydra(folder, line);
+    CHECK(o.status == 2);
+    CHECK(o.out.empty());
+    CHECK_THAT(o.err, Contains("--help"));
+  }
+}
+
+TEST_CASE("hydra policies lists every policy with its help") {
+  const temporary_folder folder;
+  const outcome o = run_hydra(folder, "policies");
+  CHECK(o.status == 0);
+  for (const policy_entry& p : built_in_policies()) CHECK_THAT(o.out, Contains(p.name) && Contains(p.help));
+}
+
+TEST_CASE("hydra families lists every family with its options") {
+  const temporary_folder folder;
+  const outcome o = run_hydra(folder, "families");
+  CHECK(o.status == 0);
+  for (const family& f : families()) {
+    CHECK_THAT(o.out, Contains(f.name) && Contains(f.help));
+    for (const family_option& option : f.options) CHECK_THAT(o.out, Contains(option.name) && Contains(option.help));
+  }
+}
+
+TEST_CASE("hydra devices lists the kinds of devices with their keys") {
+  const temporary_folder folder;
+  const outcome o = run_hydra(folder, "devices");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("cpu") && Contains("memory") && Contains("latency") && Contains("cores"));
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,116 @@
+#include "apps/commands/train.hpp"
+
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+outcome train(const temporary_folder& folder, const std::string& text, const std::string& options = "") {
+  folder.write("w.toml", text);
+  return run_hydra(folder, "train w.toml " + options);
+}
+
+/// Refused before anything was made.
+void check_refused(const outcome& o, const temporary_folder& folder, int status) {
+  CHECK(o.status == status);
+  CHECK(o.out.empty());
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+}
+
+}  // namespace
+
+TEST_CASE("a wrong key ends with status 2 and says where it stands") {
+  const temporary_folder folder;
+  const outcome o = train(folder, bent("batch_size", "batchsize"));
+  check_refused(o, folder, 2);
+  CHECK_THAT(o.err, StartsWith("w.toml:15: model.batchsize: unknown key") && Contains("\"batch_size\""));
+}
+
+TEST_CASE("a wrong type ends with status 2 and says what is expected") {
+  const temporary_folder folder;
+  const outcome o = train(folder, bent("steps = 3", "steps = \"three\""));
+  check_refused(o, folder, 2);
+  CHECK_THAT(o.err, StartsWith("w.toml:16: model.steps: ") && Contains("an integer"));
+}
+
+TEST_CASE("a missing file ends with status 2 and is named") {
+  const temporary_folder folder;
+  const outcome workload = run_hydra(folder, "train nothing.toml");
+  check_refused(workload, folder, 2);
+  CHECK_THAT(workload.err, StartsWith("nothing.toml: no such file"));
+  const outcome data = train(folder, bent("kind = \"synthetic-language\"", "kind = \"text\"\ntrain = \"corpus.txt\""));
+  check_refused(data, folder, 2);
+  CHECK_THAT(data.err, StartsWith("w.toml:10: data.language.train: no such file \"corpus.txt\""));
+}
+
+TEST_CASE("a device budget too small ends with status 3 and numbers that help") {
+  const temporary_folder folder;
+  const outcome o = train(folder, bent("24MiB", "1KiB"));
+  check_refused(o, folder, 3);
+  CHECK_THAT(o.err, Contains("gpt") && Contains("KiB"));
+}
+
+TEST_CASE("a host cap too small ends with status 3") {
+  const temporary_folder folder;
+  check_refused(train(folder, bent("seed = 7", "[host]\nmemory = \"1KiB\"")), folder, 3);
+}
+
+TEST_CASE("an existing run folder is refused and left as it is") {
+  const temporary_folder folder;
+  std::filesystem::create_directory(folder.path() / "mine");
+  folder.write("mine/report.json", "precious");
+  const outcome o = train(folder, example, "--output mine");
+  check_refused(o, folder, 2);
+  CHECK_THAT(o.err, StartsWith("--output: run.output: ") && Contains("exists"));
+  CHECK(folder.read("mine/report.json") == "precious");
+}
+
+TEST_CASE("an output below a file is refused") {
+  const temporary_folder folder;
+  check_refused(train(folder, example, "--output w.toml/run"), folder, 2);
+}
+
+TEST_CASE("an unknown policy on the command line is refused with the nearest") {
+  const temporary_folder folder;
+  const outcome o = train(folder, example, "--policy fifa");
+  check_refused(o, folder, 2);
+  CHECK_THAT(o.err, StartsWith("--policy: ") && Contains("\"fifo\""));
+}
+
+TEST_CASE("a workload is trained, its table printed and its run folder written") {
+  const temporary_folder folder;
+  const outcome o = train(folder, example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n", "--quiet");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("gpt-1e-3") && Contains("gpt-3e-4") && Contains("finished"));
+  CHECK(o.err.empty());
+  for (const char* file : {"report.json", "trace.json", "plan.json", "workload.toml"})
+    CHECK_FALSE(folder.read(std::filesystem::path{"runs/w"} / file).empty());
+}
+
+TEST_CASE("training again from the written workload gives the same digests") {
+  const temporary_folder folder;
+  REQUIRE(train(folder, example, "--quiet").status == 0);
+  REQUIRE(run_hydra(folder, "train runs/w/workload.toml --policy fifo --output again --quiet").status == 0);
+  const auto digest = [](const std::string& json) { return json.substr(json.find("sha256:"), 71); };
+  CHECK_THAT(folder.read("runs/w/report.json"), Contains("sha256:"));
+  CHECK(digest(folder.read("again/report.json")) == digest(folder.read("runs/w/report.json")));
+}
+
+TEST_CASE("a model that fails ends the program with status 1, the others finish") {
+  const temporary_folder folder;
+  const outcome o = train(folder,
+                          bent("{ learning_rate = 1e-3 }", "{ kind = \"sgd\", learning_rate = 1e-3 }") +
+                              "[model.grid]\nlearning_rate = [1e30, 1e-3]\n",
+                          "--quiet");
+  CHECK(o.status == 1);
+  CHECK_THAT(o.out, Contains("failed") && Contains("finished"));
+}
+
+}  // namespace hydra::apps

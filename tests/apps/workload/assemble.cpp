@@ -1,0 +1,61 @@
+#include "apps/workload/assemble.hpp"
+
+#include "tests/apps/temporary_folder.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+std::string assembly_refusal(const std::string& text) {
+  const workload w = parse_workload(text, "w.toml");
+  session s{w.options};
+  try {
+    assemble(s, w);
+    return "";
+  } catch (const fault_error& e) {
+    return e.what_happened().text;
+  }
+}
+
+std::string text_data(const std::filesystem::path& file) {
+  return "kind = \"text\"\ntrain = \"" + file.string() + "\"";
+}
+
+}  // namespace
+
+TEST_CASE("the example can be assembled") { CHECK(assembly_refusal(example) == ""); }
+
+TEST_CASE("a text shorter than one sample is refused where the data are described") {
+  const temporary_folder folder;
+  CHECK_THAT(assembly_refusal(bent("kind = \"synthetic-language\"", text_data(folder.write("short.txt", "abc")))),
+             StartsWith("w.toml:8: data.language: ") && Contains("short.txt"));
+}
+
+TEST_CASE("a text that is not UTF-8 is refused where the data are described") {
+  const temporary_folder folder;
+  CHECK_THAT(assembly_refusal(bent("kind = \"synthetic-language\"",
+                                   text_data(folder.write("latin.txt", "caf\xE9 au lait, s'il vous plait")))),
+             StartsWith("w.toml:8: data.language: ") && Contains("latin.txt"));
+}
+
+TEST_CASE("a vocabulary too small for the data is refused where the chain is described") {
+  CHECK_THAT(assembly_refusal(bent("heads = 2", "heads = 2, vocabulary = 31")), StartsWith("w.toml:13: model.chain: "));
+}
+
+TEST_CASE("a language is refused for a chain that wants features") {
+  CHECK_THAT(assembly_refusal(bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }",
+                                   "{ family = \"mlp\", width = 8 }")),
+             StartsWith("w.toml:"));
+}
+
+TEST_CASE("a cut behind the last layer is refused where the cuts are given") {
+  CHECK_THAT(assembly_refusal(bent("steps = 3", "steps = 3\ncuts = [0, 4]")), StartsWith("w.toml:17: model.cuts: "));
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,220 @@
+// What a user may get wrong in a file, and where the answer points.
+
+#include "tests/apps/temporary_folder.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+std::string with_optimizer(const std::string& keys) {
+  return refusal(bent("{ learning_rate = 1e-3 }", "{ " + keys + " }"));
+}
+
+std::string with_device(const std::string& lines) { return refusal(bent("memory = \"24MiB\"", lines)); }
+
+std::string with_data(const std::string& lines) { return refusal(bent("kind = \"synthetic-language\"", lines)); }
+
+}  // namespace
+
+TEST_CASE("the example itself is accepted") { CHECK(refusal(example) == ""); }
+
+TEST_CASE("an unknown key is refused with the nearest known one, in every table") {
+  CHECK_THAT(refusal(bent("batch_size", "batchsize")),
+             StartsWith("w.toml:15: model.batchsize: unknown key") && Contains("\"batch_size\""));
+  CHECK_THAT(refusal(bent("seed = 7", "sed = 7")),
+             StartsWith("w.toml:2: run.sed: unknown key") && Contains("\"seed\""));
+  CHECK_THAT(with_device("memory = 1\nspede = 1"),
+             StartsWith("w.toml:7: device.spede: unknown key") && Contains("\"speed\""));
+  CHECK_THAT(with_data("kind = \"synthetic-language\"\nsymbol = 3"),
+             StartsWith("w.toml:10: data.language.symbol: unknown key") && Contains("\"symbols\""));
+  CHECK_THAT(with_optimizer("learning_rate = 1, epsilon = 1"),
+             StartsWith("w.toml:17: model.optimizer.epsilon: unknown key") && Contains("\"eps\""));
+  CHECK_THAT(refusal(bent("heads = 2", "head = 2")),
+             StartsWith("w.toml:13: model.chain.head: unknown key") && Contains("\"heads\""));
+  CHECK_THAT(refusal(bent("[run]", "[runn]")), StartsWith("w.toml:1: runn: unknown key") && Contains("\"run\""));
+  CHECK_THAT(refusal(example + "[ablation]\ncash = true\n"),
+             StartsWith("w.toml:19: ablation.cash: unknown key") && Contains("\"cache\""));
+}
+
+TEST_CASE("keys that no issue has brought yet are unknown") {
+  CHECK_THAT(refusal(bent("seed = 7", "plugins = []")), StartsWith("w.toml:2: run.plugins: unknown key"));
+  CHECK_THAT(refusal(bent("seed = 7", "checkpoint = { keep = 2 }")),
+             StartsWith("w.toml:2: run.checkpoint: unknown key"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nvalidate = { batches = 2 }")),
+             StartsWith("w.toml:17: model.validate: unknown key"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\npriority = 2")),
+             StartsWith("w.toml:17: model.priority: unknown key"));
+}
+
+TEST_CASE("a misplaced key is sent where it belongs") {
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nlearning_rate = 1")),
+             StartsWith("w.toml:17: model.learning_rate: ") && Contains("belongs into \"optimizer\""));
+  CHECK_THAT(with_optimizer("learning_rate = 1, momentum = 0.9"), Contains("belongs to kind \"sgd\""));
+}
+
+TEST_CASE("a wrong type is refused with the value and what is expected") {
+  CHECK_THAT(refusal(bent("steps = 3", "steps = \"three\"")),
+             StartsWith("w.toml:16: model.steps: the text \"three\"") && Contains("an integer of at least 1"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3.0")), StartsWith("w.toml:16: model.steps: 3.0"));
+  CHECK_THAT(refusal(bent("\"gpt\"", "5")), StartsWith("w.toml:12: model.name: 5 ") && Contains("a text"));
+  CHECK_THAT(refusal(bent("{ learning_rate = 1e-3 }", "1e-3")),
+             StartsWith("w.toml:17: model.optimizer: 1e-3 ") && Contains("a table"));
+  CHECK_THAT(refusal(bent("[data.language]", "[data]\nlanguage = 3\n[data.other]")),
+             StartsWith("w.toml:9: data.language: 3 "));
+  CHECK_THAT(refusal(bent("[[device]]", "[device]")),
+             StartsWith("w.toml:4: device: a table ") && Contains("[[device]]"));
+  CHECK_THAT(refusal(example + "[ablation]\ncache = 1\n"),
+             StartsWith("w.toml:19: ablation.cache: 1 ") && Contains("true or false"));
+  CHECK_THAT(refusal(bent("\"gpt\"", "1979-05-27")), StartsWith("w.toml:12: model.name: a date or time"));
+  CHECK_THAT(refusal(bent("\"24MiB\"", "true")), StartsWith("w.toml:6: device.memory: true "));
+}
+
+TEST_CASE("negative, zero, infinite and undefined numbers are refused where they make no sense") {
+  for (const char* steps : {"0", "-1", "9000000000"})
+    CHECK_THAT(refusal(bent("steps = 3", std::string{"steps = "} + steps)),
+               StartsWith("w.toml:16: model.steps: " + std::string{steps}));
+  for (const char* rate : {"0", "-0.1", "nan", "inf", "-inf"})
+    CHECK_THAT(with_optimizer("learning_rate = " + std::string{rate}),
+               StartsWith("w.toml:17: model.optimizer.learning_rate: " + std::string{rate}));
+  CHECK_THAT(refusal(bent("seed = 7", "seed = -7")), StartsWith("w.toml:2: run.seed: -7 ") && Contains("at least 0"));
+  CHECK_THAT(with_optimizer("learning_rate = 1, betas = [0.9, 1]"),
+             StartsWith("w.toml:17: model.optimizer.betas: ") && Contains("below 1"));
+  CHECK_THAT(with_optimizer("learning_rate = 1, betas = [0.9]"),
+             StartsWith("w.toml:17: model.optimizer.betas: ") && Contains("two numbers"));
+  CHECK_THAT(with_device("memory = 1\nspeed = 0"),
+             StartsWith("w.toml:7: device.speed: 0 ") && Contains("above 0 and at most 1"));
+  CHECK_THAT(with_device("memory = 1\nspeed = 1.5"), StartsWith("w.toml:7: device.speed: 1.5 "));
+  CHECK_THAT(with_device("memory = 1\ncount = 0"), StartsWith("w.toml:7: device.count: 0 "));
+}
+
+TEST_CASE("sizes, rates and times need their unit and a sensible number") {
+  for (const char* memory : {"\"0MiB\"", "0", "-5", "\"24 sheep\"", "\"\"", "\"60%\"", "1.5"})
+    CHECK_THAT(with_device(std::string{"memory = "} + memory), StartsWith("w.toml:6: device.memory: "));
+  CHECK_THAT(with_device("memory = 1\nlink = \"1GiB\""), StartsWith("w.toml:7: device.link: ") && Contains("GiB/s"));
+  CHECK_THAT(with_device("memory = 1\nlink = 1000"),
+             StartsWith("w.toml:7: device.link: 1000 ") && Contains("a rate such as"));
+  CHECK_THAT(with_device("memory = 1\nlatency = \"5\""), StartsWith("w.toml:7: device.latency: ") && Contains("ms"));
+  for (const char* share : {"\"0%\"", "\"101%\"", "\"-5%\"", "\"x%\"", "\"nan%\"", "\"%\""})
+    CHECK_THAT(refusal(bent("seed = 7", std::string{"[host]\nmemory = "} + share)),
+               StartsWith("w.toml:3: host.memory: ") && Contains("75%"));
+}
+
+TEST_CASE("missing keys are named with their table") {
+  CHECK_THAT(refusal(bent("batch_size = 4\n", "")),
+             StartsWith("w.toml:11: model.batch_size: missing") && Contains("integer"));
+  CHECK_THAT(refusal(bent("name = \"gpt\"\n", "")), StartsWith("w.toml:11: model.name: missing"));
+  CHECK_THAT(refusal(bent("optimizer = { learning_rate = 1e-3 }\n", "")),
+             StartsWith("w.toml:11: model.optimizer: missing"));
+  CHECK_THAT(with_optimizer("weight_decay = 0"), StartsWith("w.toml:17: model.optimizer.learning_rate: missing"));
+  CHECK_THAT(with_device(""), StartsWith("w.toml:4: device.memory: missing"));
+  CHECK_THAT(refusal(bent("kind = \"cpu\"\n", "")), StartsWith("w.toml:4: device.kind: missing") && Contains("cpu"));
+  CHECK_THAT(refusal(bent("width = 8, ", "")), StartsWith("w.toml:13: model.chain.width: missing"));
+  CHECK_THAT(refusal(bent("family = \"gpt2\", ", "")),
+             StartsWith("w.toml:13: model.chain.family: missing") && Contains("mlp"));
+}
+
+TEST_CASE("a workload needs devices, data and models") {
+  CHECK_THAT(refusal(""), StartsWith("w.toml:1: device: missing"));
+  CHECK_THAT(refusal("device = []\n[data.d]\nkind = \"synthetic-language\"\n[[model]]\n").substr(0, 30),
+             StartsWith("w.toml:4: model."));
+  CHECK_THAT(refusal(example.substr(0, example.find("[[model]]"))), StartsWith("w.toml:1: model: missing"));
+  CHECK_THAT(
+      refusal("device = []\n" + example.substr(0, example.find("[[device]]")) + example.substr(example.find("[data"))),
+      StartsWith("w.toml:1: device: at least one"));
+}
+
+TEST_CASE("unknown names of kinds, families, policies and data are refused with the nearest") {
+  CHECK_THAT(refusal(bent("seed = 7", "policy = \"sharded-lrft\"")),
+             StartsWith("w.toml:2: run.policy: ") && Contains("mean \"sharded-lrtf\""));
+  CHECK_THAT(refusal(bent("\"cpu\"", "\"cpuu\"")), StartsWith("w.toml:5: device.kind: ") && Contains("mean \"cpu\""));
+  CHECK_THAT(with_data("kind = \"synthetic-languag\""),
+             StartsWith("w.toml:9: data.language.kind: ") && Contains("mean \"synthetic-language\""));
+  CHECK_THAT(refusal(bent("\"gpt2\"", "\"gpt3\"")),
+             StartsWith("w.toml:13: model.chain.family: ") && Contains("mean \"gpt2\""));
+  CHECK_THAT(refusal(bent("data = \"language\"", "data = \"languages\"")),
+             StartsWith("w.toml:14: model.data: ") && Contains("mean \"language\""));
+  CHECK_THAT(with_optimizer("kind = \"adam\", learning_rate = 1"),
+             StartsWith("w.toml:17: model.optimizer.kind: ") && Contains("mean \"adamw\""));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\ncuts = \"balanced\"")),
+             StartsWith("w.toml:17: model.cuts: ") && Contains("\"greedy\""));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nloss = \"mse\"")),
+             StartsWith("w.toml:17: model.loss: ") && Contains("\"cross-entropy\""));
+}
+
+TEST_CASE("options of a chain that do not go together are refused") {
+  CHECK_THAT(refusal(bent("heads = 2", "heads = 3")), StartsWith("w.toml:13: model.chain: ") && Contains("heads"));
+}
+
+TEST_CASE("keys of a model that do not go together are refused") {
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nepochs = 1")),
+             StartsWith("w.toml:16: model.steps: ") && Contains("exactly one"));
+  CHECK_THAT(refusal(bent("steps = 3\n", "")), StartsWith("w.toml:11: model.steps: ") && Contains("exactly one"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nmicro_batches = 3")),
+             StartsWith("w.toml:17: model.micro_batches: ") && Contains("evenly"));
+  CHECK_THAT(with_optimizer("kind = \"sgd\", learning_rate = 1, nesterov = true"),
+             StartsWith("w.toml:17: model.optimizer: ") && Contains("momentum"));
+}
+
+TEST_CASE("cuts start with 0 and ascend") {
+  for (const char* cuts : {"[1, 2]", "[0, 2, 2]", "[0, 2, 1]", "[0, \"1\"]", "[-1]"})
+    CHECK_THAT(refusal(bent("steps = 3", std::string{"steps = 3\ncuts = "} + cuts)),
+               StartsWith("w.toml:17: model.cuts: ") && Contains("ascend"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\ncuts = []")), StartsWith("w.toml:17: model.cuts: "));
+}
+
+TEST_CASE("a name used twice is refused with both places") {
+  const std::string model = example.substr(example.find("[[model]]"));
+  CHECK_THAT(refusal(example + model),
+             StartsWith("w.toml:19: model.name: \"gpt\" is used twice") && Contains("w.toml:11"));
+}
+
+TEST_CASE("names that are no folder names are refused") {
+  CHECK_THAT(refusal(bent("\"gpt\"", "\"a/b\"")), StartsWith("w.toml:12: model.name: "));
+  CHECK_THAT(refusal(bent("\"gpt\"", "\"\"")), StartsWith("w.toml:12: model.name: "));
+  CHECK_THAT(refusal(bent("seed = 7", "name = \"..\"")), StartsWith("w.toml:2: run.name: "));
+}
+
+TEST_CASE("text that is not TOML is refused with its line") {
+  CHECK_THAT(refusal("[run]\nseed = \n"), StartsWith("w.toml:2: not valid TOML"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nsteps = 4")), StartsWith("w.toml:17: not valid TOML"));
+  CHECK_THAT(refusal("seed = 99999999999999999999\n"), StartsWith("w.toml:1: not valid TOML"));
+  CHECK_THAT(refusal("[run]\nname = \"\xFF\"\n"), StartsWith("w.toml:2: not valid TOML"));
+  CHECK_THAT(refusal(example.substr(0, example.size() - 4)), StartsWith("w.toml:17: not valid TOML"));
+}
+
+TEST_CASE("files that data name must be there") {
+  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"no such file\""),
+             StartsWith("w.toml:10: data.language.train: no such file") && Contains("working directory"));
+  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"/\""),
+             StartsWith("w.toml:10: data.language.train: ") && Contains("folder"));
+  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"/dev/null\"\nvalidation = \"no such file\""),
+             StartsWith("w.toml:11: data.language.validation: "));
+  CHECK_THAT(with_data("kind = \"tokens\"\ntrain = \"/dev/null\""),
+             StartsWith("w.toml:8: data.language.vocabulary: missing"));
+}
+
+TEST_CASE("a file beside the workload file is pointed out when it is looked for elsewhere") {
+  const temporary_folder folder;
+  const std::string corpus = folder.write("corpus.txt", "text").string();
+  const std::string text = bent("kind = \"synthetic-language\"", "kind = \"text\"\ntrain = \"corpus.txt\"");
+  CHECK_THROWS_WITH(parse_workload(text, (folder.path() / "w.toml").string()), Contains("there is \"" + corpus));
+}
+
+TEST_CASE("an empty data file is refused") {
+  const temporary_folder folder;
+  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + folder.write("empty.txt", "").string() + "\""),
+             Contains("is empty"));
+}
+
+TEST_CASE("a workload file that is not there, or a folder, is refused by name") {
+  CHECK_THROWS_WITH(read_workload("no/such.toml"), "no/such.toml: no such file");
+  CHECK_THROWS_WITH(read_workload("/"), StartsWith("/: this is a folder"));
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Who may include whom (one line per offence, exit status 1), and: every source is listed in a CMakeLists.txt."""
+import pathlib, re, sys
+
+LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includes itself and folders to its left
+ACTORS = {"device", "model_task", "memory_manager", "optimizer", "scheduler", "data", "reporter", "supervisor", "controller"}
+CUDA = re.compile(r"(cuda|cublas|cudnn|cupti|nccl|nvml|nvtx|c10/cuda|ATen/cuda)")
+root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+
+
+def includes(file):
+    return re.findall(r'^\s*#\s*include\s*[<"]([^">]+)[">]', file.read_text(), re.M)
+
+
+def is_standard(name):
+    """A header of the standard library, or one of runtime/ that needs nothing else."""
+    if name.startswith("runtime/"):
+        return (root / name).exists() and all(map(is_standard, includes(root / name)))
+    return re.fullmatch(r"[a-z_0-9]+", name) is not None
+
+
+def offences(file):
+    path, top, found = file.relative_to(root), file.relative_to(root).parts[0], includes(file)
+    policy, cuda = path.parts[:2] == ("actors", "policy"), path.parts[:2] == ("runtime", "cuda")
+    own = str(path.with_suffix(".hpp"))
+    if file.suffix == ".cpp" and (root / own).exists() and found[:1] != [own]:
+        yield f"does not begin with its own header {own}"
+    for name in found:
+        layer = name.split("/")[0]
+        if top in LAYERS and layer in LAYERS + ["tests"] and layer not in LAYERS[: LAYERS.index(top) + 1]:
+            yield f"{name}: {top} is below {layer}"
+        if file.parent.joinpath(name).exists() and not root.joinpath(name).exists():
+            yield f"{name}: name it from the root of the tree"
+        if layer == "caf" and (top not in {"actors", "apps", "tests"} or policy):
+            yield f"{name}: CAF belongs to actors"
+        if CUDA.match(name) and not cuda:
+            yield f"{name}: CUDA belongs to runtime/cuda"
+        if name in {"torch/torch.h", "torch/all.h", "torch/extension.h"}:
+            yield f"{name}: slow to compile, include the few ATen headers that are needed"
+        if policy and not name.startswith("actors/policy/") and not is_standard(name):
+            yield f"{name}: policies use the standard library only"
+        actor = re.fullmatch(r"actors/(\w+)\.hpp", name)
+        if top == "actors" and actor and actor[1] in ACTORS - {file.stem} and not file.stem.startswith(("session", "spawn")):
+            yield f"{name}: an actor knows no other actor, only session and spawn do"
+    lists = [folder / "CMakeLists.txt" for folder in file.parents if folder.is_relative_to(root)]
+    if file.suffix == ".cpp" and not any(
+        re.search(rf"(?<![\w/]){re.escape(str(file.relative_to(l.parent)))}\b", l.read_text()) for l in lists if l.exists()
+    ):
+        yield "is listed in no CMakeLists.txt"
+
+
+files = [f for top in LAYERS + ["tests"] for f in sorted((root / top).rglob("*")) if f.suffix in {".hpp", ".cpp", ".h", ".cu", ".cuh"}]
+found = [f"{file.relative_to(root)}: {text}" for file in files for text in offences(file)]
+print(*found, f"{len(files)} files, {len(found)} offences", sep="\n")
+sys.exit(bool(found))

@@ -1,0 +1,33 @@
+#include "models/layers/embedding.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/models/numeric.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("an embedding adds the token's row and the position's row") {
+  const embedding e{{.vocabulary = 7, .context = 6, .width = 4}};
+  const auto p = random_parameters(e, 1);
+  const at::Tensor ids = random_ids({2, 5}, 7, 3);
+  const at::Tensor y = e.forward(p, ids, {});
+  for (std::int64_t s = 0; s < 2; ++s)
+    for (std::int64_t t = 0; t < 5; ++t)
+      CHECK(same_bits(y[s][t], p[0][ids[s][t].const_data_ptr<std::int64_t>()[0]].add(p[1][t])));
+}
+
+TEST_CASE("an embedding's gradients are those of the numerical derivative") {
+  const embedding e{{.vocabulary = 7, .context = 6, .width = 4}};
+  CHECK(layer_gradient_error(e, random_ids({2, 5}, 7, 3)) < 1e-8);
+}
+
+TEST_CASE("an embedding refuses reals and samples longer than its context") {
+  const embedding e{{.vocabulary = 7, .context = 6, .width = 4}};
+  CHECK(e.output({{2, 6}, element::i64}) == tensor_spec{{2, 6, 4}, element::f32});
+  CHECK_THROWS_WITH(e.output({{2, 7}, element::i64}), Contains("7 tokens") && Contains("context is 6"));
+  CHECK_THROWS_WITH(e.output({{2, 6}, element::f32}), Contains("wants i64"));
+  CHECK_THROWS_WITH((embedding{{.vocabulary = 0, .context = 6, .width = 4}}), Contains("vocabulary is 0"));
+}

@@ -1,0 +1,31 @@
+#include "models/layers/head.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/models/numeric.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+
+TEST_CASE("a head normalises and multiplies by the vocabulary's rows") {
+  const head h{{.vocabulary = 7, .width = 4}};
+  const auto p = random_parameters(h, 1, at::kDouble);
+  const at::Tensor x = random_tensor({2, 3, 4}, 5, at::kDouble);
+  const at::Tensor centred = x.sub(x.mean({-1}, true));
+  const at::Tensor normed = centred.div(centred.square().mean({-1}, true).add(1e-5).sqrt());
+  const at::Tensor expected = normed.mul(p[0]).add(p[1]).matmul(p[2].t());
+  CHECK(distance(h.forward(p, x, {}), expected) < 1e-12);
+}
+
+TEST_CASE("a head's gradients are those of the numerical derivative") {
+  CHECK(layer_gradient_error(head{{.vocabulary = 7, .width = 4}}, random_tensor({2, 3, 4}, 5, at::kDouble)) < 1e-8);
+}
+
+TEST_CASE("a head is a replica only when it is tied") {
+  CHECK(head{{.vocabulary = 7, .width = 4}}.parameters()[2].tied_to.empty());
+  const head tied{{.vocabulary = 7, .width = 4, .tied_to = "wte.weight"}};
+  CHECK(tied.parameters()[2].tied_to == "wte.weight");
+  CHECK(tied.output({{2, 3, 4}, element::f32}) == tensor_spec{{2, 3, 7}, element::f32});
+  CHECK_THROWS_AS(tied.output({{2, 3, 5}, element::f32}), fault_error);
+}

@@ -1,0 +1,110 @@
+#include "models/layers/transformer_block.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/models/numeric.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <numbers>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const transformer_block_options small{.width = 8, .heads = 2, .layers = 3};
+
+// The block again, in the plainest operations.
+
+at::Tensor plain_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  const at::Tensor centred = x.sub(x.mean({-1}, true));
+  const at::Tensor variance = centred.square().mean({-1}, true);
+  return centred.div(variance.add(1e-5).sqrt()).mul(weight).add(bias);
+}
+
+at::Tensor plain_gelu(const at::Tensor& x) {
+  const at::Tensor inner = x.add(x.pow(3).mul(0.044715)).mul(std::sqrt(2 / std::numbers::pi));
+  return x.mul(0.5).mul(inner.tanh().add(1));
+}
+
+at::Tensor plain_head(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  const std::int64_t tokens = q.size(1);
+  const at::Tensor future = zeros({tokens, tokens}, at::kDouble).fill_(1).triu(1).to(at::kBool);
+  const at::Tensor scores = q.matmul(k.transpose(1, 2)).div(std::sqrt(static_cast<double>(q.size(2))));
+  return scores.masked_fill(future, -INFINITY).softmax(-1).matmul(v);
+}
+
+at::Tensor plain_block(const std::vector<at::Tensor>& p, const at::Tensor& x, std::int64_t heads) {
+  const std::int64_t width = x.size(2), each = width / heads;
+  const at::Tensor qkv = plain_norm(x, p[0], p[1]).matmul(p[2]).add(p[3]);
+  at::Tensor mixed = zeros(x.sizes().vec(), at::kDouble);
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const auto part = [&](std::int64_t which) { return qkv.narrow(2, which * width + h * each, each); };
+    mixed.narrow(2, h * each, each).copy_(plain_head(part(0), part(1), part(2)));
+  }
+  const at::Tensor y = x.add(mixed.matmul(p[4]).add(p[5]));
+  return y.add(plain_gelu(plain_norm(y, p[6], p[7]).matmul(p[8]).add(p[9])).matmul(p[10]).add(p[11]));
+}
+
+}  // namespace
+
+TEST_CASE("a block computes what the plain operations compute") {
+  const transformer_block block{small};
+  const auto p = random_parameters(block, 1, at::kDouble);
+  const at::Tensor x = random_tensor({2, 5, 8}, 9, at::kDouble);
+  CHECK(distance(block.forward(p, x, {}), plain_block(p, x, 2)) < 1e-10);
+}
+
+TEST_CASE("a block's gradients are those of the numerical derivative") {
+  CHECK(layer_gradient_error(transformer_block{small}, random_tensor({2, 5, 8}, 9, at::kDouble)) < 1e-6);
+}
+
+TEST_CASE("a token's output does not depend on later tokens") {
+  const transformer_block block{small};
+  const auto p = random_parameters(block, 1, at::kDouble);
+  const at::Tensor x = random_tensor({1, 5, 8}, 9, at::kDouble), changed = x.clone();
+  changed.narrow(1, 3, 2).fill_(1);
+  const at::Tensor a = block.forward(p, x, {}), b = block.forward(p, changed, {});
+  CHECK(distance(a.narrow(1, 0, 3), b.narrow(1, 0, 3)) == 0);
+  CHECK(distance(a.narrow(1, 3, 2), b.narrow(1, 3, 2)) > 0.1);
+}
+
+TEST_CASE("a block computes the same bits again, with and without gradients") {
+  const transformer_block block{{.width = 8, .heads = 2, .layers = 3, .dropout = 0.1}};
+  const auto p = random_parameters(block, 1);
+  const at::Tensor x = random_tensor({2, 5, 8}, 9);
+  const layer_context context{.seed = 1, .step = 2, .micro_batch = 3, .layer = 4};
+  const at::Tensor with_graph = block.forward(p, x, context);
+  for (const at::Tensor& parameter : p) parameter.set_requires_grad(false);
+  CHECK(same_bits(with_graph, block.forward(p, x, context)));
+}
+
+TEST_CASE("a block drops at two places, independently") {
+  const transformer_block dropping{{.width = 8, .heads = 2, .layers = 3, .dropout = 0.5}}, plain{small};
+  auto p = random_parameters(plain, 1);
+  const at::Tensor x = random_tensor({2, 5, 8}, 9);
+  const auto difference = [&] { return distance(dropping.forward(p, x, {}), plain.forward(p, x, {})); };
+  p[10] = zeros({32, 8}), p[11] = zeros({8});  // only the attention's output is left to drop
+  CHECK(difference() > 0);
+  p[4] = zeros({8, 8}), p[5] = zeros({8});  // nothing is left
+  CHECK(difference() == 0);
+  p[11] = zeros({8}).fill_(1);  // only the MLP's output
+  CHECK(difference() > 0);
+}
+
+TEST_CASE("residual projections start smaller the deeper the model") {
+  const auto parameters = transformer_block{small}.parameters();
+  CHECK(parameters[4].initial.value == Approx(0.02 / std::sqrt(6)));
+  CHECK(parameters[10].initial.value == Approx(0.02 / std::sqrt(6)));
+  CHECK(parameters[2].initial.value == Approx(0.02));
+  CHECK(parameters[0].initial.value == 1);
+  CHECK(parameters[3].initial.value == 0);
+}
+
+TEST_CASE("a block refuses heads that do not divide the width and inputs of another width") {
+  CHECK_THROWS_WITH((transformer_block{{.width = 8, .heads = 3}}), Contains("3 heads do not divide width 8"));
+  CHECK_THROWS_WITH((transformer_block{{.width = 8, .heads = 2, .dropout = 1}}), Contains("dropout is 1"));
+  CHECK_THROWS_AS(transformer_block{small}.output({{2, 5, 7}, element::f32}), fault_error);
+}

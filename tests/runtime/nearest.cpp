@@ -1,0 +1,23 @@
+#include "runtime/nearest.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+using namespace hydra;
+
+TEST_CASE("edit distance counts insertions, deletions and substitutions") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("width", "width") == 0);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("sitting", "kitten") == 3);
+}
+
+TEST_CASE("the nearest name is the one with the fewest edits, the first of equals") {
+  const std::vector<std::string> names{"heads", "layers", "width"};
+  CHECK(nearest_name("layer", names) == "layers");
+  CHECK(nearest_name("with", names) == "width");
+  CHECK(nearest_name("", std::vector<std::string>{"ab", "cd"}) == "ab");
+  CHECK(nearest_name("layer", {}).empty());
+}

@@ -1,0 +1,22 @@
+#pragma once
+// What every implementation of hydra::device must do: one section per line of the checklist in runtime/device.hpp.
+
+#include "runtime/device.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace hydra::test {
+
+/// Makes a device with this budget and no receiver of completions. Its copies should take no emulated time.
+using device_factory = std::function<std::unique_ptr<device>(byte_count budget)>;
+
+struct device_traits {
+  bool concurrent_queues = true;  ///< false for a test double that runs one operation at a time
+};
+
+/// To be called from a TEST_CASE: opens Catch2 sections. A device author writes
+///   TEST_CASE("my device conforms") { hydra::test::conforms(make_mine); }
+void conforms(const device_factory& make, device_traits traits = {});
+
+}  // namespace hydra::test

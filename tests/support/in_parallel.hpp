@@ -1,0 +1,20 @@
+#pragma once
+// Concurrency in tests by plain threads: ThreadSanitizer cannot see into the TBB library and would report its insides.
+
+#include <array>
+#include <thread>
+
+namespace hydra::test {
+
+/// Calls `work(i)` for all i below `count` from four threads at once.
+template <class Work>
+void in_parallel(int count, Work work) {
+  std::array<std::thread, 4> threads;
+  for (int t = 0; t < 4; ++t)
+    threads[static_cast<std::size_t>(t)] = std::thread{[=, &work] {
+      for (int i = t; i < count; i += 4) work(i);
+    }};
+  for (auto& thread : threads) thread.join();
+}
+
+}  // namespace hydra::test

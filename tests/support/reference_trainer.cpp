@@ -1,0 +1,199 @@
+#include "tests/support/reference_trainer.hpp"
+
+#include "models/batch_order.hpp"
+#include "models/digest.hpp"
+#include "models/parameter_layout.hpp"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/clamp_max_ops.h>
+#include <ATen/ops/empty_ops.h>
+#include <ATen/ops/linalg_vector_norm_ops.h>
+#include <ATen/ops/stack_ops.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace hydra::test {
+namespace {
+
+std::span<float> values(const at::Tensor& t) {
+  return {t.mutable_data_ptr<float>(), static_cast<std::size_t>(t.numel())};
+}
+
+at::Tensor empty(const std::vector<std::int64_t>& shape, at::ScalarType type) {
+  return at::_ops::empty_memory_format::call(c10::fromIntArrayRefSlow(shape), type, {}, {}, {}, {});
+}
+
+struct leaf {
+  placed_parameter place;
+  at::Tensor value;
+  std::vector<float> first_moment, second_moment;
+};
+
+struct minibatch {
+  at::Tensor input, target;
+  std::size_t targets = 0;
+};
+
+class trainer {
+ public:
+  explicit trainer(const reference_options& options);
+  reference_result run();
+
+ private:
+  minibatch read(std::span<const std::size_t> samples) const;
+  std::vector<minibatch> read_step(std::uint32_t step) const;
+  at::Tensor forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch) const;
+  float accumulate_gradients(std::uint32_t step);
+  void add_replica_gradients();
+  float clip_gradients();
+  void update(std::uint32_t step);
+  void copy_to_replicas();
+  void finish();
+  leaf& owner_of(const leaf& replica);
+
+  const reference_options& options_;
+  std::vector<leaf> leaves_;  ///< in chain order
+  reference_result result_;
+};
+
+trainer::trainer(const reference_options& options) : options_(options) {
+  const parameter_layout layout{options.model, 0, options.model.size()};
+  std::vector<float> initial(layout.elements());
+  layout.initialise(initial, options.model, options.seed);
+  for (const placed_parameter& p : layout.parameters()) {
+    leaf l{p, empty(p.shape, at::kFloat), {}, {}};
+    std::memcpy(values(l.value).data(), initial.data() + p.offset, p.elements * sizeof(float));
+    l.value.set_requires_grad(true);
+    const int moments = moment_buffers(options.update);
+    l.first_moment.resize(moments > 0 ? p.elements : 0);
+    l.second_moment.resize(moments > 1 ? p.elements : 0);
+    leaves_.push_back(std::move(l));
+  }
+}
+
+minibatch trainer::read(std::span<const std::size_t> samples) const {
+  const auto make = [&](const tensor_spec& sample) {
+    const tensor_spec all = batched(sample, static_cast<std::int64_t>(samples.size()));
+    return empty(all.shape, all.type == element::f32 ? at::kFloat : at::kLong);
+  };
+  minibatch b{make(options_.data->sample_input()), make(options_.data->sample_target()), 0};
+  const std::size_t input = options_.data->sample_input().bytes().value();
+  const std::size_t target = options_.data->sample_target().bytes().value();
+  auto* inputs = static_cast<std::byte*>(b.input.mutable_data_ptr());
+  auto* targets = static_cast<std::byte*>(b.target.mutable_data_ptr());
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    b.targets +=
+        options_.data->read(split::train, samples[i], {inputs + i * input, input}, {targets + i * target, target});
+  return b;
+}
+
+std::vector<minibatch> trainer::read_step(std::uint32_t step) const {
+  const batch_order order{.samples = options_.data->samples(split::train),
+                          .batch_size = options_.batch_size,
+                          .seed = options_.data_seed,
+                          .shuffle = options_.shuffle};
+  const std::vector<std::size_t> samples = order.batch(step);
+  const std::size_t each = options_.batch_size / options_.micro_batches;
+  std::vector<minibatch> result;
+  for (std::size_t k = 0; k < options_.micro_batches; ++k)
+    result.push_back(read(std::span{samples}.subspan(k * each, each)));
+  return result;
+}
+
+at::Tensor trainer::forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch) const {
+  for (std::uint32_t i = 0; i < options_.model.size(); ++i) {
+    std::vector<at::Tensor> parameters;
+    for (const leaf& l : leaves_)
+      if (l.place.layer == i) parameters.push_back(l.value);
+    const layer_context context{.seed = options_.seed, .step = step, .micro_batch = micro_batch, .layer = i};
+    x = options_.model.at(i).body->forward(parameters, x, context);
+  }
+  return x;
+}
+
+float trainer::accumulate_gradients(std::uint32_t step) {
+  const std::vector<minibatch> batches = read_step(step);
+  std::size_t targets = 0;
+  for (const minibatch& b : batches) targets += b.targets;
+  float sum = 0;
+  for (std::uint32_t k = 0; k < batches.size(); ++k) {
+    const at::Tensor output = forward(batches[k].input, step, k);
+    const at::Tensor loss = options_.model.objective().sum(output, batches[k].target).div(static_cast<double>(targets));
+    loss.backward();
+    sum += loss.const_data_ptr<float>()[0];
+  }
+  return sum;
+}
+
+leaf& trainer::owner_of(const leaf& replica) {
+  return *std::ranges::find(leaves_, replica.place.tied_to, [](const leaf& l) { return l.place.name; });
+}
+
+void trainer::add_replica_gradients() {
+  for (const leaf& l : leaves_)
+    if (!l.place.tied_to.empty()) owner_of(l).value.mutable_grad().add_(l.value.grad());
+}
+
+/// torch.nn.utils.clip_grad_norm_.
+float trainer::clip_gradients() {
+  std::vector<at::Tensor> norms;
+  for (const leaf& l : leaves_)
+    if (l.place.tied_to.empty()) norms.push_back(at::_ops::linalg_vector_norm::call(l.value.grad(), 2, {}, false, {}));
+  const at::Tensor norm = at::_ops::linalg_vector_norm::call(at::_ops::stack::call(norms, 0), 2, {}, false, {});
+  const at::Tensor ratio = norm.add(1e-6).reciprocal().mul(options_.update.clip_norm);
+  const at::Tensor coefficient = at::_ops::clamp_max::call(ratio, 1.0);
+  for (const leaf& l : leaves_)
+    if (l.place.tied_to.empty()) l.value.mutable_grad().mul_(coefficient);
+  return norm.const_data_ptr<float>()[0];
+}
+
+void trainer::update(std::uint32_t step) {
+  for (leaf& l : leaves_) {
+    if (!l.place.tied_to.empty()) continue;
+    const at::Tensor gradient = l.value.grad().contiguous();
+    apply_update(options_.update, step, options_.steps, 1.0f,
+                 {.parameters = values(l.value),
+                  .gradients = values(gradient),
+                  .first_moment = l.first_moment,
+                  .second_moment = l.second_moment});
+  }
+}
+
+void trainer::copy_to_replicas() {
+  for (const leaf& l : leaves_)
+    if (!l.place.tied_to.empty()) std::ranges::copy(values(owner_of(l).value), values(l.value).begin());
+}
+
+void trainer::finish() {
+  digest d;
+  for (const leaf& l : leaves_) {
+    if (l.place.tied_to.empty()) d.add(values(l.value));
+    result_.parameters[l.place.name].assign(values(l.value).begin(), values(l.value).end());
+  }
+  result_.digest = d.finish();
+}
+
+reference_result trainer::run() {
+  for (std::uint32_t step = 0; step < options_.steps; ++step) {
+    result_.losses.push_back(accumulate_gradients(step));
+    c10::NoGradGuard no_grad;
+    add_replica_gradients();
+    if (options_.update.clip_norm > 0) result_.grad_norms.push_back(clip_gradients());
+    update(step);
+    copy_to_replicas();
+    for (leaf& l : leaves_) l.value.mutable_grad().reset();
+  }
+  finish();
+  return std::move(result_);
+}
+
+}  // namespace
+
+reference_result train_reference(const reference_options& options) {
+  at::set_num_threads(1);
+  return trainer{options}.run();
+}
+
+}  // namespace hydra::test

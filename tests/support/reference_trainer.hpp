@@ -1,0 +1,38 @@
+#pragma once
+// The reference: plain in-memory training. Whole-model autograd over one leaf tensor per parameter, gradients
+// accumulated by autograd, clipping as torch does. What Hydra computes must equal it bit for bit.
+
+#include "models/chain.hpp"
+#include "models/data_source.hpp"
+#include "models/update_rule.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra::test {
+
+struct reference_options {
+  chain model;
+  std::shared_ptr<const data_source> data;
+  bool shuffle = true;
+  std::size_t batch_size = 1;
+  std::size_t micro_batches = 1;  ///< divides batch_size
+  std::uint32_t steps = 1;
+  update_options update{};
+  std::uint64_t seed = 0;       ///< initial values and dropout
+  std::uint64_t data_seed = 0;  ///< order of the samples
+};
+
+struct reference_result {
+  std::vector<float> losses;                             ///< per step: fp32 sum of the micro-batches' losses, in order
+  std::vector<float> grad_norms;                         ///< per step, if clipping
+  std::map<std::string, std::vector<float>> parameters;  ///< after the last step, replicas too
+  std::string digest;
+};
+
+/// Micro-batch k of step n is samples [k*b/K, (k+1)*b/K) of batch_order::batch(n). Sets one intra-op thread.
+reference_result train_reference(const reference_options& options);
+
+}  // namespace hydra::test
