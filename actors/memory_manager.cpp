@@ -141,7 +141,10 @@ class memory_manager final : public memory_actor::base {
     grant_waiting();
   }
 
-  void on_shut_down(const shut_down&) { quit(); }
+  void on_shut_down(const shut_down&) {
+    send(reporter_, memory_retired{store_.describe()});
+    quit();
+  }
 
   run_services services_;
   block_store store_;

@@ -17,7 +17,7 @@ struct progress_options {
   bool live = false;                                        ///< the stream is a terminal
   std::size_t width = 80;                                   ///< columns of the terminal
   duration live_interval = std::chrono::milliseconds(100);  ///< least time between two drawings of the live line
-  duration plain_interval = std::chrono::seconds(10);       ///< most time between two plain lines, if steps complete
+  duration plain_interval = std::chrono::seconds(5);        ///< most time between two plain lines, if steps complete
 };
 
 /// Writes to a stream that outlives it. Not thread-safe.
@@ -45,7 +45,7 @@ class progress_printer {
   struct model {
     std::uint32_t done = 0;
     std::uint32_t steps = 0;
-    double weight = 1;      ///< seconds per step
+    double weight = 1;  ///< seconds per step
   };
   double mean_weight() const;
   bool due(time_point now) const;
@@ -58,8 +58,8 @@ class progress_printer {
   time_point drawn_;
   int tenths_drawn_ = 0;
   std::map<std::string, model> models_;
-  std::string latest_;      ///< "gpt-a 12/200 loss 3.2140"
-  std::string busy_;        ///< "2/2 devices busy"
+  std::string latest_;  ///< "gpt-a 12/200 loss 3.2140"
+  std::string busy_;    ///< "2/2 devices busy"
 };
 
 /// "12 s", "3 min 05 s", "2 h 05 min".

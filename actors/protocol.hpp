@@ -69,6 +69,7 @@ struct device_lost;
 struct device_freed;
 struct device_retired;
 struct scheduler_retired;
+struct memory_retired;
 struct model_added;
 struct model_left;
 struct model_ended;
@@ -126,7 +127,7 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
 using reporter_actor = caf::typed_actor<
     caf::reacts_to<step_completed>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>,
     caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
-    caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<memory_retired>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
@@ -370,6 +371,7 @@ struct device_retired {
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;
   std::optional<time_point> first_prefetch;
+  std::string leftovers;           ///< what it still held, a line each; empty at the end of a healthy run
 };
 
 struct scheduler_retired {
@@ -377,6 +379,10 @@ struct scheduler_retired {
   std::uint64_t decisions = 0;
   duration mean{};                 ///< wall time of a decision round
   duration p99{};
+};
+
+struct memory_retired {
+  std::string leftovers;           ///< leases and landing buffers that never came back
 };
 
 /// The run cannot go on (no device left, an actor died, no progress): every task ends with this fault.

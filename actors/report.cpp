@@ -43,10 +43,15 @@ std::string outcome(const model_report& m) {
 }
 
 std::string model_table(const report& r) {
-  text_table t{{{"model"}, {"shards", alignment::right}, {"steps", alignment::right}, {"loss"},
-                {"tokens/s", alignment::right}, {"status"}}};
+  text_table t{{{"model"},
+                {"shards", alignment::right},
+                {"steps", alignment::right},
+                {"loss"},
+                {"tokens/s", alignment::right},
+                {"status"}}};
   for (const auto& m : r.models) {
-    t.add({m.name, std::to_string(m.cuts.size()), std::to_string(m.steps), loss_course(m), tokens_per_second(m), outcome(m)});
+    t.add({m.name, std::to_string(m.cuts.size()), std::to_string(m.steps), loss_course(m), tokens_per_second(m),
+           outcome(m)});
   }
   return t.to_string();
 }
@@ -57,9 +62,16 @@ std::string hit_rate(const device_report& d) {
 }
 
 std::string device_table(const report& r) {
-  text_table t{{{"device"}, {"kind"}, {"utilisation", alignment::right}, {"busy", alignment::right},
-                {"exposed", alignment::right}, {"h2d", alignment::right}, {"d2h", alignment::right},
-                {"cache hits", alignment::right}, {"peak / budget", alignment::right}, {""}}};
+  text_table t{{{"device"},
+                {"kind"},
+                {"utilisation", alignment::right},
+                {"busy", alignment::right},
+                {"exposed", alignment::right},
+                {"h2d", alignment::right},
+                {"d2h", alignment::right},
+                {"cache hits", alignment::right},
+                {"peak / budget", alignment::right},
+                {""}}};
   for (const auto& d : r.devices) {
     t.add({d.name, d.kind, percent(share(d.busy, r.makespan)), to_string(d.busy), to_string(d.exposed_transfer),
            to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d), to_string(d.peak) + " / " + to_string(d.budget),
@@ -102,7 +114,10 @@ json json_of(const device_report& d, duration makespan) {
 json json_of(const fault& f) { return {{"code", to_string(f.code)}, {"text", f.text}}; }
 
 json json_of(const model_report& m) {
-  json j{{"name", m.name}, {"family", m.family}, {"parameters", m.parameters}, {"cuts", m.cuts},
+  json j{{"name", m.name},
+         {"family", m.family},
+         {"parameters", m.parameters},
+         {"cuts", m.cuts},
          {"status", to_string(m.status)}};
   if (m.error) {
     j["fault"] = json_of(m.error);
@@ -118,7 +133,8 @@ json json_of(const model_report& m) {
 }
 
 json json_of_scheduling(const report& r) {
-  return {{"decisions", r.decisions}, {"mean_us", microseconds(r.decision_mean)}, {"p99_us", microseconds(r.decision_p99)}};
+  return {
+      {"decisions", r.decisions}, {"mean_us", microseconds(r.decision_mean)}, {"p99_us", microseconds(r.decision_p99)}};
 }
 
 json json_of_host(const report& r) {
@@ -162,16 +178,17 @@ bool report::all_finished() const noexcept {
 
 std::string to_string(model_status s) {
   switch (s) {
-    case model_status::finished: return "finished";
-    case model_status::failed: return "failed";
-    case model_status::stopped: return "stopped";
+    case model_status::finished:
+      return "finished";
+    case model_status::failed:
+      return "failed";
+    case model_status::stopped:
+      return "stopped";
   }
   return "unknown status";
 }
 
-std::string to_table(const report& r) {
-  return model_table(r) + "\n" + device_table(r) + "\n" + closing_lines(r);
-}
+std::string to_table(const report& r) { return model_table(r) + "\n" + device_table(r) + "\n" + closing_lines(r); }
 
 std::string to_json(const report& r) {
   // Texts of foreign exceptions need not be UTF-8: a damaged character must not cost the report.

@@ -50,7 +50,7 @@ class reporter final : public reporter_actor::base {
     return {guarded(this, &reporter::on_step_completed),  guarded(this, &reporter::on_shard_completed),
             guarded(this, &reporter::on_shard_updated),   guarded(this, &reporter::on_model_ended),
             guarded(this, &reporter::on_device_retired),  guarded(this, &reporter::on_scheduler_retired),
-            guarded(this, &reporter::on_check_progress),  guarded(this, &reporter::on_shut_down)};
+            guarded(this, &reporter::on_memory_retired),  guarded(this, &reporter::on_check_progress),  guarded(this, &reporter::on_shut_down)};
   }
 
   void on_exit() override {
@@ -85,6 +85,10 @@ class reporter final : public reporter_actor::base {
     keep_least(m.what.way == direction::forward ? out.smallest.forward[s] : out.smallest.backward[s], at_speed_one(m.times));
     keep_least(out.smallest.promote[s], m.times.promote);
     keep_least(out.smallest.demote[s], m.times.demote);
+    if (services_.spans) {
+      const auto now = clock().now();
+      services_.spans->record({"shard_completed", "model " + setup_.models[m.what.model.value]->name, now, now, to_string(m.what)});
+    }
     if (!out.first_completion) {
       out.first_completion = clock().now() - m.times.compute;
     }
@@ -115,6 +119,7 @@ class reporter final : public reporter_actor::base {
   void on_device_retired(const device_retired& m) {
     record_.devices.at(m.device.value) = {
         {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses}, true};
+    record_.leftovers += m.leftovers;
     if (m.first_prefetch && (!record_.first_prefetch || *m.first_prefetch < *record_.first_prefetch)) {
       record_.first_prefetch = m.first_prefetch;
     }
@@ -126,6 +131,8 @@ class reporter final : public reporter_actor::base {
     record_.decision_mean = m.mean;
     record_.decision_p99 = m.p99;
   }
+
+  void on_memory_retired(const memory_retired& m) { record_.leftovers += m.leftovers; }
 
   void on_check_progress(const check_progress& m) {
     if (m.last_seen == events_) {

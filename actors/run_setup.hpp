@@ -88,6 +88,7 @@ struct run_record {
   std::optional<time_point> first_prefetch;
   std::optional<time_point> last_update;
   fault aborted;
+  std::string leftovers;                 ///< empty if everything was given back
 };
 
 }  // namespace hydra

@@ -45,15 +45,21 @@ class supervisor final : public supervisor_actor::base {
       monitor(task);
       send(task, begin_run{});
     }
-    monitor(crew_.scheduler);
-    monitor(crew_.memory);
-    monitor(crew_.optimizer);
-    monitor(crew_.data);
+    watch(crew_.scheduler);
+    watch(crew_.memory);
+    watch(crew_.optimizer);
+    watch(crew_.data);
     if (crew_.controller) {
-      monitor(crew_.controller);
+      watch(crew_.controller);
     }
     running_ = crew_.tasks.size();
     end_if_over();
+  }
+
+  template <class Handle>
+  void watch(const Handle& actor) {
+    monitor(actor);
+    host_.insert(actor.address());
   }
 
   void on_model_ended(const model_ended& m) {
@@ -84,9 +90,11 @@ class supervisor final : public supervisor_actor::base {
         return;
       }
     }
+    host_.erase(m.source);
     if (!ending_) {
       on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}});
     }
+    end_reporter_if_alone();
   }
 
   void on_device_down(device_id device) {
@@ -128,13 +136,21 @@ class supervisor final : public supervisor_actor::base {
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
     }
-    send(crew_.reporter, shut_down{});
-    quit();
+    end_reporter_if_alone();
+  }
+
+  /// Last: everybody has said what there was to say.
+  void end_reporter_if_alone() {
+    if (host_ended_ && host_.empty()) {
+      send(crew_.reporter, shut_down{});
+      quit();
+    }
   }
 
   run_services services_;
   crew_assembled crew_;
   std::set<device_id> alive_;
+  std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller that live
   std::set<model_id> ended_;
   std::size_t running_ = 0;
   bool ending_ = false;

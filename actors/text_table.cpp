@@ -3,6 +3,7 @@
 #include "runtime/fault.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {

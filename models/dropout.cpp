@@ -1,6 +1,7 @@
 #include "models/dropout.hpp"
 
 #include "models/random.hpp"
+#include "models/vector_clones.hpp"
 #include "runtime/fault.hpp"
 
 #include <ATen/ops/empty_like_ops.h>
@@ -11,16 +12,26 @@
 namespace hydra {
 namespace {
 
-/// The mask is never stored: forward and backward both derive it from the key.
+/// The mask of one application. It is never stored: forward and backward both derive it.
+struct mask {
+  std::uint64_t key;
+  std::uint64_t dropped;  ///< random_uniform < p, in integers: the 53 bits are below this
+  float scale;
+};
+
+HYDRA_VECTOR_CLONES void mask_loop(const mask& m, std::size_t n, const float* __restrict from, float* __restrict to) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float scaled = from[i] * m.scale;
+    to[i] = random_bits(m.key, i) >> 11 < m.dropped ? 0.0f : scaled;
+  }
+}
+
 at::Tensor masked(const at::Tensor& input, double p, std::uint64_t key) {
   const at::Tensor source = input.contiguous();
   at::Tensor result = at::_ops::empty_like::call(source, {}, {}, {}, {}, {});
-  const float* from = source.const_data_ptr<float>();
-  float* to = result.mutable_data_ptr<float>();
-  const auto scale = static_cast<float>(1 / (1 - p));
-  const auto dropped = static_cast<std::uint64_t>(std::ceil(p * 0x1.0p53));  // random_uniform(...) < p in integers
-  const auto n = static_cast<std::uint64_t>(source.numel());
-  for (std::uint64_t i = 0; i < n; ++i) to[i] = random_bits(key, i) >> 11 < dropped ? 0.0f : from[i] * scale;
+  const mask m{key, static_cast<std::uint64_t>(std::ceil(p * 0x1.0p53)), static_cast<float>(1 / (1 - p))};
+  mask_loop(m, static_cast<std::size_t>(source.numel()), source.const_data_ptr<float>(),
+            result.mutable_data_ptr<float>());
   return result;
 }
 

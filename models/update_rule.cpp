@@ -1,18 +1,11 @@
 #include "models/update_rule.hpp"
 
+#include "models/vector_clones.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
-
-// One loop, compiled for several instruction sets and chosen when the program is loaded. Every clone rounds alike:
-// contraction is off in the whole project, and a fused multiply-add is one instruction or libm's exact function.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define HYDRA_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define HYDRA_CLONES
-#endif
 
 namespace hydra {
 namespace {
@@ -42,8 +35,8 @@ adamw_constants constants(const update_options& o, double rate, std::uint32_t st
           .eps = static_cast<float>(o.eps)};
 }
 
-HYDRA_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p, const float* __restrict grad,
-                             float* __restrict m, float* __restrict v) {
+HYDRA_VECTOR_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p,
+                                    const float* __restrict grad, float* __restrict m, float* __restrict v) {
   for (std::size_t i = 0; i < n; ++i) {
     const float g = grad[i] * c.clip;
     m[i] = std::fma(c.ob1, g - m[i], m[i]);
@@ -57,14 +50,14 @@ struct sgd_constants {
   bool nesterov;
 };
 
-HYDRA_CLONES void plain_sgd_loop(const sgd_constants& c, std::size_t n, float* __restrict p,
-                                 const float* __restrict grad) {
+HYDRA_VECTOR_CLONES void plain_sgd_loop(const sgd_constants& c, std::size_t n, float* __restrict p,
+                                        const float* __restrict grad) {
   for (std::size_t i = 0; i < n; ++i) p[i] = std::fma(-c.rate, std::fma(c.decay, p[i], grad[i] * c.clip), p[i]);
 }
 
 /// `b` holds zeros before the first step, which the first step must not read: its momentum is the gradient itself.
-HYDRA_CLONES void momentum_sgd_loop(const sgd_constants& c, bool first, std::size_t n, float* __restrict p,
-                                    const float* __restrict grad, float* __restrict b) {
+HYDRA_VECTOR_CLONES void momentum_sgd_loop(const sgd_constants& c, bool first, std::size_t n, float* __restrict p,
+                                           const float* __restrict grad, float* __restrict b) {
   for (std::size_t i = 0; i < n; ++i) {
     const float g = std::fma(c.decay, p[i], grad[i] * c.clip);
     b[i] = first ? g : b[i] * c.momentum + g;

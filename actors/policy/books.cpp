@@ -16,17 +16,27 @@ duration time_on(double speed, duration cost) {
 }
 
 block_id parameter_block(const unit& u) {
-  return {.model = u.model, .replica = u.replica, .step = u.step, .pass = pass_kind::train,
-          .kind = block_kind::parameters, .shard = u.shard, .micro_batch = {}};
+  return {.model = u.model,
+          .replica = u.replica,
+          .step = u.step,
+          .pass = pass_kind::train,
+          .kind = block_kind::parameters,
+          .shard = u.shard,
+          .micro_batch = {}};
 }
 
 candidate candidate_of(const ready_unit& u, time_point available) {
-  return {.next = u.next, .remaining = u.remaining, .cost = u.cost, .parameters = u.bytes, .transfer = u.bytes,
+  return {.next = u.next,
+          .remaining = u.remaining,
+          .cost = u.cost,
+          .parameters = u.bytes,
+          .transfer = u.bytes,
           .announced = available};
 }
 
 model_state state_of(model_id id, const model_book& m) {
-  return {.model = id, .remaining = m.remaining(), .candidate = m.announced().has_value(), .flights = m.flights().size()};
+  return {
+      .model = id, .remaining = m.remaining(), .candidate = m.announced().has_value(), .flights = m.flights().size()};
 }
 
 }  // namespace
@@ -59,7 +69,8 @@ bool books::unit_ready(const ready_unit& u, time_point now) {
   return accepted;
 }
 
-void books::device_freed(device_id device, std::uint32_t credits, const std::optional<unit>& running, time_point since) {
+void books::device_freed(device_id device, std::uint32_t credits, const std::optional<unit>& running,
+                         time_point since) {
   const auto found = devices_.find(device);
   if (found == devices_.end()) {
     return;
@@ -162,8 +173,12 @@ std::vector<device_state> books::view_devices(time_point now) const {
   std::vector<device_state> states;
   states.reserve(devices_.size());
   for (const auto& [id, d] : devices_) {
-    states.push_back({.device = id, .speed = d.speed, .idle = !d.running, .free_at = std::max(now, d.free_at),
-                      .running = d.running ? d.last : std::nullopt, .last = d.last});
+    states.push_back({.device = id,
+                      .speed = d.speed,
+                      .idle = !d.running,
+                      .free_at = std::max(now, d.free_at),
+                      .running = d.running ? d.last : std::nullopt,
+                      .last = d.last});
   }
   return states;
 }
@@ -190,8 +205,8 @@ std::optional<placement> books::ask(const device_state& device, const policy_vie
     return std::nullopt;
   }
   if (*choice >= candidates.size()) {
-    throw fault_error{fault_code::internal, "policy " + policy_->name() + " chose candidate " + std::to_string(*choice) +
-                                                " of " + std::to_string(candidates.size())};
+    throw fault_error{fault_code::internal, "policy " + policy_->name() + " chose candidate " +
+                                                std::to_string(*choice) + " of " + std::to_string(candidates.size())};
   }
   return place(unit{candidates[*choice].next}, device.device);
 }

@@ -72,8 +72,8 @@ class books {
     double speed = 1.0;
     std::uint32_t credits = 0;
     std::optional<unit> running;
-    std::optional<model_id> last;     ///< the model it computed last
-    time_point free_at;               ///< expected end of what it computes
+    std::optional<model_id> last;  ///< the model it computed last
+    time_point free_at;            ///< expected end of what it computes
   };
   model_book* find(model_id model);
   bool has_credit() const noexcept;
@@ -91,7 +91,7 @@ class books {
   std::map<device_id, device_book> devices_;
   std::map<model_id, model_book> models_;
   residency residency_;
-  std::vector<model_state> model_states_;   ///< of models that have not left, in the order of their ids
+  std::vector<model_state> model_states_;  ///< of models that have not left, in the order of their ids
   candidate_list candidates_;
   std::uint64_t decisions_ = 0;
 };

@@ -32,7 +32,7 @@ class candidate_list {
   };
   struct differences {
     std::vector<candidate> bound;
-    std::vector<model_id> held;   ///< models whose candidate's parameters the device holds
+    std::vector<model_id> held;  ///< models whose candidate's parameters the device holds
   };
   std::vector<candidate>& list_of(const place& p);
 

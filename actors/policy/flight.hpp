@@ -18,7 +18,7 @@ struct ready_unit {
   std::optional<device_id> after;
   duration remaining{};
   duration cost{};
-  byte_count bytes;            ///< parameters of the shard
+  byte_count bytes;  ///< parameters of the shard
 };
 
 /// A decision: stage `next` on `device`.
@@ -38,9 +38,9 @@ struct flight {
 /// What the loss of a unit or device undoes of one model.
 struct model_loss {
   model_id model;
-  std::uint32_t next_attempt = 0;     ///< least attempt that announcements must carry from now on
-  std::vector<flight> lost;           ///< in chain order; to be told to the model task
-  std::vector<flight> withdraw;       ///< those of them that a living device still holds and does not know to be lost
+  std::uint32_t next_attempt = 0;  ///< least attempt that announcements must carry from now on
+  std::vector<flight> lost;        ///< in chain order; to be told to the model task
+  std::vector<flight> withdraw;    ///< those of them that a living device still holds and does not know to be lost
 };
 
 /// One entry per model, in the order of their ids.

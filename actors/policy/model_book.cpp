@@ -13,9 +13,12 @@ namespace {
 
 /// Where a flight of `u` belongs; attempts of one visit in their order.
 auto place_for(std::vector<flight>& flights, const unit& u) {
-  return std::ranges::upper_bound(flights, u, [](const unit& a, const unit& b) {
-    return std::pair{chain_position(a), a.attempt} < std::pair{chain_position(b), b.attempt};
-  }, &flight::what);
+  return std::ranges::upper_bound(
+      flights, u,
+      [](const unit& a, const unit& b) {
+        return std::pair{chain_position(a), a.attempt} < std::pair{chain_position(b), b.attempt};
+      },
+      &flight::what);
 }
 
 }  // namespace

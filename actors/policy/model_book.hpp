@@ -48,8 +48,8 @@ class model_book {
   template <class Predicate>
   model_loss undo(std::uint32_t next, const Predicate& undone);
 
-  std::optional<ready_unit> announced_;   ///< its `after` is reset as soon as it is void
-  std::optional<unit> newest_;            ///< the last unit that was announced, placed or not
+  std::optional<ready_unit> announced_;  ///< its `after` is reset as soon as it is void
+  std::optional<unit> newest_;           ///< the last unit that was announced, placed or not
   std::vector<flight> flights_;
   time_point available_;
   duration remaining_{};

@@ -104,7 +104,9 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   }
   executor_ = std::make_unique<simulated_executor>(setup.optimizer_workers, now);
   run_setup run;
-  run.services = {make_logger(verbosity::quiet), &spans_, arena_.get(), executor_.get()};
+  auto silent = make_logger(verbosity::quiet);
+  silent->set_level(spdlog::level::off);
+  run.services = {std::move(silent), &spans_, arena_.get(), executor_.get()};
   for (const auto& d : devices_) {
     run.devices.push_back(d.get());
   }

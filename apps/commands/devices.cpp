@@ -2,7 +2,7 @@
 
 #include "apps/commands/key_table.hpp"
 #include "apps/workload/device_kinds.hpp"
-#include "apps/workload/host_memory.hpp"
+#include "runtime/host_memory.hpp"
 
 #include <fmt/format.h>
 

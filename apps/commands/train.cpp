@@ -50,8 +50,9 @@ int train(const train_options& o) {
   check_output(w.output_place, w.options.output);
   session s{options_of(w, o)};
   assemble(s, w);
-  const report r = s.run();
+  s.plan();
   write_workload(w.options.output, w.expanded);
+  const report r = s.run();
   fmt::print("{}", to_table(r));
   return status_of(r);
 }

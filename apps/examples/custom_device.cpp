@@ -2,9 +2,9 @@
 
 #include "apps/examples/thread_device.hpp"
 
-#include <fmt/format.h>
-
 #include <hydra/hydra.hpp>
+
+#include <fmt/format.h>
 
 using namespace hydra::literals;
 
@@ -16,8 +16,8 @@ int main() {
                .chain = hydra::mlp({.layers = 3, .width = 32}),
                .data = {hydra::synthetic_classes{}},
                .batch_size = 32,
-               .steps = 10,
-               .optimizer = hydra::sgd({.learning_rate = 1e-2, .momentum = 0.9})});
+               .steps = 20,
+               .optimizer = hydra::sgd({.learning_rate = 0.1, .momentum = 0.9})});
   const auto report = s.run();
   fmt::print("{}", hydra::to_table(report));
   return report.all_finished() ? 0 : 1;

@@ -1,12 +1,13 @@
 // A layer of one's own, and a chain made of it.
 
+#include <hydra/hydra.hpp>
+
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sigmoid.h>
 #include <fmt/format.h>
 
 #include <cmath>
-#include <hydra/hydra.hpp>
 
 using namespace hydra::literals;
 

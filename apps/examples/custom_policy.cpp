@@ -1,9 +1,10 @@
 // A scheduling policy of one's own.
 
+#include <hydra/hydra.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <hydra/hydra.hpp>
 
 using namespace hydra::literals;
 

@@ -1,9 +1,10 @@
 // The README's first program: two GPT models on two virtual devices, a callback, a report.
 //   quickstart [STEPS [CORPUS.txt]]      default: 200 steps on an embedded synthetic language
 
+#include <hydra/hydra.hpp>
+
 #include <fmt/format.h>
 
-#include <hydra/hydra.hpp>
 #include <string>
 
 using namespace hydra::literals;

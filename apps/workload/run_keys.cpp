@@ -2,8 +2,8 @@
 
 #include "actors/policy/catalog.hpp"
 #include "apps/workload/convert.hpp"
-#include "apps/workload/host_memory.hpp"
 #include "apps/workload/names.hpp"
+#include "runtime/host_memory.hpp"
 
 #include <algorithm>
 #include <iterator>

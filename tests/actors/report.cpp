@@ -130,9 +130,9 @@ TEST_CASE("report.json has the documented keys", "[report]") {
   CHECK(keys(j["bounds"]) == std::vector<std::string>{"chain_s", "work_s"});
   CHECK(keys(j["scheduling"]) == std::vector<std::string>{"decisions", "mean_us", "p99_us"});
   CHECK(keys(j["host"]) == std::vector<std::string>{"budget_bytes", "optimizer_s", "peak_bytes"});
-  CHECK(keys(j["devices"][0]) ==
-        std::vector<std::string>{"budget_bytes", "busy_s", "cache_hits", "cache_misses", "d2h_bytes", "exposed_transfer_s",
-                                 "h2d_bytes", "kind", "name", "peak_bytes", "speed", "utilisation"});
+  CHECK(keys(j["devices"][0]) == std::vector<std::string>{"budget_bytes", "busy_s", "cache_hits", "cache_misses",
+                                                          "d2h_bytes", "exposed_transfer_s", "h2d_bytes", "kind",
+                                                          "name", "peak_bytes", "speed", "utilisation"});
   CHECK(keys(j["models"][0]) == std::vector<std::string>{"cuts", "digest", "family", "loss", "name", "parameters",
                                                          "seconds", "status", "steps", "tokens"});
 }

@@ -3,6 +3,8 @@
 #include "models/data_catalog.hpp"
 #include "models/gpt2.hpp"
 #include "models/mlp.hpp"
+#include "models/parameter_layout.hpp"
+#include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -24,6 +26,33 @@ reference_options language_job(const gpt2_options& model, std::uint32_t steps) {
 }
 
 const gpt2_options small{.layers = 1, .width = 16, .heads = 2, .context = 16};
+
+/// Sample 0 as a batch of one.
+std::pair<at::Tensor, at::Tensor> first_sample(const data_source& data) {
+  const at::Tensor input = zeros({1, 16}, at::kLong), target = zeros({1, 16}, at::kLong);
+  const auto bytes = [](const at::Tensor& t) {
+    return std::span{static_cast<std::byte*>(t.mutable_data_ptr()), t.nbytes()};
+  };
+  data.read(split::train, 0, bytes(input), bytes(target));
+  return {input, target};
+}
+
+/// The gradient of wte.weight at the start, on sample 0, by a tied model as torch's users write it: one leaf used twice.
+at::Tensor shared_gradient(const reference_options& job) {
+  const parameter_layout layout{job.model, 0, job.model.size()};
+  const at::Tensor flat = zeros({static_cast<std::int64_t>(layout.elements())});
+  layout.initialise(values(flat), job.model, job.seed);
+  const at::Tensor shared = layout.views(flat, 0)[0].detach().set_requires_grad(true);
+  auto [x, target] = first_sample(*job.data);
+  for (std::size_t i = 0; i < job.model.size(); ++i) {
+    std::vector<at::Tensor> parameters = layout.views(flat, i);
+    for (at::Tensor& p : parameters)
+      if (same_bits(p, shared)) p = shared;
+    x = job.model.at(i).body->forward(parameters, x, {});
+  }
+  job.model.objective().sum(x, target).div(16.0).backward();
+  return shared.grad();
+}
 
 }  // namespace
 
@@ -79,6 +108,16 @@ TEST_CASE("micro-batches change only the order of summation") {
 TEST_CASE("a replica ends as a copy of its owner") {
   const auto parameters = train_reference(language_job(small, 2)).parameters;
   CHECK(parameters.at("lm_head.weight") == parameters.at("wte.weight"));
+}
+
+TEST_CASE("a tied weight moves by the gradient of both its uses") {
+  reference_options job = language_job(small, 1);
+  job.batch_size = 1, job.shuffle = false, job.update = sgd({.learning_rate = 0});
+  const std::vector<float> start = train_reference(job).parameters.at("wte.weight");
+  job.update.learning_rate = 0.5;
+  const std::vector<float> end = train_reference(job).parameters.at("wte.weight");
+  const at::Tensor gradient = shared_gradient(job);
+  for (std::size_t i = 0; i < start.size(); ++i) REQUIRE(end[i] == std::fma(-0.5f, values(gradient)[i], start[i]));
 }
 
 TEST_CASE("clipping records the norm of every step and bounds the gradient") {

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <functional>
+#include <stdexcept>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -17,14 +18,16 @@ constexpr device_id d0{0};
 constexpr device_id d1{1};
 constexpr device_id d2{2};
 
-using choice = std::function<std::optional<std::size_t>(const device_state&, std::span<const candidate>, const policy_view&)>;
+using choice =
+    std::function<std::optional<std::size_t>(const device_state&, std::span<const candidate>, const policy_view&)>;
 
 /// A policy made of a function.
 class scripted final : public policy {
  public:
   explicit scripted(choice c) : choice_(std::move(c)) {}
   std::string name() const override { return "scripted"; }
-  std::optional<std::size_t> choose(const device_state& d, std::span<const candidate> c, const policy_view& v) override {
+  std::optional<std::size_t> choose(const device_state& d, std::span<const candidate> c,
+                                    const policy_view& v) override {
     return choice_(d, c, v);
   }
 
@@ -127,6 +130,19 @@ TEST_CASE("a policy that chooses what is no candidate is a broken promise", "[bo
   CHECK_THROWS_AS(b.decide(at(0)), fault_error);
 }
 
+TEST_CASE("what a policy placed before it threw stays placed and is told", "[books]") {
+  int asked = 0;
+  auto b = open(2, 2, [&](const auto&...) -> std::optional<std::size_t> {
+    return asked++ == 0 ? 0 : throw std::runtime_error{"broken"};
+  });
+  std::vector<placement> placed;
+  CHECK_THROWS_AS(b.decide(at(0), placed), std::runtime_error);
+  CHECK(placed == std::vector<placement>{{forward(0, 0, 0), d0}});
+  b.replace_policy(std::make_unique<sharded_lrtf>());
+  b.decide(at(0), placed);
+  CHECK(placed == std::vector<placement>{{forward(0, 0, 0), d0}, {forward(1, 0, 0), d1}});
+}
+
 // -- what the policy sees --------------------------------------------------------------------------------------------
 
 TEST_CASE("candidates are in the order of ids, whatever the order of announcements", "[books]") {
@@ -188,7 +204,8 @@ TEST_CASE("the view says what devices compute, computed and when they will be fr
   b.add_device(d1, 1.0);
   b.unit_ready(ready(forward(0, 0, 1)), at(5));
   b.decide(at(5));
-  CHECK((!devices[0].idle && devices[0].running == model_id{0} && devices[0].free_at == at(24)));  // 10 us at half speed
+  CHECK(
+      (!devices[0].idle && devices[0].running == model_id{0} && devices[0].free_at == at(24)));  // 10 us at half speed
   b.decide(at(30));
   CHECK(devices[0].free_at == at(30));
   b.device_freed(d0, 0, std::nullopt, at(31));
@@ -266,6 +283,19 @@ TEST_CASE("a lost device loses its cache", "[books]") {
   CHECK_FALSE(hit);
 }
 
+TEST_CASE("what a device says about its cache before it joins or after it is lost does not count", "[books]") {
+  bool hit = false;
+  auto b = open(0, 1, [&](const auto&, std::span<const candidate> c, const auto&) {
+    hit = c[0].transfer == byte_count{};
+    return std::nullopt;
+  });
+  b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
+  b.add_device(d0, 1.0);
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.decide(at(0));
+  CHECK_FALSE(hit);
+}
+
 TEST_CASE("a failed unit is announced again with the next attempt and placed", "[books]") {
   auto b = open(2, 1, first);
   REQUIRE(b.decide(at(0)).size() == 1);
@@ -274,6 +304,16 @@ TEST_CASE("a failed unit is announced again with the next attempt and placed", "
   CHECK_FALSE(b.unit_ready(ready(forward(0, 0, 0)), at(1)));
   CHECK(b.unit_ready(ready(forward(0, 0, 0, 1)), at(1)));
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
+}
+
+TEST_CASE("a failure takes the announced successor back", "[books]") {
+  auto b = open(1, 1, first);
+  REQUIRE(b.decide(at(0)).size() == 1);
+  REQUIRE(b.unit_ready(ready(forward(0, 0, 1), d0), at(0)));
+  REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
+  CHECK(b.ready_count() == 0);
+  b.device_freed(d0, 1, std::nullopt, at(1));
+  CHECK(b.decide(at(1)).empty());
 }
 
 // -- models come and go ----------------------------------------------------------------------------------------------
@@ -288,6 +328,24 @@ TEST_CASE("a model that has left is no candidate, and is forgotten when its last
   CHECK(b.unit_completed(forward(0, 0, 0), at(1)));
   CHECK(b.flight_count() == 0);
   CHECK_FALSE(b.unit_ready(ready(forward(0, 0, 1)), at(2)));
+  b.add_model(model_id{0});
+  CHECK(b.unit_ready(ready(forward(0, 0, 0)), at(2)));
+}
+
+TEST_CASE("a model that has left is not in the view, even if it has flights", "[books]") {
+  std::vector<std::uint32_t> seen;
+  auto b = open(1, 3, [&](const auto&, const auto&, const policy_view& v) {
+    seen.clear();
+    for (const auto& m : v.models) {
+      seen.push_back(m.model.value);
+    }
+    return std::optional<std::size_t>{0};
+  });
+  REQUIRE(b.decide(at(0)).front().next == forward(0, 0, 0));
+  b.remove_model(model_id{0});
+  b.device_freed(d0, 1, forward(0, 0, 0), at(1));
+  b.decide(at(1));
+  CHECK(seen == std::vector<std::uint32_t>{1, 2});
 }
 
 TEST_CASE("the policy hears once of each model and device that leaves", "[books]") {
@@ -334,6 +392,15 @@ TEST_CASE("books are starved when a policy leaves ready units and credit unused 
   CHECK(b.chosen().name() == "sharded-lrtf");
   CHECK(b.decide(at(0)).size() == 1);
   CHECK_FALSE(b.starved());
+}
+
+TEST_CASE("books are not starved while anything flies", "[books]") {
+  int asked = 0;
+  auto b = open(2, 2, [&](const auto&...) { return asked++ == 0 ? std::optional<std::size_t>{0} : std::nullopt; });
+  REQUIRE(b.decide(at(0)).size() == 1);
+  CHECK_FALSE(b.starved());
+  b.unit_completed(forward(0, 0, 0), at(1));
+  CHECK(b.starved());
 }
 
 TEST_CASE("books without credit or without ready units are not starved", "[books]") {

@@ -25,11 +25,11 @@ constexpr std::uint32_t device_count = 3;
 /// A model task in miniature: what it has announced, what flies, where it rewinds to.
 struct task {
   std::vector<unit> chain;
-  std::size_t next = 0;                    ///< first unit of the chain that is neither announced nor flying nor done
+  std::size_t next = 0;  ///< first unit of the chain that is neither announced nor flying nor done
   std::size_t completed = 0;
   std::uint32_t attempt = 0;
   std::optional<ready_unit> announced;
-  std::vector<flight> flights;             ///< of neighbours in the chain, the first one is chain[completed]
+  std::vector<flight> flights;  ///< of neighbours in the chain, the first one is chain[completed]
 
   bool flies_on(device_id d) const { return std::ranges::count(flights, d, &flight::device) > 0; }
   bool may_be_staged_on(device_id d) const {
@@ -39,7 +39,7 @@ struct task {
 
 struct device {
   std::uint32_t credits = 0;
-  std::uint32_t slots_taken = 0;           ///< staged units, lost or not, whose credit has not been given back
+  std::uint32_t slots_taken = 0;  ///< staged units, lost or not, whose credit has not been given back
   std::set<block_id> cache;
 };
 
@@ -63,7 +63,8 @@ class inspector final : public policy {
   explicit inspector(world& w) : w_(w) {}
   std::string name() const override { return "inspector"; }
 
-  std::optional<std::size_t> choose(const device_state& d, std::span<const candidate> shown, const policy_view& v) override {
+  std::optional<std::size_t> choose(const device_state& d, std::span<const candidate> shown,
+                                    const policy_view& v) override {
     REQUIRE(w_.devices.at(d.device).credits > 0);
     std::vector<unit> expected;
     for (const auto& t : w_.tasks) {
@@ -104,7 +105,8 @@ class inspector final : public policy {
     auto& t = w_.tasks[u.model.value];
     REQUIRE(w_.placed.insert(u).second);  // never twice in one attempt
     const bool predecessor_is_done = t.flights.empty();
-    REQUIRE((predecessor_is_done || !t.announced->after || !t.flies_on(*t.announced->after) || *t.announced->after == d));
+    REQUIRE(
+        (predecessor_is_done || !t.announced->after || !t.flies_on(*t.announced->after) || *t.announced->after == d));
     t.flights.push_back({.what = u, .device = d, .cost = t.announced->cost});
     t.announced.reset();
     --w_.devices.at(d).credits;
@@ -277,7 +279,8 @@ TEST_CASE("random events never break the rules of the books, and every model end
     std::uint32_t next_device = 0;
     for (int event = 0; event < 20000 && !finished(w); ++event) {
       add_device(w, next_device);
-      const std::vector<void (*)(world&)> events{announce, announce, give_credit, give_credit, complete, fail, lose_device, cache};
+      const std::vector<void (*)(world&)> events{announce, announce, give_credit, give_credit,
+                                                 complete, fail,     lose_device, cache};
       events[w.pick(events.size())](w);
       for (const auto& p : b.decide(at(0))) {
         REQUIRE(w.placed.contains(p.next));

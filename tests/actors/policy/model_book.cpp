@@ -151,6 +151,16 @@ TEST_CASE("each loss needs an attempt that is newer than all before", "[policy]"
   CHECK(m.next_attempt() == 2);
 }
 
+TEST_CASE("a task that counts attempts faster than the books is still overtaken by a loss", "[policy]") {
+  model_book m;
+  fly(m, forward(0, 0, 0, 3), d0);
+  CHECK(m.fail(forward(0, 0, 0, 3))->next_attempt == 4);
+  fly(m, forward(0, 0, 0, 7), d0);
+  const auto loss = m.lose(d0);
+  CHECK(loss->next_attempt == 8);
+  CHECK(units_of(loss->lost) == std::vector{forward(0, 0, 0, 7)});
+}
+
 TEST_CASE("a retry that was announced before the loss became known here survives it", "[policy]") {
   auto m = three_flights();
   fly(m, forward(0, 0, 1, 1), d2);

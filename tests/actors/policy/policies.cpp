@@ -29,8 +29,8 @@ device_state device(std::uint32_t id) {
 }
 
 /// The model chosen, or nothing.
-std::optional<std::uint32_t> chosen(policy& p, const std::vector<candidate>& candidates, const device_state& d = device(0),
-                                    const std::vector<model_state>& models = {}) {
+std::optional<std::uint32_t> chosen(policy& p, const std::vector<candidate>& candidates,
+                                    const device_state& d = device(0), const std::vector<model_state>& models = {}) {
   const auto i = p.choose(d, candidates, {.now = at(0), .devices = {}, .models = models});
   return i ? std::optional{candidates[*i].next.model.value} : std::nullopt;
 }

@@ -8,8 +8,8 @@
 namespace hydra::test {
 
 tiny_simulation::tiny_simulation(std::vector<unit_times> models, const std::vector<double>& speeds,
-                                 std::unique_ptr<policy> p)
-    : books_(std::move(p)) {
+                                 std::unique_ptr<policy> p, bool double_buffer)
+    : books_(std::move(p)), double_buffer_(double_buffer) {
   for (const auto speed : speeds) {
     const device_id id{static_cast<std::uint32_t>(devices_.size())};
     devices_.push_back({.speed = speed, .staged = {}, .running = {}});
@@ -19,7 +19,8 @@ tiny_simulation::tiny_simulation(std::vector<unit_times> models, const std::vect
   for (auto& times : models) {
     const auto m = static_cast<std::uint32_t>(models_.size());
     const auto shards = static_cast<std::uint32_t>(times.backward.size());
-    model added{.times = std::move(times), .chain = {}, .loaded = {}, .next = 0, .completed = 0, .newest = {}, .left = false};
+    model added{
+        .times = std::move(times), .chain = {}, .loaded = {}, .next = 0, .completed = 0, .newest = {}, .left = false};
     added.chain = chain_of(m, shards, added.times.steps);
     for (const auto promote : added.times.promote) {
       added.loaded.push_back(now_ + promote);
@@ -66,7 +67,8 @@ void tiny_simulation::announce(std::uint32_t id) {
   duration remaining{};
   std::for_each(m.chain.begin() + static_cast<std::ptrdiff_t>(m.next), m.chain.end(),
                 [&](const unit& x) { remaining += cost(x); });
-  const ready_unit r{.next = u, .after = follows ? m.newest : std::nullopt, .remaining = remaining, .cost = cost(u), .bytes = {}};
+  const ready_unit r{
+      .next = u, .after = follows ? m.newest : std::nullopt, .remaining = remaining, .cost = cost(u), .bytes = {}};
   if (!books_.unit_ready(r, now_)) {
     throw std::logic_error{"refused: " + to_string(u)};
   }
@@ -94,7 +96,7 @@ void tiny_simulation::start(std::uint32_t id) {
     return;  // its predecessor computes elsewhere
   }
   d.running = std::exchange(d.staged, std::nullopt);
-  books_.device_freed(device_id{id}, 1, d.running, now_);
+  books_.device_freed(device_id{id}, double_buffer_ ? 1 : 0, d.running, now_);
   const duration time{std::llround(static_cast<double>(cost(*d.running).count()) / d.speed)};
   at_time(now_ + time, [this, id] { end(id); });
 }
@@ -111,7 +113,7 @@ void tiny_simulation::end(std::uint32_t id) {
     version_made(u);
   }
   announce(u.model.value);
-  books_.device_freed(device_id{id}, 0, std::nullopt, now_);
+  books_.device_freed(device_id{id}, double_buffer_ ? 0 : 1, std::nullopt, now_);
   if (m.completed == m.chain.size()) {
     books_.remove_model(u.model);
   }

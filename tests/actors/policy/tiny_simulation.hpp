@@ -1,6 +1,6 @@
 #pragma once
-// A schedule made by the books and a policy in virtual time: units take their time, parameters may be used when their
-// version is ready and loaded, links and optimizer are free. Less restricted than any real run, so bounds hold here, too.
+// A schedule made by the books and a policy in virtual time: units take their time, parameters may be used once their
+// version is ready and loaded, links and optimizer are free. Less restricted than any real run: bounds hold here, too.
 
 #include "actors/policy/books.hpp"
 #include "actors/policy/bounds.hpp"
@@ -15,13 +15,15 @@ namespace hydra::test {
 
 class tiny_simulation {
  public:
-  tiny_simulation(std::vector<unit_times> models, const std::vector<double>& speeds, std::unique_ptr<policy> p);
+  /// Without double buffer a device gives its credit when it falls idle: decisions are made late.
+  tiny_simulation(std::vector<unit_times> models, const std::vector<double>& speeds, std::unique_ptr<policy> p,
+                  bool double_buffer = true);
 
   /// Runs all models to their end; returns when the last version is ready. Check `completed` then: a policy that
   /// refuses to work ends the run early.
   duration run();
 
-  std::size_t units() const;                                              ///< of all models
+  std::size_t units() const;  ///< of all models
   std::size_t completed() const noexcept { return completed_.size(); }
   const std::vector<unit>& completed_units() const noexcept { return completed_; }  ///< in the order of their ends
 
@@ -34,10 +36,10 @@ class tiny_simulation {
   struct model {
     unit_times times;
     std::vector<unit> chain;
-    std::vector<time_point> loaded;            ///< when the version in use of each shard may be used
-    std::size_t next = 0;                      ///< first unit that is not announced
+    std::vector<time_point> loaded;  ///< when the version in use of each shard may be used
+    std::size_t next = 0;            ///< first unit that is not announced
     std::size_t completed = 0;
-    std::optional<device_id> newest;           ///< where the last announced unit was placed; none while it is not
+    std::optional<device_id> newest;  ///< where the last announced unit was placed; none while it is not
     bool left = false;
   };
   void at_time(time_point t, std::function<void()> what) { events_.emplace(t, std::move(what)); }
@@ -50,6 +52,7 @@ class tiny_simulation {
   bool uses_new_version(const model& m, const unit& u) const;
 
   books books_;
+  bool double_buffer_;
   std::vector<model> models_;
   std::vector<device> devices_;
   std::multimap<time_point, std::function<void()>> events_;

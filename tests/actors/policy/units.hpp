@@ -12,7 +12,8 @@ namespace hydra::test {
 
 inline time_point at(int us) { return time_point{} + std::chrono::microseconds{us}; }
 
-inline unit visit(std::uint32_t model, std::uint32_t step, direction way, std::uint32_t shard, std::uint32_t attempt = 0) {
+inline unit visit(std::uint32_t model, std::uint32_t step, direction way, std::uint32_t shard,
+                  std::uint32_t attempt = 0) {
   unit u;
   u.model = model_id{model};
   u.step = step_index{step};
@@ -49,8 +50,11 @@ inline std::vector<unit> chain_of(std::uint32_t model, std::uint32_t shards, std
 }
 
 inline ready_unit ready(const unit& u, std::optional<device_id> after = std::nullopt, int remaining_us = 1000) {
-  return {.next = u, .after = after, .remaining = std::chrono::microseconds{remaining_us},
-          .cost = std::chrono::microseconds{10}, .bytes = byte_count{100}};
+  return {.next = u,
+          .after = after,
+          .remaining = std::chrono::microseconds{remaining_us},
+          .cost = std::chrono::microseconds{10},
+          .bytes = byte_count{100}};
 }
 
 inline block_id parameters(const unit& u) {

@@ -1,11 +1,11 @@
-#include "apps/workload/host_memory.hpp"
+#include "runtime/host_memory.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <optional>
 #include <string>
 
-namespace hydra::apps {
+namespace hydra {
 
 namespace {
 
@@ -40,4 +40,4 @@ byte_count available_host_memory() {
   return byte_count{kernel && group ? std::min(*kernel, *group) : kernel.value_or(group.value_or(0))};
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra

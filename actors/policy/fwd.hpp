@@ -1,0 +1,20 @@
+#pragma once
+// actors/policy/ answers: which unit next? Pure classes without CAF, Torch or clocks: time and events are passed in.
+// What sends messages, moves bytes or waits does not belong here.
+//
+// Read in this order: policy (what a policy sees and says), sharded_lrtf (the smallest useful one), catalog (the table),
+// flight and model_book (one model: announced unit, flights, attempts), books (all models and devices: credits and
+// decisions), candidate_list and residency (what makes decisions cheap), bounds (how good a schedule can be at best).
+
+namespace hydra {
+
+class books;
+class policy;
+struct bounds;
+struct candidate;
+struct flight;
+struct model_loss;
+struct placement;
+struct ready_unit;
+
+}  // namespace hydra

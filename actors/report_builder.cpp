@@ -1,0 +1,110 @@
+#include "actors/report_builder.hpp"
+
+#include "actors/policy/bounds.hpp"
+#include "models/digest.hpp"
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+model_status status_of(const model_outcome& out) {
+  if (out.why || !out.ended) {
+    return model_status::failed;
+  }
+  return out.stopped ? model_status::stopped : model_status::finished;
+}
+
+model_report report_of(const model_outcome& out, const model_entry& m, const fault& aborted) {
+  model_report r;
+  r.name = m.what->name;
+  r.family = m.what->model->family();
+  r.parameters = m.what->model->parameter_count();
+  r.cuts = m.what->plan.cuts();
+  r.status = status_of(out);
+  r.error = out.ended ? out.why : aborted;
+  r.steps = out.steps;
+  const auto targets_per_sample = static_cast<std::uint64_t>(m.data.source->sample_target().elements());
+  r.tokens = out.steps * m.data.order.batch_size * targets_per_sample;
+  if (out.first_completion && out.last_update) {
+    r.elapsed = *out.last_update - *out.first_completion;
+  }
+  r.loss = out.losses;
+  r.grad_norm = out.grad_norms;
+  r.digest = digest_of(m);
+  return r;
+}
+
+device_report report_of(const device_outcome& out, const device_snapshot& machine) {
+  const auto& info = machine.info;
+  const auto& c = out.counters;
+  device_report r;
+  r.name = info.name;
+  r.kind = info.kind;
+  r.speed = info.speed;
+  r.busy = c.busy;
+  r.exposed_transfer = c.exposed_transfer;
+  r.h2d_bytes = c.h2d_bytes;
+  r.d2h_bytes = c.d2h_bytes;
+  r.cache_hits = c.hits;
+  r.cache_misses = c.misses;
+  r.peak = machine.memory.peak;
+  r.budget = info.memory;
+  r.lost = !out.retired;
+  return r;
+}
+
+void add_bounds(report& r, const run_record& record) {
+  std::vector<unit_times> times;
+  for (const auto& m : record.models) {
+    times.push_back(m.smallest);
+  }
+  std::vector<double> speeds;
+  for (const auto& d : r.devices) {
+    speeds.push_back(d.speed);
+  }
+  const auto b = lower_bounds(times, speeds);
+  r.work_bound = b.work;
+  r.chain_bound = b.chain;
+}
+
+}  // namespace
+
+std::string digest_of(const model_entry& model) {
+  digest d;
+  for (std::size_t s = 0; s < model.homes.size(); ++s) {
+    const auto values = std::as_const(*model.homes[s].parameters).floats();
+    for (const auto& p : model.what->shards[s].layout().parameters()) {
+      if (p.tied_to.empty()) {
+        d.add(values.subspan(p.offset, p.elements));
+      }
+    }
+  }
+  return d.finish();
+}
+
+report build_report(const finished_run& run) {
+  const auto& record = *run.record;
+  report r;
+  r.policy = record.policy;
+  r.decisions = record.decisions;
+  r.decision_mean = record.decision_mean;
+  r.decision_p99 = record.decision_p99;
+  r.optimizer_busy = record.optimizer_busy;
+  if (record.first_prefetch && record.last_update) {
+    r.makespan = *record.last_update - *record.first_prefetch;
+  }
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    r.devices.push_back(report_of(record.devices[i], run.devices[i]));
+  }
+  for (std::size_t i = 0; i < run.models.size(); ++i) {
+    r.models.push_back(report_of(record.models[i], run.models[i], record.aborted));
+  }
+  r.host_peak = run.arena->budget().peak();
+  r.host_budget = run.arena->budget().limit();
+  add_bounds(r, record);
+  return r;
+}
+
+}  // namespace hydra

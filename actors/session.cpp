@@ -1,0 +1,291 @@
+#include "actors/session.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "actors/policy/one_at_a_time.hpp"
+#include "actors/prepared_model.hpp"
+#include "actors/report_builder.hpp"
+#include "actors/spawn.hpp"
+#include "actors/system_config.hpp"
+#include "runtime/atomic_file.hpp"
+#include "runtime/host_memory.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <future>
+#include <iostream>
+#include <thread>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// What is on when the user does not say how much host memory a run may use.
+byte_count default_host_memory() { return byte_count{available_host_memory().value() / 4 * 3}; }
+
+int default_optimizer_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
+
+host_block_ptr filled(host_arena& arena, const sharded_model& m, std::size_t s) {
+  auto block = arena.allocate(m.plan.shards[s].parameters, "parameters of " + m.name);
+  m.shards[s].layout().initialise(block->floats(), *m.model, m.seed);
+  return block;
+}
+
+shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t s) {
+  shard_home home{.parameters = filled(arena, m, s), .gradients = nullptr, .moments = {}};
+  const auto& shard = m.plan.shards[s];
+  for (std::uint64_t i = 0; i < shard.moment_buffers; ++i) {
+    home.moments.push_back(arena.allocate(byte_count{shard.moments.value() / shard.moment_buffers}, "moments of " + m.name));
+  }
+  return home;
+}
+
+/// What is left of the devices: their threads end here, and with them the last references to actors.
+std::vector<device_snapshot> retire(std::vector<std::unique_ptr<device>>& devices) {
+  std::vector<device_snapshot> snapshots;
+  for (const auto& d : devices) {
+    d->stop();
+    snapshots.push_back({d->info(), d->memory()});
+  }
+  devices.clear();
+  return snapshots;
+}
+
+}  // namespace
+
+struct session::state {
+  struct device_entry {
+    std::string kind;
+    device_factory make;
+  };
+
+  explicit state(session_options o)
+      : options(std::move(o)), log(make_logger(options.log)), chosen(make_policy("sharded-lrtf", options.seed)) {}
+
+  session_options options;
+  std::shared_ptr<spdlog::logger> log;
+  std::unique_ptr<policy> chosen;
+  std::vector<device_entry> device_entries;
+  std::vector<model_description> descriptions;
+  std::vector<step_callback> callbacks;
+
+  // made by plan()
+  std::vector<std::unique_ptr<device>> devices;
+  std::vector<prepared_model> prepared;
+  std::optional<workload_plan> plan;
+  duration pilot{};
+  byte_count host_cap;
+
+  // made by run()
+  std::unique_ptr<host_arena> arena;
+  std::vector<model_entry> models;
+  std::vector<device_snapshot> snapshots;
+  bool has_run = false;
+
+  void make_devices();
+  void prepare_models();
+  void make_plan();
+  void load_models();
+  run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
+  run_record execute(trace& spans);
+  void write(const report& r, const trace& spans) const;
+};
+
+// -- building the workload ------------------------------------------------------------------------------------------------
+
+session::session(session_options options) : state_(std::make_unique<state>(std::move(options))) {}
+session::~session() = default;
+
+void session::add_devices(int count, const cpu_device& options) {
+  if (count < 1) {
+    throw fault_error(fault_code::bad_input, fmt::format("device: count: {} devices are none; use 1 or more", count));
+  }
+  for (int i = 0; i < count; ++i) {
+    add_device("cpu", [options](const std::string& name) { return make_cpu_device(name, options); });
+  }
+}
+
+void session::add_device(std::string kind, device_factory factory) {
+  state_->device_entries.push_back({std::move(kind), std::move(factory)});
+}
+
+void session::use_policy(const std::string& name) { state_->chosen = make_policy(name, state_->options.seed); }
+
+void session::use_policy(std::unique_ptr<policy> p) { state_->chosen = std::move(p); }
+
+model_id session::add_model(model_description model) {
+  validate(model);
+  const auto& known = state_->descriptions;
+  if (std::ranges::find(known, model.name, &model_description::name) != known.end()) {
+    throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model has it already", model.name));
+  }
+  state_->descriptions.push_back(std::move(model));
+  return model_id{static_cast<std::uint32_t>(state_->descriptions.size() - 1)};
+}
+
+void session::subscribe(step_callback callback) { state_->callbacks.push_back(std::move(callback)); }
+
+// -- the plan -------------------------------------------------------------------------------------------------------------
+
+void session::state::make_devices() {
+  std::map<std::string, int> counts;
+  for (const auto& entry : device_entries) {
+    devices.push_back(entry.make(fmt::format("{}:{}", entry.kind, counts[entry.kind]++)));
+  }
+}
+
+void session::state::prepare_models() {
+  model_preparer preparer(options.seed);
+  for (const auto& m : descriptions) {
+    prepared.push_back(preparer.prepare(m));
+  }
+  pilot = preparer.pilot_time();
+}
+
+void session::state::make_plan() {
+  if (descriptions.empty()) {
+    throw fault_error(fault_code::bad_input, "the workload has no model; add one [[model]] at least");
+  }
+  make_devices();
+  prepare_models();
+  std::vector<plan_request> requests;
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    requests.push_back({.name = descriptions[i].name, .model = prepared[i].model.get(),
+                        .profile = prepared[i].profile.get(), .micro_batches = descriptions[i].micro_batches,
+                        .moments = moment_buffers(descriptions[i].optimizer), .cuts = descriptions[i].cuts});
+  }
+  std::vector<plan_device> limits;
+  for (const auto& d : devices) {
+    limits.push_back({d->info().name, d->info().memory, d->info().reserve});
+  }
+  auto made = hydra::make_plan(requests, limits);
+  host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
+  check_host(made, host_cap);
+  plan = std::move(made);
+}
+
+const workload_plan& session::plan() {
+  if (!state_->plan) {
+    state_->make_plan();
+  }
+  return *state_->plan;
+}
+
+// -- the run --------------------------------------------------------------------------------------------------------------
+
+void session::state::load_models() {
+  arena = make_host_arena(host_cap);
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    const auto& d = descriptions[i];
+    auto m = std::make_shared<sharded_model>();
+    m->name = d.name;
+    m->model = prepared[i].model;
+    m->plan = plan->models[i];
+    m->shards = make_shards(m->model, m->plan.cuts());
+    m->ties = find_ties(m->shards);
+    m->update = d.optimizer;
+    m->steps = prepared[i].steps;
+    m->seed = d.seed.value_or(options.seed);
+    m->stop_on_nan = d.stop_on_nan;
+    model_entry entry{.what = m, .homes = {}, .data = prepared[i].data};
+    for (std::size_t s = 0; s < m->size(); ++s) {
+      entry.homes.push_back(make_home(*arena, *m, s));
+    }
+    models.push_back(std::move(entry));
+  }
+}
+
+run_setup session::state::make_setup(trace& spans, executor& updates, progress_printer* progress) {
+  run_setup setup;
+  setup.services = {log, &spans, arena.get(), &updates};
+  for (const auto& d : devices) {
+    setup.devices.push_back(d.get());
+  }
+  setup.models = models;
+  setup.chosen = options.ablation.sharp ? std::move(chosen) : std::make_unique<one_at_a_time>(std::move(chosen));
+  setup.pipeline.double_buffer = options.ablation.double_buffer;
+  setup.pipeline.cache = options.ablation.cache;
+  setup.pipeline.staging_room = plan->staging_room;
+  setup.callbacks = callbacks;
+  setup.progress = progress;
+  setup.stall_limit = options.stall_limit;
+  return setup;
+}
+
+run_record session::state::execute(trace& spans) {
+  const auto config = make_system_config();
+  const int threads = options.optimizer_threads > 0 ? options.optimizer_threads : default_optimizer_threads();
+  auto updates = make_executor(threads);
+  progress_printer printer(std::cerr, {.live = isatty(STDERR_FILENO) == 1}, steady_clock::now());
+  for (std::size_t i = 0; options.progress && i < models.size(); ++i) {
+    duration step{};
+    for (const auto& s : plan->models[i].shards) {
+      step += s.forward_time + s.backward_time;
+    }
+    printer.expect(models[i].what->name, models[i].what->steps, step);
+  }
+  std::promise<run_record> done;
+  auto record = done.get_future();
+  {
+    caf::actor_system system(*config);
+    launch(system, make_setup(spans, *updates, options.progress ? &printer : nullptr),
+           [&](run_record r) { done.set_value(std::move(r)); });
+    record.wait();  // bounded: the reporter delivers at the latest when a stall ends the run
+    snapshots = retire(devices);
+    updates.reset();  // the last handles of actors go before their system does
+  }
+  if (options.progress) {
+    printer.finish(steady_clock::now());
+  }
+  return record.get();
+}
+
+report session::run() {
+  plan();
+  if (std::exchange(state_->has_run, true)) {
+    throw fault_error(fault_code::bad_input, "session::run() may be called once; build another session");
+  }
+  if (!state_->options.output.empty()) {
+    std::filesystem::create_directories(state_->options.output);
+  }
+  const auto start = steady_clock::now();
+  state_->load_models();
+  const auto loaded = steady_clock::now() - start;
+  trace spans;
+  const auto record = state_->execute(spans);
+  auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
+  r.name = state_->options.name;
+  r.seed = state_->options.seed;
+  r.load = loaded;
+  r.pilot = state_->pilot;
+  state_->write(r, spans);
+  return r;
+}
+
+void session::state::write(const report& r, const trace& spans) const {
+  if (options.output.empty()) {
+    return;
+  }
+  write_report(r, options.output / "report.json");
+  spans.write(options.output / "trace.json");
+  write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
+}
+
+std::vector<std::pair<std::string, std::vector<float>>> session::parameters(model_id model) const {
+  std::vector<std::pair<std::string, std::vector<float>>> all;
+  const auto& entry = state_->models.at(model.value);
+  for (std::size_t s = 0; s < entry.homes.size(); ++s) {
+    const auto values = entry.homes[s].parameters->floats();
+    for (const auto& p : entry.what->shards[s].layout().parameters()) {
+      const auto slice = values.subspan(p.offset, p.elements);
+      all.emplace_back(p.name, std::vector<float>(slice.begin(), slice.end()));
+    }
+  }
+  return all;
+}
+
+}  // namespace hydra

@@ -1,0 +1,93 @@
+// The README and the shipped workloads keep up with the program.
+
+#include "apps/commands/command.hpp"
+#include "apps/workload/assemble.hpp"
+#include "apps/workload/schema.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace hydra::apps {
+
+namespace {
+
+const std::filesystem::path source = HYDRA_SOURCE_DIR;
+
+std::string readme() {
+  std::ostringstream text;
+  text << std::ifstream{source / "README.md"}.rdbuf();
+  return text.str();
+}
+
+/// Words between backquotes on one line.
+std::set<std::string> code_words(const std::string& text) {
+  static const std::regex code{"`[^`\\n]+`"}, word{"[A-Za-z_]+"};
+  std::set<std::string> words;
+  for (std::sregex_iterator c{text.begin(), text.end(), code}, none; c != none; ++c) {
+    const std::string span = c->str();
+    for (std::sregex_iterator w{span.begin(), span.end(), word}; w != none; ++w) words.insert(w->str());
+  }
+  return words;
+}
+
+void collect_keys(const table_rules& rules, std::vector<std::string>& keys) {
+  const auto add = [&](const key_rule& rule) {
+    keys.push_back(rule.name);
+    for (const table_rules& inner : rule.inner) collect_keys(inner, keys);
+  };
+  for (const key_rule& rule : rules.keys) add(rule);
+  for (const table_variant& variant : rules.variants)
+    for (const key_rule& rule : variant.keys) add(rule);
+}
+
+/// Bytes of a model's parameters and gradients.
+double trained_bytes(const model_entry& m, const workload& w) {
+  const auto& d = m.description;
+  const auto data = open_data(w.data.at(m.data).description, d.chain.context);
+  return 2.0 * sizeof(float) * static_cast<double>(d.chain.build(*data).parameter_count());
+}
+
+}  // namespace
+
+TEST_CASE("the README names every key of a workload file") {
+  std::vector<std::string> keys;
+  collect_keys(workload_rules(), keys);
+  const std::set<std::string> named = code_words(readme());
+  REQUIRE(keys.size() > 50);
+  for (const std::string& key : keys) {
+    INFO(key);
+    CHECK(named.contains(key));
+  }
+}
+
+TEST_CASE("the README names every command") {
+  for (const command& c : commands()) CHECK_THAT(readme(), Catch::Contains("`hydra " + c.name));
+}
+
+TEST_CASE("every shipped workload can be assembled") {
+  std::size_t found = 0;
+  for (const auto& file : std::filesystem::directory_iterator{source / "apps/workloads"}) {
+    const workload w = read_workload(file.path());
+    session s{w.options};
+    CHECK_NOTHROW(assemble(s, w));
+    ++found;
+  }
+  CHECK(found >= 1);
+}
+
+TEST_CASE("each of the quickstart's four models is three times larger than a device") {
+  const workload w = read_workload(source / "apps/workloads/quickstart.toml");
+  REQUIRE(w.models.size() == 4);
+  REQUIRE(w.devices.size() == 1);
+  CHECK(w.devices[0].count == 2);
+  const cpu_device device = read_cpu_device(*w.devices[0].keys.as<value_table>());
+  CHECK(device.link.limited());
+  for (const model_entry& m : w.models) CHECK(trained_bytes(m, w) >= 3.0 * static_cast<double>(device.memory.value()));
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,107 @@
+#include "tests/support/spilled_run.hpp"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+namespace hydra::test {
+
+namespace {
+
+constexpr synthetic_language language{.symbols = 11, .order = 1, .tokens = 400, .validation_tokens = 40, .seed = 3};
+constexpr std::int64_t context = 6;
+
+model_description describe(const exact_case& m, std::size_t i) {
+  model_description d;
+  d.name = fmt::format("model-{}", i);
+  d.chain = m.chain;
+  d.data = {m.data, true};
+  d.batch_size = m.batch_size;
+  d.micro_batches = m.micro_batches;
+  d.steps = m.steps;
+  d.optimizer = m.optimizer;
+  d.cuts = m.cuts;
+  d.seed = m.seed;
+  return d;
+}
+
+/// Index of the first value whose bits differ, or the shorter length; nothing if equal.
+std::string first_difference(const std::string& what, const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) {
+    return fmt::format("{}: {} values against {}", what, a.size(), b.size());
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::bit_cast<std::uint32_t>(a[i]) != std::bit_cast<std::uint32_t>(b[i])) {
+      return fmt::format("{}[{}]: {:.9g} against {:.9g}", what, i, a[i], b[i]);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+exact_case tiny_gpt(double dropout, bool tied) {
+  exact_case c;
+  c.chain = gpt2({.layers = 3, .width = 16, .heads = 2, .context = context, .dropout = dropout, .tied = tied});
+  c.data = open_data({language, true}, context);
+  c.optimizer = adamw({.learning_rate = 1e-2});
+  return c;
+}
+
+spilled_result train_spilled(const std::vector<exact_case>& models, run_options options) {
+  at::set_num_threads(1);
+  session s({.log = verbosity::quiet, .ablation = options.ablation});
+  for (const auto& d : options.devices) {
+    s.add_devices(1, d);
+  }
+  s.use_policy(options.policy);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    s.add_model(describe(models[i], i));
+  }
+  for (const auto& call : options.callbacks) {
+    s.on<step_completed>(call);
+  }
+  spilled_result result{.summary = s.run(), .parameters = {}};
+  for (std::uint32_t i = 0; i < models.size(); ++i) {
+    auto& values = result.parameters.emplace_back();
+    for (auto& [name, v] : s.parameters(model_id{i})) {
+      values.emplace(std::move(name), std::move(v));
+    }
+  }
+  return result;
+}
+
+reference_result train_plain(const exact_case& m) {
+  return train_reference({.model = m.chain.build(*m.data),
+                          .data = m.data,
+                          .shuffle = true,
+                          .batch_size = m.batch_size,
+                          .micro_batches = m.micro_batches,
+                          .steps = m.steps,
+                          .update = m.optimizer,
+                          .seed = m.seed,
+                          .data_seed = m.seed});
+}
+
+std::string difference(const reference_result& plain, const spilled_result& spilled, std::size_t model) {
+  const auto& r = spilled.summary.models.at(model);
+  if (r.status != model_status::finished) {
+    return "not finished: " + r.error.text;
+  }
+  if (auto d = first_difference("loss", plain.losses, r.loss); !d.empty()) {
+    return d;
+  }
+  if (auto d = first_difference("grad_norm", plain.grad_norms, r.grad_norm); !d.empty()) {
+    return d;
+  }
+  for (const auto& [name, values] : plain.parameters) {
+    if (auto d = first_difference(name, values, spilled.parameters.at(model).at(name)); !d.empty()) {
+      return d;
+    }
+  }
+  return plain.digest == r.digest ? "" : "digest";
+}
+
+}  // namespace hydra::test

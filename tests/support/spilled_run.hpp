@@ -1,0 +1,49 @@
+#pragma once
+// One model, or several, trained by the real runtime on virtual devices; compared with the reference trainer.
+
+#include "actors/hydra.hpp"
+#include "tests/support/reference_trainer.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra::test {
+
+/// What the exactness matrix varies.
+struct exact_case {
+  chain_description chain;
+  std::shared_ptr<const data_source> data;
+  std::uint32_t batch_size = 4;
+  std::uint32_t micro_batches = 1;
+  std::uint32_t steps = 3;
+  update_options optimizer;
+  cut_points cuts{0};
+  std::uint64_t seed = 1;
+};
+
+/// A tiny GPT-2 of 3 blocks (5 layers) over a synthetic language.
+exact_case tiny_gpt(double dropout, bool tied);
+
+struct run_options {
+  std::vector<cpu_device> devices{cpu_device{.memory = byte_count{64 << 20}}};
+  std::string policy = "sharded-lrtf";
+  std::vector<step_callback> callbacks{};
+  ablation_options ablation{};
+};
+
+struct spilled_result {
+  report summary;
+  std::vector<std::map<std::string, std::vector<float>>> parameters;   ///< per model
+};
+
+spilled_result train_spilled(const std::vector<exact_case>& models, run_options options);
+
+reference_result train_plain(const exact_case& model);
+
+/// Empty, or the first loss, norm or parameter that differs.
+std::string difference(const reference_result& plain, const spilled_result& spilled, std::size_t model);
+
+}  // namespace hydra::test
