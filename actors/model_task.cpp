@@ -111,7 +111,8 @@ class model_task final : public task_actor::base {
       return;
     }
     books_.version_at_home(m.shard, m.version);
-    if (m.grad_norm) {
+    // Every shard's update brings the same norm; only the first of a step finds its step still to be told.
+    if (m.grad_norm && committed_step_ && m.version == committed_step_->next()) {
       norm_ = m.grad_norm;
       tell_step();
     }

@@ -54,10 +54,7 @@ std::optional<decimal> read_decimal(std::string_view& text) {
   const char* const end = text.data() + text.size();
   auto [next, error] = std::from_chars(text.data(), end, d.whole);
   if (error != std::errc{}) return std::nullopt;
-  if (next != end && *next == '.') {
-    if (next + 1 == end || next[1] < '0' || next[1] > '9') return std::nullopt;
-    next = std::from_chars(next, end, d.fraction, std::chars_format::fixed).ptr;
-  }
+  if (next != end && *next == '.') next = std::from_chars(next, end, d.fraction, std::chars_format::fixed).ptr;
   text.remove_prefix(static_cast<std::size_t>(next - text.data()));
   return d;
 }
