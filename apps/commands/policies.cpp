@@ -1,6 +1,7 @@
 #include "apps/commands/policies.hpp"
 
 #include "actors/policy/catalog.hpp"
+#include "apps/workload/run_keys.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,9 @@ namespace {
 int list_policies() {
   std::size_t width = 0;
   for (const policy_entry& p : built_in_policies()) width = std::max(width, p.name.size());
-  for (const policy_entry& p : built_in_policies()) fmt::print("{:<{}}  {}\n", p.name, width, p.help);
+  const std::string standard = run_rules().find("policy")->fallback;
+  for (const policy_entry& p : built_in_policies())
+    fmt::print("{:<{}}  {}{}\n", p.name, width, p.help, p.name == standard ? " (default)" : "");
   return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "apps/workload/assemble.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -31,7 +33,7 @@ place part(const model_entry& m, std::string_view key) {
   return place_of(std::get<value_table>(m.keys.content), key, m.keys.where);
 }
 
-/// Chain, data and cuts must suit each other.
+/// Chain, data and cuts have to suit each other.
 void check_chain(const model_entry& m, const model_description& d) {
   const auto& source = *std::get<source_ptr>(d.data.what);
   const std::size_t layers = located(part(m, "chain"), "model.chain", [&] { return d.chain.build(source).size(); });
@@ -39,10 +41,19 @@ void check_chain(const model_entry& m, const model_description& d) {
     located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });
 }
 
+void check_batch(const model_entry& m, const model_description& d) {
+  const auto& source = *std::get<source_ptr>(d.data.what);
+  if (source.samples(split::train) >= d.batch_size) return;
+  refuse(part(m, "batch_size"), "model.batch_size",
+         fmt::format("{} has {} training samples, fewer than one batch of {}", source.describe(),
+                     source.samples(split::train), d.batch_size));
+}
+
 void add_model(session& into, const model_entry& m, opened_data& data) {
   model_description d = m.description;
   d.data = data.open(m);
   check_chain(m, d);
+  check_batch(m, d);
   located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });
 }
 

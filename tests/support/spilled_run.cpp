@@ -1,5 +1,7 @@
 #include "tests/support/spilled_run.hpp"
 
+#include "tests/support/mortal_device.hpp"
+
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
@@ -40,6 +42,16 @@ std::string first_difference(const std::string& what, const std::vector<float>& 
   return {};
 }
 
+void add_device(session& s, const cpu_device& d, std::optional<std::size_t> dies_at) {
+  s.add_device("cpu", [d, dies_at](const std::string& name) -> std::unique_ptr<device> {
+    auto machine = make_cpu_device(name, d);
+    if (dies_at) {
+      return std::make_unique<mortal_device>(std::move(machine), *dies_at);
+    }
+    return machine;
+  });
+}
+
 }  // namespace
 
 exact_case tiny_gpt(double dropout, bool tied) {
@@ -53,8 +65,8 @@ exact_case tiny_gpt(double dropout, bool tied) {
 spilled_result train_spilled(const std::vector<exact_case>& models, run_options options) {
   at::set_num_threads(1);
   session s({.log = verbosity::quiet, .ablation = options.ablation});
-  for (const auto& d : options.devices) {
-    s.add_devices(1, d);
+  for (std::size_t i = 0; i < options.devices.size(); ++i) {
+    add_device(s, options.devices[i], i == 1 ? options.second_dies_at : std::nullopt);
   }
   s.use_policy(options.policy);
   for (std::size_t i = 0; i < models.size(); ++i) {

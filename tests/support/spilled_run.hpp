@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct run_options {
   std::string policy = "sharded-lrtf";
   std::vector<step_callback> callbacks{};
   ablation_options ablation{};
+  std::optional<std::size_t> second_dies_at{};   ///< operation at which the second device dies
 };
 
 struct spilled_result {

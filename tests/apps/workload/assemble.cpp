@@ -54,6 +54,12 @@ TEST_CASE("a language is refused for a chain that wants features") {
              StartsWith("w.toml:"));
 }
 
+TEST_CASE("data shorter than a batch are refused where the batch is given") {
+  CHECK(assembly_refusal(bent("batch_size = 4", "batch_size = 49999")) == "");
+  CHECK_THAT(assembly_refusal(bent("batch_size = 4", "batch_size = 50000")),
+             StartsWith("w.toml:15: model.batch_size: ") && Contains("49999 training samples"));
+}
+
 TEST_CASE("a cut behind the last layer is refused where the cuts are given") {
   CHECK_THAT(assembly_refusal(bent("steps = 3", "steps = 3\ncuts = [0, 4]")), StartsWith("w.toml:17: model.cuts: "));
 }

@@ -90,8 +90,15 @@ TEST_CASE("a required key may come from the grid alone, with its table") {
   CHECK(w.models[1].description.steps == 5);
 }
 
-TEST_CASE("a plain key of the model wins over leaves of the same name") {
-  CHECK(resolve_grid_key({}, "seed", model_rules()) == "seed");
+TEST_CASE("a plain key wins over leaves of the same name") {
+  const table_rules inner{.keys = {{.name = "seed"}, {.name = "layers"}}};
+  const table_rules rules{.keys = {{.name = "seed"}, {.name = "chain", .kind = value_kind::table, .inner = {inner}}}};
+  CHECK(resolve_grid_key({}, "seed", rules) == "seed");
+  CHECK(resolve_grid_key({}, "chain.seed", rules) == "chain.seed");
+  CHECK(resolve_grid_key({}, "layers", rules) == "chain.layers");
+}
+
+TEST_CASE("an option of two families is one leaf") {
   CHECK(resolve_grid_key({}, "layers", model_rules()) == "chain.layers");
 }
 

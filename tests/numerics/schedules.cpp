@@ -1,0 +1,117 @@
+#include "actors/policy/catalog.hpp"
+#include "tests/support/spilled_run.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+/// Three models that differ in everything that could leak from one into another.
+std::vector<exact_case> mixed_workload() {
+  auto a = tiny_gpt(0.1, true);
+  a.cuts = {0, 2, 4};
+  a.optimizer.clip_norm = 0.5;
+  auto b = tiny_gpt(0.0, false);
+  b.cuts = {0, 1, 2, 3, 4};
+  b.micro_batches = 4;
+  b.optimizer = sgd({.learning_rate = 0.05, .momentum = 0.9});
+  b.seed = 2;
+  auto c = tiny_gpt(0.2, true);
+  c.cuts = {0, 3};
+  c.micro_batches = 2;
+  c.steps = 4;
+  c.seed = 3;
+  return {a, b, c};
+}
+
+const std::vector<reference_result>& plain_results() {
+  static const auto results = [] {
+    std::vector<reference_result> all;
+    for (const auto& m : mixed_workload()) {
+      all.push_back(train_plain(m));
+    }
+    return all;
+  }();
+  return results;
+}
+
+void require_plain_bits(const spilled_result& spilled) {
+  for (std::size_t i = 0; i < plain_results().size(); ++i) {
+    INFO("model " << i);
+    REQUIRE(difference(plain_results()[i], spilled, i) == "");
+  }
+  for (const auto& d : spilled.summary.devices) {
+    INFO(d.name);
+    REQUIRE(d.peak <= d.budget);
+  }
+}
+
+cpu_device roomy() { return {.memory = 64_MiB}; }
+/// The smallest sufficient budget of the workload, to the byte.
+cpu_device tiny() { return {.memory = byte_count{164352}}; }
+
+}  // namespace
+
+TEST_CASE("one roomy device and two tiny ones give plain training's bits", "[schedules]") {
+  require_plain_bits(train_spilled(mixed_workload(), {.devices = {roomy()}}));
+  require_plain_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}}));
+}
+
+TEST_CASE("unequal speeds and slow links give plain training's bits", "[schedules]") {
+  const cpu_device slow{.memory = byte_count{164352}, .link = 100_MiB_per_s, .latency = std::chrono::microseconds(20), .speed = 0.3};
+  require_plain_bits(train_spilled(mixed_workload(), {.devices = {roomy(), slow}}));
+  require_plain_bits(train_spilled(mixed_workload(), {.devices = {slow, tiny(), slow}}));
+}
+
+TEST_CASE("every policy gives plain training's bits", "[schedules]") {
+  for (const auto& entry : built_in_policies()) {
+    INFO(entry.name);
+    require_plain_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}, .policy = entry.name}));
+  }
+}
+
+TEST_CASE("a model trained alone and one trained among others have the same bits", "[schedules]") {
+  const auto all = mixed_workload();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    INFO("model " << i);
+    REQUIRE(difference(plain_results()[i], train_spilled({all[i]}, {.devices = {tiny()}}), 0) == "");
+  }
+}
+
+TEST_CASE("each ablation gives plain training's bits", "[schedules]") {
+  const run_options base{.devices = {tiny(), tiny()}};
+  for (int i = 0; i < 3; ++i) {
+    auto options = base;
+    options.ablation = {.double_buffer = i != 0, .cache = i != 1, .sharp = i != 2};
+    INFO("ablation " << i);
+    require_plain_bits(train_spilled(mixed_workload(), options));
+  }
+}
+
+TEST_CASE("a callback that only watches changes no bit", "[schedules]") {
+  std::vector<float> seen;
+  const step_callback watch = [&](const step_completed& e, control&) {
+    if (e.model == model_id{0}) {
+      seen.push_back(e.loss);
+    }
+  };
+  require_plain_bits(train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}, .callbacks = {watch}}));
+  REQUIRE(seen == plain_results()[0].losses);
+}
+
+TEST_CASE("a device that dies at any operation changes no bit", "[schedules][loss]") {
+  for (std::size_t dies_at = 0; dies_at < 400; dies_at += dies_at < 60 ? 1 : 7) {
+    INFO("the second device dies at operation " << dies_at);
+    const auto spilled = train_spilled(mixed_workload(), {.devices = {tiny(), tiny()}, .second_dies_at = dies_at});
+    require_plain_bits(spilled);
+    if (!spilled.summary.devices[1].lost) {
+      break;  // the run ended before
+    }
+  }
+}
