@@ -25,7 +25,6 @@ namespace hydra {
 struct ablation_options {
   bool double_buffer = true;     ///< false: nothing is staged while a unit computes
   bool cache = true;             ///< false: blocks leave the device with their visit
-  bool copy_back_clean = false;  ///< true: forward parameters are copied back although clean
   bool sharp = true;             ///< false: one model after the other
 };
 
