@@ -95,7 +95,6 @@ void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads
   if (v.error) {
     port_.return_lease(lease);
     leases_.erase(found);
-    fail(v, v.error);
   } else {
     for (std::size_t i = 0; i < reads.size(); ++i) {
       submit_promotion(l, lease, l.reads[i], reads[i]);
@@ -137,8 +136,6 @@ void device_pipeline::completed(const completion& c) {
     on_computed(v, op, c);
   } else if (op.kind != op_kind::promote && op.kind != op_kind::promote_input) {
     on_landed(v, op);
-  } else if (v.error) {
-    fail(v, v.error);
   }
   advance();
 }
@@ -163,11 +160,14 @@ void device_pipeline::advance() {
 }
 
 bool device_pipeline::step(visit_record& v) {
-  if (!v.alive()) {
+  if (v.phase == visit_phase::ended) {
     return false;
   }
+  if (v.error) {
+    return try_end_failed(v);
+  }
   if (v.phase == visit_phase::claiming) {
-    return v.placed && v.ordered && try_claim(v);
+    return v.placed && v.ordered && first_to_claim(v) && try_claim(v);
   }
   if (v.phase == visit_phase::landing && v.outstanding == 0) {
     end_demoted(v);
@@ -223,6 +223,25 @@ void device_pipeline::say_state() {
 }
 
 // -- staging --------------------------------------------------------------------------------------------------------------
+
+template <class Predicate>
+bool device_pipeline::all_before(const visit_record& v, Predicate holds) const {
+  for (const auto& other : visits_) {
+    if (other.get() == &v) {
+      return true;
+    }
+    if (other->alive() && !holds(*other)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// At most one unit holds W without C: the budget has room for one W beside the unit that computes, and with more slots
+/// a second W could take the bytes that the first unit needs to compute.
+bool device_pipeline::first_to_claim(const visit_record& v) const {
+  return all_before(v, [](const visit_record& other) { return other.next_op > 0; });
+}
 
 std::optional<staged_block> device_pipeline::live_output(const block_id& id) const {
   for (const auto& v : visits_) {
@@ -375,15 +394,7 @@ void device_pipeline::submit_promotion(lease_record& lease, ticket id, const blo
 // -- computing ------------------------------------------------------------------------------------------------------------
 
 bool device_pipeline::first_to_submit(const visit_record& v) const {
-  for (const auto& other : visits_) {
-    if (other.get() == &v) {
-      return true;
-    }
-    if (other->alive() && !other->all_submitted()) {
-      return false;
-    }
-  }
-  return true;
+  return all_before(v, [](const visit_record& other) { return other.all_submitted(); });
 }
 
 /// C: reserved afresh, or taken over from the last unit that holds it. Then the first computation waits by ticket for
@@ -477,6 +488,8 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
   if (k == 0) {
     v.start_after.insert(v.start_after.end(), after.begin(), after.end());
     after = v.start_after;
+  } else {
+    after.push_back(v.batches[k - 1].compute);  // after a failure none of the later ones may run
   }
   operation op{.work = [work = v.work, k, parameters = v.parameters.block,
                         blocks = micro_batch_blocks{batch.input.block, batch.second.block, output},
@@ -600,9 +613,7 @@ void device_pipeline::on_computed(visit_record& v, const operation_record& op, c
   last_compute_end_ = c.end;
   v.batches[op.batch].computed = true;
   ++v.computed;
-  if (v.error) {
-    fail(v, v.error);
-  } else if (v.all_computed()) {
+  if (!v.error && v.all_computed()) {
     finish_compute(v);
   }
 }
@@ -633,24 +644,50 @@ void device_pipeline::on_landed(visit_record& v, const operation_record& op) {
       cache_.set_clean(*out);
     }
   }
-  if (v.error) {
-    fail(v, v.error);
-  }
 }
 
 // -- ends -----------------------------------------------------------------------------------------------------------------
 
-/// Keeps the cause, waits for what is outstanding, then ends the visit.
+/// Keeps the cause; the visit ends (in advance) when nothing of it is outstanding. Later units of the model go with it:
+/// what they read here will not reach home, so they must not be committed.
 void device_pipeline::fail(visit_record& v, const fault& why) {
-  if (!v.error || (v.error.code == fault_code::dependency_failed && why.code != fault_code::dependency_failed)) {
+  const bool first = !v.error;
+  if (first || (v.error.code == fault_code::dependency_failed && why.code != fault_code::dependency_failed)) {
     v.error = why;
   }
   if (why.code == fault_code::out_of_memory) {
     cache_.evict_all();
   }
-  if (v.outstanding == 0 && v.leases_awaited == 0 && v.phase != visit_phase::ended) {
-    end_failed(v);
+  if (first) {
+    fail_successors(v);
   }
+}
+
+void device_pipeline::fail_successors(const visit_record& v) {
+  bool later = false;
+  for (auto& other : visits_) {
+    if (later && other->alive() && other->what.model == v.what.model) {
+      other->error = {fault_code::dependency_failed, to_string(v.what) + " failed before it"};
+    }
+    later = later || other.get() == &v;
+  }
+}
+
+/// In the order of the chain: were a successor's failure heard before its cause, it would be tried again in vain.
+bool device_pipeline::try_end_failed(visit_record& v) {
+  if (v.outstanding > 0 || v.leases_awaited > 0) {
+    return false;
+  }
+  for (const auto& other : visits_) {
+    if (other.get() == &v) {
+      break;
+    }
+    if (other->error && other->phase != visit_phase::ended && other->what.model == v.what.model) {
+      return false;
+    }
+  }
+  end_failed(v);
+  return true;
 }
 
 void device_pipeline::release(visit_record& v) {

@@ -107,6 +107,9 @@ class device_pipeline {
   void erase_ended();
 
   // -- staging -----------------------------------------------------------------------------------------------------
+  template <class Predicate>
+  bool all_before(const visit_record& v, Predicate holds) const;
+  bool first_to_claim(const visit_record& v) const;
   bool try_claim(visit_record& v);
   std::vector<wanted_block> wanted(const visit_record& v, std::size_t k) const;
   bool resolve(wanted_block& w);
@@ -135,6 +138,8 @@ class device_pipeline {
   void on_landed(visit_record& v, const operation_record& op);
   void finish_compute(visit_record& v);
   void fail(visit_record& v, const fault& why);
+  void fail_successors(const visit_record& v);
+  bool try_end_failed(visit_record& v);
   void end_failed(visit_record& v);
   void end_demoted(visit_record& v);
   void release(visit_record& v);

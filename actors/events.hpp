@@ -20,8 +20,8 @@ struct step_completed {
   float grad_norm = 0;         ///< 0 without clipping
 };
 
-/// Requests of a callback. They take effect at that model's next step boundary, which waits for the callback:
-/// results do not depend on timing.
+/// Requests of a callback. They take effect at that model's next step boundary, which waits for the callback: what a
+/// callback asks of the model it is called for does not depend on timing.
 class control {
  public:
   /// The model ends after the step that has just completed; its status is `stopped`.

@@ -61,8 +61,11 @@ class memory_manager final : public memory_actor::base {
 
   void on_lease_shard(const lease_shard& m) {
     const lease_request request{m.lease, m.device, m.what, m.reads, m.lands};
-    if (!waiting_.empty() || !grant(request)) {
-      waiting_.push_back(request);  // in order: a small request must not starve a large one
+    // In order, so that a small request does not starve a large one; but what only reads needs no room, and a unit
+    // that computes may have to read before it can give any back.
+    const bool waits = !waiting_.empty() && !m.lands.empty();
+    if (waits || !grant(request)) {
+      waiting_.push_back(request);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,7 @@ class scheduler final : public scheduler_actor::base {
 
   void on_model_added(const model_added& m) {
     tasks_[m.model] = m.task;
+    live_models_.insert(m.model);
     books_.add_model(m.model);
   }
 
@@ -61,7 +63,6 @@ class scheduler final : public scheduler_actor::base {
   }
 
   void on_unit_ready(const unit_ready& m) {
-    live_models_.insert_or_assign(m.what.model, true);
     const ready_unit ready{m.what, m.after, m.remaining, m.cost, m.bytes};
     if (books_.unit_ready(ready, clock().now())) {
       place();
@@ -164,7 +165,7 @@ class scheduler final : public scheduler_actor::base {
   reporter_actor reporter_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
-  std::map<model_id, bool> live_models_;
+  std::set<model_id> live_models_;
   std::vector<duration> decision_times_;
 };
 

@@ -78,7 +78,7 @@ std::optional<announcement> task_books::announce() {
 }
 
 std::optional<step_index> task_books::wanted_batch() {
-  if (given_up_ || wanted_ >= units_.steps() || wanted_ > next_.step + 1) {
+  if (given_up_ || wanted_ >= units_.steps() || wanted_ > completed_steps_ + 1) {
     return std::nullopt;
   }
   return step_index{wanted_++};

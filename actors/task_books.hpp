@@ -43,7 +43,8 @@ class task_books {
   // -- decisions ---------------------------------------------------------------------------------------------------
   /// The unit to announce now, once; nothing if none may be.
   std::optional<announcement> announce();
-  /// A step whose minibatch should be fetched now (one ahead of the step in flight), each once.
+  /// A step whose minibatch should be fetched now, each once: one ahead of the step that has not completed, so that
+  /// home never holds more than two (host_demand counts on it).
   std::optional<step_index> wanted_batch();
 
   // -- facts -------------------------------------------------------------------------------------------------------

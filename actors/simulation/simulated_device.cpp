@@ -49,7 +49,7 @@ ticket simulated_device::submit(queue_kind queue, operation op, std::span<const 
   c.end = c.begin + (c.error ? duration{} : length_of(queue, op));
   free = c.end;
   outcomes_[t.value] = {c.end, static_cast<bool>(c.error)};
-  deliver_(c.end - now, c);
+  deliver_(queue, c.end - now, c);
   return t;
 }
 

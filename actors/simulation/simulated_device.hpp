@@ -13,8 +13,8 @@ namespace hydra {
 class simulated_device final : public device {
  public:
   using clock_reader = std::function<time_point()>;
-  /// Delivers a completion after a delay on the virtual clock.
-  using timer = std::function<void(duration, const completion&)>;
+  /// Delivers a completion of a queue after a delay on the virtual clock.
+  using timer = std::function<void(queue_kind, duration, const completion&)>;
 
   simulated_device(device_info info, clock_reader now);
 

@@ -60,7 +60,7 @@ simulation::simulation(simulation_setup setup)
   coordinator_->clock().current_time += std::chrono::hours(1);  // zero would mean "no time"
   crew_ = launch(*system_, make_run_setup(std::move(setup)), [this](run_record r) { record_ = std::move(r); });
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    devices_[i]->deliver_by([actor = crew_.devices[i]](duration delay, const completion& c) {
+    devices_[i]->deliver_by([actor = crew_.devices[i]](queue_kind, duration delay, const completion& c) {
       caf::delayed_anon_send(actor, delay, operation_completed{c});
     });
   }
@@ -127,6 +127,15 @@ bool simulation::step(std::size_t choice) {
     std::swap(jobs.front(), jobs[choice % jobs.size()]);
     return coordinator_->try_run_once();
   }
+  return let_time_pass();
+}
+
+caf::scheduled_actor* simulation::next(std::size_t choice) const {
+  auto& jobs = coordinator_->jobs;
+  return jobs.empty() ? nullptr : dynamic_cast<caf::scheduled_actor*>(jobs[choice % jobs.size()]);
+}
+
+bool simulation::let_time_pass() {
   // One at a time: firing all that are pending would jump the clock.
   return coordinator_->has_pending_timeout() && coordinator_->trigger_timeout();
 }

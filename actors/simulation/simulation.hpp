@@ -6,6 +6,7 @@
 #include "actors/spawn.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/scheduled_actor.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 
 #include <cstdint>
@@ -57,6 +58,12 @@ class simulation {
   /// Lets one runnable actor handle one message: the `choice`-th of those that can (modulo their number). If none can,
   /// the next time-out fires. False if nothing is left to do.
   bool step(std::size_t choice = 0);
+
+  /// The actor that `step(choice)` lets run; null if a time-out would fire.
+  caf::scheduled_actor* next(std::size_t choice = 0) const;
+
+  /// Fires the next time-out although actors could run: messages take time. False if none is pending.
+  bool let_time_pass();
 
   /// Steps in order until nothing is left to do.
   void run();

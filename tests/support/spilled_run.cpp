@@ -52,6 +52,16 @@ void add_device(session& s, const cpu_device& d, std::optional<std::size_t> dies
   });
 }
 
+void build(session& s, const std::vector<exact_case>& models, const run_options& options) {
+  for (std::size_t i = 0; i < options.devices.size(); ++i) {
+    add_device(s, options.devices[i], i == 1 ? options.second_dies_at : std::nullopt);
+  }
+  s.use_policy(options.policy);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    s.add_model(describe(models[i], i));
+  }
+}
+
 }  // namespace
 
 exact_case tiny_gpt(double dropout, bool tied) {
@@ -62,16 +72,16 @@ exact_case tiny_gpt(double dropout, bool tied) {
   return c;
 }
 
-spilled_result train_spilled(const std::vector<exact_case>& models, run_options options) {
+byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options) {
+  session s;
+  build(s, models, options);
+  return s.plan().host_needed;
+}
+
+spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options) {
   at::set_num_threads(1);
-  session s({.log = verbosity::quiet, .ablation = options.ablation});
-  for (std::size_t i = 0; i < options.devices.size(); ++i) {
-    add_device(s, options.devices[i], i == 1 ? options.second_dies_at : std::nullopt);
-  }
-  s.use_policy(options.policy);
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    s.add_model(describe(models[i], i));
-  }
+  session s({.host_memory = options.host_memory, .log = verbosity::quiet, .ablation = options.ablation});
+  build(s, models, options);
   for (const auto& call : options.callbacks) {
     s.on<step_completed>(call);
   }

@@ -33,6 +33,7 @@ struct run_options {
   std::string policy = "sharded-lrtf";
   std::vector<step_callback> callbacks{};
   ablation_options ablation{};
+  byte_count host_memory{};
   std::optional<std::size_t> second_dies_at{};   ///< operation at which the second device dies
 };
 
@@ -41,7 +42,10 @@ struct spilled_result {
   std::vector<std::map<std::string, std::vector<float>>> parameters;   ///< per model
 };
 
-spilled_result train_spilled(const std::vector<exact_case>& models, run_options options);
+/// Host memory that the plan of such a run asks for.
+byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options);
+
+spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options);
 
 reference_result train_plain(const exact_case& model);
 

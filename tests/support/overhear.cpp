@@ -1,0 +1,133 @@
+#include "tests/support/overhear.hpp"
+
+#include <caf/actor_control_block.hpp>
+#include <caf/mailbox_element.hpp>
+
+#include <fmt/format.h>
+
+namespace hydra::test {
+
+namespace {
+
+template <class Handles>
+std::string one_of(const Handles& handles, const char* role, caf::actor_id id) {
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i].id() == id) {
+      return fmt::format("{} {}", role, i);
+    }
+  }
+  return {};
+}
+
+template <class Handle>
+bool is(const Handle& handle, caf::actor_id id) {
+  return handle && handle.id() == id;
+}
+
+std::string role_of(const crew_assembled& crew, caf::actor_id id) {
+  if (auto device = one_of(crew.devices, "DEVICE", id); !device.empty()) {
+    return device;
+  }
+  if (is(crew.scheduler, id)) {
+    return "SCHEDULER";
+  }
+  if (is(crew.memory, id)) {
+    return "MEMORY MANAGER";
+  }
+  if (is(crew.optimizer, id)) {
+    return "OPTIMIZER";
+  }
+  if (is(crew.data, id)) {
+    return "DATA";
+  }
+  if (is(crew.controller, id)) {
+    return "CONTROLLER";
+  }
+  if (is(crew.reporter, id)) {
+    return "REPORTER";
+  }
+  return is(crew.supervisor, id) ? "SUPERVISOR" : one_of(crew.tasks, "MODEL TASK", id);
+}
+
+std::string after_of(const unit_ready& m) { return m.after ? fmt::format(" after device {}", m.after->value) : ""; }
+
+std::string list(const char* what, const std::vector<block_id>& blocks) {
+  std::string text = blocks.empty() ? fmt::format("{} nothing", what) : what;
+  for (const auto& b : blocks) {
+    text += fmt::format(" {} {}", to_string(b.kind), b.shard.value);
+  }
+  return text;
+}
+
+std::string say(const begin_run&) { return "begin_run"; }
+std::string say(const model_added& m) { return fmt::format("model_added {}", m.model.value); }
+std::string say(const model_left& m) { return fmt::format("model_left {}", m.model.value); }
+std::string say(const model_ended& m) {
+  return fmt::format("model_ended {} after {} steps{}{}", m.model.value, m.steps, m.stopped ? ", stopped" : "",
+                     m.why ? ", failed" : "");
+}
+std::string say(const batch_wanted& m) { return fmt::format("batch_wanted step {}", m.step.value); }
+std::string say(const batch_ready& m) { return fmt::format("batch_ready step {}", m.step.value); }
+std::string say(const unit_ready& m) { return "unit_ready " + to_string(m.what) + after_of(m); }
+std::string say(const device_freed& m) {
+  return fmt::format("device_freed {} credit, {}", m.credits, m.running ? "runs " + to_string(*m.running) : "idle");
+}
+std::string say(const prefetch_shard& m) { return "prefetch_shard " + to_string(m.what); }
+std::string say(const unit_placed& m) { return fmt::format("unit_placed {} on device {}", to_string(m.what), m.device.value); }
+std::string say(const execute_shard& m) { return "execute_shard " + to_string(m.what); }
+std::string say(const lease_shard& m) {
+  return fmt::format("lease_shard {}: {}; {}", to_string(m.what), list("reads", m.reads), list("lands", m.lands));
+}
+std::string say(const shard_leased& m) { return fmt::format("shard_leased {}", m.lease.value); }
+std::string say(const lease_refused& m) { return fmt::format("lease_refused {}", m.lease.value); }
+std::string say(const lease_returned& m) { return fmt::format("lease_returned {}", m.lease.value); }
+std::string say(const shard_demoted& m) { return "shard_demoted " + to_string(m.what); }
+std::string say(const shard_failed& m) { return "shard_failed " + to_string(m.what); }
+std::string say(const shard_completed& m) { return "shard_completed " + to_string(m.what); }
+std::string say(const step_shard& m) { return fmt::format("step_shard {} step {}", m.shard.value, m.step.value); }
+std::string say(const shard_stepped& m) { return fmt::format("shard_stepped {} version {}", m.shard.value, m.version.value); }
+std::string say(const shard_updated& m) { return fmt::format("shard_updated {} version {}", m.shard.value, m.version.value); }
+std::string say(const step_observed& m) { return fmt::format("step_observed step {}", m.what.step.value); }
+std::string say(const step_acknowledged& m) {
+  return fmt::format("step_acknowledged step {}{}", m.step.value, m.stop ? ", stop" : "");
+}
+std::string say(const device_lost& m) { return fmt::format("device_lost {}", m.device.value); }
+std::string say(const unit_lost& m) { return fmt::format("unit_lost {}, next attempt {}", to_string(m.what), m.next_attempt); }
+std::string say(const withdraw_unit& m) { return "withdraw_unit " + to_string(m.what); }
+std::string say(const run_aborted&) { return "run_aborted"; }
+std::string say(const shut_down&) { return "shut_down"; }
+
+template <class... Messages>
+std::string text_of(const overheard& o) {
+  std::string text;
+  const auto try_one = [&]<class M>(const M* m) { return m != nullptr && (text = say(*m), true); };
+  (try_one(o.get<Messages>()) || ...);
+  return text;
+}
+
+}  // namespace
+
+std::optional<overheard> overhear(const simulation& s, std::size_t choice) {
+  auto* actor = s.next(choice);
+  auto* element = actor ? actor->peek_at_next_mailbox_element() : nullptr;
+  if (!element) {
+    return std::nullopt;
+  }
+  const auto& crew = s.actors();
+  return overheard{.from = element->sender ? role_of(crew, element->sender->id()) : "",
+                   .to = role_of(crew, actor->id()),
+                   .content = &element->content()};
+}
+
+std::string to_text(const overheard& m) {
+  const auto said =
+      m.to == "REPORTER"
+          ? ""
+          : text_of<begin_run, model_added, model_left, model_ended, batch_wanted, batch_ready, unit_ready, device_freed,
+                    prefetch_shard, unit_placed, execute_shard, lease_shard, shard_leased, lease_refused, lease_returned,
+                    shard_demoted, shard_failed, shard_completed, step_shard, shard_stepped, shard_updated,
+                    step_observed, step_acknowledged, device_lost, unit_lost, withdraw_unit, run_aborted, shut_down>(m);
+  return said.empty() ? said : fmt::format("{}{}{} {}", m.from, m.from.empty() ? "-> " : " -> ", m.to, said);
+}
+
+}  // namespace hydra::test

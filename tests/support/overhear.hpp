@@ -1,0 +1,33 @@
+#pragma once
+// Looks into the mailbox of the actor that is about to run: who says what to whom, without a change in any actor.
+
+#include "actors/simulation/simulation.hpp"
+
+#include <caf/type_erased_tuple.hpp>
+
+#include <optional>
+#include <string>
+
+namespace hydra::test {
+
+/// A message that will be handled next. `from` is empty for completions, time-outs and set-up code.
+struct overheard {
+  std::string from;                    ///< "SCHEDULER", "DEVICE 0", "MODEL TASK 2"
+  std::string to;
+  const caf::type_erased_tuple* content = nullptr;
+
+  /// The message if it is an M, else null. Valid until the step.
+  template <class M>
+  const M* get() const {
+    return content->match_elements<M>() ? &content->get_as<M>(0) : nullptr;
+  }
+};
+
+/// What `s.step(choice)` will handle; nothing if a time-out will fire.
+std::optional<overheard> overhear(const simulation& s, std::size_t choice = 0);
+
+/// "SCHEDULER -> DEVICE 0 prefetch_shard model 0 step 0 forward 0". Empty for messages outside of the story at the top
+/// of protocol.hpp: completions, reports, deaths.
+std::string to_text(const overheard& m);
+
+}  // namespace hydra::test
