@@ -22,10 +22,38 @@ std::string detail_of(const visit_record& v) {
   return fmt::format("{} {} {} step {}", v.model->name, to_string(v.what.way), v.what.shard.value, v.what.step.value);
 }
 
-duration overlap(const copy_interval& copy, time_point begin, time_point end) {
-  const auto from = std::max(copy.begin, begin);
-  const auto to = std::min(copy.end, end);
-  return to > from ? to - from : duration{};
+byte_count total(const std::vector<reservation>& parts) {
+  byte_count sum;
+  for (const auto& part : parts) {
+    sum += part.bytes();
+  }
+  return sum;
+}
+
+/// Moves exactly `n` bytes of claims; there are as many.
+void move_bytes(std::vector<reservation>& from, byte_count n, std::vector<reservation>& to) {
+  while (n > byte_count{}) {
+    auto& part = from.back();
+    const auto now = std::min(n, part.bytes());
+    to.push_back(part.split(now));
+    n -= now;
+    if (part.bytes() == byte_count{}) {
+      from.pop_back();
+    }
+  }
+}
+
+/// Time within [begin, end) that at least one of the copies covers.
+duration covered(std::vector<copy_interval> copies, time_point begin, time_point end) {
+  std::ranges::sort(copies, {}, &copy_interval::begin);
+  duration sum{};
+  for (const auto& copy : copies) {
+    const auto from = std::max(copy.begin, begin);
+    const auto to = std::min(copy.end, end);
+    sum += to > from ? to - from : duration{};
+    begin = std::max(begin, to);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -76,6 +104,7 @@ void device_pipeline::execute(const unit& u, sharded_model_ptr model, std::size_
 void device_pipeline::withdraw(const unit& u) {
   const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
   if (found != visits_.end() && (*found)->phase != visit_phase::ended) {
+    (*found)->withdrawn = true;
     fail(**found, {fault_code::cancelled, to_string(u) + " was withdrawn"});
   }
   advance();
@@ -132,6 +161,7 @@ void device_pipeline::completed(const completion& c) {
   }
   if (c.error) {
     fail(v, c.error);
+    fail_behind(c.operation);
   } else if (op.kind == op_kind::compute) {
     on_computed(v, op, c);
   } else if (op.kind != op_kind::promote && op.kind != op_kind::promote_input) {
@@ -160,18 +190,15 @@ void device_pipeline::advance() {
 }
 
 bool device_pipeline::step(visit_record& v) {
-  if (v.phase == visit_phase::ended) {
+  if (may_end(v)) {
+    v.error ? end_failed(v) : end_demoted(v);
+    return true;
+  }
+  if (!v.alive()) {
     return false;
   }
-  if (v.error) {
-    return try_end_failed(v);
-  }
   if (v.phase == visit_phase::claiming) {
-    return v.placed && v.ordered && first_to_claim(v) && try_claim(v);
-  }
-  if (v.phase == visit_phase::landing && v.outstanding == 0) {
-    end_demoted(v);
-    return true;
+    return fail_with_predecessor(v) || (v.placed && v.ordered && first_to_claim(v) && try_claim(v));
   }
   const bool submits = v.phase == visit_phase::staged || v.phase == visit_phase::running;
   return submits && !v.all_submitted() && first_to_submit(v) && pump(v);
@@ -397,34 +424,55 @@ bool device_pipeline::first_to_submit(const visit_record& v) const {
   return all_before(v, [](const visit_record& other) { return other.all_submitted(); });
 }
 
-/// C: reserved afresh, or taken over from the last unit that holds it. Then the first computation waits by ticket for
-/// that unit's landing copies, whose bytes it needs; no message lies between the two units.
-bool device_pipeline::try_working(visit_record& v) {
-  const auto need = v.model->plan.footprint_of(v.what).working;
-  if (auto fresh = cache_.make_room(need)) {
-    v.working.push_back(std::move(*fresh));
-    return true;
-  }
+/// The last unit that still has bytes to pass on; all its computations are submitted before those of `v`.
+visit_record* device_pipeline::predecessor_with_room(const visit_record& v) const {
   visit_record* holder = nullptr;
-  for (auto& other : visits_) {
-    if (other.get() != &v && other->alive() && !other->working.empty() && other->all_submitted()) {
+  for (const auto& other : visits_) {
+    const bool has_room = !(other->transient.empty() && other->landing_room.empty());
+    if (other.get() != &v && other->alive() && other->all_submitted() && has_room) {
       holder = other.get();
     }
   }
-  if (!holder) {
+  return holder;
+}
+
+bool device_pipeline::collect_working(visit_record& v, byte_count need, std::vector<reservation>& got) {
+  if (auto fresh = cache_.make_room(need)) {
+    got.push_back(std::move(*fresh));
+    return true;
+  }
+  auto* before = predecessor_with_room(v);
+  if (!before) {
     return false;
   }
-  byte_count held;
-  for (const auto& r : holder->working) {
-    held += r.bytes();
-  }
-  auto more = held < need ? cache_.make_room(need - held) : std::optional(reservation{});
+  const auto when_computed = std::min(total(before->transient), need);
+  const auto when_landed = std::min(total(before->landing_room), need - when_computed);
+  auto more = cache_.make_room(need - when_computed);
   if (!more) {
+    more = cache_.make_room(need - when_computed - when_landed);
+    if (!more) {
+      return false;
+    }
+    move_bytes(before->landing_room, when_landed, got);
+    v.waits_for_landing = true;
+    v.start_after.insert(v.start_after.end(), before->landing.begin(), before->landing.end());
+  }
+  move_bytes(before->transient, when_computed, got);
+  v.start_after.push_back(before->batches.back().compute);
+  got.push_back(std::move(*more));
+  return true;
+}
+
+/// C, parted by when it will be free again.
+bool device_pipeline::try_working(visit_record& v) {
+  const auto& footprint = v.model->plan.footprint_of(v.what);
+  std::vector<reservation> got;
+  if (!collect_working(v, footprint.working, got)) {
     return false;
   }
-  v.working = std::exchange(holder->working, {});
-  v.working.push_back(std::move(*more));
-  v.start_after.insert(v.start_after.end(), holder->landing.begin(), holder->landing.end());
+  move_bytes(got, std::min(footprint.landing, footprint.working), v.landing_room);
+  v.transient = std::move(got);
+  v.claimed = true;
   return true;
 }
 
@@ -456,7 +504,7 @@ bool device_pipeline::fetch(visit_record& v, std::size_t k) {
 
 bool device_pipeline::pump(visit_record& v) {
   bool changed = false;
-  if (v.working.empty() && v.next_op == 0) {
+  if (!v.claimed && v.next_op == 0) {
     if (!try_working(v)) {
       return false;
     }
@@ -589,6 +637,7 @@ void device_pipeline::count(const operation_record& op, const completion& c) {
       [[fallthrough]];
     default:
       counters_.d2h_bytes += op.bytes;
+      landings_.push_back({c.begin, c.end});
       queue = "d2h";
   }
   if (spans_) {
@@ -604,12 +653,20 @@ void device_pipeline::on_promoted(const operation_record& op) {
   }
 }
 
-void device_pipeline::on_computed(visit_record& v, const operation_record& op, const completion& c) {
-  if (op.batch == 0 && last_compute_end_) {
-    for (const auto& copy : v.copies) {
-      counters_.exposed_transfer += overlap(copy, *last_compute_end_, c.begin);
-    }
+/// The idle time before a computation that copies explain: its unit's own, and landings whose bytes it had to wait for.
+void device_pipeline::expose(const visit_record& v, time_point begin) {
+  auto copies = v.copies;
+  if (v.waits_for_landing) {
+    copies.insert(copies.end(), landings_.begin(), landings_.end());
   }
+  if (last_compute_end_) {
+    counters_.exposed_transfer += covered(std::move(copies), *last_compute_end_, begin);
+  }
+  landings_.clear();
+}
+
+void device_pipeline::on_computed(visit_record& v, const operation_record& op, const completion& c) {
+  expose(v, c.begin);
   last_compute_end_ = c.end;
   v.batches[op.batch].computed = true;
   ++v.computed;
@@ -627,6 +684,7 @@ void device_pipeline::finish_compute(visit_record& v) {
     }
   }
   v.pins.clear();
+  v.transient.clear();
   if (has_gradients(v.what)) {
     cache_.drop(parameters_of(v.what));  // the next version comes from the optimizer
     for (const auto& id : consumed_by(v.what, v.model->size())) {
@@ -673,28 +731,55 @@ void device_pipeline::fail_successors(const visit_record& v) {
   }
 }
 
-/// In the order of the chain: were a successor's failure heard before its cause, it would be tried again in vain.
-bool device_pipeline::try_end_failed(visit_record& v) {
-  if (v.outstanding > 0 || v.leases_awaited > 0) {
-    return false;
-  }
+/// A unit that arrives while one before it is failing: the model does not know yet. (If that one was withdrawn the model
+/// knows, and this is the next attempt.)
+bool device_pipeline::fail_with_predecessor(visit_record& v) {
   for (const auto& other : visits_) {
     if (other.get() == &v) {
-      break;
-    }
-    if (other->error && other->phase != visit_phase::ended && other->what.model == v.what.model) {
       return false;
     }
+    const bool failing = other->error && !other->withdrawn && other->phase != visit_phase::ended;
+    if (failing && other->what.model == v.what.model) {
+      fail(v, {fault_code::dependency_failed, to_string(other->what) + " fails before it"});
+      return true;
+    }
   }
-  end_failed(v);
-  return true;
+  return false;
+}
+
+/// In the order of the chain, whichever queue is the last to say that it is done: home must never have a unit without
+/// the one before it, and a failure that is heard before its cause would be tried again in vain.
+bool device_pipeline::may_end(const visit_record& v) const {
+  const bool over = v.error ? v.leases_awaited == 0 : v.phase == visit_phase::landing;
+  if (!over || v.outstanding > 0 || v.phase == visit_phase::ended) {
+    return false;
+  }
+  // What it took over from the unit before may still be in that one's use.
+  if (!std::ranges::all_of(v.start_after, [this](ticket t) { return done(t); })) {
+    return false;
+  }
+  const auto first = std::ranges::find_if(visits_, [&](const auto& other) {
+    return other->what.model == v.what.model && other->phase != visit_phase::ended;
+  });
+  return first->get() == &v;
+}
+
+/// What is enqueued behind a failed operation fails, too. Said at once, so that no third unit is enqueued behind the
+/// second: units of several models would hand the failure on for ever.
+void device_pipeline::fail_behind(ticket failed) {
+  for (auto& v : visits_) {
+    if (v->alive() && std::ranges::find(v->start_after, failed) != v->start_after.end()) {
+      fail(*v, {fault_code::dependency_failed, to_string(v->what) + " was enqueued behind what failed"});
+    }
+  }
 }
 
 void device_pipeline::release(visit_record& v) {
   for (const auto& id : std::exchange(v.pins, {})) {
     cache_.unpin(id);
   }
-  v.working.clear();
+  v.transient.clear();
+  v.landing_room.clear();
   v.lands.clear();
   v.batches.clear();
   v.parameters = {};

@@ -34,20 +34,22 @@ struct pipeline_options {
   std::uint32_t slots = 1;         ///< units staged besides the one computing; 1 = the paper's double buffer
   bool double_buffer = true;       ///< false: the credit comes back when the device falls idle
   bool cache = true;               ///< false: blocks leave with their visit
-  byte_count staging_room;         ///< X of the plan: outputs stay cached only while this much can still be staged
+  byte_count staging_room{};       ///< X of the plan: outputs stay cached only while this much can still be staged
 };
 
 struct pipeline_counters {
   duration busy{};
-  duration exposed_transfer{};
+  duration exposed_transfer{};     ///< compute queue idle while copies ran that the next computation waited for
   byte_count h2d_bytes;
   byte_count d2h_bytes;
   std::uint64_t hits = 0;          ///< parameters found on the device
   std::uint64_t misses = 0;
 };
 
-/// Order of claims: W (staging) -> lease -> copies; C (computing) when all computations before it are submitted, either
-/// reserved afresh or passed on by the unit before, whose landing copies the first computation then waits for by ticket.
+/// Order of claims: W (staging) -> lease -> copies; C (computing) when all computations before it are submitted: reserved
+/// afresh, or passed on by the unit before. What that one needs only to compute is free when the compute queue reaches
+/// this unit; if that is not enough, its landing room is taken, too, and the first computation waits by ticket for its
+/// landing copies. Either way no message lies between two staged units.
 class device_pipeline {
  public:
   /// `machine`, `port` and `spans` (may be null) outlive the pipeline.
@@ -123,6 +125,8 @@ class device_pipeline {
 
   // -- computing ---------------------------------------------------------------------------------------------------
   bool try_working(visit_record& v);
+  bool collect_working(visit_record& v, byte_count need, std::vector<reservation>& got);
+  visit_record* predecessor_with_room(const visit_record& v) const;
   bool first_to_submit(const visit_record& v) const;
   bool fetch(visit_record& v, std::size_t k);
   bool pump(visit_record& v);
@@ -137,9 +141,12 @@ class device_pipeline {
   void on_computed(visit_record& v, const operation_record& op, const completion& c);
   void on_landed(visit_record& v, const operation_record& op);
   void finish_compute(visit_record& v);
+  void expose(const visit_record& v, time_point begin);
   void fail(visit_record& v, const fault& why);
+  void fail_behind(ticket failed);
   void fail_successors(const visit_record& v);
-  bool try_end_failed(visit_record& v);
+  bool fail_with_predecessor(visit_record& v);
+  bool may_end(const visit_record& v) const;
   void end_failed(visit_record& v);
   void end_demoted(visit_record& v);
   void release(visit_record& v);
@@ -165,6 +172,7 @@ class device_pipeline {
   bool advancing_ = false;
   std::vector<block_id> newly_cached_;
   std::optional<time_point> last_compute_end_;
+  std::vector<copy_interval> landings_;   ///< since the last computation ended
   pipeline_counters counters_;
 };
 

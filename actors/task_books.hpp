@@ -30,7 +30,8 @@ class task_books {
   bool placed(const unit& u, device_id device);
   /// False if it is no flight of these books (late message).
   bool completed(const unit& u);
-  /// Rewinds to the unit if it is a flight (with all later ones) or the announced one. False for strangers.
+  /// Rewinds to the unit, with all later ones, if it is a flight; false for strangers. An announcement of an attempt
+  /// below `next_attempt` is void in any case.
   bool lost(const unit& u, std::uint32_t next_attempt);
   void version_at_home(shard_index shard, version_index version);
   void batch_at_home(step_index step);

@@ -55,12 +55,16 @@ struct visit_record {
   bool ordered = false;                  ///< execute_shard has come
   visit_phase phase = visit_phase::claiming;
   bool credit_returned = false;
+  bool withdrawn = false;                ///< the model knows that it will not complete
 
   std::shared_ptr<visit> work;
   staged_block parameters;
   std::vector<block_id> pins;            ///< cache entries it holds
   std::vector<block_id> inserted;        ///< cache entries it has made
-  std::vector<reservation> working;      ///< C
+  std::vector<reservation> transient;    ///< part of C that is free when it has computed
+  std::vector<reservation> landing_room; ///< part of C that is free when it has landed
+  bool claimed = false;                  ///< it has got its C
+  bool waits_for_landing = false;        ///< it took over landing room of the unit before
   std::vector<micro_batch_record> batches;
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;

@@ -53,6 +53,7 @@ footprint footprint_of(const chain_profile& profile, std::size_t first, std::siz
   if (way == direction::forward) {
     f.first_inputs = input;
     f.working = (input + output) * 2 + forward_working(profile, first, last);
+    f.landing = output * 2;
     return f;
   }
   const auto second = with_loss ? profile.targets : output;
@@ -60,6 +61,7 @@ footprint footprint_of(const chain_profile& profile, std::size_t first, std::siz
   f.first_inputs = input + second;
   f.working = f.parameters + (input + second + input_gradient) * 2 +
               backward_working(profile, first, last, with_loss) + scalars;
+  f.landing = f.parameters + input_gradient * 2 + scalars;
   return f;
 }
 

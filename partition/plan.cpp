@@ -19,6 +19,7 @@ namespace {
 struct device_limit {
   std::string name;
   byte_count memory;    ///< M
+  byte_count reserve;
   byte_count usable;    ///< M - reserve
 };
 
@@ -30,7 +31,7 @@ device_limit smallest(std::span<const plan_device> devices) {
   for (const auto& d : devices) {
     const auto usable = d.memory > d.reserve ? d.memory - d.reserve : byte_count{};
     if (limit.name.empty() || usable < limit.usable) {
-      limit = {d.name, d.memory, usable};
+      limit = {d.name, d.memory, d.reserve, usable};
     }
   }
   return limit;
@@ -84,8 +85,7 @@ std::string largest_piece(std::span<const plan_request> models) {
 
 [[noreturn]] void refuse(std::span<const plan_request> models, const device_limit& limit) {
   const auto least = least_demand(models);
-  const auto reserve = limit.memory > limit.usable ? limit.memory - limit.usable : byte_count{};
-  const auto sufficient = least.staging + least.computing + reserve;
+  const auto sufficient = least.staging + least.computing + limit.reserve;
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
                                 "memory of every device is {} ({} bytes). Raise memory, use more micro_batches, or "

@@ -3,6 +3,7 @@
 #include "models/parameter_layout.hpp"
 #include "runtime/accounting_allocator.hpp"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/ones_like_ops.h>
@@ -27,6 +28,18 @@ at::Tensor zeros(const std::vector<std::int64_t>& shape, element type) {
 byte_count less(byte_count a, byte_count b) { return a > b ? a - b : byte_count{}; }
 
 duration since(time_point start) { return steady_clock::now() - start; }
+
+/// One intra-op thread while it lives, as on a device by default; the caller's number comes back.
+class one_thread {
+ public:
+  one_thread() : before_(at::get_num_threads()) { at::set_num_threads(1); }
+  ~one_thread() { at::set_num_threads(before_); }
+  one_thread(const one_thread&) = delete;
+  one_thread& operator=(const one_thread&) = delete;
+
+ private:
+  int before_;
+};
 
 /// What one forward or backward with gradient was seen to take.
 struct measured_pass {
@@ -154,7 +167,7 @@ void measure_loss(chain_profile& profile, const chain& model, memory_account& ac
 }  // namespace
 
 chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples, int repeats) {
-  install_accounting_allocator();
+  const one_thread alone;
   memory_account account(unlimited);
   const charge_to charged(account);
   chain_profile profile;

@@ -34,7 +34,7 @@ struct chain_profile {
   std::int64_t samples = 0;
 };
 
-/// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and
+/// Measures every distinct layer (signature and input shape) once on the calling thread, with one intra-op thread, with zero parameters and
 /// inputs of the right shape; `repeats` timed runs after a warm one. Memory is charged to an account of its own.
 chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples, int repeats = 2);
 

@@ -40,9 +40,9 @@ void credit(std::uint32_t account, std::uint64_t charged) noexcept {
 
 [[noreturn]] void refuse(std::uint32_t account, std::uint64_t wanted) {
   const auto& bytes = table[account].bytes;
-  TORCH_CHECK_WITH(OutOfMemoryError, false, "a tensor of ", to_string(byte_count{wanted}), " does not fit: ",
-                   to_string(byte_count{bytes.used()}), " of the budget of ", to_string(byte_count{bytes.limit()}),
-                   " are in use");
+  TORCH_CHECK_WITH(OutOfMemoryError, false, "a tensor of ", to_string(byte_count{wanted}),
+                   " does not fit: ", to_string(byte_count{bytes.used()}), " of the budget of ",
+                   to_string(byte_count{bytes.limit()}), " are in use");
 }
 
 void charge(std::uint32_t account, std::uint64_t wanted) {
@@ -115,33 +115,19 @@ memory_account::memory_account(byte_count limit) : index_(take_slot(limit)) {
   install_accounting_allocator();  // without it nothing would be charged
 }
 
-memory_account::~memory_account() {
-  table[index_].taken = false;
-}
+memory_account::~memory_account() { table[index_].taken = false; }
 
-byte_count memory_account::used() const noexcept {
-  return byte_count{table[index_].bytes.used()};
-}
+byte_count memory_account::used() const noexcept { return byte_count{table[index_].bytes.used()}; }
 
-byte_count memory_account::peak() const noexcept {
-  return byte_count{table[index_].bytes.peak()};
-}
+byte_count memory_account::peak() const noexcept { return byte_count{table[index_].bytes.peak()}; }
 
-byte_count memory_account::limit() const noexcept {
-  return byte_count{table[index_].bytes.limit()};
-}
+byte_count memory_account::limit() const noexcept { return byte_count{table[index_].bytes.limit()}; }
 
-void memory_account::reset_peak() noexcept {
-  table[index_].bytes.reset_peak();
-}
+void memory_account::reset_peak() noexcept { table[index_].bytes.reset_peak(); }
 
-charge_to::charge_to(const memory_account& account) noexcept : previous_(payer) {
-  payer = account.index();
-}
+charge_to::charge_to(const memory_account& account) noexcept : previous_(payer) { payer = account.index(); }
 
-charge_to::~charge_to() {
-  payer = previous_;
-}
+charge_to::~charge_to() { payer = previous_; }
 
 void install_accounting_allocator() {
   static accounting_allocator allocator;

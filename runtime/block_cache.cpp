@@ -80,8 +80,8 @@ const block_cache::entry* block_cache::peek(const block_id& id) const {
   return block == nullptr ? nullptr : &block->entry;
 }
 
-const block_cache::entry& block_cache::insert(const block_id& id, reservation claim, std::shared_ptr<device_block> block,
-                                              bool dirty) {
+const block_cache::entry& block_cache::insert(const block_id& id, reservation claim,
+                                              std::shared_ptr<device_block> block, bool dirty) {
   if (state_->get(id)) throw fault_error{fault_code::internal, to_string(id) + " is already in the device's cache"};
   const byte_count bytes = claim.bytes();
   state_->blocks.push_back({id, entry{std::move(block), bytes, ticket{}, 1, dirty}, std::move(claim)});
@@ -89,13 +89,9 @@ const block_cache::entry& block_cache::insert(const block_id& id, reservation cl
   return state_->blocks.back().entry;
 }
 
-void block_cache::set_ready(const block_id& id, ticket filled_by) {
-  state_->require(id).entry.ready = filled_by;
-}
+void block_cache::set_ready(const block_id& id, ticket filled_by) { state_->require(id).entry.ready = filled_by; }
 
-void block_cache::pin(const block_id& id) {
-  ++state_->require(id).entry.pins;
-}
+void block_cache::pin(const block_id& id) { ++state_->require(id).entry.pins; }
 
 void block_cache::unpin(const block_id& id) {
   auto& block = state_->require(id);
@@ -150,12 +146,8 @@ std::vector<block_id> block_cache::ids() const {
   return all;
 }
 
-std::vector<block_id> block_cache::take_dropped() {
-  return std::exchange(state_->dropped, {});
-}
+std::vector<block_id> block_cache::take_dropped() { return std::exchange(state_->dropped, {}); }
 
-std::uint64_t block_cache::evictions() const noexcept {
-  return state_->evictions;
-}
+std::uint64_t block_cache::evictions() const noexcept { return state_->evictions; }
 
 }  // namespace hydra

@@ -43,7 +43,7 @@ class block_cache {
   /// The block has landed at home.
   void set_clean(const block_id& id);
   /// Drops an unpinned block (a stale version, a consumed activation); true if it was there and is gone now.
-  /// A pinned one is dropped with its last pin.
+  /// One that is pinned or dirty is dropped as soon as it is neither; until then it is found as before.
   bool drop(const block_id& id);
 
   /// Reserves `n` bytes from the budget, evicting clean unpinned blocks in LRU order as far as needed. Nothing is

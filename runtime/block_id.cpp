@@ -7,31 +7,33 @@ namespace hydra {
 namespace {
 
 /// Parameters and optimizer state are named by version, all else by step.
-bool has_version(block_kind kind) {
-  return kind == block_kind::parameters || kind == block_kind::state;
-}
+bool has_version(block_kind kind) { return kind == block_kind::parameters || kind == block_kind::state; }
 
 /// Blocks that exist once per shard, not once per micro-batch.
-bool is_per_shard(block_kind kind) {
-  return has_version(kind) || kind == block_kind::gradients;
-}
+bool is_per_shard(block_kind kind) { return has_version(kind) || kind == block_kind::gradients; }
 
-std::string numbered(const char* name, std::uint32_t value) {
-  return name + std::to_string(value);
-}
+std::string numbered(const char* name, std::uint32_t value) { return name + std::to_string(value); }
 
 }  // namespace
 
 std::string to_string(block_kind kind) {
   switch (kind) {
-    case block_kind::parameters: return "parameters";
-    case block_kind::gradients: return "gradients";
-    case block_kind::activation: return "activation";
-    case block_kind::upstream: return "upstream";
-    case block_kind::minibatch: return "minibatch";
-    case block_kind::targets: return "targets";
-    case block_kind::loss: return "loss";
-    case block_kind::state: return "state";
+    case block_kind::parameters:
+      return "parameters";
+    case block_kind::gradients:
+      return "gradients";
+    case block_kind::activation:
+      return "activation";
+    case block_kind::upstream:
+      return "upstream";
+    case block_kind::minibatch:
+      return "minibatch";
+    case block_kind::targets:
+      return "targets";
+    case block_kind::loss:
+      return "loss";
+    case block_kind::state:
+      return "state";
   }
   return "unknown block kind";
 }

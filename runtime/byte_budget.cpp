@@ -27,25 +27,18 @@ std::optional<reservation> byte_budget::try_reserve(byte_count n) {
 
 reservation byte_budget::reserve(byte_count n, const std::string& what) {
   if (auto claim = try_reserve(n)) return *std::move(claim);
-  throw fault_error{fault_code::out_of_memory, fmt::format("{} needs {} of {}, which has {} left of {}", what, to_string(n),
-                                                           books_->name, to_string(left()), to_string(limit()))};
+  throw fault_error{fault_code::out_of_memory,
+                    fmt::format("{} needs {} of {}, which has {} left of {}", what, to_string(n), books_->name,
+                                to_string(left()), to_string(limit()))};
 }
 
-byte_count byte_budget::limit() const noexcept {
-  return byte_count{books_->bytes.limit()};
-}
+byte_count byte_budget::limit() const noexcept { return byte_count{books_->bytes.limit()}; }
 
-byte_count byte_budget::used() const noexcept {
-  return byte_count{books_->bytes.used()};
-}
+byte_count byte_budget::used() const noexcept { return byte_count{books_->bytes.used()}; }
 
-byte_count byte_budget::peak() const noexcept {
-  return byte_count{books_->bytes.peak()};
-}
+byte_count byte_budget::peak() const noexcept { return byte_count{books_->bytes.peak()}; }
 
-byte_count byte_budget::left() const {
-  return byte_count{books_->bytes.left()};
-}
+byte_count byte_budget::left() const { return byte_count{books_->bytes.left()}; }
 
 reservation::reservation(std::shared_ptr<byte_budget::books> books, byte_count n) noexcept
     : books_(std::move(books)), bytes_(n) {}
@@ -61,9 +54,7 @@ reservation& reservation::operator=(reservation&& other) noexcept {
   return *this;
 }
 
-reservation::~reservation() {
-  release();
-}
+reservation::~reservation() { release(); }
 
 void reservation::release() noexcept {
   if (books_) books_->bytes.subtract(bytes_.value());

@@ -105,8 +105,8 @@ duration byte_rate::time_for(byte_count n) const noexcept {
 
 byte_count parse_bytes(std::string_view text) {
   constexpr auto allowed =
-      "write a number, not negative and below 16 million TiB, and a unit (B, kB, MB, GB, TB, KiB, MiB, GiB or TiB; none "
-      "means B), such as \"24MiB\", \"1.5 GiB\" or \"512\"";
+      "write a number, not negative and below 16 million TiB, and a unit (B, kB, MB, GB, TB, KiB, MiB, GiB or TiB; "
+      "none means B), such as \"24MiB\", \"1.5 GiB\" or \"512\"";
   const auto q = read_quantity(text, byte_units);
   const auto n = q ? to_integer(*q, std::numeric_limits<std::uint64_t>::max()) : std::nullopt;
   if (!n) refuse(text, "a number of bytes", allowed);
@@ -132,13 +132,9 @@ duration parse_duration(std::string_view text) {
   return duration{static_cast<std::int64_t>(*n)};
 }
 
-std::string to_string(byte_count n) {
-  return print_scaled(static_cast<double>(n.value()), "");
-}
+std::string to_string(byte_count n) { return print_scaled(static_cast<double>(n.value()), ""); }
 
-std::string to_string(byte_rate r) {
-  return r.limited() ? print_scaled(r.per_second(), "/s") : "not limited";
-}
+std::string to_string(byte_rate r) { return r.limited() ? print_scaled(r.per_second(), "/s") : "not limited"; }
 
 std::string to_string(duration d) {
   const char* sign = d < duration::zero() ? "-" : "";

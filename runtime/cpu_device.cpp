@@ -25,9 +25,7 @@ namespace {
 
 constexpr std::array queue_names{"compute", "h2d", "d2h"};
 
-constexpr std::size_t index_of(queue_kind queue) {
-  return static_cast<std::size_t>(queue);
-}
+constexpr std::size_t index_of(queue_kind queue) { return static_cast<std::size_t>(queue); }
 
 void require(bool holds, const std::string& device, const char* what) {
   if (!holds) throw fault_error{fault_code::bad_input, fmt::format("virtual device {}: {}", device, what)};
@@ -53,9 +51,7 @@ device_info describe(std::string name, const cpu_device& options) {
 }
 
 /// The emulation sleeps for microseconds: the default slack of the kernel's timers (50 us) would make a fast link slow.
-void sleep_precisely() {
-  prctl(PR_SET_TIMERSLACK, 1);
-}
+void sleep_precisely() { prctl(PR_SET_TIMERSLACK, 1); }
 
 /// The number is LibTorch's per-thread value, but the first parallel operation of a thread replaces it by the one that
 /// any thread of the process set last. Asking for it first is what makes LibTorch do that now and not later.
@@ -81,8 +77,8 @@ struct job {
 };
 
 std::string name_of(const job& j) {
-  return fmt::format("{}{}{}", *j.what.label.name ? j.what.label.name : "operation", j.what.label.detail.empty() ? "" : " of ",
-                     j.what.label.detail);
+  return fmt::format("{}{}{}", *j.what.label.name ? j.what.label.name : "operation",
+                     j.what.label.detail.empty() ? "" : " of ", j.what.label.detail);
 }
 
 class virtual_device final : public device {
@@ -190,11 +186,12 @@ bool virtual_device::may_leave_queue(const job& next) const {
 }
 
 fault virtual_device::verdict_on(const job& next) const {
-  if (stopped_) return {fault_code::cancelled, fmt::format("{} did not run: {} was stopped", name_of(next), info_.name)};
+  if (stopped_)
+    return {fault_code::cancelled, fmt::format("{} did not run: {} was stopped", name_of(next), info_.name)};
   const auto failed = std::ranges::find_if(next.after, [this](ticket t) { return tickets_.failed(t); });
   if (failed == next.after.end()) return {};
-  return {fault_code::dependency_failed,
-          fmt::format("{} did not run on {}: it waits for ticket {}, which failed", name_of(next), info_.name, failed->value)};
+  return {fault_code::dependency_failed, fmt::format("{} did not run on {}: it waits for ticket {}, which failed",
+                                                     name_of(next), info_.name, failed->value)};
 }
 
 void virtual_device::serve(queue_kind queue, int threads) {

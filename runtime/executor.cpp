@@ -32,7 +32,8 @@ class tbb_executor final : public executor {
 
  private:
   void run(ticket t, std::function<void()>& job) const {
-    const thread_local int one = (at::set_num_threads(1), 1);  // sums must not depend on the number of threads
+    // Sums must not depend on the number of threads. Asking first: a first parallel operation would overwrite it.
+    const thread_local int one = (at::get_num_threads(), at::set_num_threads(1), 1);
     static_cast<void>(one);
     completion c{.operation = t, .begin = steady_clock::now(), .end = {}, .error = {}};
     try {

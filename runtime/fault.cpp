@@ -12,9 +12,7 @@ namespace hydra {
 namespace {
 
 /// The text of a LibTorch error without the C++ backtrace, which helps nobody who reads a report.
-std::string text_of(const c10::Error& e) {
-  return e.what_without_backtrace();
-}
+std::string text_of(const c10::Error& e) { return e.what_without_backtrace(); }
 
 /// Most derived types first.
 fault translate(const std::exception_ptr& e) {
@@ -43,17 +41,28 @@ fault translate(const std::exception_ptr& e) {
 
 std::string to_string(fault_code code) {
   switch (code) {
-    case fault_code::none: return "none";
-    case fault_code::bad_input: return "bad input";
-    case fault_code::does_not_fit: return "does not fit";
-    case fault_code::out_of_memory: return "out of memory";
-    case fault_code::device_lost: return "device lost";
-    case fault_code::dependency_failed: return "dependency failed";
-    case fault_code::cancelled: return "cancelled";
-    case fault_code::refused: return "refused";
-    case fault_code::io: return "input/output";
-    case fault_code::not_finite: return "not finite";
-    case fault_code::internal: return "internal";
+    case fault_code::none:
+      return "none";
+    case fault_code::bad_input:
+      return "bad input";
+    case fault_code::does_not_fit:
+      return "does not fit";
+    case fault_code::out_of_memory:
+      return "out of memory";
+    case fault_code::device_lost:
+      return "device lost";
+    case fault_code::dependency_failed:
+      return "dependency failed";
+    case fault_code::cancelled:
+      return "cancelled";
+    case fault_code::refused:
+      return "refused";
+    case fault_code::io:
+      return "input/output";
+    case fault_code::not_finite:
+      return "not finite";
+    case fault_code::internal:
+      return "internal";
   }
   return "unknown fault";
 }

@@ -71,7 +71,10 @@ host_memory take_memory(std::uint64_t n) {
 class arena_block final : public host_block {
  public:
   arena_block(reservation claim, host_memory memory, std::uint64_t offset, byte_count size)
-      : claim_(std::move(claim)), memory_(std::move(memory)), data_(memory_ ? memory_.get() + offset : nullptr), size_(size) {}
+      : claim_(std::move(claim)),
+        memory_(std::move(memory)),
+        data_(memory_ ? memory_.get() + offset : nullptr),
+        size_(size) {}
 
   std::byte* data() noexcept override { return data_; }
   const std::byte* data() const noexcept override { return data_; }
@@ -109,9 +112,10 @@ class real_arena final : public budgeted_arena {
       auto memory = take_memory(bytes.bytes().value());
       return std::make_shared<arena_block>(std::move(bytes), std::move(memory), next_offset(n), n);
     } catch (const std::bad_alloc&) {
-      throw fault_error{fault_code::out_of_memory,
-                        fmt::format("{} needs {}, within the cap of {}, but the system has no such memory: lower the cap",
-                                    what, to_string(n), to_string(budget().limit()))};
+      throw fault_error{
+          fault_code::out_of_memory,
+          fmt::format("{} needs {}, within the cap of {}, but the system has no such memory: lower the cap", what,
+                      to_string(n), to_string(budget().limit()))};
     }
   }
 
@@ -140,21 +144,13 @@ std::span<Float> floats_of(Block& block) noexcept {
 
 }  // namespace
 
-std::span<float> host_block::floats() noexcept {
-  return floats_of<float>(*this);
-}
+std::span<float> host_block::floats() noexcept { return floats_of<float>(*this); }
 
-std::span<const float> host_block::floats() const noexcept {
-  return floats_of<const float>(*this);
-}
+std::span<const float> host_block::floats() const noexcept { return floats_of<const float>(*this); }
 
-std::unique_ptr<host_arena> make_host_arena(byte_count cap) {
-  return std::make_unique<real_arena>(cap);
-}
+std::unique_ptr<host_arena> make_host_arena(byte_count cap) { return std::make_unique<real_arena>(cap); }
 
-std::unique_ptr<host_arena> make_accounting_arena(byte_count cap) {
-  return std::make_unique<accounting_arena>(cap);
-}
+std::unique_ptr<host_arena> make_accounting_arena(byte_count cap) { return std::make_unique<accounting_arena>(cap); }
 
 byte_count host_charge(byte_count n) noexcept { return byte_count{footprint(n.value())}; }
 

@@ -8,9 +8,12 @@ namespace {
 
 spdlog::level::level_enum level_of(verbosity level) {
   switch (level) {
-    case verbosity::quiet: return spdlog::level::warn;
-    case verbosity::normal: return spdlog::level::info;
-    case verbosity::debug: return spdlog::level::debug;
+    case verbosity::quiet:
+      return spdlog::level::warn;
+    case verbosity::normal:
+      return spdlog::level::info;
+    case verbosity::debug:
+      return spdlog::level::debug;
   }
   return spdlog::level::info;
 }

@@ -37,8 +37,6 @@ void ticket_book::complete(ticket t, bool failed) {
   outstanding_.erase(t.value);
 }
 
-bool ticket_book::failed(ticket t) const {
-  return run_of(failed_, t.value) != failed_.end();
-}
+bool ticket_book::failed(ticket t) const { return run_of(failed_, t.value) != failed_.end(); }
 
 }  // namespace hydra

@@ -49,9 +49,7 @@ json name_of(const char* what, const place& where, const std::string& name) {
   return {{"ph", "M"}, {"name", what}, {"pid", where.process}, {"tid", where.thread}, {"args", {{"name", name}}}};
 }
 
-double microseconds(duration d) {
-  return static_cast<double>(d.count()) / 1e3;
-}
+double microseconds(duration d) { return static_cast<double>(d.count()) / 1e3; }
 
 json event_of(const span& s, const place& where, time_point origin) {
   json event{{"ph", "X"},

@@ -12,9 +12,12 @@ bool same_visit(const unit& a, const unit& b) noexcept {
 
 std::string to_string(direction d) {
   switch (d) {
-    case direction::forward: return "forward";
-    case direction::backward: return "backward";
-    case direction::evaluate: return "evaluate";
+    case direction::forward:
+      return "forward";
+    case direction::backward:
+      return "backward";
+    case direction::evaluate:
+      return "evaluate";
   }
   return "unknown direction";
 }

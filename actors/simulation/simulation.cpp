@@ -29,8 +29,9 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   p.forward_time = shard.forward;
   p.backward_time = shard.backward;
   p.update_time = shard.update;
-  p.forward = {.parameters = p.parameters, .first_inputs = p.input, .working = shard.working};
-  p.backward = {.parameters = p.parameters, .first_inputs = p.input + p.output, .working = shard.working};
+  p.forward = {.parameters = p.parameters, .first_inputs = p.input, .working = shard.working, .landing = shard.landing};
+  p.backward = {.parameters = p.parameters, .first_inputs = p.input + p.output,
+                .working = shard.working, .landing = shard.landing};
   return p;
 }
 

@@ -28,6 +28,7 @@ struct simulated_shard {
   byte_count parameters;
   byte_count activation;   ///< its output boundary
   byte_count working;      ///< C of either visit
+  byte_count landing{};    ///< part of it that is free only when the visit has landed
 };
 
 struct simulated_model {

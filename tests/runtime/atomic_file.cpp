@@ -52,7 +52,8 @@ TEST_CASE("a failure while writing leaves the old file and no other") {
   const test::temporary_folder folder;
   const auto file = folder.path() / "report.json";
   write_atomically(file, text("first"));
-  REQUIRE_THROWS_AS(write_atomically(file, [](std::ostream&) { throw std::logic_error{"half-way"}; }), std::logic_error);
+  REQUIRE_THROWS_AS(write_atomically(file, [](std::ostream&) { throw std::logic_error{"half-way"}; }),
+                    std::logic_error);
   REQUIRE_THROWS_AS(write_atomically(file, [](std::ostream& out) { out.setstate(std::ios::badbit); }), fault_error);
   REQUIRE(content_of(file) == "first");
   REQUIRE(folder.files() == 1);

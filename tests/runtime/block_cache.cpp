@@ -219,13 +219,25 @@ struct twin {
   void step() {
     const block_id id = any();
     switch (random() % 12) {
-      case 0: case 1: case 2: return insert(id);
-      case 3: return find(id);
-      case 4: return pin(id);
-      case 5: case 6: case 7: return unpin(id);
-      case 8: case 9: return set_clean(id);
-      case 10: return drop(id);
-      default: if (random() % 50 == 0) evict_all();
+      case 0:
+      case 1:
+      case 2:
+        return insert(id);
+      case 3:
+        return find(id);
+      case 4:
+        return pin(id);
+      case 5:
+      case 6:
+      case 7:
+        return unpin(id);
+      case 8:
+      case 9:
+        return set_clean(id);
+      case 10:
+        return drop(id);
+      default:
+        if (random() % 50 == 0) evict_all();
     }
   }
 

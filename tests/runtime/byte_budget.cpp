@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <limits>
 #include <random>
+#include <thread>
 #include <vector>
 
 using namespace hydra;
@@ -130,17 +130,20 @@ TEST_CASE("concurrent claims never pass the limit together") {
 }
 
 TEST_CASE("the peak is exact when several threads claim at once") {
-  constexpr std::size_t threads = 4;
-  std::vector<byte_budget> budgets;
-  for (int round = 0; round < 5000; ++round) budgets.emplace_back("device", 1_GiB);
-  std::barrier together{threads};
+  constexpr std::uint64_t threads = 4;
+  std::vector<byte_budget> budgets;  // many, because a race in one of them is rare
+  for (int i = 0; i < 20000; ++i) budgets.emplace_back("device", 1_GiB);
+  std::atomic<std::uint64_t> arrivals = 0;
+  const auto meet = [&](std::uint64_t round) {  // spinning: threads that are woken one by one do not meet
+    for (++arrivals; arrivals < threads * round;) std::this_thread::yield();
+  };
   test::in_parallel(threads, [&](int) {
     std::vector<reservation> held;
-    for (auto& budget : budgets) {
-      together.arrive_and_wait();
-      held.push_back(budget.reserve(7_B, "test"));
+    for (std::size_t i = 0; i < budgets.size(); ++i) {
+      meet(i + 1);
+      held.push_back(budgets[i].reserve(7_B, "test"));
     }
-    together.arrive_and_wait();  // nobody gives back before all have claimed
+    meet(budgets.size() + 1);  // nobody gives back before all have claimed
   });
   const bool exact = std::ranges::all_of(budgets, [](const auto& b) { return b.used() == 0_B && b.peak() == 28_B; });
   REQUIRE(exact);

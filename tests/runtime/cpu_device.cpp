@@ -8,13 +8,13 @@
 #include "tests/support/tensors.hpp"
 
 #include <ATen/Parallel.h>
-#include <catch2/catch.hpp>
 #include <pthread.h>
+#include <catch2/catch.hpp>
 
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <thread>
 #include <vector>
 
 using namespace hydra;
@@ -61,6 +61,8 @@ std::string thread_name() {
   pthread_getname_np(pthread_self(), name.data(), name.size());
   return name.data();
 }
+
+void nothing() {}
 
 /// Something to do whose own time can be measured.
 duration calculate() {
@@ -136,10 +138,10 @@ TEST_CASE("the compute queue keeps its number of threads whatever others set lat
 TEST_CASE("a copy takes at least latency plus bytes over rate, a computation does not") {
   bench b{{.memory = 1_MiB, .link = 1_GiB_per_s, .latency = 1ms}};
   for (const auto queue : {queue_kind::h2d, queue_kind::d2h}) {
-    const auto copy = b.run(queue, [] {}, 2_MiB);
+    const auto copy = b.run(queue, nothing, 2_MiB);
     REQUIRE(copy.end - copy.begin >= 1ms + (1_GiB_per_s).time_for(2_MiB));
   }
-  const auto computed = b.run(queue_kind::compute, [] {}, 1_GiB * 1024);  // at this rate: 17 minutes
+  const auto computed = b.run(queue_kind::compute, nothing, 1_GiB * 1024);  // at this rate: 17 minutes
   REQUIRE_FALSE(computed.error);
 }
 
@@ -202,6 +204,42 @@ TEST_CASE("tensors may outlive their device") {
   REQUIRE(block.tensor.numel() == 100 * 1024);
 }
 
+TEST_CASE("stop cancels at once what waits for a running operation") {
+  bench b{{.memory = 1_MiB}};
+  test::gate entered;
+  test::gate go;
+  const test::opens_at_exit release{go};
+  const ticket running = b.submit(queue_kind::compute, [&] {
+    entered.open();
+    go.wait();
+  });
+  const ticket waiting = b.submit(queue_kind::h2d, [] {}, {}, {running});
+  REQUIRE(entered.wait());
+  b.dev->stop();
+  REQUIRE(b.log.wait_for(waiting).error.code == fault_code::cancelled);  // while the other still runs
+  go.open();
+  REQUIRE_FALSE(b.log.wait_for(running).error);
+}
+
+TEST_CASE("destruction cancels at once what waits for a running operation") {
+  bench b{{.memory = 1_MiB}};
+  test::gate entered;
+  test::gate go;
+  const ticket running = b.submit(queue_kind::compute, [&] {
+    entered.open();
+    go.wait();
+  });
+  const ticket waiting = b.submit(queue_kind::h2d, [] {}, {}, {running});
+  const bool begun = entered.wait();
+  std::jthread destroyer{[&] { b.dev.reset(); }};
+  const test::opens_at_exit release{go};
+  const auto cancelled = b.log.wait_for(waiting);
+  go.open();
+  destroyer.join();
+  REQUIRE(begun);
+  REQUIRE(cancelled.error.code == fault_code::cancelled);
+}
+
 TEST_CASE("a skipped operation says what it was, where, and which ticket failed") {
   bench b{{.memory = 1_MiB}};
   const ticket failed = b.submit(queue_kind::h2d, [] { throw fault_error{fault_code::io, "on purpose"}; });
@@ -218,10 +256,10 @@ TEST_CASE("a skipped copy takes no time of the link") {
   REQUIRE(skipped.error.code == fault_code::dependency_failed);
 }
 
-TEST_CASE("fifty thousand operations leave no memory behind") {
+TEST_CASE("twenty thousand operations leave no memory behind") {
   bench b{{.memory = 64_MiB}};
   ticket last;
-  for (std::size_t i = 0; i < 50000; ++i) last = b.submit(all_queues[i % 3], [] { tensor_of(1_KiB); }, {}, {last});
+  for (std::size_t i = 0; i < 20000; ++i) last = b.submit(all_queues[i % 3], [] { tensor_of(1_KiB); }, {}, {last});
   b.log.wait_for(last);
   REQUIRE(b.dev->memory().used == 0_B);
   REQUIRE(b.dev->memory().peak <= 3_KiB);

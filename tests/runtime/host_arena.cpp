@@ -16,9 +16,7 @@ using namespace hydra::literals;
 
 namespace {
 
-std::uintptr_t address(const host_block_ptr& block) {
-  return reinterpret_cast<std::uintptr_t>(block->data());
-}
+std::uintptr_t address(const host_block_ptr& block) { return reinterpret_cast<std::uintptr_t>(block->data()); }
 
 /// Sizes on both sides of every boundary the arena knows (alignment, stagger, mapping).
 std::vector<byte_count> sizes() {
@@ -29,7 +27,8 @@ std::vector<byte_count> sizes() {
 }
 
 bool all_zero(const host_block_ptr& block) {
-  return std::all_of(block->data(), block->data() + block->size().value(), [](std::byte b) { return b == std::byte{0}; });
+  return std::all_of(block->data(), block->data() + block->size().value(),
+                     [](std::byte b) { return b == std::byte{0}; });
 }
 
 fault refusal(host_arena& arena, byte_count n) {
@@ -117,7 +116,8 @@ TEST_CASE("the host cap is exact at its boundary") {
 
 TEST_CASE("a size that cannot exist is refused and leaves nothing claimed") {
   const auto arena = make_host_arena(byte_count{~0ull});
-  for (const byte_count n : {byte_count{1ull << 60}, byte_count{1ull << 63}, byte_count{~0ull - 5}, byte_count{~0ull}}) {
+  for (const byte_count n :
+       {byte_count{1ull << 60}, byte_count{1ull << 63}, byte_count{~0ull - 5}, byte_count{~0ull}}) {
     CAPTURE(n.value());
     const fault f = refusal(*arena, n);
     REQUIRE(f.code == fault_code::out_of_memory);

@@ -29,7 +29,8 @@ completion completion_log::wait_for(ticket t) const {
 std::vector<completion> completion_log::wait_for_count(std::size_t n) const {
   std::unique_lock lock{mutex_};
   if (!arrived_.wait_for(lock, patience, [&] { return completions_.size() >= n; }))
-    throw std::runtime_error{std::to_string(completions_.size()) + " operations of " + std::to_string(n) + " have completed"};
+    throw std::runtime_error{std::to_string(completions_.size()) + " operations of " + std::to_string(n) +
+                             " have completed"};
   return completions_;
 }
 

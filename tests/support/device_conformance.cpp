@@ -46,9 +46,7 @@ struct bench {
   std::unique_ptr<device> dev;  // destroyed before the log it reports to
 };
 
-void fail_on_purpose() {
-  throw fault_error{fault_code::io, "on purpose"};
-}
+void fail_on_purpose() { throw fault_error{fault_code::io, "on purpose"}; }
 
 // -- order ---
 
@@ -64,7 +62,8 @@ struct random_graph {
     for (std::size_t k = generator() % 4; k > 0 && i > 0; --k) earlier.push_back(generator() % i);
     std::vector<ticket> after;
     for (const auto e : earlier) after.push_back(tickets[e]);
-    tickets.push_back(b.submit(queue, [this, i, earlier, queue] { visit(i, earlier, queue); }, after));
+    const auto work = [this, i, earlier, queue] { visit(i, earlier, queue); };
+    tickets.push_back(b.submit(queue, work, after));
     queue_of[tickets.back()] = queue;
   }
 
@@ -386,8 +385,10 @@ constexpr requirement of_all[] = {
     {"a ticket that failed long ago is remembered", &a_failure_of_long_ago_is_remembered},
     {"an exception becomes a fault and the queue goes on", &the_queue_goes_on_after_an_exception},
     {"an unknown ticket and a missing receiver are refused", &broken_promises_of_the_caller_are_refused},
-    {"tensors of closures are charged until they are freed, by whichever thread", &tensors_are_charged_until_they_are_freed},
-    {"a charge beyond the budget is out of memory and leaves nothing behind", &a_charge_beyond_the_budget_leaves_nothing_behind},
+    {"tensors of closures are charged until they are freed, by whichever thread",
+     &tensors_are_charged_until_they_are_freed},
+    {"a charge beyond the budget is out of memory and leaves nothing behind",
+     &a_charge_beyond_the_budget_leaves_nothing_behind},
     {"stop cancels what has not begun and does not wait", &stop_gives_up_what_has_not_begun},
     {"the destructor waits for the running operation and completes the rest", &the_destructor_waits_for_what_runs},
 };
@@ -400,11 +401,13 @@ constexpr requirement of_concurrent_queues[] = {
 }  // namespace
 
 void conforms(const device_factory& make, device_traits traits) {
-  for (const auto& [name, check] : of_all)
+  for (const auto& [name, check] : of_all) {
     SECTION(name) { check(make); }
+  }
   if (!traits.concurrent_queues) return;
-  for (const auto& [name, check] : of_concurrent_queues)
+  for (const auto& [name, check] : of_concurrent_queues) {
     SECTION(name) { check(make); }
+  }
 }
 
 }  // namespace hydra::test

@@ -3,10 +3,19 @@
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/simulated_device.hpp"
 #include "partition/cursor.hpp"
+#include "partition/plan.hpp"
+#include "runtime/host_arena.hpp"
+#include "tests/support/protocol_witness.hpp"
+#include "tests/support/small_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <sstream>
 #include <vector>
 
 namespace hydra::test {
@@ -22,12 +31,14 @@ std::uint64_t pick(rng& random, std::uint64_t from, std::uint64_t to) {
 duration length(rng& random) { return std::chrono::microseconds(pick(random, 0, 2) == 0 ? 0 : pick(random, 1, 50)); }
 
 simulated_shard make_shard(rng& random) {
+  const auto working = byte_count{512 * pick(random, 8, 40)};
   return {.forward = length(random),
           .backward = length(random),
           .update = length(random),
           .parameters = byte_count{512 * pick(random, 1, 8)},
           .activation = byte_count{512 * pick(random, 1, 4)},
-          .working = byte_count{512 * pick(random, 8, 40)}};
+          .working = working,
+          .landing = byte_count{512 * pick(random, 0, working.value() / 512)}};
 }
 
 simulated_model make_model(rng& random, std::size_t i) {
@@ -42,7 +53,7 @@ simulated_model make_model(rng& random, std::size_t i) {
   return m;
 }
 
-/// max (P + C) + max W over all units: the least budget that must suffice.
+/// max (P + C) + max W over all units: the least budget that must suffice, however many slots there are.
 byte_count sufficient(const std::vector<simulated_model>& models, byte_count& staging) {
   byte_count computing;
   for (const auto& m : models) {
@@ -53,6 +64,19 @@ byte_count sufficient(const std::vector<simulated_model>& models, byte_count& st
     }
   }
   return staging + computing;
+}
+
+/// What the plan demands, less the parameters, which have no bytes at home in a simulation.
+byte_count sufficient_host(const std::vector<simulated_model>& models, std::size_t devices) {
+  std::vector<model_plan> plans;
+  byte_count parameters;
+  for (const auto& m : models) {
+    plans.push_back(make_simulated_model(m)->plan);
+    for (const auto& s : m.shards) {
+      parameters += host_charge(s.parameters);
+    }
+  }
+  return host_demand(plans, devices) - parameters;
 }
 
 device_info make_device(rng& random, std::size_t i, byte_count budget) {
@@ -66,48 +90,143 @@ device_info make_device(rng& random, std::size_t i, byte_count budget) {
   return d;
 }
 
-/// "model 0 step 1 forward 0", whichever attempt.
-std::string visit_name(unit u) {
-  u.attempt = 0;
-  return to_string(u);
+// -- what is done to a run ------------------------------------------------------------------------------------------------
+
+/// Completions arrive up to 40 us late: in the order of their queue, those of other queues may be earlier or later.
+void deliver_late(simulation& s, const std::shared_ptr<rng>& random) {
+  for (std::size_t i = 0; i < s.actors().devices.size(); ++i) {
+    auto last = std::make_shared<std::array<time_point, 3>>();
+    s.device_at(i).deliver_by([&s, i, random, last](queue_kind queue, duration delay, const completion& c) {
+      auto& at = (*last)[static_cast<std::size_t>(queue)];
+      at = std::max(at, s.now() + delay + std::chrono::microseconds(pick(*random, 0, 40)));
+      caf::delayed_anon_send(s.actors().devices[i], at - s.now(), operation_completed{c});
+    });
+  }
 }
 
-std::string without_attempt(const std::string& detail) { return detail.substr(0, detail.find(" attempt")); }
-
-/// Every unit of the model committed once, each after its predecessor.
-std::string check_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id) {
-  const cursor units(model_id{id}, static_cast<std::uint32_t>(m.shards.size()), m.steps, m.micro_batches);
-  unit_position next;
-  for (const auto& s : spans) {
-    if (s.name != "shard_completed" || s.track != "model " + m.name) {
-      continue;
-    }
-    const auto expected = units.at_end(next) ? "nothing more" : visit_name(units.unit_at(next, 0));
-    if (without_attempt(s.detail) != expected) {
-      return fmt::format("model {}: {} completed, expected {}", id, s.detail, expected);
-    }
-    next = units.next(next);
+/// The `n`-th operation that is submitted to any device runs out of memory.
+void fail_operation(simulation& s, std::size_t n) {
+  auto left = std::make_shared<std::size_t>(n);
+  for (std::size_t i = 0; i < s.actors().devices.size(); ++i) {
+    s.device_at(i).inject([left](queue_kind, const operation&) {
+      return (*left)-- == 0 ? fault{fault_code::out_of_memory, "injected"} : fault{};
+    });
   }
-  return units.at_end(next) ? "" : fmt::format("model {}: stops at step {} index {}", id, next.step, next.index);
 }
 
-std::string check(simulation& s, mishap trouble, const std::vector<simulated_model>& models) {
-  const auto& record = s.record();
-  if (!record) {
-    return "the run hangs: no record";
+void lose(simulation& s, mishap how, std::size_t victim) {
+  if (how == mishap::device_dies) {
+    caf::anon_send_exit(s.actors().devices[victim], caf::exit_reason::kill);
+  } else if (how == mishap::device_is_declared_lost) {
+    const device_id id{static_cast<std::uint32_t>(victim)};
+    post(s.actors().memory, device_lost{id, {fault_code::device_lost, "declared lost"}});
   }
-  for (std::uint32_t i = 0; i < models.size(); ++i) {
-    const auto& out = record->models[i];
-    if (!out.ended || out.why || out.steps != models[i].steps || out.losses.size() != models[i].steps) {
-      return fmt::format("model {} ended after {} of {} steps, {} losses: {}", i, out.steps, models[i].steps,
-                         out.losses.size(), out.why.text);
-    }
-    if (auto wrong = check_order(s.spans().spans(), models[i], i); !wrong.empty()) {
-      return wrong;
+}
+
+// -- what must hold at its end --------------------------------------------------------------------------------------------
+
+using ends = std::map<std::string, time_point>;
+
+/// Earliest end of each computation, by its detail.
+ends earliest_ends(const std::vector<span>& computations) {
+  ends all;
+  for (const auto& x : computations) {
+    auto& end = all.try_emplace(x.detail, x.end).first->second;
+    end = std::min(end, x.end);
+  }
+  return all;
+}
+
+std::string computation(const simulated_model& m, const unit& u, std::uint32_t k) {
+  return fmt::format("{} {} {} step {} micro-batch {}", m.name, to_string(u.way), u.shard.value, u.step.value, k);
+}
+
+/// For each computation that reads what another makes, that one: the same micro-batch, one unit earlier.
+std::map<std::string, std::string> makers(const std::vector<simulated_model>& models) {
+  std::map<std::string, std::string> all;
+  for (const auto& m : models) {
+    const cursor units(model_id{}, static_cast<std::uint32_t>(m.shards.size()), m.steps, m.micro_batches);
+    for (unit_position p, q = units.next(p); !units.at_end(q); p = q, q = units.next(q)) {
+      for (std::uint32_t k = 0; k < m.micro_batches; ++k) {
+        all[computation(m, units.unit_at(q, 0), k)] = computation(m, units.unit_at(p, 0), k);
+      }
     }
   }
-  // After a loss a withdrawn unit may still compute when the last model ends.
-  return trouble == mishap::none && !record->leftovers.empty() ? "left over: " + record->leftovers : "";
+  return all;
+}
+
+std::string computed_too_early(simulation& s, const std::vector<simulated_model>& models) {
+  const auto computations = spans_of(s, "execute_shard");
+  const auto end_of = earliest_ends(computations);
+  const auto maker_of = makers(models);
+  for (const auto& x : computations) {
+    const auto maker = maker_of.find(x.detail);
+    const auto end = maker == maker_of.end() ? end_of.end() : end_of.find(maker->second);
+    if (maker != maker_of.end() && (end == end_of.end() || end->second > x.begin)) {
+      return x.detail + " computes before the end of " + maker->second;
+    }
+  }
+  return {};
+}
+
+/// A unit that was withdrawn after a loss may still compute when the last model ends: then its device and the memory
+/// manager both say so. Anything else that is left over was lost or forgotten.
+std::string left_over(const simulation& s, mishap trouble, std::size_t victim) {
+  std::istringstream lines(s.record()->leftovers);
+  const auto& text = s.record()->leftovers;
+  const bool lost = trouble == mishap::device_dies || trouble == mishap::device_is_declared_lost;
+  for (std::string line; std::getline(lines, line);) {
+    const auto has = line.find(" has model ");
+    const auto unit = has == std::string::npos ? "" : line.substr(has + 5, line.find(" with ") - has - 5);
+    const bool of_victim = lost && line.starts_with(fmt::format("device {} ", victim));
+    const bool of_device = line.starts_with("sim:") && trouble != mishap::none;
+    if (!of_device && !of_victim && (unit.empty() || text.find(": " + unit + " is ") == std::string::npos)) {
+      return "left over: " + line;
+    }
+  }
+  return {};
+}
+
+std::string unretired(const simulation& s, mishap trouble, std::size_t victim) {
+  for (std::size_t i = 0; i < s.record()->devices.size(); ++i) {
+    if (!s.record()->devices[i].retired && !(trouble == mishap::device_dies && i == victim)) {
+      return fmt::format("device {} did not say goodbye", i);
+    }
+  }
+  return {};
+}
+
+std::string check(simulation& s, const fuzz_case& c, const std::vector<simulated_model>& models) {
+  auto wrong = unfinished(s, models);
+  wrong = wrong.empty() ? out_of_order(s, models) : wrong;
+  wrong = wrong.empty() ? computed_too_early(s, models) : wrong;
+  wrong = wrong.empty() ? unretired(s, c.trouble, c.victim) : wrong;
+  return wrong.empty() ? left_over(s, c.trouble, c.victim) : wrong;
+}
+
+// -- cases ----------------------------------------------------------------------------------------------------------------
+
+void add_devices(fuzz_case& c, rng& random) {
+  auto& s = c.setup;
+  s.pipeline.slots = pick(random, 0, 3) == 0 ? 2 : 1;
+  const auto least = sufficient(s.models, s.pipeline.staging_room);
+  for (std::size_t i = 0, n = pick(random, 1, 3); i < n; ++i) {
+    const auto extra = pick(random, 0, 2) == 0 ? pick(random, 1, 200) : 0;
+    s.devices.push_back(make_device(random, i, least + byte_count{512 * extra}));
+  }
+  if (pick(random, 0, 1) == 0) {
+    s.host_memory = sufficient_host(s.models, s.devices.size());
+  }
+}
+
+void add_trouble(fuzz_case& c, rng& random) {
+  const auto devices = c.setup.devices.size();
+  c.trouble = static_cast<mishap>(pick(random, 0, 3));
+  if (devices == 1 && c.trouble != mishap::operation_runs_out_of_memory) {
+    c.trouble = mishap::none;
+  }
+  c.trouble_at = pick(random, 0, c.trouble == mishap::operation_runs_out_of_memory ? 100 : 600);
+  c.victim = pick(random, 0, devices - 1);
 }
 
 }  // namespace
@@ -119,52 +238,84 @@ fuzz_case make_case(std::uint32_t seed) {
   for (std::size_t i = 0, n = pick(random, 1, 4); i < n; ++i) {
     s.models.push_back(make_model(random, i));
   }
-  byte_count staging;
-  const auto least = sufficient(s.models, staging);
-  const auto devices = pick(random, 1, 3);
-  for (std::size_t i = 0; i < devices; ++i) {
-    s.devices.push_back(make_device(random, i, least + byte_count{512 * pick(random, 0, 1) * pick(random, 0, 200)}));
-  }
+  add_devices(c, random);
   const auto& policies = built_in_policies();
   s.chosen = policies[pick(random, 0, policies.size() - 1)].make(seed);
-  s.pipeline.staging_room = staging;
   s.pipeline.double_buffer = pick(random, 0, 4) > 0;
   s.pipeline.cache = pick(random, 0, 4) > 0;
   s.optimizer_workers = static_cast<int>(pick(random, 1, 2));
   if (pick(random, 0, 3) == 0) {
     s.callbacks.push_back([](const step_completed&, control&) {});
   }
-  if (devices > 1 && pick(random, 0, 1) == 1) {
-    c.trouble = pick(random, 0, 1) == 0 ? mishap::device_dies : mishap::device_is_declared_lost;
-    c.trouble_at = pick(random, 0, 600);
-    c.victim = pick(random, 0, devices - 1);
-  }
-  c.text = fmt::format("seed {} policy {} models {} devices {} trouble {} at {} victim {}", seed, s.chosen->name(),
-                       s.models.size(), devices, static_cast<int>(c.trouble), c.trouble_at, c.victim);
+  c.slow_messages = pick(random, 0, 1) == 0;
+  c.late_completions = pick(random, 0, 1) == 0;
+  add_trouble(c, random);
+  c.text = fmt::format("seed {} policy {} models {} devices {} slots {} trouble {} at {} victim {} slow {} late {}", seed,
+                       s.chosen->name(), s.models.size(), s.devices.size(), s.pipeline.slots,
+                       static_cast<int>(c.trouble), c.trouble_at, c.victim, c.slow_messages, c.late_completions);
   return c;
 }
 
-std::string run_case(fuzz_case c, std::uint32_t seed) {
-  rng random(seed ^ 0x5bd1e995u);
+std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* told) {
+  const auto random = std::make_shared<rng>(seed ^ 0x5bd1e995u);
   const auto models = c.setup.models;
-  const auto text = c.text;
+  const bool works_always = c.setup.chosen->name() != "whole-model";
+  const witness_options promises{.slots = c.setup.pipeline.slots,
+                                 .untroubled = c.trouble == mishap::none,
+                                 .works_always = works_always,
+                                 .observed = !c.setup.callbacks.empty()};
   simulation s(std::move(c.setup));
+  protocol_witness witness(s, promises);
+  if (c.late_completions) {
+    deliver_late(s, random);
+  }
+  if (c.trouble == mishap::operation_runs_out_of_memory) {
+    fail_operation(s, c.trouble_at);
+  }
   constexpr std::size_t limit = 200'000;
   std::size_t n = 0;
-  for (; n < limit && s.step(random()); ++n) {
-    if (c.trouble == mishap::device_dies && n == c.trouble_at) {
-      caf::anon_send_exit(s.actors().devices[c.victim], caf::exit_reason::kill);
+  for (bool goes_on = true; goes_on && n < limit && witness.complaint().empty(); ++n) {
+    if (c.slow_messages && pick(*random, 0, 7) == 0) {
+      s.let_time_pass();
     }
-    if (c.trouble == mishap::device_is_declared_lost && n == c.trouble_at) {
-      post(s.actors().memory, device_lost{device_id{static_cast<std::uint32_t>(c.victim)},
-                                          {fault_code::device_lost, "declared lost"}});
+    const auto choice = (*random)();
+    if (const auto message = overhear(s, choice)) {
+      witness.hear(*message);
+      if (told) {
+        told->push_back(to_text(*message));
+      }
+    } else if (!s.next()) {
+      witness.rest();
     }
+    goes_on = s.step(choice);
+    if (n == c.trouble_at) {
+      lose(s, c.trouble, c.victim);
+    }
+  }
+  if (!witness.complaint().empty()) {
+    return c.text + ": " + witness.complaint();
   }
   if (n == limit) {
-    return text + ": no end after " + std::to_string(limit) + " messages";
+    return c.text + ": no end after " + std::to_string(limit) + " messages";
   }
-  const auto wrong = check(s, c.trouble, models);
-  return wrong.empty() ? wrong : text + ": " + wrong;
+  const auto wrong = check(s, c, models);
+  return wrong.empty() ? wrong : c.text + ": " + wrong;
+}
+
+std::string fuzz(std::uint32_t first, std::uint32_t last) {
+  for (auto seed = first; seed <= last; ++seed) {
+    const auto wrong = run_case(make_case(seed), seed, nullptr);
+    if (wrong.empty()) {
+      continue;
+    }
+    std::vector<std::string> told;
+    run_case(make_case(seed), seed, &told);
+    std::erase(told, "");
+    constexpr std::size_t enough = 80;
+    const auto from = told.size() > enough ? told.size() - enough : 0;
+    return fmt::format("{}\n  {}\n", wrong, fmt::join(told.begin() + static_cast<std::ptrdiff_t>(from), told.end(), "\n  "));
+  }
+  return {};
 }
 
 }  // namespace hydra::test

@@ -1,32 +1,39 @@
 #pragma once
-// The interleaving fuzzer: random workloads under virtual time, a random runnable actor per step, a device lost at a
-// random step. What must hold for every run is checked by `check`.
+// The interleaving fuzzer: random workloads under virtual time, a random runnable actor per step, messages that take
+// time, something that goes wrong at a random moment. What must hold for every run is checked as it runs and at its end.
 
 #include "actors/simulation/simulation.hpp"
 
 #include <cstdint>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace hydra::test {
 
 /// What goes wrong in a fuzzed run.
-enum class mishap { none, device_dies, device_is_declared_lost };
+enum class mishap { none, device_dies, device_is_declared_lost, operation_runs_out_of_memory };
 
 struct fuzz_case {
   simulation_setup setup;
   mishap trouble = mishap::none;
-  std::size_t trouble_at = 0;      ///< step of the simulation
+  std::size_t trouble_at = 0;      ///< message, or operation submitted to any device
   std::size_t victim = 0;          ///< device
+  bool slow_messages = false;      ///< time passes while messages are on their way
+  bool late_completions = false;   ///< those of different queues overtake each other
   std::string text;                ///< to reproduce it
 };
 
-/// 1-4 models of 1-3 shards and 1-3 steps, 1-3 micro-batches, on 1-3 devices; many lengths are zero; budgets from just
-/// sufficient to ample; each policy.
+/// 1-4 models of 1-3 shards and 1-3 steps, 1-3 micro-batches, on 1-3 devices with one or two slots; many lengths are
+/// zero; device and host budgets are often exactly sufficient; each policy.
 fuzz_case make_case(std::uint32_t seed);
 
-/// Runs it in a random order of messages. Returns an empty text, or what was wrong: a hang, a model that did not
-/// finish, a unit done twice or before its predecessor, a lease, landing buffer or reservation that was not returned.
-std::string run_case(fuzz_case c, std::uint32_t seed);
+/// Runs it in a random order of messages. Returns an empty text, or what was wrong: a broken promise of the protocol
+/// (protocol_witness.hpp), a hang, a model that did not finish, a unit done twice or before its predecessor, a lease,
+/// landing buffer or reservation that was not returned. `told` (may be null) gets the transcript.
+std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* told);
+
+/// The first of the cases in [first, last] that ends badly, with the end of its transcript; empty if none does.
+std::string fuzz(std::uint32_t first, std::uint32_t last);
 
 }  // namespace hydra::test

@@ -10,13 +10,13 @@ namespace hydra::test {
 namespace {
 
 template <class Handles>
-std::string one_of(const Handles& handles, const char* role, caf::actor_id id) {
+std::optional<cast_member> among(const Handles& handles, role part, caf::actor_id id) {
   for (std::size_t i = 0; i < handles.size(); ++i) {
     if (handles[i].id() == id) {
-      return fmt::format("{} {}", role, i);
+      return cast_member{part, i};
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 template <class Handle>
@@ -24,29 +24,25 @@ bool is(const Handle& handle, caf::actor_id id) {
   return handle && handle.id() == id;
 }
 
-std::string role_of(const crew_assembled& crew, caf::actor_id id) {
-  if (auto device = one_of(crew.devices, "DEVICE", id); !device.empty()) {
-    return device;
+role host_role(const crew_assembled& crew, caf::actor_id id) {
+  return is(crew.scheduler, id)    ? role::scheduler
+         : is(crew.memory, id)     ? role::memory
+         : is(crew.optimizer, id)  ? role::optimizer
+         : is(crew.data, id)       ? role::data
+         : is(crew.controller, id) ? role::controller
+         : is(crew.reporter, id)   ? role::reporter
+         : is(crew.supervisor, id) ? role::supervisor
+                                   : role::nobody;
+}
+
+cast_member member_of(const crew_assembled& crew, caf::actor_id id) {
+  if (auto device = among(crew.devices, role::device, id)) {
+    return *device;
   }
-  if (is(crew.scheduler, id)) {
-    return "SCHEDULER";
+  if (auto task = among(crew.tasks, role::task, id)) {
+    return *task;
   }
-  if (is(crew.memory, id)) {
-    return "MEMORY MANAGER";
-  }
-  if (is(crew.optimizer, id)) {
-    return "OPTIMIZER";
-  }
-  if (is(crew.data, id)) {
-    return "DATA";
-  }
-  if (is(crew.controller, id)) {
-    return "CONTROLLER";
-  }
-  if (is(crew.reporter, id)) {
-    return "REPORTER";
-  }
-  return is(crew.supervisor, id) ? "SUPERVISOR" : one_of(crew.tasks, "MODEL TASK", id);
+  return {host_role(crew, id)};
 }
 
 std::string after_of(const unit_ready& m) { return m.after ? fmt::format(" after device {}", m.after->value) : ""; }
@@ -107,6 +103,13 @@ std::string text_of(const overheard& o) {
 
 }  // namespace
 
+std::string to_string(const cast_member& c) {
+  constexpr const char* names[] = {"",     "SUPERVISOR", "REPORTER", "SCHEDULER", "MEMORY MANAGER", "OPTIMIZER",
+                                   "DATA", "CONTROLLER", "DEVICE",   "MODEL TASK"};
+  const auto* name = names[static_cast<std::size_t>(c.part)];
+  return c.part == role::device || c.part == role::task ? fmt::format("{} {}", name, c.place) : name;
+}
+
 std::optional<overheard> overhear(const simulation& s, std::size_t choice) {
   auto* actor = s.next(choice);
   auto* element = actor ? actor->peek_at_next_mailbox_element() : nullptr;
@@ -114,20 +117,21 @@ std::optional<overheard> overhear(const simulation& s, std::size_t choice) {
     return std::nullopt;
   }
   const auto& crew = s.actors();
-  return overheard{.from = element->sender ? role_of(crew, element->sender->id()) : "",
-                   .to = role_of(crew, actor->id()),
+  return overheard{.from = element->sender ? member_of(crew, element->sender->id()) : cast_member{},
+                   .to = member_of(crew, actor->id()),
                    .content = &element->content()};
 }
 
 std::string to_text(const overheard& m) {
+  if (m.from.part == role::nobody || m.to.part == role::reporter) {
+    return {};
+  }
   const auto said =
-      m.to == "REPORTER"
-          ? ""
-          : text_of<begin_run, model_added, model_left, model_ended, batch_wanted, batch_ready, unit_ready, device_freed,
-                    prefetch_shard, unit_placed, execute_shard, lease_shard, shard_leased, lease_refused, lease_returned,
-                    shard_demoted, shard_failed, shard_completed, step_shard, shard_stepped, shard_updated,
-                    step_observed, step_acknowledged, device_lost, unit_lost, withdraw_unit, run_aborted, shut_down>(m);
-  return said.empty() ? said : fmt::format("{}{}{} {}", m.from, m.from.empty() ? "-> " : " -> ", m.to, said);
+      text_of<begin_run, model_added, model_left, model_ended, batch_wanted, batch_ready, unit_ready, device_freed,
+              prefetch_shard, unit_placed, execute_shard, lease_shard, shard_leased, lease_refused, lease_returned,
+              shard_demoted, shard_failed, shard_completed, step_shard, shard_stepped, shard_updated, step_observed,
+              step_acknowledged, device_lost, unit_lost, withdraw_unit, run_aborted, shut_down>(m);
+  return said.empty() ? said : fmt::format("{} -> {} {}", to_string(m.from), to_string(m.to), said);
 }
 
 }  // namespace hydra::test

@@ -5,15 +5,27 @@
 
 #include <caf/type_erased_tuple.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 namespace hydra::test {
 
-/// A message that will be handled next. `from` is empty for completions, time-outs and set-up code.
+enum class role { nobody, supervisor, reporter, scheduler, memory, optimizer, data, controller, device, task };
+
+/// An actor of a run: the second DEVICE is {role::device, 1}.
+struct cast_member {
+  role part = role::nobody;            ///< nobody: completions, time-outs, set-up code
+  std::size_t place = 0;
+};
+
+/// "SCHEDULER", "DEVICE 0", "MODEL TASK 2"; empty for nobody.
+std::string to_string(const cast_member& c);
+
+/// A message that will be handled next.
 struct overheard {
-  std::string from;                    ///< "SCHEDULER", "DEVICE 0", "MODEL TASK 2"
-  std::string to;
+  cast_member from;
+  cast_member to;
   const caf::type_erased_tuple* content = nullptr;
 
   /// The message if it is an M, else null. Valid until the step.
@@ -23,7 +35,7 @@ struct overheard {
   }
 };
 
-/// What `s.step(choice)` will handle; nothing if a time-out will fire.
+/// What `s.step(choice)` will handle; nothing if a time-out will fire or an actor only starts.
 std::optional<overheard> overhear(const simulation& s, std::size_t choice = 0);
 
 /// "SCHEDULER -> DEVICE 0 prefetch_shard model 0 step 0 forward 0". Empty for messages outside of the story at the top

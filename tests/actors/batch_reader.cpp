@@ -1,0 +1,104 @@
+#include "actors/batch_reader.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+
+using namespace hydra;
+using namespace hydra::literals;
+
+namespace {
+
+/// Sample i is the number i, twice; its target is 100 + i. Every third target does not count.
+class numbered final : public data_source {
+ public:
+  std::size_t samples(split) const override { return 10; }
+  tensor_spec sample_input() const override { return {{2}, element::i64}; }
+  tensor_spec sample_target() const override { return {{1}, element::i64}; }
+  std::int64_t classes() const override { return 200; }
+  std::size_t read(split, std::size_t i, std::span<std::byte> input, std::span<std::byte> target) const override {
+    const std::int64_t numbers[] = {static_cast<std::int64_t>(i), static_cast<std::int64_t>(i), 100 + static_cast<std::int64_t>(i)};
+    REQUIRE(input.size() == 16);
+    REQUIRE(target.size() == 8);
+    std::memcpy(input.data(), numbers, 16);
+    std::memcpy(target.data(), numbers + 2, 8);
+    return i % 3 == 0 ? 0 : 1;
+  }
+  std::string describe() const override { return "numbers"; }
+};
+
+/// Two micro-batches of two samples; three shards.
+model_entry entry() {
+  auto what = std::make_shared<sharded_model>();
+  what->name = "counting";
+  what->plan.micro_batches = 2;
+  what->plan.samples = 2;
+  what->plan.shards.resize(3);
+  what->plan.shards.front().input = 32_B;
+  what->plan.shards.back().targets = 16_B;
+  return {.what = what, .homes = {},
+          .data = {std::make_shared<numbered>(), batch_order{.samples = 10, .batch_size = 4, .seed = 3}}};
+}
+
+std::vector<std::int64_t> numbers_in(const host_block_ptr& block) {
+  std::vector<std::int64_t> numbers(block->size().value() / 8);
+  std::memcpy(numbers.data(), block->data(), numbers.size() * 8);
+  return numbers;
+}
+
+std::vector<std::vector<std::int64_t>> contents(const read_batch& batch) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (const auto& [id, block] : batch.blocks) {
+    all.push_back(numbers_in(block));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a batch is one minibatch block and one block of targets per micro-batch, named for shards 0 and last") {
+  const auto arena = make_host_arena(1_MiB);
+  batch_reader reader(model_id{7}, entry(), *arena);
+  const auto batch = reader.read(step_index{5});
+  REQUIRE(batch.blocks.size() == 4);
+  CHECK(to_string(batch.blocks[0].first) == "minibatch of model 7 shard 0 step 5 micro-batch 0");
+  CHECK(to_string(batch.blocks[3].first) == "targets of model 7 shard 2 step 5 micro-batch 1");
+  CHECK(batch.blocks[2].second->size() == 32_B);
+  CHECK(batch.blocks[3].second->size() == 16_B);
+}
+
+TEST_CASE("micro-batch k reads the k-th part of the step's samples, in their order") {
+  const auto arena = make_host_arena(1_MiB);
+  const auto m = entry();
+  const auto samples = m.data.order.batch(1);
+  const auto batch = batch_reader(model_id{}, m, *arena).read(step_index{1});
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto n = static_cast<std::int64_t>(samples[i]);
+    const auto k = i / 2;
+    CHECK(numbers_in(batch.blocks[2 * k].second)[2 * (i % 2)] == n);
+    CHECK(numbers_in(batch.blocks[2 * k].second)[2 * (i % 2) + 1] == n);
+    CHECK(numbers_in(batch.blocks[2 * k + 1].second)[i % 2] == 100 + n);
+    counted += n % 3 == 0 ? 0 : 1;
+  }
+  CHECK(batch.targets == counted);
+}
+
+TEST_CASE("a step's batch is the same when asked for twice and out of order") {
+  const auto arena = make_host_arena(1_MiB);
+  const auto m = entry();
+  batch_reader wild(model_id{}, m, *arena);
+  for (const std::uint32_t step : {4u, 0u, 4u, 1u, 0u}) {
+    batch_reader fresh(model_id{}, m, *arena);
+    CHECK(contents(wild.read(step_index{step})) == contents(fresh.read(step_index{step})));
+  }
+}
+
+TEST_CASE("a batch that does not fit the host's memory is refused and leaves nothing behind") {
+  const auto arena = make_host_arena(host_charge(32_B) + host_charge(16_B));
+  batch_reader reader(model_id{}, entry(), *arena);
+  CHECK_THROWS_WITH(reader.read(step_index{0}), Catch::Matchers::Contains("minibatch of counting"));
+  CHECK(arena->budget().used() == 0_B);
+}

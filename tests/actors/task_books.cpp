@@ -1,0 +1,259 @@
+#include "actors/task_books.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <random>
+
+using namespace hydra;
+
+namespace {
+
+constexpr device_id d0{0}, d1{1};
+
+/// Two shards: F_0, B_1, B_0. The minibatch of step 0 is at home.
+task_books two_shards(std::uint32_t steps = 3, bool observed = false) {
+  task_books books(cursor(model_id{4}, 2, steps, 1), 2, observed);
+  books.batch_at_home(step_index{0});
+  return books;
+}
+
+std::string text(const std::optional<announcement>& a) {
+  if (!a) {
+    return "nothing";
+  }
+  const auto unit_text = to_string(a->what).substr(8);
+  return a->after ? fmt::format("{} after {}", unit_text, a->after->value) : unit_text;
+}
+
+/// Announces and places the next unit.
+unit place(task_books& books, device_id device = d0) {
+  const auto next = books.announce();
+  REQUIRE(next);
+  REQUIRE(books.placed(next->what, device));
+  return next->what;
+}
+
+void complete_step(task_books& books) {
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(books.completed(place(books)));
+  }
+}
+
+void bring_versions(task_books& books, std::uint32_t version) {
+  for (const std::uint32_t s : {0u, 1u}) {
+    books.version_at_home(shard_index{s}, version_index{version});
+  }
+}
+
+}  // namespace
+
+// -- announcements --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("one unit is announced at a time, once") {
+  auto books = two_shards();
+  CHECK(text(books.announce()) == "step 0 forward 0");
+  CHECK(text(books.announce()) == "nothing");
+}
+
+TEST_CASE("the successor of a placed unit is announced for its device, until the unit has completed") {
+  auto books = two_shards();
+  const auto f0 = place(books, d1);
+  CHECK(text(books.announce()) == "step 0 backward 1 after 1");
+
+  auto later = two_shards();
+  later.completed(place(later, d1));
+  CHECK(text(later.announce()) == "step 0 backward 1");
+  CHECK(f0.attempt == 0);
+}
+
+TEST_CASE("a unit waits for the minibatch of its step") {
+  task_books books(cursor(model_id{}, 2, 2, 1), 2, false);
+  CHECK(text(books.announce()) == "nothing");
+  books.batch_at_home(step_index{0});
+  complete_step(books);
+  bring_versions(books, 1);
+  CHECK(text(books.announce()) == "nothing");
+  books.batch_at_home(step_index{1});
+  CHECK(text(books.announce()) == "step 1 forward 0");
+}
+
+TEST_CASE("the next step begins when shard 0 has its next version, for any device") {
+  auto books = two_shards();
+  books.batch_at_home(step_index{1});
+  place(books), place(books);
+  const auto b0 = place(books);
+  CHECK(text(books.announce()) == "nothing");
+  books.completed(b0);
+  books.version_at_home(shard_index{1}, version_index{1});
+  CHECK(text(books.announce()) == "nothing");
+  books.version_at_home(shard_index{0}, version_index{1});
+  CHECK_FALSE(text(books.announce()) == "nothing");
+}
+
+TEST_CASE("a unit waits for the version of its own shard") {
+  auto books = two_shards();
+  books.batch_at_home(step_index{1});
+  complete_step(books);
+  books.version_at_home(shard_index{0}, version_index{1});
+  place(books);
+  CHECK(text(books.announce()) == "nothing");
+  books.version_at_home(shard_index{1}, version_index{1});
+  CHECK(text(books.announce()) == "step 1 backward 1 after 0");
+}
+
+TEST_CASE("an observed step has to be acknowledged before the next one begins") {
+  auto books = two_shards(3, true);
+  books.batch_at_home(step_index{1});
+  complete_step(books);
+  bring_versions(books, 1);
+  CHECK(text(books.announce()) == "nothing");
+  books.acknowledged(step_index{0});
+  CHECK(text(books.announce()) == "step 1 forward 0");
+}
+
+TEST_CASE("who has given up announces nothing more and is drained when its flights are over") {
+  auto books = two_shards();
+  const auto f0 = place(books);
+  books.give_up();
+  CHECK(text(books.announce()) == "nothing");
+  CHECK_FALSE(books.wanted_batch());
+  CHECK_FALSE(books.drained());
+  CHECK(books.completed(f0));
+  CHECK(books.drained());
+}
+
+// -- minibatches ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("minibatches are wanted once each, one step ahead of the one that has not completed") {
+  auto books = two_shards(3);
+  CHECK(books.wanted_batch() == step_index{0});
+  CHECK(books.wanted_batch() == step_index{1});
+  CHECK_FALSE(books.wanted_batch());
+  complete_step(books);
+  CHECK(books.wanted_batch() == step_index{2});
+  CHECK_FALSE(books.wanted_batch());
+  books.batch_at_home(step_index{1});
+  bring_versions(books, 1);
+  complete_step(books);
+  CHECK_FALSE(books.wanted_batch());  // there is no step 3
+}
+
+// -- losses ---------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a lost unit takes the later flights with it and is announced again with the next attempt") {
+  auto books = two_shards();
+  const auto f0 = place(books);
+  place(books);
+  CHECK(books.lost(f0, 1));
+  CHECK(books.drained());
+  CHECK(text(books.announce()) == "step 0 forward 0 attempt 1");
+}
+
+TEST_CASE("a lost successor leaves its predecessor in flight") {
+  auto books = two_shards();
+  const auto f0 = place(books, d1);
+  const auto b1 = place(books, d1);
+  CHECK(books.lost(b1, 1));
+  CHECK(text(books.announce()) == "step 0 backward 1 attempt 1 after 1");
+  CHECK(books.completed(f0));
+}
+
+TEST_CASE("an announcement of an older attempt than a loss is void") {
+  auto books = two_shards();
+  const auto f0 = place(books);
+  const auto stale = books.announce();
+  CHECK(books.lost(f0, 1));
+  CHECK(text(books.announce()) == "step 0 forward 0 attempt 1");
+  CHECK_FALSE(books.placed(stale->what, d0));
+}
+
+TEST_CASE("a loss of somebody else's unit changes nothing but the attempt") {
+  auto books = two_shards();
+  const auto f0 = place(books);
+  auto stranger = f0;
+  stranger.step = step_index{2};
+  CHECK_FALSE(books.lost(stranger, 3));
+  CHECK(books.completed(f0));
+  CHECK(text(books.announce()) == "step 0 backward 1 attempt 3");
+}
+
+TEST_CASE("late messages of a lost attempt are refused") {
+  auto books = two_shards();
+  const auto old = place(books);
+  books.lost(old, 1);
+  const auto f0 = place(books);
+  CHECK_FALSE(books.completed(old));
+  CHECK_FALSE(books.lost(old, 1));
+  CHECK(books.completed(f0));
+  CHECK_FALSE(books.completed(f0));  // nor is a second completion accepted
+}
+
+TEST_CASE("only the announced unit can be placed") {
+  auto books = two_shards();
+  auto next = books.announce()->what;
+  next.shard = shard_index{1};
+  CHECK_FALSE(books.placed(next, d0));
+  CHECK_FALSE(books.drained());
+}
+
+// -- the end --------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a model is finished when its last step has completed and all shards have the last version") {
+  auto books = two_shards(1);
+  complete_step(books);
+  CHECK(books.completed_steps() == 1);
+  CHECK_FALSE(books.finished());
+  books.version_at_home(shard_index{0}, version_index{1});
+  CHECK_FALSE(books.finished());
+  books.version_at_home(shard_index{1}, version_index{1});
+  CHECK(books.finished());
+  CHECK(text(books.announce()) == "nothing");
+}
+
+TEST_CASE("a stopped model ends after the step it is told, never after more than planned") {
+  auto books = two_shards(3, true);
+  books.batch_at_home(step_index{1});
+  complete_step(books);
+  bring_versions(books, 1);
+  books.stop_after(1);
+  books.acknowledged(step_index{0});
+  CHECK(text(books.announce()) == "nothing");
+  CHECK(books.finished());
+
+  auto other = two_shards(3);
+  other.stop_after(9);
+  CHECK(other.units().steps() == 3);
+}
+
+TEST_CASE("with random losses every unit completes in its order and the model finishes") {
+  std::mt19937 random(2);
+  for (int run = 0; run < 200; ++run) {
+    task_books books(cursor(model_id{}, 3, 2, 1), 3, false);
+    std::vector<unit> flights;
+    unit_position expected;
+    std::uint32_t attempt = 0;
+    for (int losses = 6; !books.finished();) {
+      while (const auto step = books.wanted_batch()) {
+        books.batch_at_home(*step);
+      }
+      if (const auto next = books.announce(); next && books.placed(next->what, d0)) {
+        flights.push_back(next->what);
+      } else if (losses > 0 && random() % 3 == 0) {
+        const auto i = random() % flights.size();
+        REQUIRE(books.lost(flights[i], ++attempt));
+        flights.resize(i);
+        --losses;
+      } else {
+        REQUIRE(books.completed(flights.front()));
+        REQUIRE(books.units().position_of(flights.front()) == expected);
+        expected = books.units().next(expected);
+        if (flights.front().way == direction::backward) {
+          books.version_at_home(flights.front().shard, flights.front().step.next());
+        }
+        flights.erase(flights.begin());
+      }
+    }
+    CHECK(expected == unit_position{2, 0});
+  }
+}

@@ -1,0 +1,311 @@
+// What the runtime promises about time, to the nanosecond: messages take none, so only what really waits shows.
+
+#include "actors/policy/catalog.hpp"
+#include "actors/simulation/simulated_device.hpp"
+#include "tests/support/fuzzer.hpp"
+#include "tests/support/overhear.hpp"
+#include "tests/support/small_run.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+using Catch::Contains;
+
+namespace {
+
+/// Two shards, two steps, every visit 2 ms, every shard 1 ms to copy.
+std::vector<simulated_model> even_models(std::size_t n) {
+  std::vector<simulated_model> models;
+  for (std::size_t i = 0; i < n; ++i) {
+    models.push_back(even_model("m" + std::to_string(i), 2, 2, 2ms, 1ms));
+  }
+  return models;
+}
+
+/// The study's row "1 model x 1 device, rho .5": six shards, backward three times forward, a copy as long as a forward.
+simulated_model study_model(std::uint32_t steps) {
+  auto m = even_model("m", 6, steps, 1ms, 1ms);
+  for (auto& s : m.shards) {
+    s.backward = 3ms;
+    s.activation = bytes_of(100us);
+  }
+  m.shards.back().backward = 4ms;  // forward, loss and backward are one unit
+  return m;
+}
+
+/// Sum of the times between consecutive computations of device 0.
+duration gaps(simulation& s) {
+  const auto all = spans_of(s, "execute_shard", "sim:0 compute");
+  duration sum{};
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    CHECK(all[i].begin >= all[i - 1].end);
+    sum += all[i].begin - all[i - 1].end;
+  }
+  return sum;
+}
+
+duration exposed(const simulation& s) { return s.record()->devices[0].counters.exposed_transfer; }
+
+bounds bounds_of(const simulation& s, const std::vector<double>& speeds) {
+  std::vector<unit_times> smallest;
+  for (const auto& m : s.record()->models) {
+    smallest.push_back(m.smallest);
+  }
+  return lower_bounds(smallest, speeds);
+}
+
+using plain_span = std::tuple<std::string, std::string, time_point, time_point, std::string>;
+
+std::vector<plain_span> plain_spans(simulation& s) {
+  std::vector<plain_span> all;
+  for (const auto& x : s.spans().spans()) {
+    all.emplace_back(x.name, x.track, x.begin, x.end, x.detail);
+  }
+  return all;
+}
+
+}  // namespace
+
+// -- transfers ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("copies of half a computation lie under computations: only the first is exposed", "[time]") {
+  const auto s = finished(even_run(even_models(4), 1));
+  CHECK(gaps(*s) == 0ns);
+  CHECK(exposed(*s) == 0ns);
+  CHECK(makespan(*s) == 1ms + 4 * 2 * 3 * 2ms + 1ms);  // first parameters up, 4 models x 2 steps x 3 units, last gradients down
+}
+
+TEST_CASE("a lone model is double-buffered: its next shard is copied under the present one", "[time]") {
+  const auto s = finished(even_run({study_model(1)}, 1));
+  std::map<std::string, span> computations;
+  for (const auto& x : spans_of(*s, "execute_shard")) {
+    computations[x.detail] = x;
+  }
+  std::map<std::string, span> copies;
+  for (const auto& x : spans_of(*s, "prefetch_shard")) {
+    copies[x.detail] = x;
+  }
+  for (int shard = 1; shard < 6; ++shard) {
+    const auto next = std::string(shard == 5 ? "backward " : "forward ") + std::to_string(shard);
+    const auto& copy = copies.at("parameters of m " + next + " step 0");
+    const auto& present = computations.at("m forward " + std::to_string(shard - 1) + " step 0 micro-batch 0");
+    INFO(next);
+    CHECK(copy.begin >= present.begin);
+    CHECK(copy.end <= present.end);
+  }
+}
+
+TEST_CASE("a lone model waits only for the turn of each step, as its chain bound says", "[time]") {
+  constexpr int steps = 5;
+  const auto s = finished(even_run({study_model(steps)}, 1));
+  CHECK(makespan(*s) == steps * 26ms);  // 24 ms of computations; gradients of shard 0 down, its next version up
+  CHECK(bounds_of(*s, {1.0}).work == steps * 24ms);
+  CHECK(bounds_of(*s, {1.0}).chain == makespan(*s));
+}
+
+TEST_CASE("a step that is clipped waits for the last gradient, one that is not only for that of shard 0", "[time]") {
+  auto m = study_model(2);
+  for (auto& s : m.shards) {
+    s.update = 1ms;
+  }
+  CHECK(makespan(*finished(even_run({m}, 1))) == 2 * 26ms + 2 * 1ms);
+  m.clips = true;
+  const auto clipped = finished(even_run({m}, 1));
+  // All six updates start when the last gradient has landed, shard 0 first; shard 0 goes on after 1 ms, the last version
+  // of the run is there 6 ms after its last gradient.
+  CHECK(makespan(*clipped) == 2 * 26ms + 1ms + 6ms);
+}
+
+// -- no actor between two units -------------------------------------------------------------------------------------------
+
+TEST_CASE("the staged unit is on the compute queue before the present one ends", "[time]") {
+  simulation s(even_run(even_models(4), 1));
+  std::vector<time_point> submitted;
+  s.device_at(0).inject([&](queue_kind queue, const operation&) {
+    if (queue == queue_kind::compute) {
+      submitted.push_back(s.now());
+    }
+    return fault{};
+  });
+  s.run();
+  const auto all = spans_of(s, "execute_shard", "sim:0 compute");
+  REQUIRE(all.size() == submitted.size());
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    INFO(all[i].detail);
+    CHECK(submitted[i] == all[i - 1].begin);
+    CHECK(all[i].begin == all[i - 1].end);
+  }
+}
+
+TEST_CASE("completions that are heard 500 us late delay no computation", "[time]") {
+  simulation s(even_run(even_models(4), 1));
+  s.device_at(0).deliver_by([&s](queue_kind, duration delay, const completion& c) {
+    caf::delayed_anon_send(s.actors().devices[0], delay + 500us, operation_completed{c});
+  });
+  s.run();
+  CHECK(gaps(s) == 0ns);
+  CHECK(makespan(s) == 1ms + 24 * 2ms + 1ms + 500us);
+}
+
+// -- ablations ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("without a double buffer every copy of parameters is exposed", "[time]") {
+  auto setup = even_run(even_models(4), 1);
+  setup.pipeline.double_buffer = false;
+  const auto s = finished(std::move(setup));
+  // Forward 0 and backward 1 load their shard; backward 0 finds what forward 0 has loaded.
+  CHECK(gaps(*s) == (4 * 2 * 2 - 1) * 1ms);
+  CHECK(exposed(*s) == gaps(*s));
+  CHECK(makespan(*s) == 4 * 2 * (3 * 2ms + 2 * 1ms) + 1ms);
+}
+
+TEST_CASE("without a cache backward visits load again what forward visits had loaded", "[time]") {
+  auto setup = even_run(even_models(4), 1);
+  const auto with = finished(even_run(even_models(4), 1));
+  setup.pipeline.cache = false;
+  const auto without = finished(std::move(setup));
+  const auto& counters = without->record()->devices[0].counters;
+  CHECK(counters.hits == 0);
+  CHECK(counters.h2d_bytes == bytes_of(4 * 2 * 3 * 1ms));
+  CHECK(with->record()->devices[0].counters.h2d_bytes == bytes_of(4 * 2 * 2 * 1ms));
+}
+
+TEST_CASE("without a cache a lone model brings each boundary home before the next unit reads it", "[time]") {
+  auto m = even_model("m", 2, 1, 2ms, 1ms);
+  m.shards[0].activation = bytes_of(500us);
+  auto setup = even_run({m}, 1);
+  CHECK(makespan(*finished(even_run({m}, 1))) == 1ms + 3 * 2ms + 1ms);
+  setup.pipeline.cache = false;
+  const auto loads = 1ms + 2 * (1ms + 500us);          // each unit its parameters, but the first also a boundary
+  const auto lands = 500us + (500us + 1ms + 4ns) + 1ms;  // activation 0; upstream 0, gradients 1, loss; gradients 0
+  CHECK(makespan(*finished(std::move(setup))) == loads + 3 * 2ms + lands);
+}
+
+// -- determinism, policies, bounds ----------------------------------------------------------------------------------------
+
+TEST_CASE("the same setup gives the same trace, to the nanosecond", "[time]") {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    auto first = finished(make_case(seed).setup);
+    auto second = finished(make_case(seed).setup);
+    CHECK(plain_spans(*first) == plain_spans(*second));
+  }
+}
+
+TEST_CASE("sharded-lrtf starts the model that has most left", "[time]") {
+  std::vector models{even_model("light", 2, 1, 1ms, 1ms), even_model("heavy", 2, 3, 1ms, 1ms), even_model("middle", 2, 2, 1ms, 1ms)};
+  const auto s = finished(even_run(models, 1));
+  const auto all = spans_of(*s, "execute_shard");
+  CHECK_THAT(all[0].detail, Contains("light"));  // announced first, and a device was free
+  for (std::size_t i = 1; i <= 3; ++i) {
+    CHECK_THAT(all[i].detail, Contains("heavy"));
+  }
+  CHECK_THAT(all[4].detail, Contains("middle"));  // the step turn of the heavy one
+}
+
+TEST_CASE("every built-in policy finishes every model, in order", "[time]") {
+  const auto models = even_models(5);
+  for (const auto& entry : built_in_policies()) {
+    INFO(entry.name);
+    auto setup = even_run(models, 2);
+    setup.chosen = entry.make(7);
+    const auto s = finished(std::move(setup));
+    CHECK(unfinished(*s, models) == "");
+    CHECK(out_of_order(*s, models) == "");
+    CHECK(s->record()->policy == entry.name);
+    CHECK(s->record()->leftovers == "");
+  }
+}
+
+TEST_CASE("no run is shorter than its bounds", "[time]") {
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    INFO("seed " << seed);
+    auto setup = make_case(seed).setup;
+    std::vector<double> speeds;
+    for (auto& d : setup.devices) {
+      speeds.push_back(d.speed);
+      d.link = setup.devices[0].link;  // a copy that takes no time counts as not measured
+      d.latency = setup.devices[0].latency;
+    }
+    const auto s = finished(std::move(setup));
+    REQUIRE(bounds_of(*s, speeds).best() <= makespan(*s));
+  }
+}
+
+// -- controllers ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a model that is not observed does not wait for a controller", "[time]") {
+  simulation s(even_run(even_models(1), 1));
+  bool observed = false;
+  do {
+    const auto m = overhear(s);
+    observed = observed || (m && (m->get<step_observed>() || m->get<step_acknowledged>()));
+  } while (s.step());
+  CHECK_FALSE(observed);
+  CHECK(s.record()->models[0].steps == 2);
+}
+
+TEST_CASE("a callback's stop ends its model exactly after that step, and no other model", "[time]") {
+  const std::vector models{even_model("a", 2, 6, 2ms, 1ms), even_model("b", 2, 6, 2ms, 1ms)};
+  auto setup = even_run(models, 2);
+  setup.callbacks.push_back([](const step_completed& m, control& wishes) {
+    if (m.name == "a" && m.step.value == 2) {
+      wishes.stop(m.model);
+    }
+  });
+  const auto s = finished(std::move(setup));
+  const auto& a = s->record()->models[0];
+  CHECK((a.stopped && a.steps == 3 && a.losses.size() == 3));
+  CHECK_FALSE(s->record()->models[1].stopped);
+  CHECK(s->record()->models[1].steps == 6);
+  CHECK(out_of_order(*s, models) == "");
+  CHECK(s->record()->leftovers == "");
+}
+
+// -- policies that misbehave ----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Does well for `good` decisions, then what `then` does.
+class spoiled_policy final : public policy {
+ public:
+  using decision = std::optional<std::size_t> (*)(std::size_t candidates);
+  spoiled_policy(int good, decision then) : good_(good), then_(then) {}
+
+  std::string name() const override { return "spoiled"; }
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate> candidates, const policy_view&) override {
+    return good_-- > 0 ? std::optional<std::size_t>(0) : then_(candidates.size());
+  }
+
+ private:
+  int good_;
+  decision then_;
+};
+
+}  // namespace
+
+TEST_CASE("a policy that throws, chooses what is not there or stays silent is replaced, and the run finishes", "[time]") {
+  const auto throws = [](std::size_t) -> std::optional<std::size_t> { throw std::runtime_error("no idea"); };
+  const auto invents = [](std::size_t candidates) { return std::optional(candidates); };
+  const auto is_silent = [](std::size_t) { return std::optional<std::size_t>(); };
+  for (const auto then : {spoiled_policy::decision(throws), spoiled_policy::decision(invents), spoiled_policy::decision(is_silent)}) {
+    for (const int good : {0, 1, 5, 12}) {
+      const auto models = even_models(3);
+      auto setup = even_run(models, 2);
+      setup.chosen = std::make_unique<spoiled_policy>(good, then);
+      const auto s = finished(std::move(setup));
+      INFO("after " << good << " good decisions");
+      CHECK(unfinished(*s, models) == "");
+      CHECK(out_of_order(*s, models) == "");
+      CHECK(s->record()->policy == "sharded-lrtf");
+    }
+  }
+}

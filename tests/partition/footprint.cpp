@@ -1,0 +1,125 @@
+#include "partition/footprint.hpp"
+
+#include "partition/dataflow.hpp"
+#include "partition/visit.hpp"
+#include "runtime/accounting_allocator.hpp"
+#include "tests/support/small_models.hpp"
+#include "tests/support/tensors.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+device_block_ptr zeroed(byte_count n) {
+  auto block = std::make_shared<device_block>();
+  block->tensor = tensor_of(n);
+  block->tensor.zero_();
+  return block;
+}
+
+micro_batch_blocks inputs_for(const sharded_model& m, const unit& u, std::size_t k) {
+  const auto in = inputs_of(u, m.size(), micro_batch_index{static_cast<std::uint32_t>(k)});
+  return {zeroed(m.plan.bytes_of(in.input)), in.second ? zeroed(m.plan.bytes_of(*in.second)) : nullptr, nullptr};
+}
+
+/// What a visit is charged at most when its blocks come and go as a device's pipeline lets them: parameters and the
+/// first inputs to the end, inputs of the micro-batch that computes and of the next, its output and the one before.
+byte_count charged_peak(const std::shared_ptr<const sharded_model>& m, const unit& u) {
+  memory_account account(byte_count{1ull << 40});
+  const charge_to charged(account);
+  const auto parameters = zeroed(m->plan.shards[u.shard.value].parameters);
+  std::vector<micro_batch_blocks> batches{inputs_for(*m, u, 0)};
+  const auto first = batches[0];
+  visit work(m, u, 1);
+  visit::results results;
+  if (has_gradients(u)) {
+    results = {std::make_shared<device_block>(), std::make_shared<device_block>()};
+  }
+  for (std::size_t k = 0; k < u.micro_batches; ++k) {
+    if (k + 1 < u.micro_batches) {
+      batches.push_back(inputs_for(*m, u, k + 1));
+    }
+    batches[k].output = output_of(u, micro_batch_index{0}) ? std::make_shared<device_block>() : nullptr;
+    work.run(k, parameters, batches[k], results);
+    batches[k].input.reset();
+    batches[k].second.reset();
+    if (k > 0) {
+      batches[k - 1].output.reset();
+    }
+  }
+  return account.peak();
+}
+
+byte_count formula(const sharded_model& m, const unit& u) {
+  const auto& f = m.plan.footprint_of(u);
+  return f.staging() + f.working;
+}
+
+/// No visit of the model takes more than the formula says.
+void check_all_visits(const small_model& model, const cut_points& cuts, std::uint32_t micro_batches) {
+  const auto m = cut_model(model, {.cuts = cuts, .micro_batches = micro_batches, .samples = 3});
+  for (std::uint32_t s = 0; s < m->size(); ++s) {
+    for (const auto way : {direction::forward, direction::backward}) {
+      if (way == direction::forward && s + 1 == m->size()) {
+        continue;
+      }
+      const auto u = visit_of(*m, way, s);
+      INFO(to_string(u) << " of " << m->size() << " shards, K = " << micro_batches);
+      CHECK(charged_peak(m, u) <= formula(*m, u));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no visit of a GPT is charged more than parameters, inputs and working bytes of its footprint") {
+  const auto micro_batches = GENERATE(1u, 2u, 3u, 5u);
+  const auto model = small_gpt({.layers = 2, .width = 32, .heads = 4, .context = 12, .dropout = GENERATE(0.0, 0.1)});
+  const auto cuts = GENERATE(cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 3}, cut_points{0, 1, 2, 3});
+  check_all_visits(model, cuts, micro_batches);
+}
+
+TEST_CASE("no visit of an MLP is charged more than parameters, inputs and working bytes of its footprint") {
+  const auto micro_batches = GENERATE(1u, 2u, 3u, 5u);
+  const auto model = small_mlp({.layers = 3, .width = 64, .dropout = GENERATE(0.0, 0.1)});
+  const auto cuts = GENERATE(cut_points{0}, cut_points{0, 1}, cut_points{0, 2, 3}, cut_points{0, 1, 2, 3});
+  check_all_visits(model, cuts, micro_batches);
+}
+
+TEST_CASE("the footprint is within twice of what a visit takes where saved activations dominate") {
+  const auto model = small_gpt({.layers = 3, .width = 64, .heads = 4, .context = 64, .dropout = 0.1});
+  const auto m = cut_model(model, {.cuts = {0, 2}, .micro_batches = 2, .samples = 4});
+  for (std::uint32_t s = 0; s < 2; ++s) {
+    const auto u = visit_of(*m, direction::backward, s);
+    INFO("shard " << s);
+    CHECK(formula(*m, u) < charged_peak(m, u) * 2);
+  }
+}
+
+TEST_CASE("the footprint of a forward visit is within twice of what it takes where parameters dominate") {
+  const auto model = small_mlp({.layers = 3, .width = 512});
+  const auto m = cut_model(model, {.cuts = {0, 1, 2}, .samples = 2});
+  const auto u = visit_of(*m, direction::forward, 1);
+  CHECK(formula(*m, u) < charged_peak(m, u) * 2);
+}
+
+TEST_CASE("a footprint's sums are what is staged and what is computed with") {
+  const footprint f{.parameters = byte_count{5}, .first_inputs = byte_count{3}, .working = byte_count{11}};
+  CHECK(f.staging() == byte_count{8});
+  CHECK(f.computing() == byte_count{16});
+}
+
+TEST_CASE("a shard demands what the larger of its two visits needs; the last one has no forward visit") {
+  const auto profile = profile_of(small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6}), 2);
+  const auto forward = footprint_of(profile, 1, 2, direction::forward);
+  const auto backward = footprint_of(profile, 1, 2, direction::backward);
+  const auto demand = demand_of(profile, 1, 2);
+  CHECK(demand.staging == std::max(forward.staging(), backward.staging()));
+  CHECK(demand.computing == std::max(forward.computing(), backward.computing()));
+  const auto last = footprint_of(profile, 2, 4, direction::backward);
+  CHECK(demand_of(profile, 2, 4).staging == last.staging());
+  CHECK(demand_of(profile, 2, 4).computing == last.computing());
+}

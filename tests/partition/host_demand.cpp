@@ -1,0 +1,45 @@
+#include "partition/plan.hpp"
+
+#include "runtime/host_arena.hpp"
+#include "tests/support/small_models.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+model_plan plan_with(std::uint32_t micro_batches) {
+  const auto m = small_mlp({.layers = 3, .width = 64});
+  return cut_model(m, {.cuts = {0, 1, 2}, .micro_batches = micro_batches, .samples = 4})->plan;
+}
+
+}  // namespace
+
+TEST_CASE("every device adds the same landing room to the host's demand") {
+  const std::vector<model_plan> models{plan_with(2)};
+  const auto one = host_demand(models, 1);
+  const auto each = host_demand(models, 2) - one;
+  CHECK(each > byte_count{});
+  CHECK(host_demand(models, 5) == one + each * 4);
+}
+
+TEST_CASE("the host's demand grows with models and micro-batches") {
+  const std::vector<model_plan> one{plan_with(1)};
+  const std::vector<model_plan> two{plan_with(1), plan_with(1)};
+  const std::vector<model_plan> streaming{plan_with(4)};
+  CHECK(host_demand(two, 1) > host_demand(one, 1));
+  CHECK(host_demand(streaming, 1) > host_demand(one, 1));
+}
+
+TEST_CASE("the host's demand covers parameters, gradients, moments and the landing of a visit") {
+  const auto plan = plan_with(1);
+  byte_count least;
+  byte_count largest;
+  for (const auto& s : plan.shards) {
+    least += host_charge(s.parameters) * 2 + host_charge(byte_count{s.moments.value() / 2}) * 2;
+    largest = std::max(largest, host_charge(s.parameters));
+  }
+  CHECK(host_demand(std::vector{plan}, 1) > least + largest);
+}

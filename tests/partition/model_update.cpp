@@ -1,0 +1,154 @@
+#include "partition/model_update.hpp"
+
+#include "models/gradient_clip.hpp"
+#include "models/random.hpp"
+#include "tests/support/small_models.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace hydra::literals;
+
+namespace {
+
+struct values_of_one {
+  std::vector<float> parameter, gradient, first_moment, second_moment;
+  std::string tied_to;
+};
+using by_name = std::map<std::string, values_of_one>;
+
+/// A tied GPT in three shards with gradients at home.
+struct trained {
+  explicit trained(const update_options& update)
+      : arena(make_host_arena(64_MiB)),
+        model(cut_model(small_gpt({.layers = 1, .width = 8, .heads = 2, .context = 6, .tied = true}),
+                        {.cuts = {0, 1, 2}, .update = update})),
+        homes(make_homes(*model, *arena)) {
+    for (std::size_t s = 0; s < homes.size(); ++s) {
+      homes[s].gradients = arena->allocate(model->plan.shards[s].parameters, "gradients");
+      const auto g = homes[s].gradients->floats();
+      for (std::size_t i = 0; i < g.size(); ++i) {
+        g[i] = static_cast<float>(random_normal(random_key({s}), i));
+      }
+    }
+  }
+
+  static std::vector<float> copy(const host_block_ptr& block, std::size_t offset, std::size_t n) {
+    const auto slice = block->floats().subspan(offset, n);
+    return {slice.begin(), slice.end()};
+  }
+
+  by_name read() const {
+    by_name all;
+    for (std::size_t s = 0; s < homes.size(); ++s) {
+      for (const auto& p : model->shards[s].layout().parameters()) {
+        auto& v = all[p.name];
+        v.parameter = copy(homes[s].parameters, p.offset, p.elements);
+        v.gradient = copy(homes[s].gradients, p.offset, p.elements);
+        v.first_moment = copy(homes[s].moments[0], p.state_offset, p.tied_to.empty() ? p.elements : 0);
+        v.second_moment = copy(homes[s].moments[1], p.state_offset, p.tied_to.empty() ? p.elements : 0);
+        v.tied_to = p.tied_to;
+      }
+    }
+    return all;
+  }
+
+  std::unique_ptr<host_arena> arena;
+  std::shared_ptr<sharded_model> model;
+  std::vector<shard_home> homes;
+};
+
+/// The same on plain vectors: replicas added to owners, clip, AdamW, owners copied to replicas. Returns the norm.
+float step_by_hand(by_name& all, const sharded_model& m, std::uint32_t step) {
+  std::vector<float> norms;
+  auto& owner = all.at("wte.weight");
+  for (std::size_t i = 0; i < owner.gradient.size(); ++i) {
+    owner.gradient[i] += all.at("lm_head.weight").gradient[i];
+  }
+  for (const auto& s : m.shards) {
+    for (const auto& p : s.layout().parameters()) {
+      if (p.tied_to.empty()) {
+        norms.push_back(gradient_norm(all.at(p.name).gradient));
+      }
+    }
+  }
+  const auto norm = total_norm(norms);
+  const auto max = static_cast<float>(m.update.clip_norm);
+  for (auto& [name, v] : all) {
+    if (v.tied_to.empty()) {
+      apply_update(m.update, step, m.steps, max > 0 ? clip_coefficient(max, norm) : 1.0F,
+                   {v.parameter, v.gradient, v.first_moment, v.second_moment});
+    }
+  }
+  all.at("lm_head.weight").parameter = owner.parameter;
+  return norm;
+}
+
+void check_equal(const by_name& a, const by_name& b) {
+  for (const auto& [name, v] : a) {
+    INFO(name);
+    CHECK(v.parameter == b.at(name).parameter);
+    CHECK(v.first_moment == b.at(name).first_moment);
+    CHECK(v.second_moment == b.at(name).second_moment);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("without clipping the steps of all shards do what is done by hand on whole parameters, in any order") {
+  trained t(adamw({.learning_rate = 0.01}));
+  auto expected = t.read();
+  step_by_hand(expected, *t.model, 1);
+  const model_update math(t.model);
+  for (const std::size_t s : {2, 0, 1}) {
+    math.step(s, 1, 1.0F, t.homes);
+  }
+  check_equal(expected, t.read());
+}
+
+TEST_CASE("with clipping the norm is that of whole parameters, ties counted once, and scales every gradient") {
+  trained t(adamw({.learning_rate = 0.01, .clip_norm = 0.5}));
+  auto expected = t.read();
+  const auto norm = step_by_hand(expected, *t.model, 0);
+  model_update math(t.model);
+  for (const std::size_t s : {1, 2, 0}) {
+    math.norms(s, t.homes);
+  }
+  CHECK(math.total_norm() == norm);
+  for (const std::size_t s : {0, 1, 2}) {
+    math.step(s, 0, math.clip_coefficient(math.total_norm()), t.homes);
+  }
+  check_equal(expected, t.read());
+}
+
+TEST_CASE("a replica equals its owner after every step") {
+  trained t(adamw({.learning_rate = 0.1}));
+  const model_update math(t.model);
+  for (const std::uint32_t step : {0u, 1u}) {
+    for (const std::size_t s : {0, 1, 2}) {
+      math.step(s, step, 1.0F, t.homes);
+    }
+    const auto all = t.read();
+    CHECK(all.at("wte.weight").parameter == all.at("lm_head.weight").parameter);
+  }
+}
+
+TEST_CASE("the norms of the next step replace those of the last") {
+  trained t(adamw({.clip_norm = 1}));
+  model_update math(t.model);
+  for (const std::size_t s : {0, 1, 2}) {
+    math.norms(s, t.homes);
+  }
+  const auto before = math.total_norm();
+  for (auto& home : t.homes) {
+    std::ranges::fill(home.gradients->floats(), 0.0F);
+  }
+  for (const std::size_t s : {0, 1, 2}) {
+    math.norms(s, t.homes);
+  }
+  CHECK(before > 0);
+  CHECK(math.total_norm() == 0);
+}

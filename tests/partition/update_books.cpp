@@ -1,0 +1,115 @@
+#include "partition/model_update.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+using namespace hydra;
+
+namespace {
+
+using jobs = std::vector<update_job>;
+using shards = std::vector<std::size_t>;
+
+constexpr update_job step(std::size_t s) { return {update_job::kind::step, s}; }
+constexpr update_job norms(std::size_t s) { return {update_job::kind::norms, s}; }
+
+/// Shard 2 repeats a parameter of shard 0.
+const std::vector<tie> tied{{.owner_shard = 0, .owner = 0, .replica_shard = 2, .replica = 0}};
+
+/// One step with gradients landing and jobs ending in random order; how often each shard completed.
+std::map<std::size_t, int> random_step(update_books& books, std::size_t n, std::mt19937& random) {
+  shards to_land(n);
+  std::ranges::generate(to_land, [i = std::size_t{0}]() mutable { return i++; });
+  std::ranges::shuffle(to_land, random);
+  jobs running;
+  std::map<std::size_t, int> completed;
+  while (!to_land.empty() || !running.empty()) {
+    jobs more;
+    if (running.empty() || (!to_land.empty() && random() % 2 == 0)) {
+      more = books.landed(to_land.back());
+      to_land.pop_back();
+    } else {
+      std::swap(running[random() % running.size()], running.back());
+      more = books.done(std::exchange(running.back(), {}));
+      running.pop_back();
+    }
+    running.insert(running.end(), more.begin(), more.end());
+    for (const auto s : books.take_complete()) {
+      ++completed[s];
+    }
+  }
+  return completed;
+}
+
+}  // namespace
+
+TEST_CASE("without clipping a shard is stepped as its gradients land") {
+  update_books books(3, {}, false);
+  CHECK(books.landed(2) == jobs{step(2)});
+  CHECK(books.landed(0) == jobs{step(0)});
+  CHECK(books.done(step(2)).empty());
+  CHECK(books.take_complete() == shards{2});
+  CHECK(books.take_complete().empty());
+  CHECK_FALSE(books.step_complete());
+}
+
+TEST_CASE("with clipping no shard is stepped before all norms are known, then all are, shard 0 first") {
+  update_books books(3, {}, true);
+  CHECK(books.landed(2) == jobs{norms(2)});
+  CHECK(books.landed(1) == jobs{norms(1)});
+  CHECK(books.done(norms(2)).empty());
+  CHECK(books.landed(0) == jobs{norms(0)});
+  CHECK(books.done(norms(0)).empty());
+  CHECK(books.done(norms(1)) == jobs{step(0), step(1), step(2)});
+  CHECK(books.take_complete().empty());
+}
+
+TEST_CASE("the owner of a tied parameter waits for its replica's gradients") {
+  update_books books(3, tied, false);
+  CHECK(books.landed(0).empty());
+  CHECK(books.landed(1) == jobs{step(1)});
+  CHECK(books.landed(2) == jobs{step(0), step(2)});
+}
+
+TEST_CASE("with clipping the norms of an owner wait for its replica's gradients") {
+  update_books books(3, tied, true);
+  CHECK(books.landed(0).empty());
+  CHECK(books.landed(2) == jobs{norms(0), norms(2)});
+}
+
+TEST_CASE("a replica's shard is complete only after its owner's step has copied the values") {
+  update_books books(3, tied, false);
+  books.landed(2);
+  books.landed(0);
+  books.done(step(2));
+  CHECK(books.take_complete().empty());
+  books.done(step(0));
+  CHECK(books.take_complete() == shards{0, 2});
+}
+
+TEST_CASE("in any order of landings and ends every shard completes once a step, for several steps") {
+  std::mt19937 random(5);
+  for (int i = 0; i < 300; ++i) {
+    const std::size_t n = 3 + random() % 4;
+    update_books books(n, random() % 2 == 0 ? tied : std::vector<tie>{}, random() % 2 == 0);
+    for (int s = 0; s < 3; ++s) {
+      const auto completed = random_step(books, n, random);
+      CHECK(completed.size() == n);
+      CHECK(std::ranges::all_of(completed, [](const auto& c) { return c.second == 1; }));
+      CHECK(books.step_complete());
+      books.next_step();
+      CHECK_FALSE(books.step_complete());
+    }
+  }
+}
+
+TEST_CASE("owner and replica in one shard hold up nothing") {
+  update_books books(1, {{.owner_shard = 0, .owner = 0, .replica_shard = 0, .replica = 1}}, false);
+  CHECK(books.landed(0) == jobs{step(0)});
+  books.done(step(0));
+  CHECK(books.take_complete() == shards{0});
+  CHECK(books.step_complete());
+}

@@ -1,0 +1,83 @@
+#include "partition/visit.hpp"
+
+#include "runtime/block_copy.hpp"
+#include "tests/models/numeric.hpp"
+#include "tests/support/small_models.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+/// A block as a copy brings it: raw bytes.
+device_block_ptr raw(const at::Tensor& t) {
+  auto block = std::make_shared<device_block>();
+  block->tensor = zeros({static_cast<std::int64_t>(t.nbytes())}, at::kByte);
+  std::memcpy(block->tensor.mutable_data_ptr(), t.const_data_ptr(), t.nbytes());
+  return block;
+}
+
+std::shared_ptr<sharded_model> gpt(std::uint32_t micro_batches) {
+  const auto m = small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .tied = false});
+  return cut_model(m, {.cuts = {0, 2}, .micro_batches = micro_batches, .samples = 2});
+}
+
+at::Tensor parameters_of(const sharded_model& m, std::size_t s) {
+  const auto flat = zeros({static_cast<std::int64_t>(m.shards[s].layout().elements())});
+  m.shards[s].layout().initialise(values(flat), *m.model, m.seed);
+  return flat;
+}
+
+}  // namespace
+
+TEST_CASE("a forward visit computes on raw bytes what its shard computes on tensors") {
+  const auto m = gpt(2);
+  const auto parameters = parameters_of(*m, 0);
+  const auto ids = random_ids({2, 6}, 11, 1);
+  visit work(m, visit_of(*m, direction::forward, 0), 24);
+  for (const std::size_t k : {0, 1}) {
+    const micro_batch_blocks blocks{raw(ids), nullptr, std::make_shared<device_block>()};
+    work.run(k, raw(parameters), blocks, {});
+    const visit_context where{.seed = m->seed, .step = 0, .micro_batch = static_cast<std::uint32_t>(k), .targets = 24};
+    CHECK(same_bits(blocks.output->tensor, m->shards[0].forward(parameters, ids, where)));
+  }
+}
+
+TEST_CASE("a backward visit leaves the sum of its micro-batches' gradients and losses") {
+  const auto m = gpt(2);
+  const auto flat = parameters_of(*m, 1);
+  const auto x = random_tensor({2, 6, 16}, 3);
+  const auto targets = random_ids({2, 6}, 11, 4);
+  visit work(m, visit_of(*m, direction::backward, 1), 24);
+  const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
+  const auto expected = zeros({flat.numel()});
+  const auto bound = m->shards[1].bind(flat, expected);
+  auto loss = zeros({});
+  for (const std::uint32_t k : {0u, 1u}) {
+    const micro_batch_blocks blocks{raw(x), raw(targets), std::make_shared<device_block>()};
+    work.run(k, raw(flat), blocks, out);
+    const visit_context where{.seed = m->seed, .step = 0, .micro_batch = k, .targets = 24};
+    const auto result = m->shards[1].backward(bound, x, targets, where);
+    CHECK(same_bits(blocks.output->tensor, result.input_gradient));
+    loss = loss.add(result.loss);
+  }
+  CHECK(same_bits(out.gradients->tensor, expected));
+  CHECK(same_bits(out.loss->tensor, loss));
+}
+
+TEST_CASE("a visit that is run again from its first micro-batch starts with zero gradients") {
+  const auto m = gpt(1);
+  const auto flat = parameters_of(*m, 1);
+  const micro_batch_blocks blocks{raw(random_tensor({2, 6, 16}, 3)), raw(random_ids({2, 6}, 11, 4)),
+                                  std::make_shared<device_block>()};
+  visit work(m, visit_of(*m, direction::backward, 1), 12);
+  const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
+  work.run(0, raw(flat), blocks, out);
+  const auto once = out.gradients->tensor;
+  work.run(0, raw(flat), blocks, out);
+  CHECK(same_bits(once, out.gradients->tensor));
+}

@@ -1,0 +1,169 @@
+#include "tests/support/protocol_witness.hpp"
+
+#include "actors/policy/chain_order.hpp"
+
+#include <caf/system_messages.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra::test {
+
+protocol_witness::protocol_witness(const simulation& s, const witness_options& options)
+    : options_(options), devices_(s.actors().devices.size()), models_(s.actors().tasks.size()) {}
+
+void protocol_witness::complain(std::string what) {
+  if (complaint_.empty()) {
+    complaint_ = std::move(what);
+  }
+}
+
+void protocol_witness::hear(const overheard& m) {
+  switch (m.to.part) {
+    case role::scheduler:
+      return at_scheduler(m);
+    case role::device:
+      return at_device(m);
+    case role::memory:
+      return at_memory(m);
+    case role::task:
+      return at_task(m);
+    case role::supervisor:
+      if (m.get<caf::down_msg>() && m.from.part == role::device) {
+        devices_[m.from.place].dead = true;
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+// -- who hears what -------------------------------------------------------------------------------------------------------
+
+void protocol_witness::at_scheduler(const overheard& m) {
+  if (const auto* freed = m.get<device_freed>()) {
+    on_freed(*freed);
+  } else if (const auto* ready = m.get<unit_ready>()) {
+    on_announced(*ready);
+  } else if (const auto* completed = m.get<shard_completed>()) {
+    on_completed(*completed);
+  } else if (const auto* failed = m.get<shard_failed>()) {
+    failed_.push_back(failed->what);
+  } else if (const auto* lost = m.get<device_lost>()) {
+    on_lost(lost->device);
+  } else if (const auto* left = m.get<model_left>()) {
+    models_[left->model.value].announced.reset();
+  }
+}
+
+void protocol_witness::at_device(const overheard& m) {
+  if (const auto* staged = m.get<prefetch_shard>()) {
+    on_staged(staged->what, m.to.place);
+  } else if (m.get<lease_refused>() && options_.untroubled) {
+    complain(to_string(m.to) + " is refused a lease: " + m.get<lease_refused>()->why.text);
+  }
+}
+
+void protocol_witness::at_memory(const overheard& m) {
+  if (const auto* demoted = m.get<shard_demoted>()) {
+    ++devices_[demoted->device.value].ended;
+  } else if (const auto* failed = m.get<shard_failed>()) {
+    ++devices_[failed->device.value].ended;
+  }
+}
+
+void protocol_witness::at_task(const overheard& m) {
+  auto& page = models_[m.to.place];
+  if (const auto* updated = m.get<shard_updated>()) {
+    page.versions.resize(std::max<std::size_t>(page.versions.size(), updated->shard.value + 1));
+    page.versions[updated->shard.value] = updated->version.value;
+  } else if (const auto* batch = m.get<batch_ready>()) {
+    page.batches.insert(batch->step.value);
+  } else if (const auto* acknowledged = m.get<step_acknowledged>()) {
+    page.acknowledged = acknowledged->step.value + 1;
+  } else if (const auto* lost = m.get<unit_lost>()) {
+    page.flights.erase(lost->what);
+  }
+}
+
+// -- promises -------------------------------------------------------------------------------------------------------------
+
+void protocol_witness::on_announced(const unit_ready& m) {
+  auto& page = models_[m.what.model.value];
+  const auto shard = m.what.shard.value;
+  const auto version = shard < page.versions.size() ? page.versions[shard] : 0;
+  if (version != m.what.step.value) {
+    complain(fmt::format("{} is announced, but version {} is at home", to_string(m.what), version));
+  }
+  if (!page.batches.contains(m.what.step.value)) {
+    complain(to_string(m.what) + " is announced before its minibatch is at home");
+  }
+  if (options_.observed && page.acknowledged < m.what.step.value) {
+    complain(to_string(m.what) + " is announced before the last step is acknowledged");
+  }
+  if (m.what.attempt > 0 && options_.untroubled) {
+    complain(to_string(m.what) + " is tried again, but nothing has gone wrong");
+  }
+  if (!page.announced || page.announced->attempt <= m.what.attempt) {
+    page.announced = m.what;
+  }
+}
+
+void protocol_witness::on_freed(const device_freed& m) {
+  auto& page = devices_[m.device.value];
+  page.credits += m.credits;
+  if (page.credits > options_.slots + page.staged) {
+    complain(fmt::format("device {} has given back {} credits for {} units", m.device.value, page.credits, page.staged));
+  }
+}
+
+void protocol_witness::on_completed(const shard_completed& m) {
+  if (devices_[m.device.value].lost) {
+    complain(to_string(m.what) + " completes on a device that was lost before");
+  }
+  for (const auto& f : failed_) {
+    if (f.model == m.what.model && m.what.attempt <= f.attempt && !visited_before(m.what, f)) {
+      complain(fmt::format("{} completes although {} failed before", to_string(m.what), to_string(f)));
+    }
+  }
+  models_[m.what.model.value].flights.erase(m.what);
+}
+
+void protocol_witness::on_staged(const unit& u, std::size_t device) {
+  ++devices_[device].staged;
+  auto& page = models_[u.model.value];
+  if (!staged_.insert(u).second) {
+    complain(to_string(u) + " is staged twice");
+  }
+  if (page.announced == u) {
+    page.announced.reset();
+  }
+  page.flights.insert(u);
+}
+
+/// Also without the death of its actor: a device may be declared lost.
+void protocol_witness::on_lost(device_id device) { devices_[device.value].lost = true; }
+
+void protocol_witness::rest() {
+  bool credit = false;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const auto& d = devices_[i];
+    if (d.dead || d.lost) {
+      continue;
+    }
+    if (d.ended == d.staged && d.credits != options_.slots + d.staged) {
+      complain(fmt::format("device {} holds no unit, but {} of its {} credits", i, options_.slots + d.staged - d.credits,
+                           options_.slots));
+    }
+    credit = credit || d.credits > d.staged;
+  }
+  for (const auto& m : models_) {
+    if (credit && options_.works_always && m.announced && m.flights.empty()) {
+      complain(to_string(*m.announced) + " waits although a device has credit");
+    }
+  }
+}
+
+}  // namespace hydra::test

@@ -1,0 +1,77 @@
+#pragma once
+// Hears every message of a simulated run and knows what the protocol promises: credits, commits, announcements, losses.
+
+#include "tests/support/overhear.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hydra::test {
+
+struct witness_options {
+  std::uint32_t slots = 1;
+  bool untroubled = true;          ///< nothing goes wrong in this run: no unit may be tried twice
+  bool works_always = true;        ///< the policy never says "nothing now"
+  bool observed = false;           ///< by a controller: steps are acknowledged
+};
+
+/// What is checked, besides the end of the run:
+/// * a device gives back no more credits than it has had units, and all of them once it holds no unit;
+/// * a unit is announced when its parameter version and its minibatch are at home and, if steps are observed, the step
+///   before is acknowledged; it is staged once;
+/// * nothing of a fenced device completes; of a failed unit and what follows it only newer attempts do;
+/// * no unit that any device may stage waits while a device has credit;
+/// * without trouble no lease is refused and no unit is tried twice.
+class protocol_witness {
+ public:
+  protocol_witness(const simulation& s, const witness_options& options);
+
+  /// To be called before each message is handled.
+  void hear(const overheard& m);
+  /// To be called when no actor can run: every message has arrived.
+  void rest();
+
+  /// The first broken promise; empty if none.
+  const std::string& complaint() const noexcept { return complaint_; }
+
+ private:
+  struct device_page {
+    std::uint64_t credits = 0;     ///< given back, as the scheduler has heard
+    std::uint64_t staged = 0;      ///< units it was told to stage
+    std::uint64_t ended = 0;       ///< of them, as the memory manager has heard
+    bool dead = false;             ///< as the supervisor has heard
+    bool lost = false;             ///< as the scheduler has heard
+  };
+  struct model_page {
+    std::vector<std::uint32_t> versions;   ///< as its task has heard
+    std::set<std::uint32_t> batches;
+    std::uint32_t acknowledged = 0;        ///< steps below this
+    std::optional<unit> announced;
+    std::set<unit> flights;
+  };
+
+  void at_scheduler(const overheard& m);
+  void at_device(const overheard& m);
+  void at_memory(const overheard& m);
+  void at_task(const overheard& m);
+  void on_announced(const unit_ready& m);
+  void on_freed(const device_freed& m);
+  void on_completed(const shard_completed& m);
+  void on_staged(const unit& u, std::size_t device);
+  void on_lost(device_id device);
+  void complain(std::string what);
+
+  witness_options options_;
+  std::vector<device_page> devices_;
+  std::vector<model_page> models_;
+  std::set<unit> staged_;
+  std::vector<unit> failed_;
+  std::string complaint_;
+};
+
+}  // namespace hydra::test

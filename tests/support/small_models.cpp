@@ -1,0 +1,64 @@
+#include "tests/support/small_models.hpp"
+
+#include "models/data_catalog.hpp"
+
+namespace hydra::test {
+
+small_model small_gpt(const gpt2_options& options) {
+  auto data = open_data({synthetic_language{.symbols = 11, .order = 1, .tokens = 2000, .validation_tokens = 0, .seed = 3}},
+                        options.context);
+  auto body = std::make_shared<const chain>(gpt2(options).build(*data));
+  return {data, std::move(body)};
+}
+
+small_model small_mlp(const mlp_options& options) {
+  auto data = open_data({synthetic_classes{.features = 8, .classes = 3, .samples = 64, .validation_samples = 0}}, 0);
+  auto body = std::make_shared<const chain>(mlp(options).build(*data));
+  return {data, std::move(body)};
+}
+
+chain_profile profile_of(const small_model& m, std::int64_t samples) {
+  return measure(*m.body, m.data->sample_target(), samples, 1);
+}
+
+std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_options& options) {
+  const auto profile = profile_of(m, options.samples);
+  const plan_request request{.name = "small", .model = m.body.get(), .profile = &profile,
+                             .micro_batches = options.micro_batches, .moments = moment_buffers(options.update),
+                             .cuts = options.cuts};
+  const plan_device device{.name = "large", .memory = byte_count{1ull << 50}, .reserve = {}};
+  auto result = std::make_shared<sharded_model>();
+  result->name = "small";
+  result->model = m.body;
+  result->shards = make_shards(m.body, options.cuts);
+  result->ties = find_ties(result->shards);
+  result->plan = make_plan({&request, 1}, {&device, 1}).models.front();
+  result->update = options.update;
+  result->steps = 3;
+  result->seed = 1;
+  return result;
+}
+
+std::vector<shard_home> make_homes(const sharded_model& m, host_arena& arena) {
+  std::vector<shard_home> homes;
+  for (std::size_t s = 0; s < m.size(); ++s) {
+    const auto& plan = m.plan.shards[s];
+    auto& home = homes.emplace_back();
+    home.parameters = arena.allocate(plan.parameters, "parameters");
+    m.shards[s].layout().initialise(home.parameters->floats(), *m.model, m.seed);
+    for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
+      home.moments.push_back(arena.allocate(byte_count{plan.moments.value() / plan.moment_buffers}, "moments"));
+    }
+  }
+  return homes;
+}
+
+unit visit_of(const sharded_model& m, direction way, std::uint32_t shard) {
+  unit u;
+  u.way = way;
+  u.shard = shard_index{shard};
+  u.micro_batches = m.plan.micro_batches;
+  return u;
+}
+
+}  // namespace hydra::test

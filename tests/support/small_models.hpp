@@ -1,0 +1,49 @@
+#pragma once
+// Small real models, cut into shards, with home buffers: for tests of partition/ and of the memory books.
+
+#include "models/chain.hpp"
+#include "models/data_source.hpp"
+#include "models/gpt2.hpp"
+#include "models/mlp.hpp"
+#include "models/update_rule.hpp"
+#include "partition/model_update.hpp"
+#include "partition/plan.hpp"
+#include "partition/profile.hpp"
+#include "partition/sharded_model.hpp"
+#include "runtime/host_arena.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace hydra::test {
+
+struct small_model {
+  std::shared_ptr<const data_source> data;
+  std::shared_ptr<const chain> body;
+};
+
+/// Over a synthetic language of 11 symbols.
+small_model small_gpt(const gpt2_options& options);
+/// Over 8 features and 3 classes.
+small_model small_mlp(const mlp_options& options);
+
+chain_profile profile_of(const small_model& m, std::int64_t samples);
+
+struct shard_options {
+  cut_points cuts{0};
+  std::uint32_t micro_batches = 1;
+  std::int64_t samples = 2;   ///< per micro-batch
+  update_options update{};
+};
+
+/// Cut as told, on a device as large as can be. Three steps, seed 1.
+std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_options& options);
+
+/// Home buffers as a session makes them: initial values, no gradients, zero moments.
+std::vector<shard_home> make_homes(const sharded_model& m, host_arena& arena);
+
+/// The visit of a shard in step 0, all micro-batches.
+unit visit_of(const sharded_model& m, direction way, std::uint32_t shard);
+
+}  // namespace hydra::test

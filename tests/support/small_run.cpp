@@ -1,0 +1,106 @@
+#include "tests/support/small_run.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "partition/cursor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra::test {
+
+namespace {
+
+/// "model 0 step 1 forward 0", whichever attempt.
+std::string visit_name(unit u) {
+  u.attempt = 0;
+  return to_string(u);
+}
+
+std::string without_attempt(const std::string& detail) { return detail.substr(0, detail.find(" attempt")); }
+
+std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id, std::uint32_t steps) {
+  const cursor units(model_id{id}, static_cast<std::uint32_t>(m.shards.size()), steps, m.micro_batches);
+  unit_position next;
+  for (const auto& s : spans) {
+    if (s.track != "model " + m.name) {
+      continue;
+    }
+    const auto expected = units.at_end(next) ? "nothing more" : visit_name(units.unit_at(next, 0));
+    if (without_attempt(s.detail) != expected) {
+      return fmt::format("model {}: {} completed, expected {}", id, s.detail, expected);
+    }
+    next = units.next(next);
+  }
+  return units.at_end(next) ? "" : fmt::format("model {}: stops at step {} index {}", id, next.step, next.index);
+}
+
+}  // namespace
+
+device_info roomy_device(std::size_t i, double speed) {
+  device_info d;
+  d.name = fmt::format("sim:{}", i);
+  d.kind = "simulated";
+  d.speed = speed;
+  d.memory = byte_count{std::uint64_t{1} << 40};
+  d.link = one_byte_per_ns;
+  return d;
+}
+
+simulated_model even_model(const std::string& name, std::size_t shards, std::uint32_t steps, duration visit, duration copy) {
+  simulated_model m{.name = name, .shards = {}, .steps = steps};
+  m.shards.resize(shards, {.forward = visit, .backward = visit, .update = {}, .parameters = bytes_of(copy), .activation = {}, .working = {}});
+  return m;
+}
+
+simulation_setup even_run(std::vector<simulated_model> models, std::size_t devices) {
+  simulation_setup setup;
+  for (std::size_t i = 0; i < devices; ++i) {
+    setup.devices.push_back(roomy_device(i));
+  }
+  setup.models = std::move(models);
+  setup.chosen = make_policy("sharded-lrtf", 0);
+  return setup;
+}
+
+std::unique_ptr<simulation> finished(simulation_setup setup) {
+  auto s = std::make_unique<simulation>(std::move(setup));
+  s->run();
+  return s;
+}
+
+duration makespan(const simulation& s) { return *s.record()->last_update - *s.record()->first_prefetch; }
+
+std::vector<span> spans_of(simulation& s, const std::string& name, const std::string& track) {
+  auto all = s.spans().spans();
+  std::erase_if(all, [&](const span& x) { return x.name != name || (!track.empty() && x.track != track); });
+  std::ranges::stable_sort(all, {}, [](const span& x) { return std::pair{x.begin, x.end}; });
+  return all;
+}
+
+std::string unfinished(const simulation& s, const std::vector<simulated_model>& models) {
+  if (!s.record()) {
+    return "the run hangs: no record";
+  }
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto& out = s.record()->models[i];
+    if (!out.ended || out.why || out.steps != models[i].steps || out.losses.size() != models[i].steps) {
+      return fmt::format("model {} ended after {} of {} steps, {} losses: {}", i, out.steps, models[i].steps,
+                         out.losses.size(), out.why.text);
+    }
+  }
+  return {};
+}
+
+std::string out_of_order(simulation& s, const std::vector<simulated_model>& models) {
+  const auto spans = spans_of(s, "shard_completed");
+  for (std::uint32_t i = 0; i < models.size(); ++i) {
+    if (auto wrong = out_of_order(spans, models[i], i, s.record()->models[i].steps); !wrong.empty()) {
+      return wrong;
+    }
+  }
+  return {};
+}
+
+}  // namespace hydra::test
