@@ -35,10 +35,11 @@ struct model_run {
 };
 
 model_run make_run(rng& random, std::uint32_t id) {
+  const auto working = pick(random, 1, 20);
   even_model m{.name = fmt::format("m{}", id), .id = id, .shards = pick(random, 1, 3), .micro_batches = pick(random, 1, 3),
                .parameters = byte_count{512 * pick(random, 1, 8)}, .activation = byte_count{512 * pick(random, 0, 3)},
-               .working = byte_count{512 * 20},
-               .landing = byte_count{512 * pick(random, 0, 20)}};
+               .working = byte_count{512 * working},
+               .landing = byte_count{512 * pick(random, 0, working)}};
   model_run r{.model = bench_model(m), .units = {}, .flights = {}};
   const cursor order(model_id{id}, m.shards, 1, m.micro_batches);
   for (std::uint32_t i = 0; i < order.units_per_step(); ++i) {

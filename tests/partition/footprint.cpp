@@ -89,6 +89,11 @@ TEST_CASE("no visit of an MLP is charged more than parameters, inputs and workin
   check_all_visits(model, cuts, micro_batches);
 }
 
+TEST_CASE("the footprint covers the loss where a large vocabulary makes it the largest part") {
+  const auto model = small_gpt({.layers = 1, .width = 4, .heads = 1, .context = 16, .vocabulary = 4000, .tied = false});
+  check_all_visits(model, {0, 2}, 1);
+}
+
 TEST_CASE("the footprint is within twice of what a visit takes where saved activations dominate") {
   const auto model = small_gpt({.layers = 3, .width = 64, .heads = 4, .context = 64, .dropout = 0.1});
   const auto m = cut_model(model, {.cuts = {0, 2}, .micro_batches = 2, .samples = 4});
@@ -119,6 +124,9 @@ TEST_CASE("a shard demands what the larger of its two visits needs; the last one
   const auto demand = demand_of(profile, 1, 2);
   CHECK(demand.staging == std::max(forward.staging(), backward.staging()));
   CHECK(demand.computing == std::max(forward.computing(), backward.computing()));
+  auto hungry = profile;
+  hungry.layers[1].forward_transient = byte_count{1u << 30};
+  CHECK(demand_of(hungry, 1, 2).computing > byte_count{1u << 30});
   const auto last = footprint_of(profile, 2, 4, direction::backward);
   CHECK(demand_of(profile, 2, 4).staging == last.staging());
   CHECK(demand_of(profile, 2, 4).computing == last.computing());

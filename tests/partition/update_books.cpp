@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 using namespace hydra;
 
@@ -26,20 +27,29 @@ std::map<std::size_t, int> random_step(update_books& books, std::size_t n, std::
   std::ranges::shuffle(to_land, random);
   jobs running;
   std::map<std::size_t, int> completed;
+  std::set<std::size_t> stepped;
   while (!to_land.empty() || !running.empty()) {
     jobs more;
+    for (const auto s : books.take_complete()) {
+      CHECK(stepped.contains(s));
+      ++completed[s];
+    }
     if (running.empty() || (!to_land.empty() && random() % 2 == 0)) {
       more = books.landed(to_land.back());
       to_land.pop_back();
     } else {
       std::swap(running[random() % running.size()], running.back());
-      more = books.done(std::exchange(running.back(), {}));
+      const auto job = running.back();
       running.pop_back();
+      more = books.done(job);
+      if (job.what == update_job::kind::step) {
+        stepped.insert(job.shard);
+      }
     }
     running.insert(running.end(), more.begin(), more.end());
-    for (const auto s : books.take_complete()) {
-      ++completed[s];
-    }
+  }
+  for (const auto s : books.take_complete()) {
+    ++completed[s];
   }
   return completed;
 }
@@ -104,6 +114,18 @@ TEST_CASE("in any order of landings and ends every shard completes once a step, 
       CHECK_FALSE(books.step_complete());
     }
   }
+}
+
+TEST_CASE("the next step begins with nothing landed, normed or complete") {
+  update_books books(2, {}, true);
+  for (const std::size_t s : {0, 1}) books.landed(s);
+  for (const std::size_t s : {0, 1}) books.done(norms(s));
+  for (const std::size_t s : {0, 1}) books.done(step(s));
+  CHECK(books.take_complete() == shards{0, 1});
+  books.next_step();
+  CHECK(books.take_complete().empty());
+  CHECK(books.landed(1) == jobs{norms(1)});
+  CHECK(books.done(norms(1)).empty());
 }
 
 TEST_CASE("owner and replica in one shard hold up nothing") {

@@ -69,6 +69,19 @@ TEST_CASE("a backward visit leaves the sum of its micro-batches' gradients and l
   CHECK(same_bits(out.loss->tensor, loss));
 }
 
+TEST_CASE("after its last micro-batch a visit holds neither parameters nor gradients") {
+  const auto m = gpt(2);
+  const auto flat = raw(parameters_of(*m, 1));
+  visit work(m, visit_of(*m, direction::backward, 1), 24);
+  const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
+  for (const std::size_t k : {0, 1}) {
+    work.run(k, flat, {raw(random_tensor({2, 6, 16}, 3)), raw(random_ids({2, 6}, 11, 4)), std::make_shared<device_block>()},
+             out);
+    CHECK((flat->tensor.storage().use_count() > 1) == (k == 0));
+    CHECK((out.gradients->tensor.storage().use_count() > 1) == (k == 0));
+  }
+}
+
 TEST_CASE("a visit that is run again from its first micro-batch starts with zero gradients") {
   const auto m = gpt(1);
   const auto flat = parameters_of(*m, 1);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace hydra::test {
@@ -67,10 +68,16 @@ simulation_setup even_run(std::vector<simulated_model> models, std::size_t devic
 std::unique_ptr<simulation> finished(simulation_setup setup) {
   auto s = std::make_unique<simulation>(std::move(setup));
   s->run();
+  if (!s->record()) {
+    throw std::runtime_error("the run hangs: no record");
+  }
   return s;
 }
 
-duration makespan(const simulation& s) { return *s.record()->last_update - *s.record()->first_prefetch; }
+duration makespan(const simulation& s) {
+  const auto& r = s.record().value();
+  return r.last_update.value() - r.first_prefetch.value();
+}
 
 std::vector<span> spans_of(simulation& s, const std::string& name, const std::string& track) {
   auto all = s.spans().spans();

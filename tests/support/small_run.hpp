@@ -24,7 +24,7 @@ simulated_model even_model(const std::string& name, std::size_t shards, std::uin
 /// The models on as many roomy devices, under sharded-lrtf.
 simulation_setup even_run(std::vector<simulated_model> models, std::size_t devices);
 
-/// Runs in order.
+/// Runs in order. Throws std::runtime_error if the run hangs.
 std::unique_ptr<simulation> finished(simulation_setup setup);
 
 /// First prefetch to last update.
