@@ -138,10 +138,6 @@ version_index block_store::stepped(model_id model, shard_index shard) {
   return r.versions[shard.value];
 }
 
-void block_store::forget_blocks(model_id model) {
-  std::erase_if(blocks_, [&](const auto& entry) { return entry.first.model == model; });
-}
-
 // -- facts ---------------------------------------------------------------------------------------------------------------
 
 const sharded_model_ptr& block_store::model(model_id id) const { return models_.at(id).what; }

@@ -71,8 +71,6 @@ class block_store {
   shard_home begin_step(model_id model, shard_index shard);
   /// The next version is at home; its gradients are dropped.
   version_index stepped(model_id model, shard_index shard);
-  /// Drops everything of a model but its parameters and moments (it has left).
-  void forget_blocks(model_id model);
 
   // -- facts -------------------------------------------------------------------------------------------------------
   const sharded_model_ptr& model(model_id id) const;

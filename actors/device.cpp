@@ -50,11 +50,7 @@ class device_host final : public device_actor::base, public pipeline_port {
 
   void on_begin_run(const begin_run&) { pipeline_->start(); }
 
-  void on_prefetch_shard(const prefetch_shard& m) {
-    first_prefetch_ = first_prefetch_ ? first_prefetch_ : clock().now();
-    pipeline_->prefetch(m.what);
-  }
-
+  void on_prefetch_shard(const prefetch_shard& m) { pipeline_->prefetch(m.what); }
   void on_execute_shard(const execute_shard& m) { pipeline_->execute(m.what, m.model, m.targets); }
   void on_withdraw_unit(const withdraw_unit& m) { pipeline_->withdraw(m.what); }
   void on_shard_leased(const shard_leased& m) { pipeline_->leased(m.lease, m.reads, m.lands); }
@@ -64,7 +60,7 @@ class device_host final : public device_actor::base, public pipeline_port {
   void on_shut_down(const shut_down&) {
     const auto& c = pipeline_->counters();
     send(setup_.reporter, device_retired{setup_.id, c.busy, c.exposed_transfer, c.h2d_bytes, c.d2h_bytes, c.hits,
-                                         c.misses, first_prefetch_, pipeline_->quiet() ? "" : pipeline_->describe()});
+                                         c.misses, pipeline_->quiet() ? "" : pipeline_->describe()});
     quit();
   }
 
@@ -94,7 +90,6 @@ class device_host final : public device_actor::base, public pipeline_port {
   run_services services_;
   device_setup setup_;
   std::unique_ptr<device_pipeline> pipeline_;
-  std::optional<time_point> first_prefetch_;
 };
 
 }  // namespace

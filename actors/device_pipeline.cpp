@@ -407,7 +407,9 @@ void device_pipeline::submit_promotion(lease_record& lease, ticket id, const blo
                .bytes = bytes,
                .estimate = {},
                .label = {"prefetch_shard", fmt::format("{} of {}", to_string(block.kind), detail_of(v))}};
-  slot.ready = submit(queue_kind::h2d, std::move(op), {},
+  // What is staged has bytes of its own (W); what streams in later lies in C, which may still be the unit's before.
+  const auto after = lease.staging ? std::span<const ticket>{} : std::span<const ticket>(v.working_after);
+  slot.ready = submit(queue_kind::h2d, std::move(op), after,
                       {.owner = &v, .kind = parameters ? op_kind::promote : op_kind::promote_input, .batch = lease.batch,
                        .lease = id, .bytes = bytes, .label = {}});
   if (lease.staging) {
@@ -455,10 +457,11 @@ bool device_pipeline::collect_working(visit_record& v, byte_count need, std::vec
     }
     move_bytes(before->landing_room, when_landed, got);
     v.waits_for_landing = true;
-    v.start_after.insert(v.start_after.end(), before->landing.begin(), before->landing.end());
+    v.working_after = before->landing;
   }
   move_bytes(before->transient, when_computed, got);
-  v.start_after.push_back(before->batches.back().compute);
+  v.working_after.push_back(before->batches.back().compute);
+  v.start_after.insert(v.start_after.end(), v.working_after.begin(), v.working_after.end());
   got.push_back(std::move(*more));
   return true;
 }

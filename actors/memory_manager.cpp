@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -39,6 +40,7 @@ class memory_manager final : public memory_actor::base {
     devices_.clear();
     tasks_.clear();
     waiting_.clear();
+    unread_.clear();
     scheduler_ = nullptr;
     optimizer_ = nullptr;
     reporter_ = nullptr;
@@ -90,6 +92,9 @@ class memory_manager final : public memory_actor::base {
   }
 
   void grant_waiting() {
+    for (auto& [reader, wanted] : std::exchange(unread_, {})) {
+      send(reader, wanted);
+    }
     while (!waiting_.empty() && grant(waiting_.front())) {
       waiting_.pop_front();
     }
@@ -132,10 +137,14 @@ class memory_manager final : public memory_actor::base {
   }
 
   void on_batch_ready(const batch_ready& m) {
+    if (m.why.code == fault_code::out_of_memory) {
+      unread_.emplace_back(m.reader, batch_wanted{m.model, m.step});  // landing units have the room; they give it back
+      return;
+    }
     for (const auto& [id, bytes] : m.blocks) {
       store_.adopt(id, bytes);
     }
-    send(tasks_.at(m.model), batch_ready{m.model, m.step, m.targets, {}, m.why});
+    send(tasks_.at(m.model), batch_ready{m.model, m.step, m.targets, {}, m.why, {}});
   }
 
   void on_device_lost(const device_lost& m) {
@@ -157,6 +166,7 @@ class memory_manager final : public memory_actor::base {
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
   std::deque<lease_request> waiting_;
+  std::vector<std::pair<data_actor, batch_wanted>> unread_;   ///< batches there was no room for
 };
 
 }  // namespace

@@ -53,8 +53,7 @@ class model_task final : public task_actor::base {
 
   void on_fault(const fault& why) {
     services_.log->error("model {} fails: {}", setup_.what ? setup_.what->name : "", why.text);
-    end(why);
-    quit(caf::exit_reason::unhandled_exception);
+    end(why);  // it goes on answering unit_placed: a device must not wait for an execute_shard that never comes
   }
 
  private:
@@ -131,7 +130,7 @@ class model_task final : public task_actor::base {
 
   void on_step_acknowledged(const step_acknowledged& m) {
     if (m.stop) {
-      stopped_ = true;
+      stopped_ = m.step.value + 1 < books_.units().steps();  // after the last step it has finished anyway
       books_.stop_after(m.step.value + 1);
     }
     books_.acknowledged(m.step);

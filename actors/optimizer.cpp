@@ -90,6 +90,8 @@ class optimizer final : public optimizer_actor::base {
     finish(id, model, job.mapped().job);
   }
 
+  /// A complete shard's gradients go at once: home counts them once. (A replica is told after its owner was stepped, so
+  /// nobody reads them any more.)
   void finish(model_id id, const std::shared_ptr<model_updates>& model, const update_job& job) {
     const auto next = model->books.done(job);
     if (job.what == update_job::kind::norms && !next.empty()) {
@@ -97,6 +99,7 @@ class optimizer final : public optimizer_actor::base {
     }
     submit(id, model, next);
     for (const auto shard : model->books.take_complete()) {
+      model->homes[shard].gradients.reset();
       send(model->memory, shard_stepped{id, index(shard), model->step.next(), model->norm,
                                         std::exchange(model->elapsed[shard], {}), {}});
     }

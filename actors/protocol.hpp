@@ -6,12 +6,12 @@
 //
 //  1 unit_ready       MODEL TASK -> SCHEDULER      "my next unit may be staged": by any device, or (`after`) only by the
 //                                                  one that holds its predecessor
-//  2 device_freed     DEVICE -> SCHEDULER          at each START of a unit: the staging slot is empty again (one credit);
-//                                                  with no credit when the device falls idle
+//  2 device_freed     DEVICE -> SCHEDULER          at each START of a unit: the staging slot is empty again (one credit; so
+//                                                  it is when a staged unit fails); without credit when it falls idle
 //    choose           inside SCHEDULER             the policy is asked for every device with credit
 //  3 prefetch_shard   SCHEDULER -> DEVICE          stage this unit;  unit_placed SCHEDULER -> MODEL TASK: it is staged there
-//  4 execute_shard    MODEL TASK -> DEVICE         the dataflow token, sent at once: inputs by name, which need not exist
-//                                                  yet. 3 and 4 have different senders: either may be first
+//  4 execute_shard    MODEL TASK -> DEVICE         the dataflow token, sent at once: the unit names its inputs, which
+//                                                  need not exist yet. 3 and 4 have different senders: either may be first
 //  5 lease_shard      DEVICE -> MEMORY MANAGER     bytes to read from home, room to land  -> shard_leased | lease_refused;
 //                                                  lease_returned as soon as the h2d copies have read the bytes
 //                     (DEVICE copies, computes by ticket behind the running unit, copies out)
@@ -338,6 +338,7 @@ struct batch_ready {
   std::size_t targets = 0;         ///< that count, of the whole step
   std::vector<std::pair<block_id, host_block_ptr>> blocks;
   fault why;
+  data_actor reader;               ///< asked again when there is room, if there was none
 };
 
 // -- progress and its end -----------------------------------------------------------------------------------------------
@@ -370,7 +371,6 @@ struct device_retired {
   byte_count d2h_bytes;
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;
-  std::optional<time_point> first_prefetch;
   std::string leftovers;           ///< what it still held, a line each; empty at the end of a healthy run
 };
 
@@ -379,6 +379,7 @@ struct scheduler_retired {
   std::uint64_t decisions = 0;
   duration mean{};                 ///< wall time of a decision round
   duration p99{};
+  std::optional<time_point> first_placement;
 };
 
 struct memory_retired {

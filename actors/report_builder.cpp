@@ -32,7 +32,9 @@ model_report report_of(const model_outcome& out, const model_entry& m, const fau
   }
   r.loss = out.losses;
   r.grad_norm = out.grad_norms;
-  r.digest = digest_of(m);
+  if (r.status != model_status::failed) {
+    r.digest = digest_of(m);  // what a failed model has at home depends on when it failed
+  }
   return r;
 }
 

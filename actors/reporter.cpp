@@ -61,9 +61,12 @@ class reporter final : public reporter_actor::base {
   }
 
   void on_fault(const fault& why) {
+    // It goes on: the session takes the record for the end of the run, and devices go with it.
     services_.log->error("reporter fails: {}", why.text);
-    record_.aborted = why;
-    quit(caf::exit_reason::unhandled_exception);
+    if (!record_.aborted) {
+      record_.aborted = why;
+      send(setup_.supervisor, run_aborted{why});
+    }
   }
 
  private:
@@ -110,7 +113,8 @@ class reporter final : public reporter_actor::base {
     out.steps = m.steps;
     out.stopped = m.stopped;
     out.why = m.why;
-    out.smallest.steps = m.steps;
+    // A model that failed may have a last step whose update was never told: its bound leaves that step out.
+    out.smallest.steps = m.why && m.steps > 0 ? m.steps - 1 : m.steps;
     if (setup_.progress && (m.stopped || m.why)) {
       setup_.progress->left(setup_.models[m.model.value]->name);
     }
@@ -120,9 +124,6 @@ class reporter final : public reporter_actor::base {
     record_.devices.at(m.device.value) = {
         {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses}, true};
     record_.leftovers += m.leftovers;
-    if (m.first_prefetch && (!record_.first_prefetch || *m.first_prefetch < *record_.first_prefetch)) {
-      record_.first_prefetch = m.first_prefetch;
-    }
   }
 
   void on_scheduler_retired(const scheduler_retired& m) {
@@ -130,6 +131,7 @@ class reporter final : public reporter_actor::base {
     record_.decisions = m.decisions;
     record_.decision_mean = m.mean;
     record_.decision_p99 = m.p99;
+    record_.first_prefetch = m.first_placement;
   }
 
   void on_memory_retired(const memory_retired& m) { record_.leftovers += m.leftovers; }

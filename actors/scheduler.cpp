@@ -118,6 +118,7 @@ class scheduler final : public scheduler_actor::base {
   void dispatch(const std::vector<placement>& placements) {
     for (const auto& p : placements) {
       const auto& device = devices_.at(p.device);
+      first_placement_ = first_placement_ ? first_placement_ : clock().now();
       services_.log->debug("scheduler places {} on device {}", to_string(p.next), p.device.value);
       send(device, prefetch_shard{p.next});
       send(tasks_.at(p.next.model), unit_placed{p.next, p.device, device});
@@ -148,7 +149,8 @@ class scheduler final : public scheduler_actor::base {
 
   void report() {
     std::ranges::sort(decision_times_);
-    scheduler_retired end{.policy = books_.chosen().name(), .decisions = books_.decisions(), .mean = {}, .p99 = {}};
+    scheduler_retired end{.policy = books_.chosen().name(), .decisions = books_.decisions(), .mean = {}, .p99 = {},
+                          .first_placement = first_placement_};
     if (!decision_times_.empty()) {
       duration sum{};
       for (const auto d : decision_times_) {
@@ -167,6 +169,7 @@ class scheduler final : public scheduler_actor::base {
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> live_models_;
   std::vector<duration> decision_times_;
+  std::optional<time_point> first_placement_;
 };
 
 }  // namespace

@@ -86,6 +86,7 @@ struct session::state {
   std::vector<device_snapshot> snapshots;
   bool has_run = false;
 
+  void require_unplanned(const std::string& what) const;
   void make_devices();
   void prepare_models();
   void make_plan();
@@ -110,6 +111,7 @@ void session::add_devices(int count, const cpu_device& options) {
 }
 
 void session::add_device(std::string kind, device_factory factory) {
+  state_->require_unplanned("device");
   state_->device_entries.push_back({std::move(kind), std::move(factory)});
 }
 
@@ -119,6 +121,7 @@ void session::use_policy(std::unique_ptr<policy> p) { state_->chosen = std::move
 
 model_id session::add_model(model_description model) {
   validate(model);
+  state_->require_unplanned("model");
   const auto& known = state_->descriptions;
   if (std::ranges::find(known, model.name, &model_description::name) != known.end()) {
     throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model has it already", model.name));
@@ -131,7 +134,14 @@ void session::subscribe(step_callback callback) { state_->callbacks.push_back(st
 
 // -- the plan -------------------------------------------------------------------------------------------------------------
 
+void session::state::require_unplanned(const std::string& what) const {
+  if (plan) {
+    throw fault_error(fault_code::bad_input, "a " + what + " cannot be added after plan(): add everything first");
+  }
+}
+
 void session::state::make_devices() {
+  devices.clear();
   std::map<std::string, int> counts;
   for (const auto& entry : device_entries) {
     devices.push_back(entry.make(fmt::format("{}:{}", entry.kind, counts[entry.kind]++)));
@@ -140,6 +150,7 @@ void session::state::make_devices() {
 
 void session::state::prepare_models() {
   model_preparer preparer(options.seed);
+  prepared.clear();
   for (const auto& m : descriptions) {
     prepared.push_back(preparer.prepare(m));
   }
@@ -234,7 +245,7 @@ run_record session::state::execute(trace& spans) {
     caf::actor_system system(*config);
     launch(system, make_setup(spans, *updates, options.progress ? &printer : nullptr),
            [&](run_record r) { done.set_value(std::move(r)); });
-    record.wait();  // bounded: the reporter delivers at the latest when a stall ends the run
+    record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
     snapshots = retire(devices);
     updates.reset();  // the last handles of actors go before their system does
   }

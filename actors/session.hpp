@@ -65,7 +65,7 @@ class session {
 
   /// `count` virtual devices.
   void add_devices(int count, const cpu_device& options);
-  /// Any device. It is created when the run starts.
+  /// Any device. It is created, with its threads, by plan().
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
 
@@ -82,7 +82,8 @@ class session {
     subscribe(std::move(callback));
   }
 
-  /// Opens the data, runs the pilot, cuts every model and checks all budgets: nothing is allocated or started yet.
+  /// Opens the data, runs the pilot, cuts every model and checks all budgets: no host memory is taken and no actor
+  /// started yet.
   /// Throws fault_error{bad_input} or {does_not_fit}. Called by run() if not before.
   const workload_plan& plan();
 

@@ -71,6 +71,7 @@ struct visit_record {
   visit::results results;                ///< until the last computation is submitted
   std::unordered_map<block_id, host_block_ptr> lands;
 
+  std::vector<ticket> working_after;     ///< until then bytes it took over are in use by the unit before
   std::vector<ticket> start_after;       ///< what the first computation waits for
   std::vector<ticket> landing;           ///< d2h operations submitted
   std::size_t outstanding = 0;           ///< operations submitted and not completed

@@ -125,12 +125,12 @@ layer_profile measure_layer(const chain& model, std::size_t index, const tensor_
   const at::Tensor x = zeros(in.shape, in.type);
 
   bench measure(account);
-  const auto forward = fastest(repeats, [&] { return measure.forward([&] { return body.forward(views, x, context); }); });
+  const auto forward = fastest(repeats, [&] { return measure.forward([&] { return body.forward(views, x, context).contiguous(); }); });
   const auto backward = fastest(repeats, [&] {
     const auto bound = leaves(layout, index, flat, gradients);
     const at::Tensor leaf = in.type == element::f32 ? x.detach().requires_grad_(true) : x;
     return measure.backward(
-        [&] { return body.forward(bound, leaf, context); },
+        [&] { return body.forward(bound, leaf, context).contiguous(); },
         [](const at::Tensor& y) {
           return at::_ops::ones_like::call(y, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
         });

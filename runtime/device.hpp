@@ -11,6 +11,8 @@
 //  * each operation is completed exactly once, in the order of its queue; the sink runs on a thread of the device;
 //  * tensors that a closure creates with torch_device() are charged to this device until they are freed, by whichever
 //    thread; a charge beyond info().memory throws out_of_memory and leaves nothing behind;
+//  * the thread that runs computations calls at::get_num_threads() once, then at::set_num_threads(n) with a fixed n (1
+//    unless the user chose another): another number of threads may sum in another order and give other bits;
 //  * after stop(), operations that have not begun complete with fault cancelled; stop() does not wait;
 //  * the destructor waits for the operation that is running on each queue, then joins; no completion after it.
 

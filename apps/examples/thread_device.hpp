@@ -6,6 +6,8 @@
 #include "runtime/device.hpp"
 #include "runtime/ticket_book.hpp"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <array>
 #include <condition_variable>
@@ -69,6 +71,8 @@ class thread_device final : public hydra::device {
 
   /// The life of a queue's thread. What it allocates is charged to this device.
   void serve(std::deque<job>& queue) {
+    at::get_num_threads();  // the first parallel operation would overwrite what is set before it
+    at::set_num_threads(1);
     const hydra::charge_to guard{account_};
     while (auto next = take(queue)) {
       const hydra::completion done = run(std::move(next->first), std::move(next->second));

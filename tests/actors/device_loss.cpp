@@ -29,6 +29,7 @@ std::vector<simulated_model> small_models() {
       s.activation = bytes_of(4us);
       s.update = 3us;
       s.working = bytes_of(30us);
+      s.landing = bytes_of(18us);
     }
   }
   return models;
@@ -65,10 +66,13 @@ std::size_t run_disturbed(simulation& s, std::size_t at, const std::function<voi
   return n;
 }
 
-void kill(simulation& s, std::size_t device) { caf::anon_send_exit(s.actors().devices[device], caf::exit_reason::kill); }
+void kill(simulation& s, std::size_t device) {
+  caf::anon_send_exit(s.actors().devices[device], caf::exit_reason::kill);
+}
 
 void declare_lost(simulation& s, std::size_t device) {
-  post(s.actors().memory, device_lost{device_id{static_cast<std::uint32_t>(device)}, {fault_code::device_lost, "declared lost"}});
+  post(s.actors().memory,
+       device_lost{device_id{static_cast<std::uint32_t>(device)}, {fault_code::device_lost, "declared lost"}});
 }
 
 /// All models finish, each unit committed once and in order, whichever device is lost at whichever message.
@@ -79,7 +83,8 @@ void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t
       INFO("device " << victim << " is lost at message " << at);
       simulation s(small_run(2, slots));
       std::string complaint;
-      messages = run_disturbed(s, at, [&] { lose(s, victim); }, slots, complaint);
+      messages = run_disturbed(
+          s, at, [&] { lose(s, victim); }, slots, complaint);
       REQUIRE(complaint == "");
       REQUIRE(unfinished(s, models) == "");
       REQUIRE(out_of_order(s, models) == "");
@@ -93,15 +98,20 @@ void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t
 
 TEST_CASE("a device may die at any message", "[loss]") { lose_at_every_message(kill, 1); }
 TEST_CASE("a device with two slots may die at any message", "[loss]") { lose_at_every_message(kill, 2); }
-TEST_CASE("a device may be declared lost at any message and go on talking", "[loss]") { lose_at_every_message(declare_lost, 1); }
-TEST_CASE("a device with two slots may be declared lost at any message", "[loss]") { lose_at_every_message(declare_lost, 2); }
+TEST_CASE("a device may be declared lost at any message and go on talking", "[loss]") {
+  lose_at_every_message(declare_lost, 1);
+}
+TEST_CASE("a device with two slots may be declared lost at any message", "[loss]") {
+  lose_at_every_message(declare_lost, 2);
+}
 
 TEST_CASE("when the last device dies the run ends and every model says why", "[loss]") {
   for (std::size_t at = 0, messages = 1; at < messages; ++at) {
     INFO("message " << at);
     simulation s(small_run(1, 1));
     std::string complaint;
-    messages = run_disturbed(s, at, [&] { kill(s, 0); }, 1, complaint);
+    messages = run_disturbed(
+        s, at, [&] { kill(s, 0); }, 1, complaint);
     REQUIRE(s.record());
     for (const auto& m : s.record()->models) {
       REQUIRE(m.ended);
@@ -142,8 +152,8 @@ struct failure {
 struct failed_run {
   std::unique_ptr<simulation> s;
   std::string complaint;
-  std::size_t operations = 0;     ///< of that queue
-  std::string victim;             ///< name of the model whose operation failed
+  std::size_t operations = 0;  ///< of that queue
+  std::string victim;          ///< name of the model whose operation failed
 };
 
 /// "demote_shard gradients of a backward 1 step 0" -> "a".
@@ -224,5 +234,6 @@ TEST_CASE("an operation that runs out of memory twice ends its model, and no oth
 }
 
 TEST_CASE("an operation that fails otherwise ends its model, and no other", "[loss]") {
-  fail_every_operation({.queue = {}, .code = fault_code::internal}, [](failed_run& r) { only_victim_failed(r, "injected"); });
+  fail_every_operation({.queue = {}, .code = fault_code::internal},
+                       [](failed_run& r) { only_victim_failed(r, "injected"); });
 }

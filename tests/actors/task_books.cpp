@@ -67,6 +67,13 @@ TEST_CASE("the successor of a placed unit is announced for its device, until the
   CHECK(f0.attempt == 0);
 }
 
+TEST_CASE("a successor goes after the last flight, not after an earlier one elsewhere") {
+  auto books = two_shards();
+  place(books, d0);
+  place(books, d1);
+  CHECK(text(books.announce()) == "step 0 backward 0 after 1");
+}
+
 TEST_CASE("a unit waits for the minibatch of its step") {
   task_books books(cursor(model_id{}, 2, 2, 1), 2, false);
   CHECK(text(books.announce()) == "nothing");

@@ -4,8 +4,8 @@
 #include "tests/support/overhear.hpp"
 #include "tests/support/small_run.hpp"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -166,7 +166,8 @@ TEST_CASE("an observed step is acknowledged before the next one is announced", "
   auto setup = even_run({m}, 1);
   setup.callbacks.push_back([](const step_completed&, control&) {});
   simulation s(std::move(setup));
-  check_equal(part(transcript(s), "shard_demoted model 0 step 0 backward 0", "prefetch_shard model 0 step 1"), lines_of(R"(
+  check_equal(part(transcript(s), "shard_demoted model 0 step 0 backward 0", "prefetch_shard model 0 step 1"),
+              lines_of(R"(
   DEVICE 0 -> MEMORY MANAGER shard_demoted model 0 step 0 backward 0
   MEMORY MANAGER -> SCHEDULER shard_completed model 0 step 0 backward 0
   MEMORY MANAGER -> MODEL TASK 0 shard_completed model 0 step 0 backward 0

@@ -53,6 +53,13 @@ duration gaps(simulation& s) {
   return sum;
 }
 
+/// Device 0 hears of every completion that much later.
+void hear_late(simulation& s, duration late) {
+  s.device_at(0).deliver_by([&s, late](queue_kind, duration delay, const completion& c) {
+    caf::delayed_anon_send(s.actors().devices[0], delay + late, operation_completed{c});
+  });
+}
+
 duration exposed(const simulation& s) { return s.record()->devices[0].counters.exposed_transfer; }
 
 bounds bounds_of(const simulation& s, const std::vector<double>& speeds) {
@@ -81,7 +88,8 @@ TEST_CASE("copies of half a computation lie under computations: only the first i
   const auto s = finished(even_run(even_models(4), 1));
   CHECK(gaps(*s) == 0ns);
   CHECK(exposed(*s) == 0ns);
-  CHECK(makespan(*s) == 1ms + 4 * 2 * 3 * 2ms + 1ms);  // first parameters up, 4 models x 2 steps x 3 units, last gradients down
+  CHECK(makespan(*s) ==
+        1ms + 4 * 2 * 3 * 2ms + 1ms);  // first parameters up, 4 models x 2 steps x 3 units, last gradients down
 }
 
 TEST_CASE("a lone model is double-buffered: its next shard is copied under the present one", "[time]") {
@@ -148,12 +156,52 @@ TEST_CASE("the staged unit is on the compute queue before the present one ends",
 
 TEST_CASE("completions that are heard 500 us late delay no computation", "[time]") {
   simulation s(even_run(even_models(4), 1));
-  s.device_at(0).deliver_by([&s](queue_kind, duration delay, const completion& c) {
-    caf::delayed_anon_send(s.actors().devices[0], delay + 500us, operation_completed{c});
-  });
+  hear_late(s, 500us);
   s.run();
   CHECK(gaps(s) == 0ns);
   CHECK(makespan(s) == 1ms + 24 * 2ms + 1ms + 500us);
+}
+
+namespace {
+
+/// Four models on a device of exactly (P + C) + W; each completion is heard 500 us late. Of C `landing` is free only
+/// when the copies home have ended. Checks the gap between a backward unit and a unit of another model behind it.
+void check_gap_after_backward(duration landing, duration gap) {
+  constexpr auto copy = 1024us;  // 2000 x 512 bytes
+  std::vector<simulated_model> models;
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    models.push_back(even_model(name, 2, 2, 2ms, copy));
+    for (auto& shard : models.back().shards) {
+      shard.working = bytes_of(3 * copy);
+      shard.landing = bytes_of(landing);
+    }
+  }
+  auto setup = even_run(models, 1);
+  setup.devices[0].memory = bytes_of(copy + 3 * copy) + bytes_of(copy);
+  setup.pipeline.staging_room = bytes_of(copy);
+  simulation s(std::move(setup));
+  hear_late(s, 500us);
+  s.run();
+  const auto all = spans_of(s, "execute_shard");
+  REQUIRE(all.size() == 24);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    INFO(all[i - 1].detail << ", then " << all[i].detail);
+    if (all[i].detail[0] != all[i - 1].detail[0]) {
+      const auto has = [&](const char* what) { return all[i - 1].detail.find(what) != std::string::npos; };
+      const auto loss = gap > 0ns && has("backward 1") ? 4ns : 0ns;  // four bytes that land, too
+      CHECK(all[i].begin - all[i - 1].end == (has("backward") ? gap + loss : 0ns));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("on a device that is just large enough bytes pass from unit to unit without a message", "[time]") {
+  check_gap_after_backward(0us, 0us);
+}
+
+TEST_CASE("bytes that land pass to the next unit when they have landed, without a message", "[time]") {
+  check_gap_after_backward(3 * 1024us, 1024us);
 }
 
 // -- ablations ------------------------------------------------------------------------------------------------------------
@@ -185,7 +233,7 @@ TEST_CASE("without a cache a lone model brings each boundary home before the nex
   auto setup = even_run({m}, 1);
   CHECK(makespan(*finished(even_run({m}, 1))) == 1ms + 3 * 2ms + 1ms);
   setup.pipeline.cache = false;
-  const auto loads = 1ms + 2 * (1ms + 500us);          // each unit its parameters, but the first also a boundary
+  const auto loads = 1ms + 2 * (1ms + 500us);            // each unit its parameters, but the first also a boundary
   const auto lands = 500us + (500us + 1ms + 4ns) + 1ms;  // activation 0; upstream 0, gradients 1, loss; gradients 0
   CHECK(makespan(*finished(std::move(setup))) == loads + 3 * 2ms + lands);
 }
@@ -201,7 +249,8 @@ TEST_CASE("the same setup gives the same trace, to the nanosecond", "[time]") {
 }
 
 TEST_CASE("sharded-lrtf starts the model that has most left", "[time]") {
-  std::vector models{even_model("light", 2, 1, 1ms, 1ms), even_model("heavy", 2, 3, 1ms, 1ms), even_model("middle", 2, 2, 1ms, 1ms)};
+  std::vector models{even_model("light", 2, 1, 1ms, 1ms), even_model("heavy", 2, 3, 1ms, 1ms),
+                     even_model("middle", 2, 2, 1ms, 1ms)};
   const auto s = finished(even_run(models, 1));
   const auto all = spans_of(*s, "execute_shard");
   CHECK_THAT(all[0].detail, Contains("light"));  // announced first, and a device was free
@@ -281,7 +330,8 @@ class spoiled_policy final : public policy {
   spoiled_policy(int good, decision then) : good_(good), then_(then) {}
 
   std::string name() const override { return "spoiled"; }
-  std::optional<std::size_t> choose(const device_state&, std::span<const candidate> candidates, const policy_view&) override {
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate> candidates,
+                                    const policy_view&) override {
     return good_-- > 0 ? std::optional<std::size_t>(0) : then_(candidates.size());
   }
 
@@ -292,11 +342,13 @@ class spoiled_policy final : public policy {
 
 }  // namespace
 
-TEST_CASE("a policy that throws, chooses what is not there or stays silent is replaced, and the run finishes", "[time]") {
+TEST_CASE("a policy that throws, chooses what is not there or stays silent is replaced, and the run finishes",
+          "[time]") {
   const auto throws = [](std::size_t) -> std::optional<std::size_t> { throw std::runtime_error("no idea"); };
   const auto invents = [](std::size_t candidates) { return std::optional(candidates); };
   const auto is_silent = [](std::size_t) { return std::optional<std::size_t>(); };
-  for (const auto then : {spoiled_policy::decision(throws), spoiled_policy::decision(invents), spoiled_policy::decision(is_silent)}) {
+  for (const auto then :
+       {spoiled_policy::decision(throws), spoiled_policy::decision(invents), spoiled_policy::decision(is_silent)}) {
     for (const int good : {0, 1, 5, 12}) {
       const auto models = even_models(3);
       auto setup = even_run(models, 2);

@@ -169,6 +169,22 @@ std::string computed_too_early(simulation& s, const std::vector<simulated_model>
   return {};
 }
 
+/// The computations of a unit lie side by side on its device, in the order of its micro-batches.
+std::string interleaved(simulation& s) {
+  std::map<std::string, span> last;  // by track
+  for (const auto& x : spans_of(s, "execute_shard")) {
+    const auto at = x.detail.rfind(' ') + 1;
+    const auto k = std::stoul(x.detail.substr(at));
+    const auto before = x.detail.substr(0, at) + std::to_string(k - 1);
+    const auto& previous = last[x.track].detail;
+    if (k > 0 && previous != before) {
+      return x.detail + " computes after " + previous;
+    }
+    last[x.track] = x;
+  }
+  return {};
+}
+
 /// A unit that was withdrawn after a loss may still compute when the last model ends: then its device and the memory
 /// manager both say so. Anything else that is left over was lost or forgotten.
 std::string left_over(const simulation& s, mishap trouble, std::size_t victim) {
@@ -200,6 +216,7 @@ std::string check(simulation& s, const fuzz_case& c, const std::vector<simulated
   auto wrong = unfinished(s, models);
   wrong = wrong.empty() ? out_of_order(s, models) : wrong;
   wrong = wrong.empty() ? computed_too_early(s, models) : wrong;
+  wrong = wrong.empty() ? interleaved(s) : wrong;
   wrong = wrong.empty() ? unretired(s, c.trouble, c.victim) : wrong;
   return wrong.empty() ? left_over(s, c.trouble, c.victim) : wrong;
 }
@@ -250,8 +267,8 @@ fuzz_case make_case(std::uint32_t seed) {
   c.slow_messages = pick(random, 0, 1) == 0;
   c.late_completions = pick(random, 0, 1) == 0;
   add_trouble(c, random);
-  c.text = fmt::format("seed {} policy {} models {} devices {} slots {} trouble {} at {} victim {} slow {} late {}", seed,
-                       s.chosen->name(), s.models.size(), s.devices.size(), s.pipeline.slots,
+  c.text = fmt::format("seed {} policy {} models {} devices {} slots {} trouble {} at {} victim {} slow {} late {}",
+                       seed, s.chosen->name(), s.models.size(), s.devices.size(), s.pipeline.slots,
                        static_cast<int>(c.trouble), c.trouble_at, c.victim, c.slow_messages, c.late_completions);
   return c;
 }
@@ -313,7 +330,8 @@ std::string fuzz(std::uint32_t first, std::uint32_t last) {
     std::erase(told, "");
     constexpr std::size_t enough = 80;
     const auto from = told.size() > enough ? told.size() - enough : 0;
-    return fmt::format("{}\n  {}\n", wrong, fmt::join(told.begin() + static_cast<std::ptrdiff_t>(from), told.end(), "\n  "));
+    return fmt::format("{}\n  {}\n", wrong,
+                       fmt::join(told.begin() + static_cast<std::ptrdiff_t>(from), told.end(), "\n  "));
   }
   return {};
 }

@@ -17,11 +17,11 @@ enum class mishap { none, device_dies, device_is_declared_lost, operation_runs_o
 struct fuzz_case {
   simulation_setup setup;
   mishap trouble = mishap::none;
-  std::size_t trouble_at = 0;      ///< message, or operation submitted to any device
-  std::size_t victim = 0;          ///< device
-  bool slow_messages = false;      ///< time passes while messages are on their way
-  bool late_completions = false;   ///< those of different queues overtake each other
-  std::string text;                ///< to reproduce it
+  std::size_t trouble_at = 0;     ///< message, or operation submitted to any device
+  std::size_t victim = 0;         ///< device
+  bool slow_messages = false;     ///< time passes while messages are on their way
+  bool late_completions = false;  ///< those of different queues overtake each other
+  std::string text;               ///< to reproduce it
 };
 
 /// 1-4 models of 1-3 shards and 1-3 steps, 1-3 micro-batches, on 1-3 devices with one or two slots; many lengths are

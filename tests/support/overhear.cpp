@@ -69,7 +69,9 @@ std::string say(const device_freed& m) {
   return fmt::format("device_freed {} credit, {}", m.credits, m.running ? "runs " + to_string(*m.running) : "idle");
 }
 std::string say(const prefetch_shard& m) { return "prefetch_shard " + to_string(m.what); }
-std::string say(const unit_placed& m) { return fmt::format("unit_placed {} on device {}", to_string(m.what), m.device.value); }
+std::string say(const unit_placed& m) {
+  return fmt::format("unit_placed {} on device {}", to_string(m.what), m.device.value);
+}
 std::string say(const execute_shard& m) { return "execute_shard " + to_string(m.what); }
 std::string say(const lease_shard& m) {
   return fmt::format("lease_shard {}: {}; {}", to_string(m.what), list("reads", m.reads), list("lands", m.lands));
@@ -81,14 +83,20 @@ std::string say(const shard_demoted& m) { return "shard_demoted " + to_string(m.
 std::string say(const shard_failed& m) { return "shard_failed " + to_string(m.what); }
 std::string say(const shard_completed& m) { return "shard_completed " + to_string(m.what); }
 std::string say(const step_shard& m) { return fmt::format("step_shard {} step {}", m.shard.value, m.step.value); }
-std::string say(const shard_stepped& m) { return fmt::format("shard_stepped {} version {}", m.shard.value, m.version.value); }
-std::string say(const shard_updated& m) { return fmt::format("shard_updated {} version {}", m.shard.value, m.version.value); }
+std::string say(const shard_stepped& m) {
+  return fmt::format("shard_stepped {} version {}", m.shard.value, m.version.value);
+}
+std::string say(const shard_updated& m) {
+  return fmt::format("shard_updated {} version {}", m.shard.value, m.version.value);
+}
 std::string say(const step_observed& m) { return fmt::format("step_observed step {}", m.what.step.value); }
 std::string say(const step_acknowledged& m) {
   return fmt::format("step_acknowledged step {}{}", m.step.value, m.stop ? ", stop" : "");
 }
 std::string say(const device_lost& m) { return fmt::format("device_lost {}", m.device.value); }
-std::string say(const unit_lost& m) { return fmt::format("unit_lost {}, next attempt {}", to_string(m.what), m.next_attempt); }
+std::string say(const unit_lost& m) {
+  return fmt::format("unit_lost {}, next attempt {}", to_string(m.what), m.next_attempt);
+}
 std::string say(const withdraw_unit& m) { return "withdraw_unit " + to_string(m.what); }
 std::string say(const run_aborted&) { return "run_aborted"; }
 std::string say(const shut_down&) { return "shut_down"; }
@@ -104,8 +112,8 @@ std::string text_of(const overheard& o) {
 }  // namespace
 
 std::string to_string(const cast_member& c) {
-  constexpr const char* names[] = {"",     "SUPERVISOR", "REPORTER", "SCHEDULER", "MEMORY MANAGER", "OPTIMIZER",
-                                   "DATA", "CONTROLLER", "DEVICE",   "MODEL TASK"};
+  constexpr const char* names[] = {"",          "SUPERVISOR", "REPORTER",   "SCHEDULER", "MEMORY MANAGER",
+                                   "OPTIMIZER", "DATA",       "CONTROLLER", "DEVICE",    "MODEL TASK"};
   const auto* name = names[static_cast<std::size_t>(c.part)];
   return c.part == role::device || c.part == role::task ? fmt::format("{} {}", name, c.place) : name;
 }

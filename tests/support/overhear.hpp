@@ -15,7 +15,7 @@ enum class role { nobody, supervisor, reporter, scheduler, memory, optimizer, da
 
 /// An actor of a run: the second DEVICE is {role::device, 1}.
 struct cast_member {
-  role part = role::nobody;            ///< nobody: completions, time-outs, set-up code
+  role part = role::nobody;  ///< nobody: completions, time-outs, set-up code
   std::size_t place = 0;
 };
 

@@ -115,7 +115,8 @@ void protocol_witness::on_freed(const device_freed& m) {
   auto& page = devices_[m.device.value];
   page.credits += m.credits;
   if (page.credits > options_.slots + page.staged) {
-    complain(fmt::format("device {} has given back {} credits for {} units", m.device.value, page.credits, page.staged));
+    complain(
+        fmt::format("device {} has given back {} credits for {} units", m.device.value, page.credits, page.staged));
   }
 }
 
@@ -154,8 +155,8 @@ void protocol_witness::rest() {
       continue;
     }
     if (d.ended == d.staged && d.credits != options_.slots + d.staged) {
-      complain(fmt::format("device {} holds no unit, but {} of its {} credits", i, options_.slots + d.staged - d.credits,
-                           options_.slots));
+      complain(fmt::format("device {} holds no unit, but {} of its {} credits", i,
+                           options_.slots + d.staged - d.credits, options_.slots));
     }
     credit = credit || d.credits > d.staged;
   }

@@ -15,9 +15,9 @@ namespace hydra::test {
 
 struct witness_options {
   std::uint32_t slots = 1;
-  bool untroubled = true;          ///< nothing goes wrong in this run: no unit may be tried twice
-  bool works_always = true;        ///< the policy never says "nothing now"
-  bool observed = false;           ///< by a controller: steps are acknowledged
+  bool untroubled = true;    ///< nothing goes wrong in this run: no unit may be tried twice
+  bool works_always = true;  ///< the policy never says "nothing now"
+  bool observed = false;     ///< by a controller: steps are acknowledged
 };
 
 /// What is checked, besides the end of the run:
@@ -41,16 +41,16 @@ class protocol_witness {
 
  private:
   struct device_page {
-    std::uint64_t credits = 0;     ///< given back, as the scheduler has heard
-    std::uint64_t staged = 0;      ///< units it was told to stage
-    std::uint64_t ended = 0;       ///< of them, as the memory manager has heard
-    bool dead = false;             ///< as the supervisor has heard
-    bool lost = false;             ///< as the scheduler has heard
+    std::uint64_t credits = 0;  ///< given back, as the scheduler has heard
+    std::uint64_t staged = 0;   ///< units it was told to stage
+    std::uint64_t ended = 0;    ///< of them, as the memory manager has heard
+    bool dead = false;          ///< as the supervisor has heard
+    bool lost = false;          ///< as the scheduler has heard
   };
   struct model_page {
-    std::vector<std::uint32_t> versions;   ///< as its task has heard
+    std::vector<std::uint32_t> versions;  ///< as its task has heard
     std::set<std::uint32_t> batches;
-    std::uint32_t acknowledged = 0;        ///< steps below this
+    std::uint32_t acknowledged = 0;  ///< steps below this
     std::optional<unit> announced;
     std::set<unit> flights;
   };

@@ -21,7 +21,8 @@ std::string visit_name(unit u) {
 
 std::string without_attempt(const std::string& detail) { return detail.substr(0, detail.find(" attempt")); }
 
-std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id, std::uint32_t steps) {
+std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id,
+                         std::uint32_t steps) {
   const cursor units(model_id{id}, static_cast<std::uint32_t>(m.shards.size()), steps, m.micro_batches);
   unit_position next;
   for (const auto& s : spans) {
@@ -49,9 +50,15 @@ device_info roomy_device(std::size_t i, double speed) {
   return d;
 }
 
-simulated_model even_model(const std::string& name, std::size_t shards, std::uint32_t steps, duration visit, duration copy) {
+simulated_model even_model(const std::string& name, std::size_t shards, std::uint32_t steps, duration visit,
+                           duration copy) {
   simulated_model m{.name = name, .shards = {}, .steps = steps};
-  m.shards.resize(shards, {.forward = visit, .backward = visit, .update = {}, .parameters = bytes_of(copy), .activation = {}, .working = {}});
+  m.shards.resize(shards, {.forward = visit,
+                           .backward = visit,
+                           .update = {},
+                           .parameters = bytes_of(copy),
+                           .activation = {},
+                           .working = {}});
   return m;
 }
 

@@ -19,7 +19,8 @@ constexpr byte_count bytes_of(duration d) { return byte_count{static_cast<std::u
 device_info roomy_device(std::size_t i, double speed = 1.0);
 
 /// Shards whose every visit takes `visit` and whose parameters take `copy` to move either way; boundaries are empty.
-simulated_model even_model(const std::string& name, std::size_t shards, std::uint32_t steps, duration visit, duration copy);
+simulated_model even_model(const std::string& name, std::size_t shards, std::uint32_t steps, duration visit,
+                           duration copy);
 
 /// The models on as many roomy devices, under sharded-lrtf.
 simulation_setup even_run(std::vector<simulated_model> models, std::size_t devices);
