@@ -1,5 +1,7 @@
 #include "actors/batch_reader.hpp"
 
+#include <numeric>
+
 namespace hydra {
 
 namespace {
@@ -13,35 +15,47 @@ std::span<std::byte> sample_of(host_block& block, std::size_t i, std::size_t byt
 batch_reader::batch_reader(model_id id, const model_entry& model, host_arena& arena)
     : id_(id), what_(model.what), source_(model.data.source), order_(model.data.order), arena_(arena) {}
 
-block_id batch_reader::name(block_kind kind, step_index step, std::uint32_t k) const {
+block_id batch_reader::name(block_kind kind, const batch_range& range, std::uint32_t k) const {
   const auto last = static_cast<std::uint32_t>(what_->size() - 1);
-  return {.model = id_, .replica = {}, .step = step, .pass = pass_kind::train, .kind = kind,
-          .shard = shard_index{kind == block_kind::targets ? last : 0}, .micro_batch = micro_batch_index{k}};
+  return {.model = id_, .replica = {}, .step = range.step, .pass = range.pass, .kind = kind,
+          .shard = shard_index{kind == block_kind::targets ? last : 0},
+          .micro_batch = micro_batch_index{range.first.value + k}};
 }
 
-read_batch batch_reader::read(step_index step) {
+std::vector<std::size_t> batch_reader::samples_of(const batch_range& range) {
+  if (!source_ || range.pass == pass_kind::train) {
+    return source_ ? order_.batch(range.step.value) : std::vector<std::size_t>{};
+  }
+  std::vector<std::size_t> samples(range.micro_batches * static_cast<std::size_t>(what_->plan.samples));
+  std::iota(samples.begin(), samples.end(), range.first.value * static_cast<std::size_t>(what_->plan.samples));
+  return samples;
+}
+
+read_batch batch_reader::read(const batch_range& range) {
   const auto& plan = what_->plan;
-  const auto samples = source_ ? order_.batch(step.value) : std::vector<std::size_t>{};
+  const auto each = static_cast<std::size_t>(plan.samples);
+  const auto samples = samples_of(range);
+  const auto part = range.pass == pass_kind::train ? split::train : split::validation;
   read_batch batch;
-  for (std::uint32_t k = 0; k < plan.micro_batches; ++k) {
+  for (std::uint32_t k = 0; k < range.micro_batches; ++k) {
     auto inputs = arena_.allocate(plan.shards.front().input, "minibatch of " + what_->name);
     auto targets = arena_.allocate(plan.shards.back().targets, "targets of " + what_->name);
     if (source_) {
-      const auto first = k * static_cast<std::size_t>(plan.samples);
-      batch.targets += fill(split::train, samples.data() + first, *inputs, *targets);
+      batch.targets += fill(part, std::span(samples).subspan(k * each, each), *inputs, *targets);
     }
-    batch.blocks.emplace_back(name(block_kind::minibatch, step, k), std::move(inputs));
-    batch.blocks.emplace_back(name(block_kind::targets, step, k), std::move(targets));
+    batch.blocks.emplace_back(name(block_kind::minibatch, range, k), std::move(inputs));
+    batch.blocks.emplace_back(name(block_kind::targets, range, k), std::move(targets));
   }
   batch.targets = source_ ? batch.targets : 1;
   return batch;
 }
 
-std::size_t batch_reader::fill(split part, const std::size_t* samples, host_block& inputs, host_block& targets) const {
+std::size_t batch_reader::fill(split part, std::span<const std::size_t> samples, host_block& inputs,
+                               host_block& targets) const {
   const auto input_bytes = source_->sample_input().bytes().value();
   const auto target_bytes = source_->sample_target().bytes().value();
   std::size_t counted = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(what_->plan.samples); ++i) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
     counted += source_->read(part, samples[i], sample_of(inputs, i, input_bytes), sample_of(targets, i, target_bytes));
   }
   return counted;

@@ -2,10 +2,12 @@
 // Reads the minibatches of one model into host buffers, one pair of blocks per micro-batch. Pure, but for the files.
 
 #include "actors/run_setup.hpp"
+#include "partition/dataflow.hpp"
 #include "runtime/block_id.hpp"
 #include "runtime/host_arena.hpp"
 
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,17 +18,19 @@ struct read_batch {
   std::vector<std::pair<block_id, host_block_ptr>> blocks;
 };
 
-/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples.
+/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples; micro-batch k of an evaluation
+/// the k-th that many samples of the validation data, in their order.
 class batch_reader {
  public:
   batch_reader(model_id id, const model_entry& model, host_arena& arena);
 
-  /// Throws fault_error of the arena or the source. The answer is a pure function of the step.
-  read_batch read(step_index step);
+  /// Throws fault_error of the arena or the source. The answer is a pure function of the range.
+  read_batch read(const batch_range& range);
 
  private:
-  block_id name(block_kind kind, step_index step, std::uint32_t k) const;
-  std::size_t fill(split part, const std::size_t* samples, host_block& inputs, host_block& targets) const;
+  block_id name(block_kind kind, const batch_range& range, std::uint32_t k) const;
+  std::vector<std::size_t> samples_of(const batch_range& range);
+  std::size_t fill(split part, std::span<const std::size_t> samples, host_block& inputs, host_block& targets) const;
 
   model_id id_;
   sharded_model_ptr what_;

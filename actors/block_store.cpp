@@ -95,7 +95,9 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
   committed result;
   for (auto& [id, bytes] : landing.mapped()) {
     if (id.kind == block_kind::loss) {
-      result.loss = bytes->data() ? bytes->floats()[0] : 0.0F;
+      const auto values = bytes->data() ? bytes->floats() : std::span<float>{};
+      result.loss = values.empty() ? 0.0F : values[0];
+      result.score = id.pass == pass_kind::evaluation ? sum_scores(values) : evaluation_score{};
     } else if (id.kind == block_kind::gradients) {
       record(u.model).homes[u.shard.value].gradients = std::move(bytes);
       result.has_gradients = true;

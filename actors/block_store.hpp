@@ -4,6 +4,7 @@
 
 #include "partition/model_update.hpp"
 #include "partition/sharded_model.hpp"
+#include "partition/visit.hpp"
 #include "runtime/block_id.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/host_arena.hpp"
@@ -38,6 +39,7 @@ struct lease_grant {
 /// What a commit sets in motion.
 struct committed {
   float loss = 0;
+  evaluation_score score;
   bool has_gradients = false;
 };
 

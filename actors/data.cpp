@@ -38,9 +38,9 @@ class data_host final : public data_actor::base {
   /// A batch that cannot be read is an answer, too: it ends its model, not the reader.
   void on_batch_wanted(const batch_wanted& m) {
     const auto begin = clock().now();
-    batch_ready answer{m.model, m.step, 0, {}, {}, caf::actor_cast<data_actor>(this)};
+    batch_ready answer{m.model, m.range, 0, {}, {}, caf::actor_cast<data_actor>(this)};
     try {
-      auto batch = readers_.at(m.model.value).read(m.step);
+      auto batch = readers_.at(m.model.value).read(m.range);
       answer.targets = batch.targets;
       answer.blocks = std::move(batch.blocks);
     } catch (...) {

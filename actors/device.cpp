@@ -50,7 +50,7 @@ class device_host final : public device_actor::base, public pipeline_port {
 
   void on_begin_run(const begin_run&) { pipeline_->start(); }
 
-  void on_prefetch_shard(const prefetch_shard& m) { pipeline_->prefetch(m.what); }
+  void on_prefetch_shard(const prefetch_shard& m) { pipeline_->prefetch(m.what, {m.available, clock().now()}); }
   void on_execute_shard(const execute_shard& m) { pipeline_->execute(m.what, m.model, m.targets); }
   void on_withdraw_unit(const withdraw_unit& m) { pipeline_->withdraw(m.what); }
   void on_shard_leased(const shard_leased& m) { pipeline_->leased(m.lease, m.reads, m.lands); }
@@ -72,9 +72,9 @@ class device_host final : public device_actor::base, public pipeline_port {
 
   void return_lease(ticket lease) override { send(setup_.memory, lease_returned{lease, setup_.id}); }
 
-  void demoted(const unit& u, duration compute, duration promote, duration demote) override {
+  void demoted(const unit& u, const visit_times& times) override {
     services_.log->debug("device {} demotes {}", setup_.machine->info().name, to_string(u));
-    send(setup_.memory, shard_demoted{u, setup_.id, {compute, promote, demote, setup_.machine->info().speed}});
+    send(setup_.memory, shard_demoted{u, setup_.id, times});
   }
 
   void failed(const unit& u, const fault& why) override {

@@ -87,8 +87,11 @@ visit_record& device_pipeline::record(const unit& u) {
   return *visits_.back();
 }
 
-void device_pipeline::prefetch(const unit& u) {
-  record(u).placed = true;
+void device_pipeline::prefetch(const unit& u, const placement_times& when) {
+  auto& v = record(u);
+  v.placed = true;
+  v.times.available = when.available;
+  v.times.placed = when.placed;
   advance();
 }
 
@@ -276,7 +279,7 @@ std::optional<staged_block> device_pipeline::live_output(const block_id& id) con
       continue;
     }
     for (std::size_t k = 0; k < v->next_op; ++k) {
-      const auto out = output_of(v->what, micro_batch_index{v->what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+      const auto out = output_of(v->what, v->model->size(), micro_batch_index{v->what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
       if (out == id) {
         const auto block = v->batches[k].output.lock();
         return block ? std::optional(staged_block{block, v->batches[k].compute}) : std::nullopt;
@@ -286,13 +289,13 @@ std::optional<staged_block> device_pipeline::live_output(const block_id& id) con
   return std::nullopt;
 }
 
-bool device_pipeline::produced_here(const block_id& id) const {
+bool device_pipeline::produced_here(const block_id& id, std::size_t shards) const {
   return std::ranges::any_of(visits_, [&](const auto& v) {
     if (v->what.model != id.model || !v->alive()) {
       return false;
     }
     for (std::uint32_t k = 0; k < v->what.micro_batches; ++k) {
-      if (output_of(v->what, micro_batch_index{v->what.first_micro_batch.value + k}) == id) {
+      if (output_of(v->what, shards, micro_batch_index{v->what.first_micro_batch.value + k}) == id) {
         return true;
       }
     }
@@ -319,7 +322,7 @@ std::vector<device_pipeline::wanted_block> device_pipeline::wanted(const visit_r
 
 /// By name: in the cache (or still landing), produced by a unit that computes here, else at home. False: it is
 /// produced here but has left the device and its unit has not been demoted; home need not have it yet.
-bool device_pipeline::resolve(wanted_block& w) {
+bool device_pipeline::resolve(const visit_record& v, wanted_block& w) {
   if (const auto* entry = cache_.find(w.id)) {
     cache_.pin(w.id);
     w.found = {entry->block, entry->ready};
@@ -330,7 +333,7 @@ bool device_pipeline::resolve(wanted_block& w) {
     w.found = *live;
     return true;
   }
-  w.home = !produced_here(w.id);
+  w.home = !produced_here(w.id, v.model->size());
   return w.home;
 }
 
@@ -354,12 +357,13 @@ bool device_pipeline::try_claim(visit_record& v) {
   auto wants = wanted(v, 0);
   byte_count bytes;
   const bool resolved = std::ranges::all_of(wants, [&](wanted_block& w) {
-    const bool found = resolve(w);
+    const bool found = resolve(v, w);
     bytes += w.hit ? byte_count{} : w.bytes;
     return found;
   });
   auto claim = resolved ? cache_.make_room(bytes) : std::nullopt;
   if (!claim) {
+    v.waits_for_landing = true;  // of what it reads, or of what holds the bytes
     unpin_all(wants);
     return false;
   }
@@ -482,7 +486,8 @@ bool device_pipeline::try_working(visit_record& v) {
 /// Looks for the inputs of a later micro-batch; its bytes are part of C.
 bool device_pipeline::fetch(visit_record& v, std::size_t k) {
   auto wants = wanted(v, k);
-  if (!std::ranges::all_of(wants, [this](wanted_block& w) { return resolve(w); })) {
+  if (!std::ranges::all_of(wants, [&](wanted_block& w) { return resolve(v, w); })) {
+    v.waits_for_landing = true;
     unpin_all(wants);
     return false;
   }
@@ -509,6 +514,7 @@ bool device_pipeline::pump(visit_record& v) {
   bool changed = false;
   if (!v.claimed && v.next_op == 0) {
     if (!try_working(v)) {
+      v.waits_for_landing = true;
       return false;
     }
     changed = true;
@@ -519,6 +525,7 @@ bool device_pipeline::pump(visit_record& v) {
   while (!v.all_submitted() && v.batches[v.next_op].fetched) {
     const auto k = v.next_op;
     if (k >= output_window && !v.batches[k - output_window].output_landed) {
+      v.waits_for_landing = true;
       break;
     }
     submit_compute(v, k);
@@ -529,10 +536,10 @@ bool device_pipeline::pump(visit_record& v) {
 
 void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
   auto& batch = v.batches[k];
-  const auto out = output_of(v.what, micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+  const auto out = output_of(v.what, v.model->size(), micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
   const auto output = out ? std::make_shared<device_block>() : nullptr;
-  if (k == 0 && has_gradients(v.what)) {
-    v.results.gradients = std::make_shared<device_block>();
+  if (k == 0) {
+    v.results.gradients = has_gradients(v.what) ? std::make_shared<device_block>() : nullptr;
     v.results.loss = has_loss(v.what, v.model->size()) ? std::make_shared<device_block>() : nullptr;
   }
   std::vector<ticket> after{v.parameters.ready, batch.input.ready, batch.second.ready};
@@ -547,7 +554,7 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
                         results = v.results] { work->run(k, parameters, blocks, results); },
                .bytes = {},
                .estimate = v.model->plan.time_of(v.what) / v.what.micro_batches,
-               .label = {"execute_shard", fmt::format("{} micro-batch {}", detail_of(v), k)}};
+               .label = {"execute_shard", fmt::format("{} micro-batch {}", detail_of(v), v.what.first_micro_batch.value + k)}};
   ++v.next_op;
   batch.compute = submit(queue_kind::compute, std::move(op), after, 
                          {.owner = &v, .kind = op_kind::compute, .batch = k, .lease = {}, .bytes = {}, .label = {}});
@@ -562,7 +569,7 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
 
 void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const device_block_ptr& output) {
   const auto index = micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
-  if (const auto out = output_of(v.what, index)) {
+  if (const auto out = output_of(v.what, v.model->size(), index)) {
     keep_output(v, *out, output, v.batches[k].compute);
     demote(v, op_kind::demote_output, k, *out, output);
   } else {
@@ -625,22 +632,23 @@ void device_pipeline::count(const operation_record& op, const completion& c) {
   switch (op.kind) {
     case op_kind::compute:
       counters_.busy += took;
-      v.compute_time += took;
+      v.times.compute += took;
       break;
     case op_kind::promote:
-      v.promote_time += took;
+      v.times.promote = v.times.promote.value_or(duration{}) + took;
       [[fallthrough]];
     case op_kind::promote_input:
       counters_.h2d_bytes += op.bytes;
-      v.copies.push_back({c.begin, c.end});
+      copies_in_.push_back({c.begin, c.end});
+      v.last_copy = c.end;
       queue = "h2d";
       break;
     case op_kind::demote_gradients:
-      v.demote_time += took;
+      v.times.demote = v.times.demote.value_or(duration{}) + took;
       [[fallthrough]];
     default:
       counters_.d2h_bytes += op.bytes;
-      landings_.push_back({c.begin, c.end});
+      copies_out_.push_back({c.begin, c.end});
       queue = "d2h";
   }
   if (spans_) {
@@ -656,20 +664,31 @@ void device_pipeline::on_promoted(const operation_record& op) {
   }
 }
 
-/// The idle time before a computation that copies explain: its unit's own, and landings whose bytes it had to wait for.
-void device_pipeline::expose(const visit_record& v, time_point begin) {
-  auto copies = v.copies;
+/// The idle time before a computation that copies explain: copies in until its unit's last one was there (others may have
+/// been before it in the queue), and copies out that it had to wait for.
+void device_pipeline::expose(visit_record& v, time_point begin) {
+  auto& times = v.times;
+  const auto from = std::max(last_compute_end_.value_or(times.placed), times.placed);
+  auto copies = std::exchange(copies_in_, {});
+  std::erase_if(copies, [&](const copy_interval& c) { return !v.last_copy || c.begin >= *v.last_copy; });
+  const auto inward = covered(copies, from, begin);
+  const auto outward = std::exchange(copies_out_, {});
   if (v.waits_for_landing) {
-    copies.insert(copies.end(), landings_.begin(), landings_.end());
+    copies.insert(copies.end(), outward.begin(), outward.end());
   }
-  if (last_compute_end_) {
-    counters_.exposed_transfer += covered(std::move(copies), *last_compute_end_, begin);
-  }
-  landings_.clear();
+  const auto both = covered(std::move(copies), from, begin);
+  times.exposed_h2d += inward;
+  times.exposed_d2h += both - inward;
+  counters_.exposed_transfer += both;
 }
 
 void device_pipeline::on_computed(visit_record& v, const operation_record& op, const completion& c) {
   expose(v, c.begin);
+  if (op.batch == 0) {
+    v.times.begin = c.begin;
+    v.times.idle_since = last_compute_end_;
+  }
+  v.times.end = c.end;
   last_compute_end_ = c.end;
   v.batches[op.batch].computed = true;
   ++v.computed;
@@ -690,9 +709,9 @@ void device_pipeline::finish_compute(visit_record& v) {
   v.transient.clear();
   if (has_gradients(v.what)) {
     cache_.drop(parameters_of(v.what));  // the next version comes from the optimizer
-    for (const auto& id : consumed_by(v.what, v.model->size())) {
-      cache_.drop(id);
-    }
+  }
+  for (const auto& id : consumed_by(v.what, v.model->size())) {
+    cache_.drop(id);
   }
   return_credit(v);
 }
@@ -700,7 +719,7 @@ void device_pipeline::finish_compute(visit_record& v) {
 void device_pipeline::on_landed(visit_record& v, const operation_record& op) {
   if (op.kind == op_kind::demote_output) {
     v.batches[op.batch].output_landed = true;
-    const auto out = output_of(v.what, micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(op.batch)});
+    const auto out = output_of(v.what, v.model->size(), micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(op.batch)});
     if (out && cache_.peek(*out)) {
       cache_.set_clean(*out);
     }
@@ -812,7 +831,8 @@ void device_pipeline::end_failed(visit_record& v) {
 void device_pipeline::end_demoted(visit_record& v) {
   release(v);
   v.phase = visit_phase::ended;
-  port_.demoted(v.what, v.compute_time, v.promote_time, v.demote_time);
+  v.times.speed = machine_.info().speed;
+  port_.demoted(v.what, v.times);
 }
 
 // -- facts ----------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ class pipeline_port {
   virtual ~pipeline_port() = default;
   virtual void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> lands) = 0;
   virtual void return_lease(ticket lease) = 0;
-  virtual void demoted(const unit& u, duration compute, duration promote, duration demote) = 0;
+  virtual void demoted(const unit& u, const visit_times& times) = 0;
   virtual void failed(const unit& u, const fault& why) = 0;
   virtual void freed(std::uint32_t credits, const std::optional<unit>& running, std::vector<block_id> cached,
                      std::vector<block_id> dropped) = 0;
@@ -46,6 +46,12 @@ struct pipeline_counters {
   std::uint64_t misses = 0;
 };
 
+/// When a unit could be placed here, and when it was.
+struct placement_times {
+  time_point available{};
+  time_point placed{};
+};
+
 /// Order of claims: W (staging) -> lease -> copies; C (computing) when all computations before it are submitted: reserved
 /// afresh, or passed on by the unit before. What that one needs only to compute is free when the compute queue reaches
 /// this unit; if that is not enough, its landing room is taken, too, and the first computation waits by ticket for its
@@ -60,7 +66,7 @@ class device_pipeline {
   void start();
 
   // -- messages ----------------------------------------------------------------------------------------------------
-  void prefetch(const unit& u);
+  void prefetch(const unit& u, const placement_times& when = {});
   void execute(const unit& u, sharded_model_ptr model, std::size_t targets);
   void leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> lands);
   void refused(ticket lease, const fault& why);
@@ -114,11 +120,11 @@ class device_pipeline {
   bool first_to_claim(const visit_record& v) const;
   bool try_claim(visit_record& v);
   std::vector<wanted_block> wanted(const visit_record& v, std::size_t k) const;
-  bool resolve(wanted_block& w);
+  bool resolve(const visit_record& v, wanted_block& w);
   void unpin_all(std::vector<wanted_block>& wants);
   void take(visit_record& v, wanted_block& w, reservation& claim);
   void request_lease(visit_record& v, std::vector<block_id> reads, std::vector<block_id> lands, std::size_t k, bool staging);
-  bool produced_here(const block_id& id) const;
+  bool produced_here(const block_id& id, std::size_t shards) const;
   std::optional<staged_block> live_output(const block_id& id) const;
   void submit_promotion(lease_record& lease, ticket id, const block_id& block, const host_block_ptr& home);
   staged_block& slot_of(visit_record& v, const block_id& id, std::size_t k);
@@ -141,7 +147,7 @@ class device_pipeline {
   void on_computed(visit_record& v, const operation_record& op, const completion& c);
   void on_landed(visit_record& v, const operation_record& op);
   void finish_compute(visit_record& v);
-  void expose(const visit_record& v, time_point begin);
+  void expose(visit_record& v, time_point begin);
   void fail(visit_record& v, const fault& why);
   void fail_behind(ticket failed);
   void fail_successors(const visit_record& v);
@@ -172,7 +178,8 @@ class device_pipeline {
   bool advancing_ = false;
   std::vector<block_id> newly_cached_;
   std::optional<time_point> last_compute_end_;
-  std::vector<copy_interval> landings_;   ///< since the last computation ended
+  std::vector<copy_interval> copies_in_;  ///< heard of since the last computation ended
+  std::vector<copy_interval> copies_out_;
   pipeline_counters counters_;
 };
 

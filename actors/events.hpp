@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,15 @@ struct step_completed {
   std::uint32_t steps = 0;     ///< of the model in all
   float loss = 0;
   float grad_norm = 0;         ///< 0 without clipping
+};
+
+/// A model has been evaluated on its validation data.
+struct evaluation_completed {
+  model_id model;
+  std::string name;
+  std::uint32_t steps = 0;     ///< complete before it
+  double loss = 0;             ///< mean over the targets
+  std::optional<double> accuracy;
 };
 
 /// Requests of a callback. They take effect at that model's next step boundary, which waits for the callback: what a

@@ -105,7 +105,7 @@ class memory_manager final : public memory_actor::base {
   void on_shard_demoted(const shard_demoted& m) {
     const auto result = store_.commit(m.what, m.device);
     if (result) {
-      const shard_completed message{m.what, m.device, result->loss, m.times};
+      const shard_completed message{m.what, m.device, result->loss, result->score, m.times};
       send(scheduler_, message);
       send(tasks_.at(m.what.model), message);
       send(reporter_, message);
@@ -138,13 +138,13 @@ class memory_manager final : public memory_actor::base {
 
   void on_batch_ready(const batch_ready& m) {
     if (m.why.code == fault_code::out_of_memory) {
-      unread_.emplace_back(m.reader, batch_wanted{m.model, m.step});  // landing units have the room; they give it back
+      unread_.emplace_back(m.reader, batch_wanted{m.model, m.range});  // landing units have the room; they give it back
       return;
     }
     for (const auto& [id, bytes] : m.blocks) {
       store_.adopt(id, bytes);
     }
-    send(tasks_.at(m.model), batch_ready{m.model, m.step, m.targets, {}, m.why, {}});
+    send(tasks_.at(m.model), batch_ready{m.model, m.range, m.targets, {}, m.why, {}});
   }
 
   void on_device_lost(const device_lost& m) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -17,11 +18,13 @@ namespace {
 
 cursor make_cursor(model_id id, const sharded_model& m) {
   cursor units(id, static_cast<std::uint32_t>(m.size()), m.steps, m.plan.micro_batches);
+  units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
   for (std::uint32_t s = 0; s < m.size(); ++s) {
     if (s + 1 < m.size()) {
       units.set_time(direction::forward, s, m.plan.shards[s].forward_time);
     }
     units.set_time(direction::backward, s, m.plan.shards[s].backward_time);
+    units.set_time(direction::evaluate, s, m.plan.shards[s].evaluation_time);
   }
   return units;
 }
@@ -66,7 +69,7 @@ class model_task final : public task_actor::base {
 
   void on_unit_placed(const unit_placed& m) {
     books_.placed(m.what, m.device);
-    const auto targets = targets_.find(m.what.step);
+    const auto targets = targets_.find(batch_of(m.what));
     send(m.actor, execute_shard{m.what, setup_.what, targets == targets_.end() ? 1 : targets->second});
     go_on();
   }
@@ -85,14 +88,36 @@ class model_task final : public task_actor::base {
     const auto speed = m.times.speed;
     books_.units().measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
     if (has_loss(m.what, setup_.what->size())) {
-      on_loss(m);
+      m.what.way == direction::evaluate ? on_score(m) : on_loss(m);
     }
-    if (books_.units().last_of_step(books_.units().position_of(m.what))) {
-      targets_.erase(m.what.step);
+    if (ends_step(m.what)) {
+      targets_.erase(batch_of(m.what));
       committed_step_ = m.what.step;
       tell_step();
     }
     go_on();
+  }
+
+  /// A round's visits are complete in order, so the last round's is the evaluation's last.
+  void on_score(const shard_completed& m) {
+    const auto targets = targets_.extract(batch_of(m.what));
+    evaluated_targets_ += targets.empty() ? 0 : targets.mapped();
+    score_.loss += m.score.loss;
+    score_.correct += m.score.correct;
+    if (m.what.first_micro_batch.value + m.what.micro_batches == setup_.what->plan.evaluation.micro_batches) {
+      tell_evaluation(m.what.step.value);
+    }
+  }
+
+  void tell_evaluation(std::uint32_t steps) {
+    const auto targets = static_cast<double>(std::max(evaluated_targets_, std::size_t{1}));
+    evaluation_completed message{setup_.id, setup_.what->name, steps, score_.loss / targets, {}};
+    if (setup_.what->model && setup_.what->model->objective().counts_correct()) {
+      message.accuracy = score_.correct / targets;
+    }
+    score_ = {};
+    evaluated_targets_ = 0;
+    send(setup_.reporter, message);
   }
 
   void on_loss(const shard_completed& m) {
@@ -123,8 +148,8 @@ class model_task final : public task_actor::base {
       end(m.why);
       return;
     }
-    targets_[m.step] = m.targets;
-    books_.batch_at_home(m.step);
+    targets_[m.range] = m.targets;
+    books_.batch_at_home(m.range);
     go_on();
   }
 
@@ -147,8 +172,8 @@ class model_task final : public task_actor::base {
     if (ended_) {
       return;
     }
-    while (const auto step = books_.wanted_batch()) {
-      send(setup_.data, batch_wanted{setup_.id, *step});
+    while (const auto range = books_.wanted_batch()) {
+      send(setup_.data, batch_wanted{setup_.id, *range});
     }
     if (const auto next = books_.announce()) {
       announce(*next);
@@ -199,7 +224,9 @@ class model_task final : public task_actor::base {
   task_setup setup_;
   task_books books_;
   retry_book retries_;
-  std::map<step_index, std::size_t> targets_;
+  std::map<batch_range, std::size_t> targets_;
+  evaluation_score score_;                     ///< of the evaluation that is under way
+  std::size_t evaluated_targets_ = 0;
   float loss_ = 0;
   std::optional<float> norm_;
   std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent

@@ -33,6 +33,26 @@ batch_order order_of(const model_description& m, const data_source& source, std:
   return {.samples = samples, .batch_size = m.batch_size, .seed = m.seed.value_or(seed), .shuffle = m.data.shuffle};
 }
 
+/// Whole micro-batches of validation data; none if there are none and nobody asked for them.
+std::uint32_t evaluation_of(const model_description& m, const data_source& source) {
+  const auto samples = source.samples(split::validation);
+  const std::size_t each = m.batch_size / m.micro_batches;
+  const auto there = static_cast<std::uint32_t>(samples / each);
+  if (!m.validate || m.validate->batches == 0) {
+    if (m.validate && there == 0) {
+      refuse(m, fmt::format("validate: {} has {} validation samples, fewer than one micro-batch of {}",
+                            source.describe(), samples, each));
+    }
+    return there;
+  }
+  const auto wanted = std::uint64_t{m.validate->batches} * m.micro_batches;
+  if (wanted > there) {
+    refuse(m, fmt::format("validate.batches: {} has {} validation samples, fewer than {} batches of {}",
+                          source.describe(), samples, m.validate->batches, m.batch_size));
+  }
+  return static_cast<std::uint32_t>(wanted);
+}
+
 }  // namespace
 
 void validate(const model_description& m) {
@@ -65,6 +85,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
   }
   p.data.order = order_of(m, *p.data.source, seed_);
   p.steps = m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(p.data.order.batches_per_epoch());
+  p.evaluation = evaluation_of(m, *p.data.source);
   p.profile = profile_of(*p.model, p.data.source->sample_target(), m.batch_size / m.micro_batches);
   return p;
 }

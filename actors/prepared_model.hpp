@@ -17,6 +17,7 @@ struct prepared_model {
   std::shared_ptr<const chain_profile> profile;
   model_data data;
   std::uint32_t steps = 0;
+  std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
 };
 
 /// Measures each distinct chain once: models of a grid share their profile.

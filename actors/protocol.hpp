@@ -26,13 +26,17 @@
 //
 // Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER), batch_wanted (MODEL
 // TASK -> DATA, one step ahead) and batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
-// CONTROLLER -> step_acknowledged, and -> REPORTER). Everything is one-way; tickets and unit names tie answers to
-// questions. An imperative name is a command, a past participle an event.
+// CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed (MODEL TASK -> REPORTER). Evaluation units take
+// the same way, between the last unit of a step and the first of the next. Everything is one-way; tickets and unit names
+// tie answers to questions. An imperative name is a command, a past participle an event.
 
 #include "actors/caf_version.hpp"
 #include "actors/events.hpp"
+#include "actors/visit_times.hpp"
+#include "partition/dataflow.hpp"
 #include "partition/model_update.hpp"
 #include "partition/sharded_model.hpp"
+#include "partition/visit.hpp"
 #include "runtime/block_id.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/fault.hpp"
@@ -125,8 +129,8 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
 
 /// REPORTER: counters and curves.
 using reporter_actor = caf::typed_actor<
-    caf::reacts_to<step_completed>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>,
-    caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
+    caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
+    caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
     caf::reacts_to<memory_retired>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, ends it: tasks -> scheduler -> devices -> optimizer, memory.
@@ -200,6 +204,7 @@ struct device_freed {
 /// Stage this unit.
 struct prefetch_shard {
   unit what;
+  time_point available{};          ///< since when it could be staged on that device
 };
 
 struct unit_placed {
@@ -223,7 +228,8 @@ struct withdraw_unit {
 
 // -- a unit on its device -----------------------------------------------------------------------------------------------
 
-/// The dataflow token. `targets`: number of targets of the step, the loss divisor. Local only: `model` holds code.
+/// The dataflow token. `targets`: number of targets of the step, the loss divisor; evaluation divides later. Local only:
+/// `model` holds code.
 struct execute_shard {
   unit what;
   sharded_model_ptr model;
@@ -262,14 +268,6 @@ struct operation_completed {
   completion what;
 };
 
-/// What a unit took on its device.
-struct visit_times {
-  duration compute{};    ///< busy time of the compute queue, its speed's sleep included
-  duration promote{};    ///< h2d of its parameters; 0 for a hit
-  duration demote{};     ///< d2h of its gradients
-  double speed = 1.0;
-};
-
 /// All outputs of the unit have landed in the buffers of its lease.
 struct shard_demoted {
   unit what;
@@ -284,11 +282,13 @@ struct shard_failed {
   fault why;
 };
 
-/// Commit: before it the unit can be lost, after it never. `loss`: of the step, from the last shard's unit.
+/// Commit: before it the unit can be lost, after it never. From the last shard's unit: `loss` of the step; of an
+/// evaluation the `score` of its micro-batches.
 struct shard_completed {
   unit what;
   device_id device;
   float loss = 0;
+  evaluation_score score;
   visit_times times;
 };
 
@@ -325,17 +325,17 @@ struct shard_updated {
 
 // -- data ---------------------------------------------------------------------------------------------------------------
 
+/// Micro-batches of a training step, or of an evaluation after `step` steps.
 struct batch_wanted {
   model_id model;
-  step_index step;
+  batch_range range;
 };
 
-/// Minibatch and targets of a step, one pair of blocks per micro-batch. Local only: carries memory (none when it
-/// reaches the task).
+/// Minibatch and targets, one pair of blocks per micro-batch. Local only: carries memory (none when it reaches the task).
 struct batch_ready {
   model_id model;
-  step_index step;
-  std::size_t targets = 0;         ///< that count, of the whole step
+  batch_range range;
+  std::size_t targets = 0;         ///< that count, of the whole range
   std::vector<std::pair<block_id, host_block_ptr>> blocks;
   fault why;
   data_actor reader;               ///< asked again when there is room, if there was none

@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
 #include <ostream>
 
 namespace hydra {
@@ -42,16 +45,57 @@ std::string outcome(const model_report& m) {
   return m.error ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text)) : status;
 }
 
-std::string model_table(const report& r) {
-  text_table t{{{"model"},
-                {"shards", alignment::right},
-                {"steps", alignment::right},
-                {"loss"},
-                {"tokens/s", alignment::right},
-                {"status"}}};
+/// "-" where there is no such number.
+std::string number(const std::optional<double>& value, int digits) {
+  return value ? fmt::format("{:.{}f}", *value, digits) : "-";
+}
+
+std::optional<double> last_loss(const model_report& m) {
+  return m.validation.empty() ? std::nullopt : std::optional(m.validation.back().loss);
+}
+
+/// The best validation loss first, models without one last; else as in the workload.
+std::vector<const model_report*> ranked(const report& r) {
+  std::vector<const model_report*> models;
   for (const auto& m : r.models) {
-    t.add({m.name, std::to_string(m.cuts.size()), std::to_string(m.steps), loss_course(m), tokens_per_second(m),
-           outcome(m)});
+    models.push_back(&m);
+  }
+  std::ranges::stable_sort(models, {}, [](const model_report* m) {
+    const auto loss = last_loss(*m);
+    return loss && !std::isnan(*loss) ? *loss : std::numeric_limits<double>::infinity();
+  });
+  return models;
+}
+
+/// Of the last evaluation.
+std::vector<std::string> validation_cells(const model_report& m) {
+  if (m.validation.empty()) {
+    return {"-", "-", "-", "-"};
+  }
+  const auto& v = m.validation.back();
+  return {number(v.loss, 4), number(v.floor, 4), number(v.perplexity, 2),
+          v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-"};
+}
+
+std::string model_table(const report& r) {
+  const bool validated = std::ranges::any_of(r.models, [](const model_report& m) { return !m.validation.empty(); });
+  std::vector<table_column> columns{{"model"}, {"shards", alignment::right}, {"steps", alignment::right}, {"loss"}};
+  if (validated) {
+    for (const char* title : {"validation", "floor", "perplexity", "accuracy"}) {
+      columns.push_back({title, alignment::right});
+    }
+  }
+  columns.push_back({"tokens/s", alignment::right});
+  columns.push_back({"status"});
+  text_table t{std::move(columns)};
+  for (const auto* m : ranked(r)) {
+    std::vector<std::string> row{m->name, std::to_string(m->cuts.size()), std::to_string(m->steps), loss_course(*m)};
+    if (validated) {
+      std::ranges::copy(validation_cells(*m), std::back_inserter(row));
+    }
+    row.push_back(tokens_per_second(*m));
+    row.push_back(outcome(*m));
+    t.add(std::move(row));
   }
   return t.to_string();
 }
@@ -80,17 +124,61 @@ std::string device_table(const report& r) {
   return t.to_string();
 }
 
+std::string bounds_line(const bounds& limits) {
+  std::string text = "bounds";
+  for (const auto& b : limits.all()) {
+    text += fmt::format("  {} {}", b.name, to_string(b.value));
+  }
+  return text + "\n";
+}
+
+/// Where the makespan went.
+std::string blame_table(const report& r) {
+  text_table t{{{"makespan of"},
+                {"compute", alignment::right},
+                {"h2d", alignment::right},
+                {"d2h", alignment::right},
+                {"optimizer", alignment::right},
+                {"predecessor", alignment::right},
+                {"no unit", alignment::right},
+                {"actors", alignment::right}}};
+  for (const auto& d : r.devices) {
+    std::vector<std::string> row{d.name};
+    for (const auto& [name, part] : parts(d.time)) {
+      row.push_back(fmt::format("{:.1f} %", share(part, r.makespan) * 100));
+    }
+    t.add(std::move(row));
+  }
+  return t.to_string();
+}
+
 std::string closing_lines(const report& r) {
   return fmt::format("host {} / {}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
                      to_string(r.optimizer_busy)) +
          fmt::format("policy {}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy, r.decisions,
                      microseconds(r.decision_mean), microseconds(r.decision_p99)) +
-         fmt::format("bounds work {}  chain {}\n", to_string(r.work_bound), to_string(r.chain_bound)) +
+         bounds_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
                      r.bound_name(), percent(r.efficiency()));
 }
 
 // -- json ------------------------------------------------------------------------------------------------------------
+
+json json_of(const bounds& limits) {
+  json j;
+  for (const auto& b : limits.all()) {
+    j[b.name + "_s"] = seconds(b.value);
+  }
+  return j;
+}
+
+json json_of(const blame& b) {
+  json j;
+  for (const auto& [name, part] : parts(b)) {
+    j[name + "_s"] = seconds(part);
+  }
+  return j;
+}
 
 json json_of(const device_report& d, duration makespan) {
   json j{{"name", d.name},
@@ -99,6 +187,7 @@ json json_of(const device_report& d, duration makespan) {
          {"busy_s", seconds(d.busy)},
          {"utilisation", share(d.busy, makespan)},
          {"exposed_transfer_s", seconds(d.exposed_transfer)},
+         {"blame", json_of(d.time)},
          {"h2d_bytes", d.h2d_bytes.value()},
          {"d2h_bytes", d.d2h_bytes.value()},
          {"cache_hits", d.cache_hits},
@@ -113,6 +202,17 @@ json json_of(const device_report& d, duration makespan) {
 
 json json_of(const fault& f) { return {{"code", to_string(f.code)}, {"text", f.text}}; }
 
+json json_of(const validation_report& v) {
+  json j{{"step", v.step}, {"loss", v.loss}};
+  for (const auto& [name, value] : {std::pair{"perplexity", v.perplexity}, {"accuracy", v.accuracy}, {"floor", v.floor},
+                                    {"entropy", v.entropy}}) {
+    if (value) {
+      j[name] = *value;
+    }
+  }
+  return j;
+}
+
 json json_of(const model_report& m) {
   json j{{"name", m.name},
          {"family", m.family},
@@ -125,6 +225,9 @@ json json_of(const model_report& m) {
   j.update({{"steps", m.steps}, {"tokens", m.tokens}, {"seconds", seconds(m.elapsed)}, {"loss", m.loss}});
   if (!m.grad_norm.empty()) {
     j["grad_norm"] = m.grad_norm;
+  }
+  for (const auto& v : m.validation) {
+    j["validation"].push_back(json_of(v));
   }
   if (!m.digest.empty()) {
     j["digest"] = m.digest;
@@ -152,7 +255,7 @@ json json_of(const report& r) {
          {"bound_s", seconds(r.bound())},
          {"bound", r.bound_name()},
          {"efficiency", r.efficiency()},
-         {"bounds", {{"work_s", seconds(r.work_bound)}, {"chain_s", seconds(r.chain_bound)}}},
+         {"bounds", json_of(r.limits)},
          {"scheduling", json_of_scheduling(r)},
          {"pilot_s", seconds(r.pilot)},
          {"load_s", seconds(r.load)},
@@ -170,7 +273,7 @@ json json_of(const report& r) {
 
 }  // namespace
 
-double report::efficiency() const noexcept { return share(bound(), makespan); }
+double report::efficiency() const { return share(bound(), makespan); }
 
 bool report::all_finished() const noexcept {
   return std::ranges::all_of(models, [](const model_report& m) { return m.status == model_status::finished; });
@@ -188,7 +291,9 @@ std::string to_string(model_status s) {
   return "unknown status";
 }
 
-std::string to_table(const report& r) { return model_table(r) + "\n" + device_table(r) + "\n" + closing_lines(r); }
+std::string to_table(const report& r) { 
+  return model_table(r) + "\n" + device_table(r) + "\n" + blame_table(r) + "\n" + closing_lines(r);
+}
 
 std::string to_json(const report& r) {
   // Texts of foreign exceptions need not be UTF-8: a damaged character must not cost the report.

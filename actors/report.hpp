@@ -1,6 +1,8 @@
 #pragma once
 // What a run has to say: makespan beside proven bounds, devices, models. Pure data and its printing.
 
+#include "actors/blame.hpp"
+#include "actors/policy/bounds.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/fault.hpp"
 
@@ -24,10 +26,21 @@ struct device_report {
   std::uint64_t cache_misses = 0;
   byte_count peak;              ///< from the allocator's own counter
   byte_count budget;
+  blame time;                   ///< the makespan, split
   bool lost = false;
 };
 
 enum class model_status : std::uint8_t { finished, failed, stopped };
+
+/// One evaluation on validation data.
+struct validation_report {
+  std::uint32_t step = 0;             ///< steps complete before it
+  double loss = 0;                    ///< mean over the targets
+  std::optional<double> perplexity{};   ///< exp(loss), of language models
+  std::optional<double> accuracy{};     ///< share of the targets that were predicted
+  std::optional<double> floor{};        ///< log-loss of the data's source itself on the same targets, where it is known
+  std::optional<double> entropy{};      ///< of its targets, given what the model sees: the floor on average
+};
 
 struct model_report {
   std::string name;
@@ -41,6 +54,7 @@ struct model_report {
   duration elapsed{};                 ///< first unit to last update
   std::vector<float> loss;            ///< every step
   std::vector<float> grad_norm;       ///< every step, if clipping
+  std::vector<validation_report> validation;
   std::string digest;                 ///< "sha256:..."
 };
 
@@ -48,9 +62,8 @@ struct report {
   std::string name;
   std::uint64_t seed = 0;
   std::string policy;
-  duration makespan{};                ///< first prefetch to last update
-  duration work_bound{};
-  duration chain_bound{};
+  duration makespan{};                ///< first prefetch to last update or evaluation
+  bounds limits;
   duration load{};                    ///< initialising parameters
   duration pilot{};
   std::uint64_t decisions = 0;
@@ -62,10 +75,10 @@ struct report {
   byte_count host_budget;
   duration optimizer_busy{};
 
-  duration bound() const noexcept { return work_bound > chain_bound ? work_bound : chain_bound; }
-  std::string bound_name() const { return work_bound > chain_bound ? "work" : "chain"; }
+  duration bound() const { return limits.best(); }
+  std::string bound_name() const { return limits.best_name(); }
   /// bound / makespan.
-  double efficiency() const noexcept;
+  double efficiency() const;
   bool all_finished() const noexcept;
 };
 

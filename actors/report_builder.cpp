@@ -32,6 +32,9 @@ model_report report_of(const model_outcome& out, const model_entry& m, const fau
   }
   r.loss = out.losses;
   r.grad_norm = out.grad_norms;
+  for (const auto& e : out.evaluations) {
+    r.validation.push_back({.step = e.steps, .loss = e.loss, .accuracy = e.accuracy});
+  }
   if (r.status != model_status::failed) {
     r.digest = digest_of(m);  // what a failed model has at home depends on when it failed
   }
@@ -53,6 +56,7 @@ device_report report_of(const device_outcome& out, const device_snapshot& machin
   r.cache_misses = c.misses;
   r.peak = machine.memory.peak;
   r.budget = info.memory;
+  r.time = out.time;
   r.lost = !out.retired;
   return r;
 }
@@ -62,13 +66,11 @@ void add_bounds(report& r, const run_record& record) {
   for (const auto& m : record.models) {
     times.push_back(m.smallest);
   }
-  std::vector<double> speeds;
+  resources machines{.speeds = {}, .optimizer_workers = record.optimizer_workers};
   for (const auto& d : r.devices) {
-    speeds.push_back(d.speed);
+    machines.speeds.push_back(d.speed);
   }
-  const auto b = lower_bounds(times, speeds);
-  r.work_bound = b.work;
-  r.chain_bound = b.chain;
+  r.limits = lower_bounds(times, machines);
 }
 
 }  // namespace

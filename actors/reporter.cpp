@@ -2,28 +2,51 @@
 #include "actors/spawn.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
 #include <utility>
 
 namespace hydra {
 
 namespace {
 
-void keep_least(duration& least, duration seen) {
-  if (seen > duration{} && (least == duration{} || seen < least)) {
-    least = seen;
-  }
-}
+/// Until a class is seen its least time is this.
+constexpr auto unseen = duration::max();
+
+void keep_least(duration& least, std::optional<duration> seen) { least = std::min(least, seen.value_or(unseen)); }
 
 duration at_speed_one(const visit_times& t) {
   return duration{static_cast<std::int64_t>(static_cast<double>(t.compute.count()) * t.speed)};
 }
 
+std::array<std::vector<duration>*, 6> all_classes(unit_times& t) {
+  return {&t.forward, &t.backward, &t.evaluate, &t.promote, &t.demote, &t.update};
+}
+
+/// A class that was never seen takes no time: bounds stay bounds.
+void forget_unseen(unit_times& times) {
+  for (auto* classes : all_classes(times)) {
+    std::ranges::replace(*classes, unseen, duration{});
+  }
+}
+
+duration& class_of(unit_times& times, const unit& u) {
+  auto& all = u.way == direction::forward ? times.forward : u.way == direction::backward ? times.backward : times.evaluate;
+  return all[u.shard.value];
+}
+
+/// Evaluation visits differ in length: their class is one micro-batch.
+duration of_class(const shard_completed& m) {
+  return at_speed_one(m.times) / (m.what.way == direction::evaluate ? m.what.micro_batches : 1);
+}
+
 model_outcome empty_outcome(const sharded_model& m) {
   model_outcome out;
-  for (auto* times : {&out.smallest.forward, &out.smallest.backward, &out.smallest.promote, &out.smallest.demote,
-                      &out.smallest.update}) {
-    times->resize(m.size());
+  for (auto* times : all_classes(out.smallest)) {
+    times->resize(m.size(), unseen);
   }
+  out.smallest.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   return out;
 }
 
@@ -33,11 +56,12 @@ class reporter final : public reporter_actor::base {
   using super = reporter_actor::base;
 
   reporter(caf::actor_config& config, run_services services, reporter_setup setup)
-      : super(config), services_(std::move(services)), setup_(std::move(setup)) {
+      : super(config), services_(std::move(services)), setup_(std::move(setup)), blame_(setup_.devices) {
     for (const auto& m : setup_.models) {
       record_.models.push_back(empty_outcome(*m));
     }
     record_.devices.resize(setup_.devices);
+    record_.optimizer_workers = services_.update_executor->workers();
   }
 
   static constexpr const char* actor_name = "reporter";
@@ -47,15 +71,17 @@ class reporter final : public reporter_actor::base {
     if (setup_.stall_limit > duration{}) {
       delayed_send(this, setup_.stall_limit, check_progress{0});
     }
-    return {guarded(this, &reporter::on_step_completed),  guarded(this, &reporter::on_shard_completed),
-            guarded(this, &reporter::on_shard_updated),   guarded(this, &reporter::on_model_ended),
-            guarded(this, &reporter::on_device_retired),  guarded(this, &reporter::on_scheduler_retired),
-            guarded(this, &reporter::on_memory_retired),  guarded(this, &reporter::on_check_progress),  guarded(this, &reporter::on_shut_down)};
+    return {guarded(this, &reporter::on_step_completed),       guarded(this, &reporter::on_evaluation_completed),
+            guarded(this, &reporter::on_shard_completed),      guarded(this, &reporter::on_shard_updated),
+            guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
+            guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
+            guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
   }
 
   void on_exit() override {
     setup_.supervisor = nullptr;
     if (auto sink = std::exchange(setup_.sink, nullptr)) {
+      finish();
       sink(std::move(record_));
     }
   }
@@ -81,13 +107,22 @@ class reporter final : public reporter_actor::base {
     }
   }
 
+  void on_evaluation_completed(const evaluation_completed& m) {
+    auto& out = record_.models.at(m.model.value);
+    out.evaluations.push_back(m);
+    out.smallest.evaluations += 1;
+    out.last_update = clock().now();
+    record_.last_update = clock().now();
+  }
+
   void on_shard_completed(const shard_completed& m) {
     ++events_;
     auto& out = record_.models.at(m.what.model.value);
     const auto s = m.what.shard.value;
-    keep_least(m.what.way == direction::forward ? out.smallest.forward[s] : out.smallest.backward[s], at_speed_one(m.times));
+    keep_least(class_of(out.smallest, m.what), of_class(m));
     keep_least(out.smallest.promote[s], m.times.promote);
     keep_least(out.smallest.demote[s], m.times.demote);
+    blame_.add(m.what, m.device, m.times);
     if (services_.spans) {
       const auto now = clock().now();
       services_.spans->record({"shard_completed", "model " + setup_.models[m.what.model.value]->name, now, now, to_string(m.what)});
@@ -115,6 +150,7 @@ class reporter final : public reporter_actor::base {
     out.why = m.why;
     // A model that failed may have a last step whose update was never told: its bound leaves that step out.
     out.smallest.steps = m.why && m.steps > 0 ? m.steps - 1 : m.steps;
+    out.smallest.evaluated_last = !m.why && !out.evaluations.empty() && out.evaluations.back().steps == m.steps;
     if (setup_.progress && (m.stopped || m.why)) {
       setup_.progress->left(setup_.models[m.model.value]->name);
     }
@@ -122,7 +158,7 @@ class reporter final : public reporter_actor::base {
 
   void on_device_retired(const device_retired& m) {
     record_.devices.at(m.device.value) = {
-        {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses}, true};
+        {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses}, {}, true};
     record_.leftovers += m.leftovers;
   }
 
@@ -148,9 +184,23 @@ class reporter final : public reporter_actor::base {
 
   void on_shut_down(const shut_down&) { quit(); }
 
+  void finish() {
+    for (auto& m : record_.models) {
+      forget_unseen(m.smallest);
+    }
+    if (!record_.first_prefetch || !record_.last_update) {
+      return;
+    }
+    for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
+      auto& d = record_.devices[i];
+      d.time = blame_.of(device_id{i}, *record_.first_prefetch, *record_.last_update, d.counters.busy);
+    }
+  }
+
   run_services services_;
   reporter_setup setup_;
   run_record record_;
+  blame_book blame_;
   std::uint64_t events_ = 1;
 };
 

@@ -3,6 +3,7 @@
 // all actors.
 
 #include "actors/device_pipeline.hpp"
+#include "actors/blame.hpp"
 #include "actors/events.hpp"
 #include "actors/policy/bounds.hpp"
 #include "actors/policy/policy.hpp"
@@ -67,13 +68,15 @@ struct model_outcome {
   fault why;
   std::vector<float> losses;
   std::vector<float> grad_norms;
+  std::vector<evaluation_completed> evaluations;
   unit_times smallest;                   ///< per class, at speed 1
   std::optional<time_point> first_completion;
-  std::optional<time_point> last_update;
+  std::optional<time_point> last_update;  ///< or evaluation
 };
 
 struct device_outcome {
   pipeline_counters counters;
+  blame time;
   bool retired = false;                  ///< false: it was lost
 };
 
@@ -85,8 +88,9 @@ struct run_record {
   duration decision_mean{};
   duration decision_p99{};
   duration optimizer_busy{};
+  int optimizer_workers = 1;
   std::optional<time_point> first_prefetch;
-  std::optional<time_point> last_update;
+  std::optional<time_point> last_update; ///< or evaluation
   fault aborted;
   std::string leftovers;                 ///< empty if everything was given back
 };

@@ -120,7 +120,7 @@ class scheduler final : public scheduler_actor::base {
       const auto& device = devices_.at(p.device);
       first_placement_ = first_placement_ ? first_placement_ : clock().now();
       services_.log->debug("scheduler places {} on device {}", to_string(p.next), p.device.value);
-      send(device, prefetch_shard{p.next});
+      send(device, prefetch_shard{p.next, p.available});
       send(tasks_.at(p.next.model), unit_placed{p.next, p.device, device});
     }
   }

@@ -167,7 +167,8 @@ void session::state::make_plan() {
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     requests.push_back({.name = descriptions[i].name, .model = prepared[i].model.get(),
                         .profile = prepared[i].profile.get(), .micro_batches = descriptions[i].micro_batches,
-                        .moments = moment_buffers(descriptions[i].optimizer), .cuts = descriptions[i].cuts});
+                        .moments = moment_buffers(descriptions[i].optimizer),
+                        .evaluation = prepared[i].evaluation, .cuts = descriptions[i].cuts});
   }
   std::vector<plan_device> limits;
   for (const auto& d : devices) {
@@ -175,6 +176,7 @@ void session::state::make_plan() {
   }
   auto made = hydra::make_plan(requests, limits);
   host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
+  shorten_evaluations(made, host_cap, devices.size());
   check_host(made, host_cap);
   plan = std::move(made);
 }
@@ -200,6 +202,7 @@ void session::state::load_models() {
     m->ties = find_ties(m->shards);
     m->update = d.optimizer;
     m->steps = prepared[i].steps;
+    m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
     m->seed = d.seed.value_or(options.seed);
     m->stop_on_nan = d.stop_on_nan;
     model_entry entry{.what = m, .homes = {}, .data = prepared[i].data};

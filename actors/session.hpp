@@ -40,6 +40,12 @@ struct session_options {
   duration stall_limit = std::chrono::minutes(10);  ///< a run without any progress for so long ends with a fault
 };
 
+/// When a model is evaluated on its validation data, and on how much of it (from its beginning, in whole micro-batches).
+struct validation_options {
+  std::uint32_t every_steps = 0;      ///< 0: after the last step only
+  std::uint32_t batches = 0;          ///< of batch_size samples; 0: all
+};
+
 /// One model of the workload.
 struct model_description {
   std::string name{};
@@ -51,6 +57,7 @@ struct model_description {
   std::uint32_t steps = 0;
   update_options optimizer{};
   cut_choice cuts{};                  ///< greedy, or first layer of each shard
+  std::optional<validation_options> validate{};  ///< default: after the last step, on all validation data there are
   std::optional<std::uint64_t> seed{};  ///< default: the session's
   bool stop_on_nan = true;
 };

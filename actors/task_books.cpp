@@ -24,9 +24,13 @@ bool task_books::completed(const unit& u) {
     return false;
   }
   flights_.erase(found);
-  const auto p = units_.position_of(u);
-  if (units_.last_of_step(p)) {
-    completed_steps_ = p.step + 1;
+  if (ends_step(u)) {
+    completed_steps_ = u.step.value + 1;
+  }
+  const bool ends_round = u.way == direction::evaluate && u.shard.value + 1 == versions_.size();
+  if (ends_step(u) || ends_round) {
+    batches_.erase(batch_of(u));
+    rounds_open_ -= ends_round ? 1 : 0;
   }
   return true;
 }
@@ -48,14 +52,16 @@ bool task_books::lost(const unit& u, std::uint32_t next_attempt) {
 
 void task_books::version_at_home(shard_index shard, version_index version) { versions_.at(shard.value) = version; }
 
-void task_books::batch_at_home(step_index step) { batches_ = std::max(batches_, step.value + 1); }
+void task_books::batch_at_home(const batch_range& range) { batches_.insert(range); }
 
 void task_books::acknowledged(step_index step) { acknowledged_ = std::max(acknowledged_, step.value + 1); }
 
 void task_books::stop_after(std::uint32_t steps) { units_.truncate(std::min(steps, units_.steps())); }
 
+bool task_books::batch_is_home(const unit& u) const { return batches_.contains(batch_of(u)); }
+
 bool task_books::may_announce() const {
-  if (given_up_ || announced_ || units_.at_end(next_) || next_.step >= batches_) {
+  if (given_up_ || announced_ || units_.at_end(next_) || !batch_is_home(units_.unit_at(next_, 0))) {
     return false;
   }
   const bool gate = units_.first_of_step(next_) && next_.step > 0;
@@ -77,15 +83,36 @@ std::optional<announcement> task_books::announce() {
   return a;
 }
 
-std::optional<step_index> task_books::wanted_batch() {
-  if (given_up_ || wanted_ >= units_.steps() || wanted_ > completed_steps_ + 1) {
+std::optional<batch_range> task_books::wanted_batch() {
+  if (given_up_) {
     return std::nullopt;
   }
-  return step_index{wanted_++};
+  if (wanted_ < units_.steps() && wanted_ <= completed_steps_ + 1) {
+    return batch_range{.pass = pass_kind::train, .step = step_index{wanted_++}, .first = {},
+                       .micro_batches = units_.micro_batches()};
+  }
+  return wanted_round();
+}
+
+/// A step ahead, unless a controller may still say that this step is the last.
+std::optional<batch_range> task_books::wanted_round() {
+  const auto ahead = observed_ ? acknowledged_ : completed_steps_ + 1;
+  while (next_round_.step <= ahead && next_round_.step <= units_.steps()) {
+    if (const auto u = units_.evaluation_unit(next_round_)) {
+      if (rounds_open_ == 2) {
+        return std::nullopt;
+      }
+      ++rounds_open_;
+      next_round_.index += static_cast<std::uint32_t>(versions_.size());
+      return batch_of(*u);
+    }
+    next_round_ = {next_round_.step + 1, 0};
+  }
+  return std::nullopt;
 }
 
 bool task_books::finished() const {
-  return completed_steps_ == units_.steps() && flights_.empty() &&
+  return completed_steps_ == units_.steps() && flights_.empty() && units_.at_end(next_) &&
          std::ranges::all_of(versions_, [&](version_index v) { return v.value >= completed_steps_; });
 }
 

@@ -2,12 +2,14 @@
 // A model task's books: what has been announced, is in flight, has completed; which unit may be announced next. Pure.
 
 #include "partition/cursor.hpp"
+#include "partition/dataflow.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/unit.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace hydra {
@@ -20,7 +22,7 @@ struct announcement {
 
 /// At most one unit is announced at a time, the first that is not in flight. Gates: a unit needs its parameter version
 /// and its step's minibatch at home; the first unit of step n+1 waits for version n+1 of shard 0 and, if steps are
-/// observed, for the acknowledgement of step n. A unit's inputs derive from the unit, its place from these books.
+/// observed, for the acknowledgement of step n; so does the first of an evaluation. A unit's inputs derive from the unit, its place from these books.
 class task_books {
  public:
   task_books(cursor units, std::uint32_t shards, bool observed);
@@ -34,7 +36,7 @@ class task_books {
   /// below `next_attempt` is void in any case.
   bool lost(const unit& u, std::uint32_t next_attempt);
   void version_at_home(shard_index shard, version_index version);
-  void batch_at_home(step_index step);
+  void batch_at_home(const batch_range& range);
   void acknowledged(step_index step);
   /// The model ends after `steps` completed steps (never more than planned).
   void stop_after(std::uint32_t steps);
@@ -44,9 +46,9 @@ class task_books {
   // -- decisions ---------------------------------------------------------------------------------------------------
   /// The unit to announce now, once; nothing if none may be.
   std::optional<announcement> announce();
-  /// A step whose minibatch should be fetched now, each once: one ahead of the step that has not completed, so that
-  /// home never holds more than two (host_demand counts on it).
-  std::optional<step_index> wanted_batch();
+  /// A minibatch that should be fetched now, each once: of the step after the one that has not completed, and of the
+  /// round after the one that is evaluated, so that home never holds more than two of a kind (host_demand counts on it).
+  std::optional<batch_range> wanted_batch();
 
   // -- facts -------------------------------------------------------------------------------------------------------
   bool finished() const;
@@ -62,6 +64,8 @@ class task_books {
     device_id device;
   };
   bool may_announce() const;
+  bool batch_is_home(const unit& u) const;
+  std::optional<batch_range> wanted_round();
 
   cursor units_;
   bool observed_;
@@ -69,8 +73,10 @@ class task_books {
   std::deque<flight> flights_;
   std::optional<unit> announced_;
   std::vector<version_index> versions_;
-  std::uint32_t batches_ = 0;                ///< minibatches of steps below this are or were at home
+  std::set<batch_range> batches_;            ///< at home, or were and their step has not completed
   std::uint32_t wanted_ = 0;
+  unit_position next_round_;                 ///< first unit of the evaluation round to be fetched next
+  std::uint32_t rounds_open_ = 0;            ///< fetched, not complete
   std::uint32_t acknowledged_ = 0;           ///< steps below this are acknowledged
   std::uint32_t completed_steps_ = 0;
   std::uint32_t attempt_ = 0;

@@ -1,6 +1,7 @@
 #pragma once
 // What a device knows of one unit from its placement to its end.
 
+#include "actors/visit_times.hpp"
 #include "partition/visit.hpp"
 #include "runtime/block_id.hpp"
 #include "runtime/byte_budget.hpp"
@@ -41,7 +42,7 @@ struct micro_batch_record {
   std::weak_ptr<device_block> output;    ///< lives in the closures, the cache, or a successor's input
 };
 
-/// When a copy of the unit's staging ran: to tell exposed transfers.
+/// When a copy ran: to tell exposed transfers.
 struct copy_interval {
   time_point begin;
   time_point end;
@@ -64,7 +65,7 @@ struct visit_record {
   std::vector<reservation> transient;    ///< part of C that is free when it has computed
   std::vector<reservation> landing_room; ///< part of C that is free when it has landed
   bool claimed = false;                  ///< it has got its C
-  bool waits_for_landing = false;        ///< it took over landing room of the unit before
+  bool waits_for_landing = false;        ///< for what copies out bring home, or for bytes that they free
   std::vector<micro_batch_record> batches;
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;
@@ -76,12 +77,10 @@ struct visit_record {
   std::vector<ticket> landing;           ///< d2h operations submitted
   std::size_t outstanding = 0;           ///< operations submitted and not completed
   std::size_t leases_awaited = 0;
-  std::vector<copy_interval> copies;
+  std::optional<time_point> last_copy;   ///< end of its last copy in
   fault error;
 
-  duration compute_time{};
-  duration promote_time{};
-  duration demote_time{};
+  visit_times times;
 
   bool alive() const noexcept { return !error && phase != visit_phase::ended; }
   bool all_submitted() const noexcept { return next_op == what.micro_batches; }

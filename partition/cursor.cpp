@@ -1,7 +1,5 @@
 #include "partition/cursor.hpp"
 
-#include <numeric>
-
 namespace hydra {
 
 cursor::cursor(model_id model, std::uint32_t shards, std::uint32_t steps, std::uint32_t micro_batches)
@@ -9,11 +7,29 @@ cursor::cursor(model_id model, std::uint32_t shards, std::uint32_t steps, std::u
       shards_(shards),
       steps_(steps),
       micro_batches_(micro_batches),
-      times_(2 * shards - 1),
-      seen_(2 * shards - 1, false) {}
+      forward_(shards),
+      backward_(shards),
+      evaluate_(shards) {}
+
+// -- the chain ------------------------------------------------------------------------------------------------------------
+
+bool cursor::evaluates_after(std::uint32_t step) const noexcept {
+  if (evaluation_.range.micro_batches == 0 || step == 0 || step > steps_) {
+    return false;
+  }
+  return step == steps_ || (evaluation_.every > 0 && step % evaluation_.every == 0);
+}
+
+std::uint32_t cursor::evaluations_in(std::uint32_t step) const noexcept {
+  return evaluates_after(step) ? evaluation_.range.rounds() * shards_ : 0;
+}
+
+std::uint32_t cursor::units_in(std::uint32_t step) const noexcept {
+  return evaluations_in(step) + (step < steps_ ? units_per_step() : 0);
+}
 
 unit_position cursor::next(unit_position p) const noexcept {
-  return last_of_step(p) ? unit_position{p.step + 1, 0} : unit_position{p.step, p.index + 1};
+  return p.index + 1 >= units_in(p.step) ? unit_position{p.step + 1, 0} : unit_position{p.step, p.index + 1};
 }
 
 std::optional<unit_position> cursor::previous(unit_position p) const noexcept {
@@ -23,50 +39,100 @@ std::optional<unit_position> cursor::previous(unit_position p) const noexcept {
   if (p.step == 0) {
     return std::nullopt;
   }
-  return unit_position{p.step - 1, units_per_step() - 1};
+  return unit_position{p.step - 1, units_in(p.step - 1) - 1};
 }
 
-unit cursor::unit_at(unit_position p, std::uint32_t attempt) const {
+unit cursor::evaluation_at(std::uint32_t index) const {
   unit u;
-  u.model = model_;
-  u.step = step_index{p.step};
-  u.micro_batches = micro_batches_;
-  u.attempt = attempt;
-  const bool forward = p.index + 1 < shards_;
-  u.way = forward ? direction::forward : direction::backward;
-  u.shard = shard_index{forward ? p.index : 2 * shards_ - 2 - p.index};
+  u.way = direction::evaluate;
+  u.shard = shard_index{index % shards_};
+  u.first_micro_batch = micro_batch_index{index / shards_ * evaluation_.range.round};
+  u.micro_batches = evaluation_.range.size_of(u.first_micro_batch.value);
   return u;
 }
 
+unit cursor::unit_at(unit_position p, std::uint32_t attempt) const {
+  const auto evaluations = evaluations_in(p.step);
+  unit u;
+  if (p.index < evaluations) {
+    u = evaluation_at(p.index);
+  } else {
+    const auto i = p.index - evaluations;
+    const bool forward = i + 1 < shards_;
+    u.way = forward ? direction::forward : direction::backward;
+    u.shard = shard_index{forward ? i : 2 * shards_ - 2 - i};
+    u.micro_batches = micro_batches_;
+  }
+  u.model = model_;
+  u.step = step_index{p.step};
+  u.attempt = attempt;
+  return u;
+}
+
+std::optional<unit> cursor::evaluation_unit(unit_position p) const {
+  return p.index < evaluations_in(p.step) ? std::optional(unit_at(p, 0)) : std::nullopt;
+}
+
 unit_position cursor::position_of(const unit& u) const noexcept {
-  const std::uint32_t s = u.shard.value;
-  return {u.step.value, u.way == direction::forward ? s : 2 * shards_ - 2 - s};
+  const auto s = u.shard.value;
+  if (u.way == direction::evaluate) {
+    return {u.step.value, u.first_micro_batch.value / evaluation_.range.round * shards_ + s};
+  }
+  return {u.step.value, evaluations_in(u.step.value) + (u.way == direction::forward ? s : 2 * shards_ - 2 - s)};
+}
+
+// -- times ----------------------------------------------------------------------------------------------------------------
+
+cursor::unit_class& cursor::class_of(const unit& u) {
+  auto& all = u.way == direction::forward ? forward_ : u.way == direction::backward ? backward_ : evaluate_;
+  return all[u.shard.value];
 }
 
 void cursor::set_time(direction way, std::uint32_t shard, duration planned) {
   unit u;
   u.way = way;
   u.shard = shard_index{shard};
-  times_[position_of(u).index] = planned;
-  step_time_ = std::accumulate(times_.begin(), times_.end(), duration{});
+  class_of(u).time = planned;
 }
 
 void cursor::measured(const unit& u, duration at_speed_one) {
-  const auto i = position_of(u).index;
-  const duration before = times_[i];
-  times_[i] = seen_[i] ? before + (at_speed_one - before) / 4 : at_speed_one;
-  seen_[i] = true;
-  step_time_ += times_[i] - before;
+  auto& c = class_of(u);
+  const auto seen = u.way == direction::evaluate ? at_speed_one / u.micro_batches : at_speed_one;
+  c.time = c.seen ? c.time + (seen - c.time) / 4 : seen;
+  c.seen = true;
 }
 
-duration cursor::time_of(unit_position p) const { return times_[class_of(p)]; }
+duration cursor::time_of(unit_position p) const {
+  const auto u = unit_at(p, 0);
+  const auto s = u.shard.value;
+  if (u.way == direction::evaluate) {
+    return evaluate_[s].time * u.micro_batches;
+  }
+  return u.way == direction::forward ? forward_[s].time : backward_[s].time;
+}
+
+std::uint32_t cursor::evaluations_after(std::uint32_t step) const noexcept {
+  if (evaluation_.range.micro_batches == 0 || step >= steps_) {
+    return 0;
+  }
+  const auto every = evaluation_.every;
+  const auto regular = every > 0 ? steps_ / every - step / every : 0;
+  return regular + (every == 0 || steps_ % every != 0 ? 1 : 0);
+}
 
 duration cursor::remaining(unit_position p) const {
-  if (at_end(p)) {
-    return {};
+  duration left{};
+  for (auto i = p.index; i < units_in(p.step); ++i) {
+    left += time_of({p.step, i});
   }
-  const duration present = std::accumulate(times_.begin() + p.index, times_.end(), duration{});
-  return step_time_ * (steps_ - p.step - 1) + present;
+  duration step{};
+  duration evaluation{};
+  for (std::uint32_t s = 0; s < shards_; ++s) {
+    step += backward_[s].time + (s + 1 < shards_ ? forward_[s].time : duration{});
+    evaluation += evaluate_[s].time * evaluation_.range.micro_batches;
+  }
+  const auto steps = p.step < steps_ ? steps_ - p.step - 1 : 0;
+  return left + step * steps + evaluation * evaluations_after(p.step);
 }
 
 }  // namespace hydra

@@ -26,6 +26,10 @@ void for_each_micro_batch(const unit& u, Use use) {
 
 }  // namespace
 
+batch_range batch_of(const unit& u) noexcept {
+  return {.pass = pass_of(u), .step = u.step, .first = u.first_micro_batch, .micro_batches = u.micro_batches};
+}
+
 block_id parameters_of(const unit& u) {
   // Parameters are the same bytes for training and evaluation visits of a version.
   return {.model = u.model, .replica = u.replica, .step = u.step, .pass = pass_kind::train,
@@ -34,7 +38,7 @@ block_id parameters_of(const unit& u) {
 
 block_id gradients_of(const unit& u) { return block(u, block_kind::gradients, u.shard); }
 
-block_id loss_of(const unit& u) { return block(u, block_kind::loss, u.shard); }
+block_id loss_of(const unit& u) { return block(u, block_kind::loss, u.shard, u.first_micro_batch); }
 
 micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_index k) {
   micro_batch_inputs in;
@@ -48,9 +52,9 @@ micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_inde
   return in;
 }
 
-std::optional<block_id> output_of(const unit& u, micro_batch_index k) {
+std::optional<block_id> output_of(const unit& u, std::size_t shards, micro_batch_index k) {
   if (u.way != direction::backward) {
-    return block(u, block_kind::activation, u.shard, k);
+    return is_last(u, shards) ? std::nullopt : std::optional(block(u, block_kind::activation, u.shard, k));
   }
   if (u.shard.value == 0) {
     return std::nullopt;
@@ -64,10 +68,12 @@ bool has_loss(const unit& u, std::size_t shards) noexcept {
   return u.way != direction::forward && is_last(u, shards);
 }
 
+bool ends_step(const unit& u) noexcept { return u.way == direction::backward && u.shard.value == 0; }
+
 std::vector<block_id> produced_by(const unit& u, std::size_t shards) {
   std::vector<block_id> blocks;
   for_each_micro_batch(u, [&](micro_batch_index k) {
-    if (const auto out = output_of(u, k)) {
+    if (const auto out = output_of(u, shards, k)) {
       blocks.push_back(*out);
     }
   });

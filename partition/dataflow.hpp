@@ -11,6 +11,18 @@
 
 namespace hydra {
 
+/// Micro-batches that are read together: all of a training step, or those of an evaluation's visits of one range.
+struct batch_range {
+  pass_kind pass = pass_kind::train;
+  step_index step;
+  micro_batch_index first;
+  std::uint32_t micro_batches = 1;
+  friend auto operator<=>(const batch_range&, const batch_range&) = default;
+};
+
+/// What the first and the last shard's visits of `u`'s chain read.
+batch_range batch_of(const unit& u) noexcept;
+
 /// Blocks of one micro-batch of a visit. `input`: minibatch for shard 0, else the boundary activation below.
 /// `second`: upstream gradient, or the targets for the shard that computes the loss; forward visits have none.
 struct micro_batch_inputs {
@@ -25,12 +37,15 @@ block_id loss_of(const unit& u);
 
 micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_index k);
 
-/// Forward: the boundary activation; backward of shard s > 0: the upstream gradient of shard s-1; else nothing.
-std::optional<block_id> output_of(const unit& u, micro_batch_index k);
+/// Forward and evaluation: the boundary activation (not of the last shard); backward of shard s > 0: the upstream gradient
+/// of shard s-1; else nothing.
+std::optional<block_id> output_of(const unit& u, std::size_t shards, micro_batch_index k);
 
 /// True if the unit leaves gradients behind (and computes the loss if its shard is the last).
 bool has_gradients(const unit& u) noexcept;
 bool has_loss(const unit& u, std::size_t shards) noexcept;
+/// True if the unit is the last of its training step.
+bool ends_step(const unit& u) noexcept;
 
 /// Everything that lands at home when the unit commits: outputs of all micro-batches, gradients, loss.
 std::vector<block_id> produced_by(const unit& u, std::size_t shards);

@@ -8,7 +8,8 @@ namespace hydra {
 
 namespace {
 
-/// Scalars of a visit: loss, its parts, the divisor's temporaries; each is one rounded allocation.
+/// Scalars of a visit: loss (of an evaluation: a pair for each micro-batch), its parts, the divisor's temporaries; each is
+/// one rounded allocation.
 constexpr byte_count scalars{8 * 512};
 
 byte_count parameters_of(const chain_profile& profile, std::size_t first, std::size_t last) {
@@ -42,20 +43,39 @@ byte_count backward_working(const chain_profile& profile, std::size_t first, std
   return saved + transient + (with_loss ? profile.loss_saved : byte_count{});
 }
 
+/// A forward visit leaves its outputs behind.
+footprint forward_footprint(const chain_profile& profile, std::size_t first, std::size_t last) {
+  const auto input = profile.layers[first].input;
+  const auto output = profile.layers[last - 1].output;
+  return {.parameters = parameters_of(profile, first, last),
+          .first_inputs = input,
+          .working = (input + output) * 2 + forward_working(profile, first, last),
+          .landing = output * 2};
+}
+
+/// The last piece's evaluation leaves a few numbers behind. To count right predictions takes a handful of tensors like the
+/// targets.
+footprint loss_footprint(const chain_profile& profile, std::size_t first) {
+  const auto last = profile.layers.size();
+  const auto input = profile.layers[first].input;
+  const auto loss = profile.layers.back().output + profile.loss_saved + profile.loss_transient + profile.targets * 6;
+  return {.parameters = parameters_of(profile, first, last),
+          .first_inputs = input + profile.targets,
+          .working = (input + profile.targets) * 2 + std::max(forward_working(profile, first, last), loss) + scalars,
+          .landing = scalars};
+}
+
 }  // namespace
 
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
   const bool with_loss = last == profile.layers.size() && way != direction::forward;
+  if (way != direction::backward) {
+    return with_loss ? loss_footprint(profile, first) : forward_footprint(profile, first, last);
+  }
   const auto input = profile.layers[first].input;
   const auto output = profile.layers[last - 1].output;
   footprint f;
   f.parameters = parameters_of(profile, first, last);
-  if (way == direction::forward) {
-    f.first_inputs = input;
-    f.working = (input + output) * 2 + forward_working(profile, first, last);
-    f.landing = output * 2;
-    return f;
-  }
   const auto second = with_loss ? profile.targets : output;
   const auto input_gradient = first > 0 ? input : byte_count{};
   f.first_inputs = input + second;
@@ -68,11 +88,9 @@ footprint footprint_of(const chain_profile& profile, std::size_t first, std::siz
 shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last) {
   const auto backward = footprint_of(profile, first, last, direction::backward);
   shard_demand demand{.staging = backward.staging(), .computing = backward.computing()};
-  if (last < profile.layers.size()) {
-    const auto forward = footprint_of(profile, first, last, direction::forward);
-    demand.staging = std::max(demand.staging, forward.staging());
-    demand.computing = std::max(demand.computing, forward.computing());
-  }
+  const auto evaluation = footprint_of(profile, first, last, direction::evaluate);  // as forward, but of the last piece
+  demand.staging = std::max(demand.staging, evaluation.staging());
+  demand.computing = std::max(demand.computing, evaluation.computing());
   return demand;
 }
 

@@ -16,10 +16,10 @@ struct footprint {
   byte_count computing() const noexcept { return parameters + working; }
 };
 
-/// Layers [first, last) of a profiled chain, visited in `way`. Backward of the last piece includes the loss.
+/// Layers [first, last) of a profiled chain, visited in `way`. Backward and evaluation of the last piece include the loss.
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
 
-/// The larger of forward and backward, field by field sums as they occur: what a cut has to fit.
+/// The largest of forward, backward and evaluation, field by field sums as they occur: what a cut has to fit.
 struct shard_demand {
   byte_count staging;     ///< max W over the shard's units
   byte_count computing;   ///< max P + C over the shard's units

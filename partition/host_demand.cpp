@@ -12,8 +12,23 @@ byte_count charge(byte_count n) { return n == byte_count{} ? n : host_charge(n);
 
 /// What one visit can have landing at once.
 byte_count landing(const model_plan& m, const shard_plan& s) {
-  const auto outputs = charge(std::max(s.input, s.output)) * m.micro_batches;
+  const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
+  const auto outputs = charge(std::max(s.input, s.output)) * std::max(m.micro_batches, round);
   return outputs + charge(s.parameters) + charge(byte_count{sizeof(float)});
+}
+
+/// Two rounds of batches (one is read ahead), and boundaries read, produced and staged; losses of a round.
+byte_count evaluation_demand(const model_plan& m) {
+  if (m.evaluation.micro_batches == 0) {
+    return {};
+  }
+  byte_count largest_boundary;
+  for (const auto& s : m.shards) {
+    largest_boundary = std::max(largest_boundary, charge(s.output));
+  }
+  const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
+  const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
+  return (batch * 2 + largest_boundary * 3) * round + charge(byte_count{2 * sizeof(float)} * round);
 }
 
 /// Everything of one model that may be at home at the same time.
@@ -28,7 +43,8 @@ byte_count demand_of(const model_plan& m) {
   }
   sum += largest_upstream * (3ull * m.micro_batches);     // read, produced, staged
   const auto batch = (charge(m.shards.front().input) + charge(m.shards.back().targets)) * m.micro_batches;
-  return sum + batch * 2 + charge(byte_count{sizeof(float)});  // this step's and the next one's; the loss
+  sum += batch * 2 + charge(byte_count{sizeof(float)});  // this step's and the next one's; the loss
+  return sum + evaluation_demand(m);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ namespace hydra {
 
 namespace {
 
+/// In micro-batches; the scalars of a footprint have room for so many losses.
+constexpr std::uint32_t longest_evaluation_visit = 256;
+
 struct device_limit {
   std::string name;
   byte_count memory;    ///< M
@@ -225,8 +228,10 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
   s.targets = is_last ? m.profile->target_spec.bytes() : byte_count{};
   s.backward = footprint_of(*m.profile, first, last, direction::backward);
   s.forward = is_last ? s.backward : footprint_of(*m.profile, first, last, direction::forward);
+  s.evaluation = footprint_of(*m.profile, first, last, direction::evaluate);
   for (std::size_t i = first; i < last; ++i) {
     s.forward_time += layers[i].forward * m.micro_batches;
+    s.evaluation_time += layers[i].forward;
     s.backward_time += layers[i].backward * m.micro_batches;
   }
   return s;
@@ -237,22 +242,33 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts) {
   plan.name = m.name;
   plan.micro_batches = m.micro_batches;
   plan.samples = m.profile->samples;
+  plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches * 4, longest_evaluation_visit)};
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));
   }
   return plan;
 }
 
+const footprint& footprint_for(const shard_plan& s, direction way) {
+  return way == direction::forward ? s.forward : way == direction::backward ? s.backward : s.evaluation;
+}
+
 void set_rooms(workload_plan& plan) {
   for (const auto& m : plan.models) {
     for (const auto& s : m.shards) {
-      plan.staging_room = std::max({plan.staging_room, s.forward.staging(), s.backward.staging()});
-      plan.computing_room = std::max({plan.computing_room, s.forward.computing(), s.backward.computing()});
+      for (const auto way : {direction::forward, direction::backward, direction::evaluate}) {
+        plan.staging_room = std::max(plan.staging_room, footprint_for(s, way).staging());
+        plan.computing_room = std::max(plan.computing_room, footprint_for(s, way).computing());
+      }
     }
   }
 }
 
 }  // namespace
+
+std::uint32_t evaluation_range::size_of(std::uint32_t first) const noexcept {
+  return first < micro_batches ? std::min(round, micro_batches - first) : 0;
+}
 
 cut_points model_plan::cuts() const {
   cut_points cuts;
@@ -276,7 +292,7 @@ byte_count model_plan::bytes_of(const block_id& id) const {
     case block_kind::targets:
       return s.targets;
     case block_kind::loss:
-      return byte_count{sizeof(float)};
+      return byte_count{sizeof(float)} * (id.pass == pass_kind::train ? 1 : 2 * evaluation.size_of(id.micro_batch.value));
     case block_kind::state:
       break;
   }
@@ -284,12 +300,14 @@ byte_count model_plan::bytes_of(const block_id& id) const {
 }
 
 const footprint& model_plan::footprint_of(const unit& u) const {
-  const auto& s = shards.at(u.shard.value);
-  return u.way == direction::forward ? s.forward : s.backward;
+  return footprint_for(shards.at(u.shard.value), u.way);
 }
 
 duration model_plan::time_of(const unit& u) const {
   const auto& s = shards.at(u.shard.value);
+  if (u.way == direction::evaluate) {
+    return s.evaluation_time * u.micro_batches;
+  }
   return u.way == direction::forward ? s.forward_time : s.backward_time;
 }
 
@@ -311,6 +329,17 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
   set_rooms(plan);
   plan.host_needed = host_demand(plan.models, devices.size());
   return plan;
+}
+
+void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t devices) {
+  for (bool shorter = true; shorter && plan.host_needed > cap;) {
+    shorter = false;
+    for (auto& m : plan.models) {
+      shorter = shorter || m.evaluation.round > 1;
+      m.evaluation.round = std::max(m.evaluation.round / 2, 1u);
+    }
+    plan.host_needed = host_demand(plan.models, devices);
+  }
 }
 
 void check_host(const workload_plan& plan, byte_count cap) {

@@ -30,9 +30,21 @@ struct shard_plan {
   tensor_spec second_spec;       ///< upstream gradient (shape of the output), or the targets for the last shard
   footprint forward;             ///< not used by the last shard
   footprint backward;
+  footprint evaluation;
   duration forward_time{};
+  duration evaluation_time{};    ///< of one micro-batch
   duration update_time{};        ///< optimizer step on the host; set in simulations only
   duration backward_time{};      ///< recompute + backward; last shard: forward + loss + backward
+};
+
+/// Micro-batches of one evaluation of a model, and how many of them one visit of a shard takes. A visit of four steps' worth
+/// takes about as long as a backward visit, so an evaluation does not make the schedule coarser.
+struct evaluation_range {
+  std::uint32_t micro_batches = 0;   ///< 0: the model is not evaluated
+  std::uint32_t round = 1;
+  std::uint32_t rounds() const noexcept { return (micro_batches + round - 1) / round; }
+  /// Of the visit that begins with micro-batch `first`.
+  std::uint32_t size_of(std::uint32_t first) const noexcept;
 };
 
 struct model_plan {
@@ -40,6 +52,7 @@ struct model_plan {
   std::vector<shard_plan> shards;
   std::uint32_t micro_batches = 1;
   std::int64_t samples = 0;      ///< per micro-batch
+  evaluation_range evaluation;
   cut_points cuts() const;
   /// Bytes of any block of this model on the host, unrounded. `state` blocks have none.
   byte_count bytes_of(const block_id& id) const;
@@ -55,6 +68,7 @@ struct plan_request {
   const chain_profile* profile = nullptr;
   std::uint32_t micro_batches = 1;
   int moments = 2;               ///< moment buffers of its update rule
+  std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_choice cuts;
 };
 
@@ -80,6 +94,9 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
 
 /// Bytes of host memory the run needs with `devices` devices; part of make_plan's result.
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices);
+
+/// Makes the visits of evaluations shorter until host_needed <= cap, or until none can be shorter.
+void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t devices);
 
 /// Throws fault_error{does_not_fit} unless host_needed <= cap.
 void check_host(const workload_plan& plan, byte_count cap);

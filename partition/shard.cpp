@@ -2,7 +2,10 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/div_ops.h>
+#include <ATen/ops/stack_ops.h>
+#include <ATen/ops/zeros_like_ops.h>
 
+#include <array>
 #include <utility>
 
 namespace hydra {
@@ -18,7 +21,7 @@ at::Tensor shard::run(const std::vector<std::vector<at::Tensor>>& parameters, co
                               .step = context.step,
                               .micro_batch = context.micro_batch,
                               .layer = static_cast<std::uint32_t>(i),
-                              .training = true};
+                              .training = context.training};
     // Contiguous at every layer: a boundary must not change what the next layer's kernel sees.
     x = model_->at(i).body->forward(parameters[i - first_], x, where).contiguous();
   }
@@ -32,6 +35,16 @@ at::Tensor shard::forward(const at::Tensor& parameters, const at::Tensor& input,
     views.push_back(layout_.views(parameters, i));
   }
   return run(views, input, context);
+}
+
+at::Tensor shard::score(const at::Tensor& parameters, const at::Tensor& input, const at::Tensor& targets,
+                        const visit_context& context) const {
+  const at::NoGradGuard no_grad;
+  const at::Tensor y = forward(parameters, input, context);
+  const at::Tensor sum = model_->objective().sum(y, targets).reshape({});
+  const auto correct = model_->objective().correct(y, targets);
+  const std::array both{sum, correct ? correct->reshape({}) : at::_ops::zeros_like::call(sum, {}, {}, {}, {}, {})};
+  return at::_ops::stack::call(both, 0);
 }
 
 bound_parameters shard::bind(const at::Tensor& parameters, const at::Tensor& gradients) const {

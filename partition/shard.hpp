@@ -18,6 +18,7 @@ struct visit_context {
   std::uint32_t step = 0;
   std::uint32_t micro_batch = 0;
   std::size_t targets = 1;      ///< of the whole step: the loss divisor, known before the first forward
+  bool training = true;         ///< false: no dropout
 };
 
 /// Leaf parameters of a backward visit: detached views of the flat parameter buffer whose .grad are views of the flat
@@ -37,6 +38,11 @@ class shard {
 
   /// Output for one micro-batch, without gradient. `parameters`: flat fp32 of layout().elements().
   at::Tensor forward(const at::Tensor& parameters, const at::Tensor& input, const visit_context& context) const;
+
+  /// What evaluation says about one micro-batch: fp32 [2] = sum of the losses, number of right predictions (0 where the
+  /// loss knows none). Last shard only.
+  at::Tensor score(const at::Tensor& parameters, const at::Tensor& input, const at::Tensor& targets,
+                   const visit_context& context) const;
 
   bound_parameters bind(const at::Tensor& parameters, const at::Tensor& gradients) const;
 

@@ -30,6 +30,7 @@ struct sharded_model {
   model_plan plan;
   update_options update;
   std::uint32_t steps = 0;
+  std::uint32_t evaluate_every = 0;   ///< steps; 0: after the last one only (with how much: plan.evaluation)
   std::uint64_t seed = 0;
   bool stop_on_nan = true;
 

@@ -1,6 +1,7 @@
 #include "partition/visit.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/new_zeros_ops.h>
 #include <ATen/ops/zeros_like_ops.h>
 
 #include <utility>
@@ -25,6 +26,15 @@ at::Tensor zeros_like(const at::Tensor& t) {
 
 }  // namespace
 
+evaluation_score sum_scores(std::span<const float> landed) noexcept {
+  evaluation_score sum;
+  for (std::size_t i = 0; i + 1 < landed.size(); i += 2) {
+    sum.loss += double{landed[i]};
+    sum.correct += double{landed[i + 1]};
+  }
+  return sum;
+}
+
 visit::visit(sharded_model_ptr model, const unit& what, std::size_t targets)
     : model_(std::move(model)), what_(what), targets_(targets) {}
 
@@ -33,8 +43,11 @@ void visit::run(std::size_t k, const device_block_ptr& parameters, const micro_b
   const visit_context context{.seed = model_->seed,
                               .step = what_.step.value,
                               .micro_batch = what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
-                              .targets = targets_};
-  if (what_.way == direction::forward) {
+                              .targets = targets_,
+                              .training = what_.way != direction::evaluate};
+  if (what_.way == direction::evaluate && out.loss) {
+    run_score(k, context, parameters, blocks, out);
+  } else if (what_.way != direction::backward) {
     run_forward(context, parameters, blocks);
   } else {
     run_backward(k, context, parameters, blocks, out);
@@ -49,6 +62,18 @@ void visit::run_forward(const visit_context& context, const device_block_ptr& pa
                         const micro_batch_blocks& blocks) {
   const auto& piece = model_->shards[what_.shard.value];
   blocks.output->tensor = piece.forward(flat_floats(parameters->tensor), input_tensor(*blocks.input), context);
+}
+
+void visit::run_score(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+                      const micro_batch_blocks& blocks, const results& out) {
+  const at::NoGradGuard no_grad;
+  const auto& piece = model_->shards[what_.shard.value];
+  const auto targets = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
+  const auto score = piece.score(flat_floats(parameters->tensor), input_tensor(*blocks.input), targets, context);
+  if (k == 0) {
+    out.loss->tensor = at::_ops::new_zeros::call(score, {what_.micro_batches, 2}, {}, {}, {}, {});
+  }
+  out.loss->tensor.select(0, static_cast<std::int64_t>(k)).copy_(score);
 }
 
 void visit::run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,

@@ -7,15 +7,27 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
 namespace hydra {
 
-/// Blocks of one micro-batch. `second` is null for forward visits, `output` for the backward of shard 0.
+/// Blocks of one micro-batch. `second` is null where no upstream or targets are read, `output` for the backward of shard 0
+/// and the evaluation of the last shard.
 struct micro_batch_blocks {
   device_block_ptr input;
   device_block_ptr second;
   device_block_ptr output;
 };
+
+/// Sums over the targets of some micro-batches of an evaluation. Added up in double: which visits they came from leaves no
+/// trace.
+struct evaluation_score {
+  double loss = 0;
+  double correct = 0;    ///< targets that were predicted, where the loss knows
+};
+
+/// The sum of what an evaluation visit of the last shard has left behind: fp32 [micro-batches, 2].
+evaluation_score sum_scores(std::span<const float> landed) noexcept;
 
 /// Run its micro-batches in order on one queue. Between micro-batches it keeps only the bound parameters; with the
 /// last one it lets go of everything, so the bytes of gradients live on in their block alone.
@@ -24,7 +36,8 @@ class visit {
   /// `targets`: of the whole step.
   visit(sharded_model_ptr model, const unit& what, std::size_t targets);
 
-  /// Blocks that the visit as a whole leaves behind: gradients and loss for backward visits.
+  /// Blocks that the visit as a whole leaves behind: gradients of backward visits, the loss from the last shard (of an
+  /// evaluation fp32 [micro-batches, 2], see shard::score).
   struct results {
     device_block_ptr gradients;
     device_block_ptr loss;
@@ -35,6 +48,8 @@ class visit {
 
  private:
   void run_forward(const visit_context& context, const device_block_ptr& parameters, const micro_batch_blocks& blocks);
+  void run_score(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+                 const micro_batch_blocks& blocks, const results& out);
   void run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
                     const micro_batch_blocks& blocks, const results& out);
   at::Tensor input_tensor(const device_block& block) const;

@@ -212,10 +212,12 @@ std::optional<placement> books::ask(const device_state& device, const policy_vie
 }
 
 placement books::place(const unit& u, device_id device) {
-  models_.at(u.model).place(device);
+  auto& model = models_.at(u.model);
+  const auto available = model.available_since();
+  model.place(device);
   --devices_.at(device).credits;
   refresh(u.model);
-  return {.next = u, .device = device};
+  return {.next = u, .device = device, .available = available};
 }
 
 // -- what policies see -----------------------------------------------------------------------------------------------

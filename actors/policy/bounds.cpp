@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 namespace hydra {
 
@@ -18,13 +20,18 @@ duration time_on(double speed, duration cost) {
   return duration{std::llround(static_cast<double>(cost.count()) / speed)};
 }
 
+/// One evaluation, at speed 1.
+duration evaluation_of(const unit_times& m) {
+  return std::accumulate(m.evaluate.begin(), m.evaluate.end(), duration::zero()) * m.evaluation_micro_batches;
+}
+
 /// All units of a model, at speed 1.
 double work_of(const unit_times& m) {
   auto step = std::accumulate(m.backward.begin(), m.backward.end(), duration::zero());
   for (std::size_t s = 0; s + 1 < m.backward.size(); ++s) {
     step += at(m.forward, s);
   }
-  return static_cast<double>(step.count()) * m.steps;
+  return static_cast<double>(step.count()) * m.steps + static_cast<double>(evaluation_of(m).count()) * m.evaluations;
 }
 
 /// Longest path of one model on a device that has nothing else to do. A version of a shard is ready when its gradients
@@ -32,6 +39,15 @@ double work_of(const unit_times& m) {
 class model_alone {
  public:
   model_alone(const unit_times& times, double speed) : times_(times), speed_(speed), ready_(times.backward.size()) {}
+
+  /// Every shard of the newest versions, in order; its end.
+  duration run_evaluation() {
+    for (std::size_t s = 0; s < ready_.size(); ++s) {
+      load(s);
+      now_ += time_on(speed_, at(times_.evaluate, s) * times_.evaluation_micro_batches);
+    }
+    return now_;
+  }
 
   /// End of the step's last unit.
   duration run_step() {
@@ -60,7 +76,7 @@ class model_alone {
 };
 
 /// The last shard's visit has the last wait of a step; what follows is rigid. So every step leaves the same state
-/// behind, seen from its end, and all steps from the second on take equally long.
+/// behind, seen from its end, and all steps from the second on take equally long; so do all that an evaluation precedes.
 duration chain_of(const unit_times& m, double speed) {
   if (m.steps == 0 || m.backward.empty()) {
     return duration::zero();
@@ -68,30 +84,80 @@ duration chain_of(const unit_times& m, double speed) {
   model_alone alone{m, speed};
   const auto first = alone.run_step();
   const auto tail = alone.last_version() - first;
-  const auto each = alone.run_step() - first;
-  return first + each * (m.steps - 1) + tail;
+  const auto second = alone.run_step();
+  const auto each = second - first;
+  alone.run_evaluation();
+  const auto evaluated = alone.run_step() - second;
+  const auto last = std::max(tail, alone.run_evaluation() - (second + evaluated));
+  const auto between = std::min(m.evaluations - (m.evaluated_last ? 1 : 0), m.steps - 1);
+  return first + each * (m.steps - 1 - between) + evaluated * between + (m.evaluated_last ? last : tail);
 }
 
-duration work_bound(std::span<const unit_times> models, std::span<const double> speeds) {
+duration rounded_down(double nanoseconds) { return duration{static_cast<std::int64_t>(nanoseconds)}; }
+
+duration work_bound(const std::vector<double>& works, std::span<const double> speeds) {
+  return rounded_down(std::accumulate(works.begin(), works.end(), 0.0) /
+                      std::accumulate(speeds.begin(), speeds.end(), 0.0));
+}
+
+/// A model computes on one device at a time, so k models keep at most k devices busy.
+duration uniform_bound(std::vector<double> works, std::vector<double> speeds) {
+  std::ranges::sort(works, std::greater{});
+  std::ranges::sort(speeds, std::greater{});
+  double most = 0;
   double work = 0;
-  for (const auto& m : models) {
-    work += work_of(m);
+  double speed = 0;
+  for (std::size_t k = 0; k + 1 < speeds.size() && k < works.size(); ++k) {
+    work += works[k];
+    speed += speeds[k];
+    most = std::max(most, work / speed);
   }
-  const double speed = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  return duration{static_cast<std::int64_t>(work / speed)};
+  return std::max(rounded_down(most), work_bound(works, speeds));
+}
+
+/// `times` of all shards, once for each of `count` versions.
+double sum_over_versions(const std::vector<duration>& times, std::uint32_t count) {
+  return static_cast<double>(std::accumulate(times.begin(), times.end(), duration::zero()).count()) * count;
+}
+
+void add_transfers(bounds& b, std::span<const unit_times> models, const resources& machines) {
+  double up = 0;
+  double down = 0;
+  double update = 0;
+  for (const auto& m : models) {
+    up += sum_over_versions(m.promote, m.steps + (m.evaluated_last ? 1 : 0));
+    down += sum_over_versions(m.demote, m.steps);
+    update += sum_over_versions(m.update, m.steps);
+  }
+  const auto links = static_cast<double>(machines.speeds.size());
+  b.h2d = rounded_down(up / links);
+  b.d2h = rounded_down(down / links);
+  b.optimizer = rounded_down(update / machines.optimizer_workers);
 }
 
 }  // namespace
 
-bounds lower_bounds(std::span<const unit_times> models, std::span<const double> speeds) {
+std::vector<bounds::named> bounds::all() const {
+  return {{"work", work}, {"chain", chain}, {"uniform", uniform}, {"h2d", h2d}, {"d2h", d2h}, {"optimizer", optimizer}};
+}
+
+duration bounds::best() const { return std::ranges::max(all(), {}, &named::value).value; }
+
+std::string bounds::best_name() const { return std::ranges::max(all(), {}, &named::value).name; }
+
+bounds lower_bounds(std::span<const unit_times> models, const resources& machines) {
   bounds b;
-  if (speeds.empty()) {
+  if (machines.speeds.empty() || models.empty()) {
     return b;
   }
-  b.work = work_bound(models, speeds);
+  std::vector<double> works;
   for (const auto& m : models) {
-    b.chain = std::max(b.chain, chain_of(m, std::ranges::max(speeds)));
+    works.push_back(work_of(m));
+    b.chain = std::max(b.chain, chain_of(m, std::ranges::max(machines.speeds)));
   }
+  b.work = work_bound(works, machines.speeds);
+  b.uniform = uniform_bound(works, machines.speeds);
+  add_transfers(b, models, machines);
   return b;
 }
 

@@ -10,26 +10,47 @@
 
 namespace hydra {
 
-/// One class of units of a model and the smallest time seen of it, at speed 1.
+/// The classes of units of a model and the smallest time seen of each, at speed 1.
 struct unit_times {
-  std::vector<duration> forward;   ///< per shard; the last entry is unused (its forward is part of backward)
-  std::vector<duration> backward;  ///< per shard
-  std::vector<duration> promote;   ///< per shard, h2d of its parameters; 0 where not measured
-  std::vector<duration> demote;    ///< per shard, d2h of its gradients; 0 where not measured
-  std::vector<duration> update;    ///< per shard, optimizer; 0 where not measured
+  std::vector<duration> forward{};   ///< per shard; the last entry is unused (its forward is part of backward)
+  std::vector<duration> backward{};  ///< per shard
+  std::vector<duration> evaluate{};  ///< per shard, of one micro-batch
+  std::vector<duration> promote{};   ///< per shard, h2d of its parameters; 0 where not measured
+  std::vector<duration> demote{};    ///< per shard, d2h of its gradients; 0 where not measured
+  std::vector<duration> update{};    ///< per shard, optimizer; 0 where not measured
   std::uint32_t steps = 0;
+  std::uint32_t evaluations = 0;   ///< complete ones
+  bool evaluated_last = false;     ///< one of them came after the last step
+  std::uint32_t evaluation_micro_batches = 0;
+};
+
+/// What a workload runs on.
+struct resources {
+  std::vector<double> speeds;      ///< of the devices; each has a link of its own, both ways at once
+  int optimizer_workers = 1;
 };
 
 /// The bounds of a workload and the largest of them by name.
 struct bounds {
-  duration work{};    ///< sum of all unit times / sum of speeds
-  duration chain{};   ///< longest model alone on the fastest device: its units in order
-  duration best() const noexcept { return work > chain ? work : chain; }
-  std::string best_name() const { return work > chain ? "work" : "chain"; }
+  duration work{};        ///< sum of all unit times / sum of speeds
+  duration chain{};       ///< longest model alone on the fastest device: its units in order
+  duration uniform{};     ///< of the k longest models on the k fastest devices, for each k (Horvath, Lam, Sethi 1977)
+  duration h2d{};         ///< every version of every shard crosses a link at least once / links
+  duration d2h{};         ///< so do its gradients
+  duration optimizer{};   ///< all updates / workers
+
+  struct named {
+    std::string name;
+    duration value{};
+  };
+  /// All of them; of equal ones the first named is the best.
+  std::vector<named> all() const;
+  duration best() const;
+  std::string best_name() const;
 };
 
-/// `work` and `chain` (scheduling study, section 3). The chain bound counts the unavoidable turn of each step
-/// (gradient of shard 0 down, its update, its parameters up) as far as those times are given.
-bounds lower_bounds(std::span<const unit_times> models, std::span<const double> speeds);
+/// Scheduling study, section 3. The chain bound counts the unavoidable turn of each step (gradient of shard 0 down, its
+/// update, its parameters up) as far as those times are given.
+bounds lower_bounds(std::span<const unit_times> models, const resources& machines);
 
 }  // namespace hydra

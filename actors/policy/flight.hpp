@@ -25,7 +25,9 @@ struct ready_unit {
 struct placement {
   unit next;
   device_id device;
-  friend bool operator==(const placement&, const placement&) = default;
+  time_point available{};  ///< since when the unit could be staged there
+  /// The same decision, whenever it could have been made.
+  friend bool operator==(const placement& a, const placement& b) { return a.next == b.next && a.device == b.device; }
 };
 
 /// A unit that is staged, computing or landing.

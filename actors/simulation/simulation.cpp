@@ -29,9 +29,11 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   p.forward_time = shard.forward;
   p.backward_time = shard.backward;
   p.update_time = shard.update;
+  p.evaluation_time = shard.evaluate;
   p.forward = {.parameters = p.parameters, .first_inputs = p.input, .working = shard.working, .landing = shard.landing};
   p.backward = {.parameters = p.parameters, .first_inputs = p.input + p.output,
                 .working = shard.working, .landing = shard.landing};
+  p.evaluation = p.forward;
   return p;
 }
 
@@ -43,6 +45,8 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   model->plan.name = m.name;
   model->plan.micro_batches = m.micro_batches;
   model->steps = m.steps;
+  model->plan.evaluation = m.evaluation.range;
+  model->evaluate_every = m.evaluation.every;
   model->update.clip_norm = m.clips ? 1.0 : 0.0;
   for (std::size_t s = 0; s < m.shards.size(); ++s) {
     model->plan.shards.push_back(plan_of(m, s));
@@ -51,6 +55,12 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
     model->ties.push_back({.owner_shard = 0, .owner = 0, .replica_shard = m.shards.size() - 1, .replica = 0});
   }
   return model;
+}
+
+cursor units_of(const simulated_model& m, model_id id) {
+  cursor units(id, static_cast<std::uint32_t>(m.shards.size()), m.steps, m.micro_batches);
+  units.evaluate(m.evaluation);
+  return units;
 }
 
 simulation::simulation(simulation_setup setup)

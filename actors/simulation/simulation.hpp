@@ -4,6 +4,7 @@
 
 #include "actors/run_setup.hpp"
 #include "actors/spawn.hpp"
+#include "partition/cursor.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/scheduled_actor.hpp>
@@ -25,6 +26,7 @@ struct simulated_shard {
   duration forward{};
   duration backward{};
   duration update{};
+  duration evaluate{};     ///< of one micro-batch
   byte_count parameters;
   byte_count activation;   ///< its output boundary
   byte_count working;      ///< C of either visit
@@ -36,6 +38,7 @@ struct simulated_model {
   std::vector<simulated_shard> shards;
   std::uint32_t steps = 1;
   std::uint32_t micro_batches = 1;
+  evaluation_schedule evaluation{};
   bool clips = false;                ///< the norm barrier of the optimizer
   bool tied = false;                 ///< the last shard repeats a parameter of the first
 };
@@ -94,5 +97,8 @@ class simulation {
 
 /// A sharded model without layers: only its plan counts.
 sharded_model_ptr make_simulated_model(const simulated_model& m);
+
+/// Its units in their order, as its task announces them.
+cursor units_of(const simulated_model& m, model_id id);
 
 }  // namespace hydra

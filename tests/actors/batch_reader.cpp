@@ -42,6 +42,9 @@ model_entry entry() {
           .data = {std::make_shared<numbered>(), batch_order{.samples = 10, .batch_size = 4, .seed = 3}}};
 }
 
+/// Both micro-batches of a step.
+batch_range training(std::uint32_t step) { return {.step = step_index{step}, .first = {}, .micro_batches = 2}; }
+
 std::vector<std::int64_t> numbers_in(const host_block_ptr& block) {
   std::vector<std::int64_t> numbers(block->size().value() / 8);
   std::memcpy(numbers.data(), block->data(), numbers.size() * 8);
@@ -61,7 +64,7 @@ std::vector<std::vector<std::int64_t>> contents(const read_batch& batch) {
 TEST_CASE("a batch is one minibatch block and one block of targets per micro-batch, named for shards 0 and last") {
   const auto arena = make_host_arena(1_MiB);
   batch_reader reader(model_id{7}, entry(), *arena);
-  const auto batch = reader.read(step_index{5});
+  const auto batch = reader.read(training(5));
   REQUIRE(batch.blocks.size() == 4);
   CHECK(to_string(batch.blocks[0].first) == "minibatch of model 7 shard 0 step 5 micro-batch 0");
   CHECK(to_string(batch.blocks[3].first) == "targets of model 7 shard 2 step 5 micro-batch 1");
@@ -73,7 +76,7 @@ TEST_CASE("micro-batch k reads the k-th part of the step's samples, in their ord
   const auto arena = make_host_arena(1_MiB);
   const auto m = entry();
   const auto samples = m.data.order.batch(1);
-  const auto batch = batch_reader(model_id{}, m, *arena).read(step_index{1});
+  const auto batch = batch_reader(model_id{}, m, *arena).read(training(1));
   std::size_t counted = 0;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto n = static_cast<std::int64_t>(samples[i]);
@@ -92,13 +95,24 @@ TEST_CASE("a step's batch is the same when asked for twice and out of order") {
   batch_reader wild(model_id{}, m, *arena);
   for (const std::uint32_t step : {4u, 0u, 4u, 1u, 0u}) {
     batch_reader fresh(model_id{}, m, *arena);
-    CHECK(contents(wild.read(step_index{step})) == contents(fresh.read(step_index{step})));
+    CHECK(contents(wild.read(training(step))) == contents(fresh.read(training(step))));
   }
+}
+
+TEST_CASE("an evaluation reads the validation data in their order, each range where the one before ended") {
+  const auto arena = make_host_arena(1_MiB);
+  batch_reader reader(model_id{}, entry(), *arena);
+  const auto batch = reader.read({pass_kind::evaluation, step_index{9}, micro_batch_index{1}, 3});
+  REQUIRE(batch.blocks.size() == 6);
+  CHECK(to_string(batch.blocks[4].first) == "minibatch of model 0 shard 0 step 9 micro-batch 3 (evaluation)");
+  CHECK(numbers_in(batch.blocks[0].second) == std::vector<std::int64_t>{2, 2, 3, 3});
+  CHECK(numbers_in(batch.blocks[5].second) == std::vector<std::int64_t>{106, 107});
+  CHECK(batch.targets == 4);  // of samples 2 to 7, without 3 and 6
 }
 
 TEST_CASE("a batch that does not fit the host's memory is refused and leaves nothing behind") {
   const auto arena = make_host_arena(host_charge(32_B) + host_charge(16_B));
   batch_reader reader(model_id{}, entry(), *arena);
-  CHECK_THROWS_WITH(reader.read(step_index{0}), Catch::Matchers::Contains("minibatch of counting"));
+  CHECK_THROWS_WITH(reader.read(training(0)), Catch::Matchers::Contains("minibatch of counting"));
   CHECK(arena->budget().used() == 0_B);
 }

@@ -241,7 +241,7 @@ TEST_CASE("after every step the host holds what the homes need and nothing else"
       s.store.begin_step(u.model, u.shard);
       CHECK(s.store.stepped(u.model, u.shard) == u.step.next());
     }
-    if (units.last_of_step(p)) {
+    if (ends_step(u)) {
       CHECK(s.arena->budget().used() == s.needed_by_homes);
       s.bring_batch(p.step + 1);
     }

@@ -61,8 +61,8 @@ report example() {
   r.seed = 7;
   r.policy = "sharded-lrtf";
   r.makespan = 10s;
-  r.work_bound = 8900ms;
-  r.chain_bound = 4s;
+  r.limits.work = 8900ms;
+  r.limits.chain = 4s;
   r.decisions = 42;
   r.decision_mean = 1500ns;
   r.decision_p99 = 4us;
@@ -103,7 +103,7 @@ TEST_CASE("the larger bound counts for the efficiency", "[report]") {
   auto r = example();
   CHECK(r.bound_name() == "work");
   CHECK(r.efficiency() == Approx(0.89));
-  r.chain_bound = 9500ms;
+  r.limits.chain = 9500ms;
   CHECK(r.bound_name() == "chain");
   CHECK(r.efficiency() == Approx(0.95));
 }
@@ -127,14 +127,41 @@ TEST_CASE("report.json has the documented keys", "[report]") {
                           "scheduling", "pilot_s", "load_s", "devices", "host", "models"}) {
     CHECK(j.contains(key));
   }
-  CHECK(keys(j["bounds"]) == std::vector<std::string>{"chain_s", "work_s"});
+  CHECK(keys(j["bounds"]) ==
+        std::vector<std::string>{"chain_s", "d2h_s", "h2d_s", "optimizer_s", "uniform_s", "work_s"});
   CHECK(keys(j["scheduling"]) == std::vector<std::string>{"decisions", "mean_us", "p99_us"});
   CHECK(keys(j["host"]) == std::vector<std::string>{"budget_bytes", "optimizer_s", "peak_bytes"});
-  CHECK(keys(j["devices"][0]) == std::vector<std::string>{"budget_bytes", "busy_s", "cache_hits", "cache_misses",
-                                                          "d2h_bytes", "exposed_transfer_s", "h2d_bytes", "kind",
-                                                          "name", "peak_bytes", "speed", "utilisation"});
+  CHECK(keys(j["devices"][0]) == std::vector<std::string>{"blame", "budget_bytes", "busy_s", "cache_hits",
+                                                          "cache_misses", "d2h_bytes", "exposed_transfer_s",
+                                                          "h2d_bytes", "kind", "name", "peak_bytes", "speed",
+                                                          "utilisation"});
+  CHECK(keys(j["devices"][0]["blame"]) ==
+        std::vector<std::string>{"actors_s", "compute_s", "exposed_d2h_s", "exposed_h2d_s", "no_unit_s", "optimizer_s",
+                                 "predecessor_s"});
   CHECK(keys(j["models"][0]) == std::vector<std::string>{"cuts", "digest", "family", "loss", "name", "parameters",
                                                          "seconds", "status", "steps", "tokens"});
+}
+
+TEST_CASE("validations stand in report.json with what is known of them", "[report]") {
+  auto r = example();
+  r.models[0].validation = {{.step = 2, .loss = 3.0}, {.step = 4, .loss = 2.5, .perplexity = 12.2, .accuracy = 0.25, .floor = 2.25}};
+  const auto j = parsed(r)["models"][0]["validation"];
+  REQUIRE(j.size() == 2);
+  CHECK(keys(j[0]) == std::vector<std::string>{"loss", "step"});
+  CHECK(keys(j[1]) == std::vector<std::string>{"accuracy", "floor", "loss", "perplexity", "step"});
+  CHECK(j[1]["floor"] == 2.25);
+}
+
+TEST_CASE("the table ranks models by their last validation loss, beside the floor", "[report]") {
+  auto r = example();
+  r.models = {finished_model(), finished_model(), failed_model()};
+  r.models[1].name = "better";
+  r.models[0].validation = {{.step = 4, .loss = 2.75, .accuracy = 0.5, .floor = 2.25}};
+  r.models[1].validation = {{.step = 2, .loss = 9.0}, {.step = 4, .loss = 2.5, .accuracy = 0.625, .floor = 2.25}};
+  const auto table = to_table(r);
+  CHECK(table.find("better") < table.find("gpt-a"));
+  CHECK(table.find("gpt-a") < table.find("gpt-with-a-long-name"));
+  CHECK_THAT(line_with(table, "better"), Contains("2.5000  2.2500           -    62.5 %"));
 }
 
 TEST_CASE("report.json begins with what a reader looks for first", "[report]") {
@@ -251,7 +278,7 @@ TEST_CASE("the table marks a lost device", "[report]") {
 TEST_CASE("the table ends with the makespan beside its bound", "[report]") {
   const auto table = to_table(example());
   CHECK_THAT(table, Catch::EndsWith("makespan 10.000 s  bound 8.900 s (work)  efficiency 89 %\n"));
-  CHECK_THAT(table, Contains("bounds work 8.900 s  chain 4.000 s\n"));
+  CHECK_THAT(table, Contains("bounds  work 8.900 s  chain 4.000 s  uniform "));
   CHECK_THAT(table, Contains("policy sharded-lrtf  decisions 42  mean 1.50 us  p99 4.00 us\n"));
   CHECK_THAT(table, Contains("host 100.0 MiB / 512.0 MiB  optimizer 250.0 ms\n"));
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <random>
+#include <vector>
 
 using namespace hydra;
 
@@ -11,11 +12,34 @@ namespace {
 
 constexpr device_id d0{0}, d1{1};
 
+batch_range minibatch(std::uint32_t step) { return {.step = step_index{step}, .first = {}}; }
+
+/// Micro-batches [first, first + n) of the evaluation after so many steps.
+batch_range round_of(std::uint32_t steps, std::uint32_t first, std::uint32_t n) {
+  return {pass_kind::evaluation, step_index{steps}, micro_batch_index{first}, n};
+}
+
 /// Two shards: F_0, B_1, B_0. The minibatch of step 0 is at home.
 task_books two_shards(std::uint32_t steps = 3, bool observed = false) {
   task_books books(cursor(model_id{4}, 2, steps, 1), 2, observed);
-  books.batch_at_home(step_index{0});
+  books.batch_at_home(minibatch(0));
   return books;
+}
+
+/// Two steps, and after each an evaluation: micro-batches 0 and 1, then 2.
+task_books evaluated(bool observed = false) {
+  cursor units(model_id{4}, 2, 2, 1);
+  units.evaluate({.every = 1, .range = {.micro_batches = 3, .round = 2}});
+  return {units, 2, observed};
+}
+
+/// The batches that are wanted now.
+std::vector<batch_range> wanted(task_books& books) {
+  std::vector<batch_range> all;
+  while (const auto range = books.wanted_batch()) {
+    all.push_back(*range);
+  }
+  return all;
 }
 
 std::string text(const std::optional<announcement>& a) {
@@ -77,17 +101,17 @@ TEST_CASE("a successor goes after the last flight, not after an earlier one else
 TEST_CASE("a unit waits for the minibatch of its step") {
   task_books books(cursor(model_id{}, 2, 2, 1), 2, false);
   CHECK(text(books.announce()) == "nothing");
-  books.batch_at_home(step_index{0});
+  books.batch_at_home(minibatch(0));
   complete_step(books);
   bring_versions(books, 1);
   CHECK(text(books.announce()) == "nothing");
-  books.batch_at_home(step_index{1});
+  books.batch_at_home(minibatch(1));
   CHECK(text(books.announce()) == "step 1 forward 0");
 }
 
 TEST_CASE("the next step begins when shard 0 has its next version, for any device") {
   auto books = two_shards();
-  books.batch_at_home(step_index{1});
+  books.batch_at_home(minibatch(1));
   place(books), place(books);
   const auto b0 = place(books);
   CHECK(text(books.announce()) == "nothing");
@@ -100,7 +124,7 @@ TEST_CASE("the next step begins when shard 0 has its next version, for any devic
 
 TEST_CASE("a unit waits for the version of its own shard") {
   auto books = two_shards();
-  books.batch_at_home(step_index{1});
+  books.batch_at_home(minibatch(1));
   complete_step(books);
   books.version_at_home(shard_index{0}, version_index{1});
   place(books);
@@ -111,7 +135,7 @@ TEST_CASE("a unit waits for the version of its own shard") {
 
 TEST_CASE("an observed step has to be acknowledged before the next one begins") {
   auto books = two_shards(3, true);
-  books.batch_at_home(step_index{1});
+  books.batch_at_home(minibatch(1));
   complete_step(books);
   bring_versions(books, 1);
   CHECK(text(books.announce()) == "nothing");
@@ -134,13 +158,10 @@ TEST_CASE("who has given up announces nothing more and is drained when its fligh
 
 TEST_CASE("minibatches are wanted once each, one step ahead of the one that has not completed") {
   auto books = two_shards(3);
-  CHECK(books.wanted_batch() == step_index{0});
-  CHECK(books.wanted_batch() == step_index{1});
-  CHECK_FALSE(books.wanted_batch());
+  CHECK(wanted(books) == std::vector{minibatch(0), minibatch(1)});
   complete_step(books);
-  CHECK(books.wanted_batch() == step_index{2});
-  CHECK_FALSE(books.wanted_batch());
-  books.batch_at_home(step_index{1});
+  CHECK(wanted(books) == std::vector{minibatch(2)});
+  books.batch_at_home(minibatch(1));
   bring_versions(books, 1);
   complete_step(books);
   CHECK_FALSE(books.wanted_batch());  // there is no step 3
@@ -220,7 +241,7 @@ TEST_CASE("a model is finished when its last step has completed and all shards h
 
 TEST_CASE("a stopped model ends after the step it is told, never after more than planned") {
   auto books = two_shards(3, true);
-  books.batch_at_home(step_index{1});
+  books.batch_at_home(minibatch(1));
   complete_step(books);
   bring_versions(books, 1);
   books.stop_after(1);
@@ -233,16 +254,83 @@ TEST_CASE("a stopped model ends after the step it is told, never after more than
   CHECK(other.units().steps() == 3);
 }
 
+// -- evaluation -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("an evaluation goes through all shards with each range of micro-batches, before the next step") {
+  auto books = evaluated();
+  std::string order;
+  while (!books.finished()) {
+    for (const auto& range : wanted(books)) {
+      books.batch_at_home(range);
+    }
+    const auto u = place(books);
+    order += to_string(u.way).substr(0, 1) + std::to_string(u.shard.value) + "." + std::to_string(u.micro_batches) + " ";
+    books.completed(u);
+    if (u.way == direction::backward) {
+      books.version_at_home(u.shard, u.step.next());
+    }
+  }
+  const std::string step = "f0.1 b1.1 b0.1 ";
+  const std::string evaluation = "e0.2 e1.2 e0.1 e1.1 ";
+  CHECK(order == step + evaluation + step + evaluation);
+}
+
+TEST_CASE("an evaluation unit waits for its range and for the version of its shard") {
+  auto books = evaluated();
+  wanted(books);
+  books.batch_at_home(minibatch(0));
+  complete_step(books);
+  bring_versions(books, 1);
+  CHECK(text(books.announce()) == "nothing");
+  books.batch_at_home(round_of(1, 0, 2));
+  CHECK(text(books.announce()) == "step 1 evaluate 0");
+}
+
+TEST_CASE("ranges of an evaluation are wanted a step ahead, and no more than two are open") {
+  auto books = evaluated();
+  CHECK(wanted(books) == std::vector{minibatch(0), minibatch(1), round_of(1, 0, 2), round_of(1, 2, 1)});
+  books.batch_at_home(minibatch(0));
+  books.batch_at_home(round_of(1, 0, 2));
+  complete_step(books);
+  CHECK(wanted(books).empty());
+  bring_versions(books, 1);
+  books.completed(place(books));
+  CHECK(wanted(books).empty());
+  books.completed(place(books));
+  CHECK(wanted(books) == std::vector{round_of(2, 0, 2)});
+}
+
+TEST_CASE("who may be stopped after a step wants its evaluation when the step is acknowledged, and is evaluated at its end") {
+  cursor units(model_id{4}, 2, 9, 1);
+  units.evaluate({.every = 2, .range = {.micro_batches = 1, .round = 1}});
+  task_books books(units, 2, true);
+  CHECK(wanted(books) == std::vector{minibatch(0), minibatch(1)});
+  books.batch_at_home(minibatch(0));
+  complete_step(books);
+  bring_versions(books, 1);
+  CHECK(wanted(books) == std::vector{minibatch(2)});
+  books.stop_after(1);
+  books.acknowledged(step_index{0});
+  CHECK_FALSE(books.finished());
+  CHECK(wanted(books) == std::vector{round_of(1, 0, 1)});
+  books.batch_at_home(round_of(1, 0, 1));
+  books.completed(place(books));
+  books.completed(place(books));
+  CHECK(books.finished());
+}
+
 TEST_CASE("with random losses every unit completes in its order and the model finishes") {
   std::mt19937 random(2);
   for (int run = 0; run < 200; ++run) {
-    task_books books(cursor(model_id{}, 3, 2, 1), 3, false);
+    cursor units(model_id{}, 3, 2, 1);
+    units.evaluate({.every = 1, .range = {.micro_batches = 3, .round = 2}});
+    task_books books(units, 3, false);
     std::vector<unit> flights;
     unit_position expected;
     std::uint32_t attempt = 0;
     for (int losses = 6; !books.finished();) {
-      while (const auto step = books.wanted_batch()) {
-        books.batch_at_home(*step);
+      for (const auto& range : wanted(books)) {
+        books.batch_at_home(range);
       }
       if (const auto next = books.announce(); next && books.placed(next->what, d0)) {
         flights.push_back(next->what);
@@ -261,6 +349,6 @@ TEST_CASE("with random losses every unit completes in its order and the model fi
         flights.erase(flights.begin());
       }
     }
-    CHECK(expected == unit_position{2, 0});
+    CHECK(expected == unit_position{3, 0});
   }
 }

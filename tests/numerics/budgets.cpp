@@ -54,9 +54,21 @@ TEST_CASE("the smallest sufficient device memory is enough to the byte, and its 
   REQUIRE(refusal({.devices = {less}}).code == fault_code::does_not_fit);
 }
 
+/// Where memory is scarce, evaluations go in shorter visits: less than what a plan asks for at ease may be enough.
+byte_count least_host_memory(const std::vector<cpu_device>& devices) {
+  auto needed = planned_host_memory(two_models(), {.devices = devices});
+  for (;;) {
+    try {
+      needed = planned_host_memory(two_models(), {.devices = devices, .host_memory = needed - 1_B});
+    } catch (const fault_error&) {
+      return needed;
+    }
+  }
+}
+
 TEST_CASE("the host memory that the plan asks for is enough to the byte, and its peak stays within", "[budgets]") {
   const std::vector<cpu_device> devices(2, {.memory = 1_MiB});
-  const auto needed = planned_host_memory(two_models(), {.devices = devices});
+  const auto needed = least_host_memory(devices);
   for (int i = 0; i < 10; ++i) {
     const auto spilled = train_spilled(two_models(), {.devices = devices, .host_memory = needed});
     REQUIRE(spilled.summary.all_finished());

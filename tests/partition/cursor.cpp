@@ -51,7 +51,6 @@ TEST_CASE("previous and next are inverse, and the very first unit has none befor
   CHECK_FALSE(c.previous({0, 0}));
   for (unit_position p; !c.at_end(p); p = c.next(p)) {
     CHECK(c.previous(c.next(p)) == p);
-    CHECK(c.first_of_step(c.next(p)) == c.last_of_step(p));
   }
 }
 
@@ -89,4 +88,40 @@ TEST_CASE("a truncated model ends after its completed steps") {
   CHECK(c.steps() == 2);
   CHECK(c.at_end({2, 0}));
   CHECK(c.remaining({0, 0}) == remaining_naively(c, {0, 0}));
+}
+
+TEST_CASE("an evaluation lies between two steps, range by range through all shards; the last one ends the model") {
+  cursor c(model_id{1}, 2, 3, 4);
+  c.evaluate({.every = 2, .range = {.micro_batches = 5, .round = 3}});
+  std::string order;
+  for (unit_position p; !c.at_end(p); p = c.next(p)) {
+    const auto u = c.unit_at(p, 0);
+    CHECK(c.position_of(u) == p);
+    CHECK(c.previous(c.next(p)) == p);
+    order += std::to_string(u.step.value) + to_string(u.way).substr(0, 1) + std::to_string(u.shard.value) +
+             (u.way == direction::evaluate ? "." + std::to_string(u.micro_batches) : "") + " ";
+  }
+  CHECK(order == "0f0 0b1 0b0 1f0 1b1 1b0 2e0.3 2e1.3 2e0.2 2e1.2 2f0 2b1 2b0 3e0.3 3e1.3 3e0.2 3e1.2 ");
+}
+
+TEST_CASE("a model that stops early is evaluated where it stops") {
+  cursor c(model_id{1}, 1, 5, 1);
+  c.evaluate({.every = 0, .range = {.micro_batches = 1}});
+  CHECK_FALSE(c.evaluates_after(2));
+  c.truncate(2);
+  CHECK(c.evaluates_after(2));
+  CHECK(c.unit_at({2, 0}, 0).way == direction::evaluate);
+  CHECK(c.at_end({3, 0}));
+}
+
+TEST_CASE("the remaining time counts the evaluations to come") {
+  auto c = timed(3, 5);
+  for (std::uint32_t s = 0; s < 3; ++s) {
+    c.set_time(direction::evaluate, s, duration(11 + s));
+  }
+  const auto every = GENERATE(0u, 1u, 2u, 5u, 9u);
+  c.evaluate({.every = every, .range = {.micro_batches = 7, .round = 3}});
+  for (unit_position p; !c.at_end(p); p = c.next(p)) {
+    CHECK(c.remaining(p) == remaining_naively(c, p));
+  }
 }

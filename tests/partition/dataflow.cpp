@@ -93,7 +93,7 @@ TEST_CASE("block names derive from the unit: model, step, shard and micro-batch,
   auto u = step_of(3, 2)[1];  // forward 1
   const auto in = inputs_of(u, 3, micro_batch_index{1});
   CHECK(to_string(in.input) == "activation of model 2 shard 0 step 3 micro-batch 1");
-  CHECK(to_string(*output_of(u, micro_batch_index{1})) == "activation of model 2 shard 1 step 3 micro-batch 1");
+  CHECK(to_string(*output_of(u, 3, micro_batch_index{1})) == "activation of model 2 shard 1 step 3 micro-batch 1");
   CHECK(to_string(parameters_of(u)) == "parameters of model 2 shard 1 version 3");
   const auto before = produced_by(u, 3);
   u.attempt = 4;
@@ -111,7 +111,22 @@ TEST_CASE("evaluation shares parameters with training and nothing else") {
   auto evaluate = train;
   evaluate.way = direction::evaluate;
   CHECK(parameters_of(train) == parameters_of(evaluate));
-  CHECK(output_of(train, {}) != output_of(evaluate, {}));
+  CHECK(output_of(train, 3, {}) != output_of(evaluate, 3, {}));
   CHECK_FALSE(has_gradients(evaluate));
   CHECK(consumed_by(evaluate, 3).size() == 1);
+  CHECK_FALSE(ends_step(evaluate));
+}
+
+TEST_CASE("the last shard's evaluation reads targets and leaves a loss named by its range, but no boundary") {
+  auto u = step_of(3, 1)[0];
+  u.way = direction::evaluate;
+  u.shard = shard_index{2};
+  u.first_micro_batch = micro_batch_index{4};
+  u.micro_batches = 2;
+  CHECK_FALSE(output_of(u, 3, micro_batch_index{4}));
+  CHECK(inputs_of(u, 3, micro_batch_index{5}).second->kind == block_kind::targets);
+  CHECK(produced_by(u, 3) == std::vector{loss_of(u)});
+  CHECK(loss_of(u).micro_batch == micro_batch_index{4});
+  CHECK(consumed_by(u, 3).size() == 4);
+  CHECK(batch_of(u) == batch_range{pass_kind::evaluation, u.step, micro_batch_index{4}, 2});
 }

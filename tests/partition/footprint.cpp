@@ -35,14 +35,13 @@ byte_count charged_peak(const std::shared_ptr<const sharded_model>& m, const uni
   const auto first = batches[0];
   visit work(m, u, 1);
   visit::results results;
-  if (has_gradients(u)) {
-    results = {std::make_shared<device_block>(), std::make_shared<device_block>()};
-  }
+  results.gradients = has_gradients(u) ? std::make_shared<device_block>() : nullptr;
+  results.loss = has_loss(u, m->size()) ? std::make_shared<device_block>() : nullptr;
   for (std::size_t k = 0; k < u.micro_batches; ++k) {
     if (k + 1 < u.micro_batches) {
       batches.push_back(inputs_for(*m, u, k + 1));
     }
-    batches[k].output = output_of(u, micro_batch_index{0}) ? std::make_shared<device_block>() : nullptr;
+    batches[k].output = output_of(u, m->size(), micro_batch_index{0}) ? std::make_shared<device_block>() : nullptr;
     work.run(k, parameters, batches[k], results);
     batches[k].input.reset();
     batches[k].second.reset();
@@ -62,7 +61,7 @@ byte_count formula(const sharded_model& m, const unit& u) {
 void check_all_visits(const small_model& model, const cut_points& cuts, std::uint32_t micro_batches) {
   const auto m = cut_model(model, {.cuts = cuts, .micro_batches = micro_batches, .samples = 3});
   for (std::uint32_t s = 0; s < m->size(); ++s) {
-    for (const auto way : {direction::forward, direction::backward}) {
+    for (const auto way : {direction::forward, direction::backward, direction::evaluate}) {
       if (way == direction::forward && s + 1 == m->size()) {
         continue;
       }
@@ -117,7 +116,7 @@ TEST_CASE("a footprint's sums are what is staged and what is computed with") {
   CHECK(f.computing() == byte_count{16});
 }
 
-TEST_CASE("a shard demands what the larger of its two visits needs; the last one has no forward visit") {
+TEST_CASE("a shard demands what the largest of its visits needs; the last one has no forward visit") {
   const auto profile = profile_of(small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6}), 2);
   const auto forward = footprint_of(profile, 1, 2, direction::forward);
   const auto backward = footprint_of(profile, 1, 2, direction::backward);

@@ -20,6 +20,7 @@ struct fuzz_case {
   std::size_t trouble_at = 0;     ///< message, or operation submitted to any device
   std::size_t victim = 0;         ///< device
   bool slow_messages = false;     ///< time passes while messages are on their way
+  bool prompt = false;           ///< messages take no time and nothing but the devices is scarce
   bool late_completions = false;  ///< those of different queues overtake each other
   std::string text;               ///< to reproduce it
 };

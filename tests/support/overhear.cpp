@@ -62,8 +62,11 @@ std::string say(const model_ended& m) {
   return fmt::format("model_ended {} after {} steps{}{}", m.model.value, m.steps, m.stopped ? ", stopped" : "",
                      m.why ? ", failed" : "");
 }
-std::string say(const batch_wanted& m) { return fmt::format("batch_wanted step {}", m.step.value); }
-std::string say(const batch_ready& m) { return fmt::format("batch_ready step {}", m.step.value); }
+std::string range_of(const batch_range& r) {
+  return fmt::format("{} {}", r.pass == pass_kind::train ? "step" : "evaluation", r.step.value);
+}
+std::string say(const batch_wanted& m) { return "batch_wanted " + range_of(m.range); }
+std::string say(const batch_ready& m) { return "batch_ready " + range_of(m.range); }
 std::string say(const unit_ready& m) { return "unit_ready " + to_string(m.what) + after_of(m); }
 std::string say(const device_freed& m) {
   return fmt::format("device_freed {} credit, {}", m.credits, m.running ? "runs " + to_string(*m.running) : "idle");

@@ -34,7 +34,7 @@ struct recording_port final : pipeline_port {
 
   void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> lands) override;
   void return_lease(ticket lease) override { returned.push_back(lease); }
-  void demoted(const unit& u, duration, duration, duration) override { demotions.push_back(u); }
+  void demoted(const unit& u, const visit_times&) override { demotions.push_back(u); }
   void failed(const unit& u, const fault& why) override { failures.push_back({u, why}); }
   void freed(std::uint32_t credits, const std::optional<unit>& running, std::vector<block_id> cached,
              std::vector<block_id> dropped) override;

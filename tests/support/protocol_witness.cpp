@@ -80,7 +80,7 @@ void protocol_witness::at_task(const overheard& m) {
     page.versions.resize(std::max<std::size_t>(page.versions.size(), updated->shard.value + 1));
     page.versions[updated->shard.value] = updated->version.value;
   } else if (const auto* batch = m.get<batch_ready>()) {
-    page.batches.insert(batch->step.value);
+    page.batches.insert(batch->range);
   } else if (const auto* acknowledged = m.get<step_acknowledged>()) {
     page.acknowledged = acknowledged->step.value + 1;
   } else if (const auto* lost = m.get<unit_lost>()) {
@@ -97,7 +97,7 @@ void protocol_witness::on_announced(const unit_ready& m) {
   if (version != m.what.step.value) {
     complain(fmt::format("{} is announced, but version {} is at home", to_string(m.what), version));
   }
-  if (!page.batches.contains(m.what.step.value)) {
+  if (!page.batches.contains(batch_of(m.what))) {
     complain(to_string(m.what) + " is announced before its minibatch is at home");
   }
   if (options_.observed && page.acknowledged < m.what.step.value) {

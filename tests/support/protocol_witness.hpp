@@ -49,7 +49,7 @@ class protocol_witness {
   };
   struct model_page {
     std::vector<std::uint32_t> versions;  ///< as its task has heard
-    std::set<std::uint32_t> batches;
+    std::set<batch_range> batches;
     std::uint32_t acknowledged = 0;  ///< steps below this
     std::optional<unit> announced;
     std::set<unit> flights;

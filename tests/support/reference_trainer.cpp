@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace hydra::test {
 namespace {
@@ -42,9 +43,10 @@ class trainer {
   reference_result run();
 
  private:
-  minibatch read(std::span<const std::size_t> samples) const;
+  minibatch read(std::span<const std::size_t> samples, split part) const;
   std::vector<minibatch> read_step(std::uint32_t step) const;
-  at::Tensor forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch) const;
+  at::Tensor forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training = true) const;
+  void evaluate(std::uint32_t steps);
   float accumulate_gradients(std::uint32_t step);
   void add_replica_gradients();
   float clip_gradients();
@@ -73,7 +75,7 @@ trainer::trainer(const reference_options& options) : options_(options) {
   }
 }
 
-minibatch trainer::read(std::span<const std::size_t> samples) const {
+minibatch trainer::read(std::span<const std::size_t> samples, split part) const {
   const auto make = [&](const tensor_spec& sample) {
     const tensor_spec all = batched(sample, static_cast<std::int64_t>(samples.size()));
     return empty(all.shape, all.type == element::f32 ? at::kFloat : at::kLong);
@@ -85,7 +87,7 @@ minibatch trainer::read(std::span<const std::size_t> samples) const {
   auto* targets = static_cast<std::byte*>(b.target.mutable_data_ptr());
   for (std::size_t i = 0; i < samples.size(); ++i)
     b.targets +=
-        options_.data->read(split::train, samples[i], {inputs + i * input, input}, {targets + i * target, target});
+        options_.data->read(part, samples[i], {inputs + i * input, input}, {targets + i * target, target});
   return b;
 }
 
@@ -98,16 +100,16 @@ std::vector<minibatch> trainer::read_step(std::uint32_t step) const {
   const std::size_t each = options_.batch_size / options_.micro_batches;
   std::vector<minibatch> result;
   for (std::size_t k = 0; k < options_.micro_batches; ++k)
-    result.push_back(read(std::span{samples}.subspan(k * each, each)));
+    result.push_back(read(std::span{samples}.subspan(k * each, each), split::train));
   return result;
 }
 
-at::Tensor trainer::forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch) const {
+at::Tensor trainer::forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training) const {
   for (std::uint32_t i = 0; i < options_.model.size(); ++i) {
     std::vector<at::Tensor> parameters;
     for (const leaf& l : leaves_)
       if (l.place.layer == i) parameters.push_back(l.value);
-    const layer_context context{.seed = options_.seed, .step = step, .micro_batch = micro_batch, .layer = i};
+    const layer_context context{.seed = options_.seed, .step = step, .micro_batch = micro_batch, .layer = i, .training = training};
     x = options_.model.at(i).body->forward(parameters, x, context);
   }
   return x;
@@ -125,6 +127,26 @@ float trainer::accumulate_gradients(std::uint32_t step) {
     sum += loss.const_data_ptr<float>()[0];
   }
   return sum;
+}
+
+/// Micro-batch k of the validation data are its samples [k*n, (k+1)*n).
+void trainer::evaluate(std::uint32_t steps) {
+  const std::size_t each = options_.batch_size / options_.micro_batches;
+  reference_evaluation e{.steps = steps};
+  std::size_t targets = 0;
+  for (std::size_t k = 0; k < options_.evaluation_micro_batches; ++k) {
+    std::vector<std::size_t> samples(each);
+    std::iota(samples.begin(), samples.end(), k * each);
+    const minibatch b = read(samples, split::validation);
+    const at::Tensor output = forward(b.input, steps, static_cast<std::uint32_t>(k), false);
+    e.loss += options_.model.objective().sum(output, b.target).const_data_ptr<float>()[0];
+    const auto correct = options_.model.objective().correct(output, b.target);
+    e.accuracy += correct ? correct->const_data_ptr<float>()[0] : 0;
+    targets += b.targets;
+  }
+  e.loss /= static_cast<double>(targets);
+  e.accuracy /= static_cast<double>(targets);
+  result_.evaluations.push_back(e);
 }
 
 leaf& trainer::owner_of(const leaf& replica) {
@@ -184,6 +206,9 @@ reference_result trainer::run() {
     update(step);
     copy_to_replicas();
     for (leaf& l : leaves_) l.value.mutable_grad().reset();
+    const bool due = step + 1 == options_.steps ||
+                     (options_.evaluate_every > 0 && (step + 1) % options_.evaluate_every == 0);
+    if (due && options_.evaluation_micro_batches > 0) evaluate(step + 1);
   }
   finish();
   return std::move(result_);

@@ -23,6 +23,14 @@ struct reference_options {
   update_options update{};
   std::uint64_t seed = 0;       ///< initial values and dropout
   std::uint64_t data_seed = 0;  ///< order of the samples
+  std::uint32_t evaluate_every = 0;          ///< steps; 0: after the last one only
+  std::size_t evaluation_micro_batches = 0;  ///< 0: never
+};
+
+struct reference_evaluation {
+  std::uint32_t steps = 0;
+  double loss = 0;      ///< fp32 sums of the micro-batches added in double, / targets
+  double accuracy = 0;
 };
 
 struct reference_result {
@@ -30,6 +38,7 @@ struct reference_result {
   std::vector<float> grad_norms;                         ///< per step, if clipping
   std::map<std::string, std::vector<float>> parameters;  ///< after the last step, replicas too
   std::string digest;
+  std::vector<reference_evaluation> evaluations;
 };
 
 /// Micro-batch k of step n is samples [k*b/K, (k+1)*b/K) of batch_order::batch(n). Sets one intra-op thread.

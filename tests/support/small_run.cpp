@@ -23,7 +23,8 @@ std::string without_attempt(const std::string& detail) { return detail.substr(0,
 
 std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id,
                          std::uint32_t steps) {
-  const cursor units(model_id{id}, static_cast<std::uint32_t>(m.shards.size()), steps, m.micro_batches);
+  auto units = units_of(m, model_id{id});
+  units.truncate(steps);
   unit_position next;
   for (const auto& s : spans) {
     if (s.track != "model " + m.name) {
@@ -93,15 +94,26 @@ std::vector<span> spans_of(simulation& s, const std::string& name, const std::st
   return all;
 }
 
+std::size_t evaluations_of(const simulated_model& m) {
+  const auto units = units_of(m, model_id{});
+  std::size_t n = 0;
+  for (std::uint32_t step = 1; step <= m.steps; ++step) {
+    n += units.evaluates_after(step) ? 1 : 0;
+  }
+  return n;
+}
+
 std::string unfinished(const simulation& s, const std::vector<simulated_model>& models) {
   if (!s.record()) {
     return "the run hangs: no record";
   }
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto& out = s.record()->models[i];
-    if (!out.ended || out.why || out.steps != models[i].steps || out.losses.size() != models[i].steps) {
-      return fmt::format("model {} ended after {} of {} steps, {} losses: {}", i, out.steps, models[i].steps,
-                         out.losses.size(), out.why.text);
+    const auto evaluations = evaluations_of(models[i]);
+    if (!out.ended || out.why || out.steps != models[i].steps || out.losses.size() != models[i].steps ||
+        out.evaluations.size() != evaluations) {
+      return fmt::format("model {} ended after {} of {} steps, {} losses, {} of {} evaluations: {}", i, out.steps,
+                         models[i].steps, out.losses.size(), out.evaluations.size(), evaluations, out.why.text);
     }
   }
   return {};

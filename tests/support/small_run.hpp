@@ -34,7 +34,10 @@ duration makespan(const simulation& s);
 /// In the order of their begin. `name`: "execute_shard"; `track`: "sim:0 compute", empty: any.
 std::vector<span> spans_of(simulation& s, const std::string& name, const std::string& track = {});
 
-/// Every model has ended without fault after all its steps; else what is wrong.
+/// How often the model is evaluated.
+std::size_t evaluations_of(const simulated_model& m);
+
+/// Every model has ended without fault after all its steps and evaluations; else what is wrong.
 std::string unfinished(const simulation& s, const std::vector<simulated_model>& models);
 
 /// Every unit of every model committed once, each after its predecessor; else what is wrong.

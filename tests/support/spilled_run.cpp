@@ -12,7 +12,7 @@ namespace hydra::test {
 
 namespace {
 
-constexpr synthetic_language language{.symbols = 11, .order = 1, .tokens = 400, .validation_tokens = 40, .seed = 3};
+constexpr synthetic_language language{.symbols = 11, .order = 1, .tokens = 400, .validation_tokens = 200, .seed = 3};
 constexpr std::int64_t context = 6;
 
 model_description describe(const exact_case& m, std::size_t i) {
@@ -25,6 +25,7 @@ model_description describe(const exact_case& m, std::size_t i) {
   d.steps = m.steps;
   d.optimizer = m.optimizer;
   d.cuts = m.cuts;
+  d.validate = validation_options{.every_steps = m.evaluate_every};
   d.seed = m.seed;
   return d;
 }
@@ -37,6 +38,19 @@ std::string first_difference(const std::string& what, const std::vector<float>& 
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (std::bit_cast<std::uint32_t>(a[i]) != std::bit_cast<std::uint32_t>(b[i])) {
       return fmt::format("{}[{}]: {:.9g} against {:.9g}", what, i, a[i], b[i]);
+    }
+  }
+  return {};
+}
+
+std::string first_difference(const std::vector<reference_evaluation>& a, const std::vector<validation_report>& b) {
+  if (a.size() != b.size()) {
+    return fmt::format("{} evaluations against {}", a.size(), b.size());
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].steps != b[i].step || a[i].loss != b[i].loss || a[i].accuracy != b[i].accuracy) {
+      return fmt::format("evaluation after step {}: loss {:.17g} against {:.17g} after step {}, accuracy {} against {}",
+                         a[i].steps, a[i].loss, b[i].loss, b[i].step, a[i].accuracy, b[i].accuracy.value_or(-1));
     }
   }
   return {};
@@ -73,7 +87,7 @@ exact_case tiny_gpt(double dropout, bool tied) {
 }
 
 byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options) {
-  session s;
+  session s({.host_memory = options.host_memory});
   build(s, models, options);
   return s.plan().host_needed;
 }
@@ -104,7 +118,9 @@ reference_result train_plain(const exact_case& m) {
                           .steps = m.steps,
                           .update = m.optimizer,
                           .seed = m.seed,
-                          .data_seed = m.seed});
+                          .data_seed = m.seed,
+                          .evaluate_every = m.evaluate_every,
+                          .evaluation_micro_batches = m.data->samples(split::validation) * m.micro_batches / m.batch_size});
 }
 
 std::string difference(const reference_result& plain, const spilled_result& spilled, std::size_t model) {
@@ -116,6 +132,9 @@ std::string difference(const reference_result& plain, const spilled_result& spil
     return d;
   }
   if (auto d = first_difference("grad_norm", plain.grad_norms, r.grad_norm); !d.empty()) {
+    return d;
+  }
+  if (auto d = first_difference(plain.evaluations, r.validation); !d.empty()) {
     return d;
   }
   for (const auto& [name, values] : plain.parameters) {

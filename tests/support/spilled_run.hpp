@@ -22,6 +22,7 @@ struct exact_case {
   std::uint32_t steps = 3;
   update_options optimizer;
   cut_points cuts{0};
+  std::uint32_t evaluate_every = 2;   ///< and after the last step, on all validation data
   std::uint64_t seed = 1;
 };
 
@@ -49,7 +50,7 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
 
 reference_result train_plain(const exact_case& model);
 
-/// Empty, or the first loss, norm or parameter that differs.
+/// Empty, or the first loss, norm, evaluation or parameter that differs.
 std::string difference(const reference_result& plain, const spilled_result& spilled, std::size_t model);
 
 }  // namespace hydra::test

@@ -57,25 +57,25 @@ std::vector<double> random_speeds(std::mt19937& rng) {
   return speeds;
 }
 
-const std::vector<double> one_device{1.0};
+const resources one_device{.speeds = {1.0}};
 
 }  // namespace
 
 TEST_CASE("work is the sum of all units over the sum of speeds", "[bounds]") {
   const std::vector models{uniform(3, 4, 10, 30), uniform(1, 2, 999, 50)};  // 4 * (2*10 + 3*30) + 2 * 50 us
-  CHECK(lower_bounds(models, std::vector{1.0, 0.25}).work == std::chrono::microseconds{432});
+  CHECK(lower_bounds(models, resources{.speeds = std::vector{1.0, 0.25}}).work == std::chrono::microseconds{432});
 }
 
 TEST_CASE("the chain bound is the longest model on the fastest device", "[bounds]") {
   const std::vector models{uniform(3, 4, 10, 30), uniform(1, 2, 999, 50)};
-  CHECK(lower_bounds(models, std::vector{1.0, 0.25}).chain == std::chrono::microseconds{440});
-  CHECK(lower_bounds(models, std::vector{0.25, 0.5}).chain == std::chrono::microseconds{880});
+  CHECK(lower_bounds(models, resources{.speeds = std::vector{1.0, 0.25}}).chain == std::chrono::microseconds{440});
+  CHECK(lower_bounds(models, resources{.speeds = std::vector{0.25, 0.5}}).chain == std::chrono::microseconds{880});
 }
 
 TEST_CASE("the best bound is the larger one and carries its name", "[bounds]") {
   const std::vector models(4, uniform(2, 10, 10, 30));
   CHECK(lower_bounds(models, one_device).best_name() == "work");
-  CHECK(lower_bounds(models, std::vector<double>(8, 1.0)).best_name() == "chain");
+  CHECK(lower_bounds(models, resources{.speeds = std::vector<double>(8, 1.0)}).best_name() == "chain");
 }
 
 TEST_CASE("the chain bound counts the turn of each step", "[bounds]") {
@@ -104,7 +104,7 @@ TEST_CASE("nothing to do and nothing to do it with have no bound", "[bounds]") {
   CHECK(lower_bounds({}, one_device).best() == duration::zero());
   CHECK(lower_bounds(std::vector{uniform(2, 0, 10, 30)}, one_device).best() == duration::zero());
   CHECK(lower_bounds(std::vector{unit_times{}}, one_device).best() == duration::zero());
-  CHECK(lower_bounds(std::vector{uniform(2, 1, 10, 30)}, {}).best() == duration::zero());
+  CHECK(lower_bounds(std::vector{uniform(2, 1, 10, 30)}, resources{.speeds = {}}).best() == duration::zero());
 }
 
 TEST_CASE("the chain bound of the solo instance of the scheduling study is that of its own simulator", "[bounds]") {
@@ -131,7 +131,7 @@ TEST_CASE("no policy's makespan is below a bound", "[bounds]") {
     std::vector<unit_times> models(1 + rng() % 5);
     std::ranges::generate(models, [&] { return random_model(rng); });
     const auto speeds = random_speeds(rng);
-    const auto b = lower_bounds(models, speeds);
+    const auto b = lower_bounds(models, resources{.speeds = speeds});
     for (const auto& entry : built_in_policies()) {
       INFO("seed " << seed << ", policy " << entry.name);
       tiny_simulation simulation{models, speeds, entry.make(seed)};
@@ -147,7 +147,45 @@ TEST_CASE("one model alone attains the chain bound", "[bounds]") {
     std::mt19937 rng{seed};
     const std::vector models{random_model(rng)};
     INFO("seed " << seed);
-    tiny_simulation simulation{models, one_device, make_policy("sharded-lrtf", 0)};
+    tiny_simulation simulation{models, one_device.speeds, make_policy("sharded-lrtf", 0)};
     CHECK(simulation.run() == lower_bounds(models, one_device).chain);
   }
+}
+
+TEST_CASE("evaluations are work and part of the chain, between steps and after the last", "[bounds]") {
+  auto m = uniform(2, 3, 10, 30);  // a step takes 70 us
+  m.promote[0] = m.demote[0] = std::chrono::microseconds{5};
+  m.evaluate = durations(2, std::chrono::microseconds{1});
+  m.evaluation_micro_batches = 4;
+  m.evaluations = 2;
+  CHECK(lower_bounds(std::vector{m}, one_device).work == std::chrono::microseconds{3 * 70 + 2 * 8});
+  // an evaluation comes after the turn, so it adds its own time; after the last step it needs the last version up, too
+  CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{5 + 3 * 70 + 2 * 10 + 2 * 8 + 5});
+  m.evaluated_last = true;
+  CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{5 + 3 * 70 + 3 * 10 + 2 * 8});
+}
+
+TEST_CASE("the uniform bound sees that a few long models keep a few devices busy", "[bounds]") {
+  // 40 and 40 us of work on speeds 1, 1, 1/4: both on the fast ones; 10 us more fit beside them
+  const std::vector models{uniform(1, 1, 0, 40), uniform(1, 1, 0, 40), uniform(1, 1, 0, 2)};
+  const auto b = lower_bounds(models, resources{.speeds = {0.25, 1.0, 1.0}});
+  CHECK(b.work == duration{82000 * 4 / 9});
+  CHECK(b.uniform == std::chrono::microseconds{40});
+  CHECK(b.chain == b.uniform);
+  const auto two = lower_bounds(std::span(models).first(2), resources{.speeds = {0.5, 1.0}});
+  CHECK(two.uniform == two.work);
+  CHECK(two.uniform > two.chain);
+}
+
+TEST_CASE("transfers and updates are shared by links and workers", "[bounds]") {
+  auto m = uniform(2, 3, 10, 30);
+  m.promote = durations(2, std::chrono::microseconds{100});
+  m.demote = durations(2, std::chrono::microseconds{50});
+  m.update = durations(2, std::chrono::microseconds{80});
+  const auto b = lower_bounds(std::vector{m, m}, resources{.speeds = {1.0, 1.0}, .optimizer_workers = 4});
+  CHECK(b.h2d == std::chrono::microseconds{600});
+  CHECK(b.d2h == std::chrono::microseconds{300});
+  CHECK(b.optimizer == std::chrono::microseconds{240});
+  m.evaluated_last = true;
+  CHECK(lower_bounds(std::vector{m}, one_device).h2d == std::chrono::microseconds{800});
 }

@@ -59,7 +59,7 @@ TEST_CASE("late decisions without transfers make the makespans of the scheduling
 
 TEST_CASE("sharded-lrtf is as good as the work bound when there are more models than devices", "[policy]") {
   const std::vector models(12, model(10, std::vector<duration>(6, 10us)));
-  const auto bound = lower_bounds(models, std::vector<double>(4, 1.0)).work;
+  const auto bound = lower_bounds(models, resources{.speeds = std::vector<double>(4, 1.0)}).work;
   const auto took = makespan("sharded-lrtf", models, 4, true);
   CHECK(took >= bound);
   CHECK(took < bound + bound / 20);
