@@ -6,6 +6,7 @@
 #include "actors/report.hpp"
 #include "actors/session.hpp"
 #include "models/catalog.hpp"
+#include "models/cnn.hpp"
 #include "models/data_catalog.hpp"
 #include "models/gpt2.hpp"
 #include "models/mlp.hpp"

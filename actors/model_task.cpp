@@ -112,7 +112,8 @@ class model_task final : public task_actor::base {
   void tell_evaluation(std::uint32_t steps) {
     const auto targets = static_cast<double>(std::max(evaluated_targets_, std::size_t{1}));
     evaluation_completed message{setup_.id, setup_.what->name, steps, score_.loss / targets, {}};
-    if (setup_.what->model && setup_.what->model->objective().counts_correct()) {
+    const bool classes = setup_.what->plan.shards.back().second_spec.type == element::i64;
+    if (setup_.what->model && classes && setup_.what->model->objective().counts_correct()) {
       message.accuracy = score_.correct / targets;
     }
     score_ = {};

@@ -3,6 +3,7 @@
 #include "actors/policy/bounds.hpp"
 #include "models/digest.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace hydra {
@@ -14,6 +15,24 @@ model_status status_of(const model_outcome& out) {
     return model_status::failed;
   }
   return out.stopped ? model_status::stopped : model_status::finished;
+}
+
+/// Perplexity is for models of sequences; what is known of the data's source is in nats of cross entropy.
+std::vector<validation_report> validations_of(const model_outcome& out, const model_entry& m) {
+  const auto& plan = m.what->plan;
+  const bool nats = m.what->model->objective().name() == "cross-entropy";
+  const bool sequences = nats && m.data.source->sample_target().elements() > 1;
+  const auto samples = plan.evaluation.micro_batches * static_cast<std::size_t>(plan.samples);
+  const auto floor = nats ? m.data.source->floor(split::validation, samples) : std::nullopt;
+  std::vector<validation_report> all;
+  for (const auto& e : out.evaluations) {
+    validation_report v{.step = e.steps, .loss = e.loss, .accuracy = e.accuracy};
+    v.perplexity = sequences ? std::optional(std::exp(e.loss)) : std::nullopt;
+    v.floor = floor ? std::optional(floor->log_loss) : std::nullopt;
+    v.entropy = floor ? std::optional(floor->entropy) : std::nullopt;
+    all.push_back(v);
+  }
+  return all;
 }
 
 model_report report_of(const model_outcome& out, const model_entry& m, const fault& aborted) {
@@ -32,9 +51,7 @@ model_report report_of(const model_outcome& out, const model_entry& m, const fau
   }
   r.loss = out.losses;
   r.grad_norm = out.grad_norms;
-  for (const auto& e : out.evaluations) {
-    r.validation.push_back({.step = e.steps, .loss = e.loss, .accuracy = e.accuracy});
-  }
+  r.validation = validations_of(out, m);
   if (r.status != model_status::failed) {
     r.digest = digest_of(m);  // what a failed model has at home depends on when it failed
   }

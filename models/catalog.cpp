@@ -1,5 +1,6 @@
 #include "models/catalog.hpp"
 
+#include "models/cnn.hpp"
 #include "models/gpt2.hpp"
 #include "models/mlp.hpp"
 #include "runtime/fault.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace hydra {
 namespace {
@@ -19,6 +21,21 @@ using option_map = std::map<std::string, option_value>;
 template <class T>
 T get(const option_map& options, const char* name) {
   return std::get<T>(options.at(name));
+}
+
+family cnn_family() {
+  return {"cnn",
+          "residual convolutional network on images: group norm, stages of halved size and doubled width",
+          {{"stages", std::int64_t{3}, false, "of equal image size; each but the first halves it"},
+           {"blocks", std::int64_t{2}, false, "residual blocks of a stage"},
+           {"width", std::int64_t{16}, false, "channels of the first stage; each other doubles them"},
+           {"groups", std::int64_t{4}, false, "of channels normalised together; divide width"}},
+          [](const option_map& o) {
+            return cnn({.stages = get<std::int64_t>(o, "stages"),
+                        .blocks = get<std::int64_t>(o, "blocks"),
+                        .width = get<std::int64_t>(o, "width"),
+                        .groups = get<std::int64_t>(o, "groups")});
+          }};
 }
 
 family mlp_family() {
@@ -100,7 +117,7 @@ void require_given(const family& f, const option_map& options) {
 }  // namespace
 
 const std::vector<family>& families() {
-  static const std::vector<family> all{gpt2_family(), mlp_family()};
+  static const std::vector<family> all{cnn_family(), gpt2_family(), mlp_family()};
   return all;
 }
 
@@ -111,6 +128,12 @@ chain_description describe_chain(const std::string& family, const option_map& op
   require_given(f, options);
   for (const family_option& option : f.options) complete.emplace(option.name, option.fallback);
   return f.make(complete);
+}
+
+chain_description with_loss(chain_description description, std::shared_ptr<const loss> objective) {
+  description.build = [build = std::move(description.build), objective = std::move(objective)](
+                          const data_source& data) { return build(data).minimise(objective); };
+  return description;
 }
 
 }  // namespace hydra

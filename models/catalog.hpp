@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -16,8 +17,8 @@ namespace hydra {
 
 using option_value = std::variant<bool, std::int64_t, double, std::string>;
 
-/// How to build a model's chain once its data are known. Made by gpt2(...), mlp(...), describe_chain(...), or by hand
-/// for a user's own chain (family = any name, build = a function).
+/// How to build a model's chain once its data are known. Made by cnn(...), gpt2(...), mlp(...), describe_chain(...), or
+/// by hand for a user's own chain (family = any name, build = a function).
 struct chain_description {
   std::string family;
   std::int64_t context = 0;  ///< tokens per sample that a language model wants; 0 for others
@@ -45,5 +46,8 @@ const std::vector<family>& families();
 /// Checks options against the family (unknown name -> nearest named; wrong type; missing; impossible value) and
 /// describes the chain. Throws fault_error{bad_input}. An integer is accepted where a real number is expected.
 chain_description describe_chain(const std::string& family, const std::map<std::string, option_value>& options);
+
+/// The same chain with another loss than the family's own: with_loss(mlp({...}), mse()).
+chain_description with_loss(chain_description description, std::shared_ptr<const loss> objective);
 
 }  // namespace hydra

@@ -48,13 +48,19 @@ void check_tie(const parameter_spec& p, const parameter_table& all) {
 }  // namespace
 
 chain::chain(std::string family, tensor_spec sample_input, std::shared_ptr<const loss> objective)
-    : family_(std::move(family)), sample_input_(std::move(sample_input)), objective_(std::move(objective)) {
-  if (!objective_) refuse(fmt::format("chain \"{}\" has no loss", family_));
+    : family_(std::move(family)), sample_input_(std::move(sample_input)) {
+  minimise(std::move(objective));
 }
 
 chain& chain::add(std::string prefix, std::shared_ptr<const layer> body) {
   if (!body) refuse(fmt::format("layer {} (\"{}\") of chain \"{}\" is null", layers_.size(), prefix, family_));
   layers_.push_back({std::move(prefix), std::move(body)});
+  return *this;
+}
+
+chain& chain::minimise(std::shared_ptr<const loss> objective) {
+  if (!objective) refuse(fmt::format("chain \"{}\" has no loss: the one given is null", family_));
+  objective_ = std::move(objective);
   return *this;
 }
 

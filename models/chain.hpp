@@ -25,6 +25,8 @@ class chain {
 
   /// Appends a layer; returns *this for chaining.
   chain& add(std::string prefix, std::shared_ptr<const layer> body);
+  /// Replaces the loss; returns *this for chaining.
+  chain& minimise(std::shared_ptr<const loss> objective);
 
   const std::string& family() const noexcept { return family_; }
   const tensor_spec& sample_input() const noexcept { return sample_input_; }

@@ -2,6 +2,7 @@
 
 #include "models/data/gaussian_clusters.hpp"
 #include "models/data/markov_chain.hpp"
+#include "models/data/markov_table.hpp"
 #include "models/data/token_windows.hpp"
 #include "models/layers/checks.hpp"
 #include "runtime/fault.hpp"
@@ -28,7 +29,7 @@ struct opener {
     windows.validation = token_list{language.generate(static_cast<std::size_t>(o.validation_tokens), 2)};
     windows.vocabulary = o.symbols;
     windows.context = context;
-    windows.floor = language.conditional_entropy();
+    if (markov_table::exists_for(language)) windows.language = std::make_shared<markov_table>(language);
     return std::make_shared<token_windows>(std::move(windows));
   }
 

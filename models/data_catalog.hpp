@@ -22,8 +22,10 @@ struct synthetic_language {
 };
 
 /// Gaussian clusters: class c of `classes` has a random centre in `features` dimensions; samples are centre + noise.
+/// With a shape they are images, and the centres smooth patterns.
 struct synthetic_classes {
   std::int64_t features = 32;
+  std::vector<std::int64_t> shape{};  ///< [channels, height, width]; then `features` is not looked at
   std::int64_t classes = 10;
   std::int64_t samples = 4096;
   std::int64_t validation_samples = 512;

@@ -13,6 +13,12 @@ namespace hydra {
 
 enum class split : std::uint8_t { train, validation };
 
+/// Mean cross entropy per target, in nats, of a predictor that knows the source and sees what a model sees.
+struct loss_floor {
+  double entropy = 0;   ///< on average over all texts of the source: exact
+  double log_loss = 0;  ///< on these very samples; approaches `entropy` with their number
+};
+
 /// A finite set of samples. Thread-safe after construction. To add one, write a class like this (CONTRIBUTING.md).
 class data_source {
  public:
@@ -21,7 +27,8 @@ class data_source {
   virtual std::size_t samples(split part) const = 0;
   virtual tensor_spec sample_input() const = 0;
   virtual tensor_spec sample_target() const = 0;
-  /// Number of classes a target may take (vocabulary of a language model).
+  /// Values of a model's output for one target: the number of classes it may take (vocabulary of a language model),
+  /// or the size of a real target.
   virtual std::int64_t classes() const = 0;
 
   /// Writes sample `index` (raw bytes of the specs above); returns the number of targets that count.
@@ -31,8 +38,8 @@ class data_source {
   /// For messages: "text corpus.txt".
   virtual std::string describe() const = 0;
 
-  /// The smallest loss any model can reach on average (the exact conditional entropy), where it is known.
-  virtual std::optional<double> loss_floor() const { return std::nullopt; }
+  /// What no model can beat on the first `samples` samples of a split (on all, if there are fewer), where it is known.
+  virtual std::optional<loss_floor> floor(split /*part*/, std::size_t /*samples*/) const { return std::nullopt; }
 };
 
 }  // namespace hydra

@@ -1,35 +1,35 @@
 #include "models/loss.hpp"
 
-#include <ATen/core/Reduction.h>
-#include <ATen/ops/argmax_ops.h>
-#include <ATen/ops/cross_entropy_loss_ops.h>
-#include <ATen/ops/eq_ops.h>
+#include "runtime/fault.hpp"
+#include "runtime/nearest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
 
 namespace hydra {
 namespace {
 
-constexpr std::int64_t masked = -100;
-
-class cross_entropy_loss final : public loss {
- public:
-  at::Tensor sum(const at::Tensor& output, const at::Tensor& targets) const override {
-    return at::_ops::cross_entropy_loss::call(output.reshape({-1, output.size(-1)}), targets.reshape({-1}), {},
-                                              at::Reduction::Sum, masked, 0.0);
-  }
-
-  /// A masked target is negative and no class, so it is never predicted.
-  std::optional<at::Tensor> correct(const at::Tensor& output, const at::Tensor& targets) const override {
-    const auto predicted = at::_ops::argmax::call(output, -1, false);
-    return at::_ops::eq_Tensor::call(predicted, targets).sum(at::kFloat);
-  }
-
-  bool counts_correct() const override { return true; }
-
-  std::string name() const override { return "cross-entropy"; }
-};
+/// To add one: a class in models/losses/ and a row here.
+constexpr std::array factories{&cross_entropy, &mse};
 
 }  // namespace
 
-std::shared_ptr<const loss> cross_entropy() { return std::make_shared<cross_entropy_loss>(); }
+std::vector<std::string> loss_names() {
+  std::vector<std::string> names;
+  for (const auto make : factories) names.push_back(make()->name());
+  return names;
+}
+
+std::shared_ptr<const loss> make_loss(std::string_view name) {
+  const auto named = [&](auto make) { return make()->name() == name; };
+  const auto found = std::ranges::find_if(factories, named);
+  if (found != factories.end()) return (*found)();
+  const auto names = loss_names();
+  throw fault_error{fault_code::bad_input, fmt::format("unknown loss \"{}\"; did you mean \"{}\"? Losses: {}", name,
+                                                       nearest_name(name, names), fmt::join(names, ", "))};
+}
 
 }  // namespace hydra

@@ -8,9 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace hydra {
 
+/// Thread-safe because const. Both functions throw fault_error{bad_input} for targets that do not suit the output.
 class loss {
  public:
   virtual ~loss() = default;
@@ -18,18 +21,31 @@ class loss {
   /// Scalar fp32: sum of the losses of all targets of one micro-batch, differentiable in `output`.
   virtual at::Tensor sum(const at::Tensor& output, const at::Tensor& targets) const = 0;
 
-  /// Scalar fp32: how many of the targets that count are predicted (the largest output); nothing where that means nothing.
-  virtual std::optional<at::Tensor> correct(const at::Tensor& /*output*/, const at::Tensor& /*targets*/) const {
-    return std::nullopt;
-  }
-  /// True if correct() answers.
-  virtual bool counts_correct() const { return false; }
-
   /// "cross-entropy".
   virtual std::string name() const = 0;
+
+  /// Scalar fp32, without gradient: how many of the targets that count are classes with the largest output. None where
+  /// targets are no classes.
+  virtual std::optional<at::Tensor> correct(const at::Tensor&, const at::Tensor&) const { return std::nullopt; }
+
+  /// Whether correct() has an answer for targets that are classes (i64).
+  virtual bool counts_correct() const { return false; }
 };
 
 /// output fp32 [..., classes], targets i64 [...]; targets of -100 are masked (contribute nothing, not counted).
 std::shared_ptr<const loss> cross_entropy();
+
+/// Squared error. The mean over a step is that of torch's mse_loss over all values that count.
+/// Targets i64 [...] are classes of an output fp32 [..., classes]: each contributes the mean over the classes of
+/// (output - one-hot)^2; -100 is masked as for cross entropy.
+/// Targets fp32 of the output's shape: each value contributes (output - target)^2, none is masked; the data source
+/// counts values (a source that counts samples gets the sum over a sample's values instead of their mean).
+std::shared_ptr<const loss> mse();
+
+/// The loss of that name. Throws fault_error{bad_input} with the nearest known name.
+std::shared_ptr<const loss> make_loss(std::string_view name);
+
+/// Names for `loss = "..."`.
+std::vector<std::string> loss_names();
 
 }  // namespace hydra

@@ -67,6 +67,12 @@ void check_pair(const value_site& site) {
   for (const value& v : *list) check_number(site, v);
 }
 
+void check_image_shape(const value_site& site) {
+  const auto* list = site.is.as<value_list>();
+  const auto is_size = [](const value& v) { return v.as<std::int64_t>() && *v.as<std::int64_t>() > 0; };
+  if (!list || list->size() != 3 || !std::ranges::all_of(*list, is_size)) site.refuse_value();
+}
+
 void check_cuts(const value_site& site) {
   if (site.is.as<std::string>()) return check_text(site);
   const auto* list = site.is.as<value_list>();
@@ -108,6 +114,8 @@ void check_leaf(const value_site& site) {
       return check_with_unit<duration>(site);
     case value_kind::number_pair:
       return check_pair(site);
+    case value_kind::image_shape:
+      return check_image_shape(site);
     case value_kind::cut_list:
       return check_cuts(site);
     case value_kind::table:

@@ -48,7 +48,7 @@ void assign(const value_table& table, std::string_view key, T& member) {
 /// The table under a key, or an empty one.
 const value_table& sub_table(const value_table& table, std::string_view key);
 
-/// The tables of [[key]].
+/// The tables of [[key]], or the values of a list; none without the key.
 const value_list& sub_tables(const value_table& table, std::string_view key);
 
 }  // namespace hydra::apps

@@ -45,9 +45,21 @@ data_kind synthetic_language_kind() {
           }};
 }
 
+std::vector<std::int64_t> read_shape(const value_table& keys) {
+  std::vector<std::int64_t> shape;
+  for (const value& size : sub_tables(keys, "shape")) shape.push_back(to<std::int64_t>(size));
+  if (!shape.empty() && keys.find("features"))
+    refuse(place_of(keys, "shape", {}), "data.shape", "features is given too; a sample has either of them");
+  return shape;
+}
+
 data_kind synthetic_classes_kind() {
   return {"synthetic-classes",
           {count_rule("features", 1, "32", "of a sample"),
+           {.name = "shape",
+            .kind = value_kind::image_shape,
+            .help = "of an image, instead of features",
+            .fallback = "none"},
            count_rule("classes", 2, "10", "clusters"),
            count_rule("samples", 1, "4096", "to train on"),
            count_rule("validation_samples", 0, "512", "to validate on"),
@@ -60,6 +72,7 @@ data_kind synthetic_classes_kind() {
           [](const value_table& keys) {
             synthetic_classes d;
             assign(keys, "features", d.features);
+            d.shape = read_shape(keys);
             assign(keys, "classes", d.classes);
             assign(keys, "samples", d.samples);
             assign(keys, "validation_samples", d.validation_samples);

@@ -73,6 +73,8 @@ std::string describe(const key_rule& rule) {
       return "the path of a file";
     case value_kind::number_pair:
       return fmt::format("a list of two numbers{}", describe(rule.range));
+    case value_kind::image_shape:
+      return "a list of three integers of at least 1, [channels, height, width]";
     case value_kind::cut_list:
       return one_of(rule.choices) + " or the first layer of each shard such as [0, 2, 4]";
     case value_kind::table:

@@ -20,6 +20,7 @@ enum class value_kind {
   time,          ///< "5ms"
   file,          ///< path of a readable file
   number_pair,   ///< [0.9, 0.999]
+  image_shape,   ///< [channels, height, width]
   cut_list,      ///< one of `choices`, or a list of layer numbers
   table,         ///< one table with `inner` rules
   table_list,    ///< [[key]], each with `inner` rules

@@ -4,6 +4,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/names.hpp"
 #include "apps/workload/optimizer_keys.hpp"
+#include "models/loss.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,21 @@ key_rule required(key_rule rule) {
 
 key_rule table_rule(std::string name, table_rules inner, std::string help) {
   return {.name = std::move(name), .kind = value_kind::table, .help = std::move(help), .inner = {std::move(inner)}};
+}
+
+table_rules validation_rules() {
+  return {.keys = {count_rule("every_steps", "", "default: after the last step only"),
+                   count_rule("batches", "", "from the beginning of the validation data; default: all")}};
+}
+
+std::optional<validation_options> read_validation(const value_table& table) {
+  const value* const v = table.find("validate");
+  if (!v) return std::nullopt;
+  const auto& keys = std::get<value_table>(v->content);
+  validation_options o;
+  assign(keys, "every_steps", o.every_steps);
+  assign(keys, "batches", o.batches);
+  return o;
 }
 
 cut_choice read_cuts(const value_table& table) {
@@ -78,12 +94,13 @@ table_rules model_rules() {
                count_rule("steps", "", "either this or epochs"),
                required(table_rule("optimizer", optimizer_rules(), "update rule")),
                table_rule("schedule", schedule_rules(), "of the learning rate"),
-               {.name = "loss", .help = "what is minimised", .fallback = "the family's", .choices = {"cross-entropy"}},
+               {.name = "loss", .help = "what is minimised", .fallback = "the family's", .choices = loss_names()},
                {.name = "cuts",
                 .kind = value_kind::cut_list,
                 .help = "where the chain is cut",
                 .fallback = "greedy",
                 .choices = {"greedy"}},
+               table_rule("validate", validation_rules(), "on the validation data; default: at the end, on all"),
                {.name = "seed",
                 .kind = value_kind::integer,
                 .help = "of initial values, dropout and data order",
@@ -106,7 +123,9 @@ model_description read_model(const value& model) {
   m.optimizer = read_update_options(table);
   check_optimizer(m, table, model.where);
   m.chain = read_chain(table);
+  if (const value* const loss = table.find("loss")) m.chain = with_loss(m.chain, make_loss(to<std::string>(*loss)));
   m.cuts = read_cuts(table);
+  m.validate = read_validation(table);
   std::string on_nan = "stop";
   assign(table, "on_nan", on_nan);
   m.stop_on_nan = on_nan == "stop";

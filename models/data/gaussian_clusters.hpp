@@ -1,15 +1,15 @@
 #pragma once
-// Classification samples around random centres.
+// Classification samples around random centres: feature vectors, or images.
 
 #include "models/data_catalog.hpp"
 
 namespace hydra {
 
-/// Class c has a centre of standard normal coordinates; a sample is its class's centre plus `noise` times standard
-/// normal. Nothing is stored: sample i derives from (seed, split, i).
+/// Class c has a centre of standard normal coordinates, or with a shape a smooth pattern in each channel; a sample is its
+/// class's centre plus `noise` times standard normal. Nothing is stored: sample i derives from (seed, split, i).
 class gaussian_clusters final : public data_source {
  public:
-  /// Throws fault_error{bad_input} for sizes that are not positive or negative noise.
+  /// Throws fault_error{bad_input} for sizes that are not positive, a shape that is no image's, or negative noise.
   explicit gaussian_clusters(const synthetic_classes& options);
 
   std::size_t samples(split part) const override;
@@ -21,6 +21,8 @@ class gaussian_clusters final : public data_source {
   std::string describe() const override;
 
  private:
+  std::vector<double> centre(std::uint64_t label) const;
+
   synthetic_classes options_;
 };
 

@@ -31,12 +31,6 @@ std::size_t draw_branch(double u) noexcept {
   return branch;
 }
 
-double entropy(const double* probabilities, std::size_t n) {
-  double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum -= probabilities[i] * std::log(probabilities[i]);
-  return sum;
-}
-
 }  // namespace
 
 markov_chain::markov_chain(std::int64_t symbols, std::int64_t order, std::uint64_t seed)
@@ -78,35 +72,6 @@ std::vector<double> markov_chain::distribution(std::uint64_t state) const {
     for (std::size_t branch = 0; branch < branch_weights.size(); ++branch)
       result[successor(state, suffix, branch)] += vote * branch_weights[branch];
   return result;
-}
-
-/// By power iteration; the uniform part makes the chain ergodic.
-std::vector<double> markov_chain::stationary(const std::vector<double>& transitions) const {
-  std::vector<double> mass(powers_.back(), 1 / static_cast<double>(powers_.back()));
-  double change = 1;
-  for (int i = 0; i < 10000 && change > 1e-12; ++i) {
-    std::vector<double> after(mass.size());
-    for (std::size_t row = 0; row < transitions.size(); ++row)
-      after[moved(row / symbols_, row % symbols_)] += mass[row / symbols_] * transitions[row];
-    change = 0;
-    for (std::size_t s = 0; s < mass.size(); ++s) change += std::abs(after[s] - mass[s]);
-    mass.swap(after);
-  }
-  return mass;
-}
-
-std::optional<double> markov_chain::conditional_entropy() const {
-  const std::uint64_t states = powers_.back();
-  if (states * symbols_ > std::uint64_t{1} << 20) return std::nullopt;
-  std::vector<double> transitions;
-  for (std::uint64_t s = 0; s < states; ++s) {
-    const std::vector<double> row = distribution(s);
-    transitions.insert(transitions.end(), row.begin(), row.end());
-  }
-  const std::vector<double> mass = stationary(transitions);
-  double sum = 0;
-  for (std::uint64_t s = 0; s < states; ++s) sum += mass[s] * entropy(&transitions[s * symbols_], symbols_);
-  return sum;
 }
 
 }  // namespace hydra

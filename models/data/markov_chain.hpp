@@ -1,8 +1,7 @@
 #pragma once
-// A random language whose entropy is known: the next symbol depends on the last few.
+// A random language whose entropy is known (markov_table): the next symbol depends on the last few.
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace hydra {
@@ -22,15 +21,13 @@ class markov_chain {
   /// P(next | state) for all symbols; the newest symbol is the lowest digit of the state, in base `symbols`.
   std::vector<double> distribution(std::uint64_t state) const;
 
-  /// Entropy of the next symbol in nats given the state, over the stationary distribution; none where the table of
-  /// transitions would be too large (more than 2^20 entries).
-  std::optional<double> conditional_entropy() const;
+  std::uint64_t symbols() const noexcept { return symbols_; }
+  std::uint64_t states() const noexcept { return powers_.back(); }
 
  private:
   std::uint64_t successor(std::uint64_t state, std::uint64_t suffix, std::uint64_t branch) const noexcept;
   std::uint64_t next(std::uint64_t state, std::uint64_t key) const noexcept;
   std::uint64_t moved(std::uint64_t state, std::uint64_t symbol) const noexcept;
-  std::vector<double> stationary(const std::vector<double>& transitions) const;
 
   std::uint64_t symbols_;
   std::uint64_t seed_;

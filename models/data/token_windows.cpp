@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hydra {
@@ -14,6 +16,26 @@ void check_length(const token_windows_options& options, const token_list& tokens
   throw fault_error{fault_code::bad_input,
                     fmt::format("{}: {} {} tokens do not make one sample of context {} (which takes {})", options.name,
                                 tokens.size(), part, options.context, options.context + 1)};
+}
+
+/// Mean over the positions of a window.
+double mean_entropy(const markov_table& language, std::size_t context) {
+  double sum = 0;
+  for (std::size_t j = 0; j < context; ++j) sum += language.entropy(j + 1);
+  return sum / static_cast<double>(context);
+}
+
+/// -log P(token | those before it in the window), summed over the window that starts at `start`.
+double window_log_loss(const markov_table& language, const token_list& tokens, std::size_t start, std::size_t context) {
+  double sum = 0;
+  std::uint64_t last = 0, states = 1;
+  for (std::size_t j = 0; j < context; ++j) {
+    const std::size_t seen = std::min(j + 1, language.order());
+    if (j < language.order()) states *= language.symbols();
+    last = (last * language.symbols() + static_cast<std::uint64_t>(tokens[start + j])) % states;
+    sum -= std::log(language.probability(last, seen, static_cast<std::uint64_t>(tokens[start + j + 1])));
+  }
+  return sum;
 }
 
 }  // namespace
@@ -51,6 +73,17 @@ std::size_t token_windows::read(split part, std::size_t index, std::span<std::by
     targets[i] = from[index * context + i + 1];
   }
   return context;
+}
+
+std::optional<loss_floor> token_windows::floor(split part, std::size_t count) const {
+  const std::size_t windows = std::min(count, samples(part));
+  if (!options_.language || windows == 0) return std::nullopt;
+  const auto context = static_cast<std::size_t>(options_.context);
+  double sum = 0;
+  for (std::size_t i = 0; i < windows; ++i)
+    sum += window_log_loss(*options_.language, tokens(part), i * context, context);
+  return loss_floor{.entropy = mean_entropy(*options_.language, context),
+                    .log_loss = sum / static_cast<double>(windows * context)};
 }
 
 }  // namespace hydra

@@ -1,6 +1,7 @@
 #pragma once
 // Language-model samples: windows over a list of tokens.
 
+#include "models/data/markov_table.hpp"
 #include "models/data/token_list.hpp"
 #include "models/data_source.hpp"
 
@@ -11,8 +12,8 @@ struct token_windows_options {
   token_list train{};
   token_list validation{};  ///< may be empty
   std::int64_t vocabulary = 0;
-  std::int64_t context = 0;  ///< tokens per sample
-  std::optional<double> floor{};
+  std::int64_t context = 0;                        ///< tokens per sample
+  std::shared_ptr<const markov_table> language{};  ///< what wrote the tokens, where that is known
 };
 
 /// Sample i is the window of context + 1 tokens at i * context: inputs all but the last, targets all but the first.
@@ -29,7 +30,8 @@ class token_windows final : public data_source {
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::string describe() const override { return options_.name; }
-  std::optional<double> loss_floor() const override { return options_.floor; }
+  /// At position j of a window a model sees j + 1 tokens, whatever stood before the window.
+  std::optional<loss_floor> floor(split part, std::size_t count) const override;
 
  private:
   const token_list& tokens(split part) const noexcept;

@@ -26,4 +26,17 @@ void require_dropout(std::string_view what, double p) {
     throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be at least 0 and below 1", what, p)};
 }
 
+void require_images(std::string_view who, const tensor_spec& input, std::int64_t channels) {
+  require_input(who, input, element::f32, 4);
+  if (input.shape[1] != channels)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{} gets {}; it wants images of {} channels", who, to_string(input), channels)};
+}
+
+void require_groups(std::string_view who, std::int64_t groups, std::int64_t width) {
+  require_positive(fmt::format("{}: groups", who), groups);
+  if (width % groups != 0)
+    throw fault_error{fault_code::bad_input, fmt::format("{}: {} groups do not divide width {}", who, groups, width)};
+}
+
 }  // namespace hydra

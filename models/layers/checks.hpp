@@ -18,4 +18,10 @@ void require_positive(std::string_view what, std::int64_t value);
 /// Throws fault_error{bad_input} unless `p` is in [0, 1).
 void require_dropout(std::string_view what, double p);
 
+/// Throws fault_error{bad_input} unless `input` is f32 [samples, channels, height, width]. `who` names the layer.
+void require_images(std::string_view who, const tensor_spec& input, std::int64_t channels);
+
+/// Throws fault_error{bad_input} unless `groups` is positive and divides `width`. `who` names the layer or family.
+void require_groups(std::string_view who, std::int64_t groups, std::int64_t width);
+
 }  // namespace hydra

@@ -64,3 +64,12 @@ TEST_CASE("every option has a help text and required ones no default that would 
       if (o.required) CHECK(o.fallback == option_value{number(0)});
     }
 }
+
+TEST_CASE("a chain may be given another loss than its family's") {
+  const auto data = open_data({synthetic_classes{}}, 0);
+  const chain_description d = describe_chain("mlp", {{"width", number(4)}});
+  CHECK(d.build(*data).objective().name() == "cross-entropy");
+  CHECK(with_loss(d, mse()).build(*data).objective().name() == "mse");
+  CHECK(with_loss(d, mse()).family == "mlp");
+  CHECK_THROWS_WITH(with_loss(d, nullptr).build(*data), Contains("no loss"));
+}

@@ -17,14 +17,14 @@ TEST_CASE("a synthetic language is opened with its vocabulary, both splits and i
   CHECK(data->samples(split::train) == 99);
   CHECK(data->samples(split::validation) == 9);
   CHECK(data->sample_input() == tensor_spec{{10}, element::i64});
-  CHECK(data->loss_floor().value() < std::log(16));
+  CHECK(data->floor(split::validation, 9).value().entropy < std::log(16));
 }
 
 TEST_CASE("classes are opened without a context") {
   const auto data = open_data({synthetic_classes{.features = 5, .samples = 7}}, 0);
   CHECK(data->samples(split::train) == 7);
   CHECK(data->sample_target() == tensor_spec{{}, element::i64});
-  CHECK_FALSE(data->loss_floor().has_value());
+  CHECK_FALSE(data->floor(split::train, 7).has_value());
 }
 
 TEST_CASE("a text is opened by the short form") {

@@ -17,6 +17,12 @@ small_model small_mlp(const mlp_options& options) {
   return {data, std::move(body)};
 }
 
+small_model small_cnn(const cnn_options& options) {
+  auto data = open_data({synthetic_classes{.shape = {2, 8, 8}, .classes = 3, .samples = 64, .validation_samples = 0}}, 0);
+  auto body = std::make_shared<const chain>(cnn(options).build(*data));
+  return {data, std::move(body)};
+}
+
 chain_profile profile_of(const small_model& m, std::int64_t samples) {
   return measure(*m.body, m.data->sample_target(), samples, 1);
 }

@@ -2,6 +2,7 @@
 // Small real models, cut into shards, with home buffers: for tests of partition/ and of the memory books.
 
 #include "models/chain.hpp"
+#include "models/cnn.hpp"
 #include "models/data_source.hpp"
 #include "models/gpt2.hpp"
 #include "models/mlp.hpp"
@@ -27,6 +28,8 @@ struct small_model {
 small_model small_gpt(const gpt2_options& options);
 /// Over 8 features and 3 classes.
 small_model small_mlp(const mlp_options& options);
+/// Over images [2, 8, 8] and 3 classes.
+small_model small_cnn(const cnn_options& options);
 
 chain_profile profile_of(const small_model& m, std::int64_t samples);
 

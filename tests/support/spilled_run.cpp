@@ -86,6 +86,15 @@ exact_case tiny_gpt(double dropout, bool tied) {
   return c;
 }
 
+exact_case tiny_cnn() {
+  exact_case c;
+  c.chain = cnn({.stages = 4, .blocks = 1, .width = 4});
+  c.data = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 40}, true}, 0);
+  c.batch_size = 8;
+  c.optimizer = adamw({.learning_rate = 1e-2});
+  return c;
+}
+
 byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options) {
   session s({.host_memory = options.host_memory});
   build(s, models, options);

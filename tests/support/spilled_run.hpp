@@ -29,6 +29,9 @@ struct exact_case {
 /// A tiny GPT-2 of 3 blocks (5 layers) over a synthetic language.
 exact_case tiny_gpt(double dropout, bool tied);
 
+/// A tiny CNN of 4 blocks (6 layers), the last of which see one pixel, over synthetic images.
+exact_case tiny_cnn();
+
 struct run_options {
   std::vector<cpu_device> devices{cpu_device{.memory = byte_count{64 << 20}}};
   std::string policy = "sharded-lrtf";

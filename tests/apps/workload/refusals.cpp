@@ -143,8 +143,8 @@ TEST_CASE("unknown names of kinds, families, policies and data are refused with 
              StartsWith("w.toml:17: model.optimizer.kind: ") && Contains("mean \"adamw\""));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\ncuts = \"balanced\"")),
              StartsWith("w.toml:17: model.cuts: ") && Contains("\"greedy\""));
-  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nloss = \"mse\"")),
-             StartsWith("w.toml:17: model.loss: ") && Contains("\"cross-entropy\""));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nloss = \"mes\"")),
+             StartsWith("w.toml:17: model.loss: ") && Contains("mean \"mse\""));
 }
 
 TEST_CASE("options of a chain that do not go together are refused") {
@@ -197,6 +197,15 @@ TEST_CASE("files that data name must be there") {
              StartsWith("w.toml:11: data.language.validation: "));
   CHECK_THAT(with_data("kind = \"tokens\"\ntrain = \"/dev/null\""),
              StartsWith("w.toml:8: data.language.vocabulary: missing"));
+}
+
+TEST_CASE("a shape is channels, height and width, and no features stand beside it") {
+  const std::string kind = "kind = \"synthetic-classes\"\n";
+  for (const char* shape : {"[3, 8]", "[3, 8, 0]", "[3, 8, 8.0]", "64", "[1, 2, 3, 4]"})
+    CHECK_THAT(with_data(kind + "shape = " + shape),
+               StartsWith("w.toml:10: data.language.shape: ") && Contains("[channels, height, width]"));
+  CHECK_THAT(with_data(kind + "features = 8\nshape = [3, 8, 8]"),
+             StartsWith("w.toml:11: data.shape: ") && Contains("features"));
 }
 
 TEST_CASE("a file beside the workload file is pointed out when it is looked for elsewhere") {

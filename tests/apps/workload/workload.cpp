@@ -113,6 +113,23 @@ TEST_CASE("the chain's options reach its family") {
   CHECK(c.context == 4);
 }
 
+TEST_CASE("the loss of a model is its family's, or the one that is named") {
+  const auto objective_of = [](const std::string& text) {
+    const workload w = parse_workload(text, "w.toml");
+    const chain_description& c = w.models.at(0).description.chain;
+    return c.build(*open_data(w.data.at("language").description, c.context)).objective().name();
+  };
+  CHECK(objective_of(example) == "cross-entropy");
+  CHECK(objective_of(bent("steps = 3", "steps = 3\nloss = \"mse\"")) == "mse");
+}
+
+TEST_CASE("images are classes with a shape") {
+  const std::string text = bent("kind = \"synthetic-language\"", "kind = \"synthetic-classes\"\nshape = [3, 8, 6]");
+  const workload w = parse_workload(text, "w.toml");
+  const auto classes = std::get<synthetic_classes>(w.data.at("language").description.what);
+  CHECK(classes.shape == std::vector<std::int64_t>{3, 8, 6});
+}
+
 TEST_CASE("sizes, rates and times are read with their units") {
   const std::string text = bent("memory = \"24MiB\"", R"(memory = "1.5 GiB"
 count = 3

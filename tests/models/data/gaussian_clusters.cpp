@@ -52,3 +52,24 @@ TEST_CASE("impossible sizes and noise are refused") {
   CHECK_THROWS_AS((gaussian_clusters{{.classes = -1}}), fault_error);
   CHECK_THROWS_AS((gaussian_clusters{{.noise = -1}}), fault_error);
 }
+
+TEST_CASE("with a shape samples are images around a smooth pattern of their class") {
+  const synthetic_classes options{.shape = {2, 3, 5}, .classes = 4, .samples = 50, .noise = 0.5, .seed = 6};
+  synthetic_classes flat = options;
+  flat.features = 30, flat.shape = {};
+  const gaussian_clusters images{options};
+  CHECK(images.sample_input() == tensor_spec{{2, 3, 5}, element::f32});
+  CHECK(images.describe() == "synthetic-classes shape=2x3x5 classes=4");
+  std::vector<float> pixels(30);
+  std::int64_t label = -1;
+  images.read(split::train, 9, std::as_writable_bytes(std::span{pixels}), std::as_writable_bytes(std::span{&label, 1}));
+  const sample vector = read(flat, 9);
+  CHECK(label == vector.label);
+  CHECK(pixels != vector.features);
+}
+
+TEST_CASE("a shape that is no image's is refused") {
+  CHECK_THROWS_WITH((gaussian_clusters{{.shape = {3, 8}}}), Catch::Contains("[3, 8]") && Catch::Contains("height"));
+  CHECK_THROWS_AS((gaussian_clusters{{.shape = {3, 0, 8}}}), fault_error);
+  CHECK_THROWS_WITH((gaussian_clusters{{.shape = {3, 65537, 8}}}), Catch::Contains("from 1 to 65536"));
+}

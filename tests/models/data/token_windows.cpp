@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <numeric>
 
 using namespace hydra;
@@ -60,4 +61,89 @@ TEST_CASE("a sample beyond the end or into a buffer of another size is refused")
   CHECK_NOTHROW(w.read(split::train, 0, right, right));
   CHECK_THROWS_AS(w.read(split::train, 1, right, right), fault_error);
   CHECK_THROWS_AS(w.read(split::train, 0, wrong, right), fault_error);
+}
+
+namespace {
+
+/// A language with its text as training tokens, in windows of `context`.
+token_windows text_of(const markov_chain& language, std::size_t tokens, std::int64_t context) {
+  return token_windows{{.name = "language",
+                        .train = token_list{language.generate(tokens, 1)},
+                        .vocabulary = static_cast<std::int64_t>(language.symbols()),
+                        .context = context,
+                        .language = std::make_shared<markov_table>(language)}};
+}
+
+/// The mean, and four times its standard error from the means of 50 equal parts of the samples: parts are long enough to
+/// be almost independent, the samples of one part need not be.
+std::pair<double, double> mean_and_margin(const token_windows& data, std::size_t samples) {
+  constexpr std::size_t parts = 50;
+  double before = 0, sum = 0, squares = 0;
+  for (std::size_t k = 1; k <= parts; ++k) {
+    const std::size_t count = k * samples / parts;
+    const double total = data.floor(split::train, count)->log_loss * static_cast<double>(count);
+    const double part = (total - before) / (static_cast<double>(samples) / parts);
+    before = total, sum += part, squares += part * part;
+  }
+  const double mean = sum / parts;
+  return {mean, 4 * std::sqrt((squares / parts - mean * mean) / (parts - 1))};
+}
+
+}  // namespace
+
+TEST_CASE("the floor's entropy is the mean over positions that see few symbols and all others") {
+  const markov_chain language{5, 3, 2};
+  const markov_table table{language};
+  const auto entropy = [&](std::int64_t context) {
+    return text_of(language, 100, context).floor(split::train, 1)->entropy;
+  };
+  CHECK(entropy(1) == Approx(table.entropy(1)));
+  CHECK(entropy(2) == Approx((table.entropy(1) + table.entropy(2)) / 2));
+  CHECK(entropy(8) == Approx((table.entropy(1) + table.entropy(2) + 6 * table.entropy(3)) / 8));
+}
+
+TEST_CASE("the floor's log-loss is that of the chain on these tokens, each window by itself") {
+  const markov_chain language{4, 2, 2};
+  const markov_table table{language};
+  const auto text = language.generate(7, 1);
+  double sum = 0;
+  for (const std::size_t start : {0u, 3u}) {
+    sum -= std::log(table.probability(text[start], 1, text[start + 1]));
+    for (const std::size_t i : {start + 1, start + 2})
+      sum -= std::log(language.distribution(4 * text[i - 1] + text[i])[text[i + 1]]);
+  }
+  CHECK(text_of(language, 7, 3).floor(split::train, 2)->log_loss == Approx(sum / 6));
+  CHECK(text_of(language, 7, 3).floor(split::train, 99)->log_loss == Approx(sum / 6));  // there are only two
+}
+
+TEST_CASE("the floor's log-loss approaches its entropy") {
+  for (const std::int64_t order : {1, 2, 3}) {
+    const token_windows data = text_of({8, order, 1}, 200001, 4);
+    const auto [log_loss, margin] = mean_and_margin(data, 50000);
+    CHECK(margin < 0.02);
+    CHECK(log_loss == Approx(data.floor(split::train, 50000)->entropy).margin(margin));
+  }
+}
+
+TEST_CASE("on many tokens no predictor has a log-loss below the floor") {
+  const markov_chain language{6, 2, 3};
+  const token_windows data = text_of(language, 60001, 6);
+  const auto text = language.generate(60001, 1);
+  double flattened = 0, forgetful = 0;
+  const markov_table table{language};
+  for (std::size_t i = 0; i < 60000; ++i) {
+    const double last = table.probability(text[i], 1, text[i + 1]);
+    const double both = i % 6 == 0 ? last : language.distribution(6 * text[i - 1] + text[i])[text[i + 1]];
+    flattened -= std::log(0.9 * both + 0.1 / 6);
+    forgetful -= std::log(last);
+  }
+  const double floor = data.floor(split::train, 10000)->log_loss;
+  CHECK(floor < flattened / 60000);
+  CHECK(floor < forgetful / 60000);
+}
+
+TEST_CASE("tokens of unknown origin, and an empty split, have no floor") {
+  CHECK_FALSE(windows(13, 4).floor(split::train, 2).has_value());
+  CHECK_FALSE(text_of({4, 1, 1}, 50, 4).floor(split::validation, 1).has_value());
+  CHECK_FALSE(text_of({4, 1, 1}, 50, 4).floor(split::train, 0).has_value());
 }
