@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace hydra {
 
@@ -12,16 +15,6 @@ namespace {
 
 [[noreturn]] void refuse(const model_description& m, const std::string& why) {
   throw fault_error(fault_code::bad_input, fmt::format("model '{}': {}", m.name, why));
-}
-
-/// Everything of a chain that its costs depend on.
-std::string fingerprint(const chain& model, const tensor_spec& target, std::int64_t samples) {
-  std::string text = fmt::format("{} samples of {} -> {} by {};", samples, to_string(model.sample_input()),
-                                 to_string(target), model.objective().name());
-  for (std::size_t i = 0; i < model.size(); ++i) {
-    text += model.at(i).body->signature() + ";";
-  }
-  return text;
 }
 
 batch_order order_of(const model_description& m, const data_source& source, std::uint64_t seed) {
@@ -86,19 +79,55 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.data.order = order_of(m, *p.data.source, seed_);
   p.steps = m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(p.data.order.batches_per_epoch());
   p.evaluation = evaluation_of(m, *p.data.source);
-  p.profile = profile_of(*p.model, p.data.source->sample_target(), m.batch_size / m.micro_batches);
+  p.cuts = cuts_of(m, p.model->size());
+  find_profile(p, m);
+  p.update = update_of(m.optimizer);
   return p;
 }
 
-std::shared_ptr<const chain_profile> model_preparer::profile_of(const chain& model, const tensor_spec& target,
-                                                                std::int64_t samples) {
-  auto& known = profiles_[fingerprint(model, target, samples)];
-  if (!known) {
+void model_preparer::find_profile(prepared_model& p, const model_description& m) {
+  const auto samples = std::int64_t{m.batch_size / m.micro_batches};
+  const auto target = p.data.source->sample_target();
+  p.profile_key = setting_ + "; " + fingerprint(*p.model, target, samples);
+  auto& known = profiles_[p.profile_key];
+  if (!known || known->layers.size() != p.model->size()) {
     const auto start = steady_clock::now();
-    known = std::make_shared<const chain_profile>(measure(model, target, samples));
+    known = std::make_shared<const chain_profile>(pilot_.measure(p.model, target, samples, m.micro_batches));
     pilot_time_ += steady_clock::now() - start;
   }
-  return known;
+  p.profile = known;
+}
+
+element_rate model_preparer::update_of(const update_options& rule) {
+  const auto same = [&](const auto& known) { return same_arithmetic(known.first, rule); };
+  const auto known = std::ranges::find_if(updates_, same);
+  if (known != updates_.end()) {
+    return known->second;
+  }
+  const auto start = steady_clock::now();
+  updates_.emplace_back(rule, measure_update(rule));
+  pilot_time_ += steady_clock::now() - start;
+  return updates_.back().second;
+}
+
+cut_rule model_preparer::cuts_of(const model_description& m, std::size_t layers) {
+  const auto as_rule = [&](const auto& choice) -> cut_rule {
+    if constexpr (std::is_same_v<std::decay_t<decltype(choice)>, saved_cuts>) {
+      return cuts_for(plan_in(choice.file), m.name, layers);
+    } else {
+      return choice;
+    }
+  };
+  return std::visit(as_rule, m.cuts);
+}
+
+const saved_plan& model_preparer::plan_in(const std::filesystem::path& file) {
+  auto known = plans_.find(file);
+  if (known == plans_.end()) {
+    known = plans_.emplace(file, load_plan(file)).first;
+    profiles_.insert(known->second.profiles.begin(), known->second.profiles.end());
+  }
+  return known->second;
 }
 
 }  // namespace hydra

@@ -4,26 +4,35 @@
 #include "actors/run_setup.hpp"
 #include "actors/session.hpp"
 #include "models/chain.hpp"
-#include "partition/profile.hpp"
+#include "partition/pilot.hpp"
+#include "partition/plan_file.hpp"
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace hydra {
 
 struct prepared_model {
   std::shared_ptr<const chain> model;
   std::shared_ptr<const chain_profile> profile;
+  std::string profile_key;   ///< in the plan's profiles
+  cut_rule cuts;
+  element_rate update;       ///< of its optimizer
   model_data data;
   std::uint32_t steps = 0;
   std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
 };
 
-/// Measures each distinct chain once: models of a grid share their profile.
+/// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
+/// has is not measured again.
 class model_preparer {
  public:
-  explicit model_preparer(std::uint64_t seed) : seed_(seed) {}
+  /// `on` measures; it outlives this.
+  model_preparer(std::uint64_t seed, pilot& on) : seed_(seed), pilot_(on), setting_(on.setting()) {}
 
   /// Throws fault_error{bad_input} naming the model and what does not fit together.
   prepared_model prepare(const model_description& m);
@@ -31,10 +40,17 @@ class model_preparer {
   duration pilot_time() const noexcept { return pilot_time_; }
 
  private:
-  std::shared_ptr<const chain_profile> profile_of(const chain& model, const tensor_spec& target, std::int64_t samples);
+  void find_profile(prepared_model& p, const model_description& m);
+  element_rate update_of(const update_options& rule);
+  cut_rule cuts_of(const model_description& m, std::size_t layers);
+  const saved_plan& plan_in(const std::filesystem::path& file);
 
   std::uint64_t seed_;
-  std::map<std::string, std::shared_ptr<const chain_profile>> profiles_;
+  pilot& pilot_;
+  std::string setting_;
+  profile_set profiles_;
+  std::map<std::filesystem::path, saved_plan> plans_;
+  std::vector<std::pair<update_options, element_rate>> updates_;
   duration pilot_time_{};
 };
 

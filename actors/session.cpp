@@ -6,6 +6,7 @@
 #include "actors/report_builder.hpp"
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
+#include "partition/plan_file.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/host_memory.hpp"
 
@@ -69,18 +70,20 @@ struct session::state {
   session_options options;
   std::shared_ptr<spdlog::logger> log;
   std::unique_ptr<policy> chosen;
+  std::string policy_name = "sharded-lrtf";   ///< the last one chosen by name
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
   std::vector<step_callback> callbacks;
 
   // made by plan()
-  std::vector<std::unique_ptr<device>> devices;
+  std::vector<device_info> machines;
   std::vector<prepared_model> prepared;
   std::optional<workload_plan> plan;
-  duration pilot{};
+  duration pilot_time{};
   byte_count host_cap;
 
-  // made by run()
+  // made by run(), the devices before that for the pilot
+  std::vector<std::unique_ptr<device>> devices;
   std::unique_ptr<host_arena> arena;
   std::vector<model_entry> models;
   std::vector<device_snapshot> snapshots;
@@ -90,7 +93,12 @@ struct session::state {
   void make_devices();
   void prepare_models();
   void make_plan();
+  std::vector<device_info> measured_machines();
+  std::shared_ptr<sharded_model> cut_model(std::size_t i) const;
   void load_models();
+  pipeline_options pipeline() const;
+  std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
+  int optimizer_threads() const;
   run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
   run_record execute(trace& spans);
   void write(const report& r, const trace& spans) const;
@@ -115,7 +123,10 @@ void session::add_device(std::string kind, device_factory factory) {
   state_->device_entries.push_back({std::move(kind), std::move(factory)});
 }
 
-void session::use_policy(const std::string& name) { state_->chosen = make_policy(name, state_->options.seed); }
+void session::use_policy(const std::string& name) {
+  state_->chosen = make_policy(name, state_->options.seed);
+  state_->policy_name = name;
+}
 
 void session::use_policy(std::unique_ptr<policy> p) { state_->chosen = std::move(p); }
 
@@ -148,36 +159,53 @@ void session::state::make_devices() {
   }
 }
 
+/// On devices of its own: those of the run start with empty queues and counters.
 void session::state::prepare_models() {
-  model_preparer preparer(options.seed);
+  make_devices();
+  machines.clear();
+  std::vector<device*> measured;
+  for (const auto& d : devices) {
+    measured.push_back(d.get());
+    machines.push_back(d->info());
+  }
+  pilot measures(measured, options.stall_limit);
+  model_preparer preparer(options.seed, measures);
   prepared.clear();
   for (const auto& m : descriptions) {
     prepared.push_back(preparer.prepare(m));
   }
-  pilot = preparer.pilot_time();
+  pilot_time = preparer.pilot_time();
+  devices.clear();
 }
 
 void session::state::make_plan() {
   if (descriptions.empty()) {
     throw fault_error(fault_code::bad_input, "the workload has no model; add one [[model]] at least");
   }
-  make_devices();
+  if (device_entries.empty()) {
+    throw fault_error(fault_code::bad_input, "the workload has no device; add one [[device]] at least");
+  }
   prepare_models();
   std::vector<plan_request> requests;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     requests.push_back({.name = descriptions[i].name, .model = prepared[i].model.get(),
                         .profile = prepared[i].profile.get(), .micro_batches = descriptions[i].micro_batches,
                         .moments = moment_buffers(descriptions[i].optimizer),
-                        .evaluation = prepared[i].evaluation, .cuts = descriptions[i].cuts});
+                        .evaluation = prepared[i].evaluation, .cuts = prepared[i].cuts,
+                        .update = prepared[i].update});
   }
   std::vector<plan_device> limits;
-  for (const auto& d : devices) {
-    limits.push_back({d->info().name, d->info().memory, d->info().reserve});
+  for (const auto& d : machines) {
+    limits.push_back({d.name, d.memory, d.reserve});
   }
   auto made = hydra::make_plan(requests, limits);
   host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
-  shorten_evaluations(made, host_cap, devices.size());
+  shorten_evaluations(made, host_cap, machines.size());
   check_host(made, host_cap);
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    made.models[i].profile = prepared[i].profile_key;
+    made.profiles.emplace(prepared[i].profile_key, prepared[i].profile);
+  }
   plan = std::move(made);
 }
 
@@ -188,29 +216,80 @@ const workload_plan& session::plan() {
   return *state_->plan;
 }
 
+/// The devices with the rate of their links, which is measured where it is not emulated.
+std::vector<device_info> session::state::measured_machines() {
+  make_devices();
+  std::vector<device*> measured;
+  for (const auto& d : devices) {
+    measured.push_back(d.get());
+  }
+  auto infos = machines;
+  const auto rates = pilot(measured, options.stall_limit).link_rates();
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    infos[i].link = rates[i];
+  }
+  devices.clear();
+  return infos;
+}
+
+const std::vector<device_info>& session::devices() {
+  plan();
+  return state_->machines;
+}
+
+forecast session::predict() {
+  plan();
+  const auto& s = *state_;
+  forecast_setup setup{.devices = state_->measured_machines(), .models = {}, .chosen = nullptr,
+                       .pipeline = s.pipeline(), .optimizer_workers = s.optimizer_threads()};
+  for (std::size_t i = 0; i < s.descriptions.size(); ++i) {
+    setup.models.push_back(s.cut_model(i));
+  }
+  setup.chosen = s.sharp(make_policy(s.policy_name, s.options.seed));
+  return hydra::predict(std::move(setup));
+}
+
 // -- the run --------------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<sharded_model> session::state::cut_model(std::size_t i) const {
+  const auto& d = descriptions[i];
+  auto m = std::make_shared<sharded_model>();
+  m->name = d.name;
+  m->model = prepared[i].model;
+  m->plan = plan->models[i];
+  m->shards = make_shards(m->model, m->plan.cuts());
+  m->ties = find_ties(m->shards);
+  m->update = d.optimizer;
+  m->steps = prepared[i].steps;
+  m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
+  m->seed = d.seed.value_or(options.seed);
+  m->stop_on_nan = d.stop_on_nan;
+  return m;
+}
 
 void session::state::load_models() {
   arena = make_host_arena(host_cap);
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    const auto& d = descriptions[i];
-    auto m = std::make_shared<sharded_model>();
-    m->name = d.name;
-    m->model = prepared[i].model;
-    m->plan = plan->models[i];
-    m->shards = make_shards(m->model, m->plan.cuts());
-    m->ties = find_ties(m->shards);
-    m->update = d.optimizer;
-    m->steps = prepared[i].steps;
-    m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
-    m->seed = d.seed.value_or(options.seed);
-    m->stop_on_nan = d.stop_on_nan;
+    const auto m = cut_model(i);
     model_entry entry{.what = m, .homes = {}, .data = prepared[i].data};
     for (std::size_t s = 0; s < m->size(); ++s) {
       entry.homes.push_back(make_home(*arena, *m, s));
     }
     models.push_back(std::move(entry));
   }
+}
+
+pipeline_options session::state::pipeline() const {
+  return {.double_buffer = options.ablation.double_buffer, .cache = options.ablation.cache,
+          .staging_room = plan->staging_room};
+}
+
+std::unique_ptr<policy> session::state::sharp(std::unique_ptr<policy> p) const {
+  return options.ablation.sharp ? std::move(p) : std::make_unique<one_at_a_time>(std::move(p));
+}
+
+int session::state::optimizer_threads() const {
+  return options.optimizer_threads > 0 ? options.optimizer_threads : default_optimizer_threads();
 }
 
 run_setup session::state::make_setup(trace& spans, executor& updates, progress_printer* progress) {
@@ -220,10 +299,8 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
     setup.devices.push_back(d.get());
   }
   setup.models = models;
-  setup.chosen = options.ablation.sharp ? std::move(chosen) : std::make_unique<one_at_a_time>(std::move(chosen));
-  setup.pipeline.double_buffer = options.ablation.double_buffer;
-  setup.pipeline.cache = options.ablation.cache;
-  setup.pipeline.staging_room = plan->staging_room;
+  setup.chosen = sharp(std::move(chosen));
+  setup.pipeline = pipeline();
   setup.callbacks = callbacks;
   setup.progress = progress;
   setup.stall_limit = options.stall_limit;
@@ -232,8 +309,7 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
 
 run_record session::state::execute(trace& spans) {
   const auto config = make_system_config();
-  const int threads = options.optimizer_threads > 0 ? options.optimizer_threads : default_optimizer_threads();
-  auto updates = make_executor(threads);
+  auto updates = make_executor(optimizer_threads());
   progress_printer printer(std::cerr, {.live = isatty(STDERR_FILENO) == 1}, steady_clock::now());
   for (std::size_t i = 0; options.progress && i < models.size(); ++i) {
     duration step{};
@@ -267,6 +343,7 @@ report session::run() {
     std::filesystem::create_directories(state_->options.output);
   }
   const auto start = steady_clock::now();
+  state_->make_devices();
   state_->load_models();
   const auto loaded = steady_clock::now() - start;
   trace spans;
@@ -275,7 +352,7 @@ report session::run() {
   r.name = state_->options.name;
   r.seed = state_->options.seed;
   r.load = loaded;
-  r.pilot = state_->pilot;
+  r.pilot = state_->pilot_time;
   state_->write(r, spans);
   return r;
 }

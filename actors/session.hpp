@@ -4,6 +4,7 @@
 #include "actors/events.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/report.hpp"
+#include "actors/simulation/forecast.hpp"
 #include "models/catalog.hpp"
 #include "models/data_catalog.hpp"
 #include "models/update_rule.hpp"
@@ -56,7 +57,7 @@ struct model_description {
   std::uint32_t epochs = 0;           ///< exactly one of epochs and steps
   std::uint32_t steps = 0;
   update_options optimizer{};
-  cut_choice cuts{};                  ///< greedy, or first layer of each shard
+  cut_choice cuts{};                  ///< balanced, greedy, first layer of each shard, or a saved plan's
   std::optional<validation_options> validate{};  ///< default: after the last step, on all validation data there are
   std::optional<std::uint64_t> seed{};  ///< default: the session's
   bool stop_on_nan = true;
@@ -72,7 +73,7 @@ class session {
 
   /// `count` virtual devices.
   void add_devices(int count, const cpu_device& options);
-  /// Any device. It is created, with its threads, by plan().
+  /// Any device. It is created, with its threads, by plan() for the pilot pass and again by run().
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
 
@@ -93,6 +94,13 @@ class session {
   /// started yet.
   /// Throws fault_error{bad_input} or {does_not_fit}. Called by run() if not before.
   const workload_plan& plan();
+
+  /// The devices that plan() has planned for.
+  const std::vector<device_info>& devices();
+
+  /// What the plan is expected to take: the actors of the run in virtual time, with the pilot's times. A policy given as
+  /// an object is stood in for by the one chosen by name before, or the default. Before run().
+  forecast predict();
 
   /// Trains everything. Throws before anything has started (bad_input, does_not_fit); afterwards faults are in the
   /// report, per model.

@@ -24,6 +24,11 @@ std::uint32_t cursor::evaluations_in(std::uint32_t step) const noexcept {
   return evaluates_after(step) ? evaluation_.range.rounds() * shards_ : 0;
 }
 
+std::uint64_t cursor::units() const noexcept {
+  return std::uint64_t{steps_} * units_per_step() +
+         std::uint64_t{evaluations_after(0)} * evaluation_.range.rounds() * shards_;
+}
+
 std::uint32_t cursor::units_in(std::uint32_t step) const noexcept {
   return evaluations_in(step) + (step < steps_ ? units_per_step() : 0);
 }

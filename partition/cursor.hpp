@@ -36,8 +36,12 @@ class cursor {
   /// Of training alone.
   std::uint32_t units_per_step() const noexcept { return 2 * shards_ - 1; }
   std::uint32_t steps() const noexcept { return steps_; }
+  /// Of the whole model: all steps, all evaluations.
+  std::uint64_t units() const noexcept;
   /// True if the model is evaluated when `step` steps are complete.
   bool evaluates_after(std::uint32_t step) const noexcept;
+  /// How often that happens after more than `step` steps.
+  std::uint32_t evaluations_after(std::uint32_t step) const noexcept;
   std::uint32_t micro_batches() const noexcept { return micro_batches_; }
   const evaluation_range& evaluation() const noexcept { return evaluation_.range; }
 
@@ -72,8 +76,6 @@ class cursor {
   };
   std::uint32_t evaluations_in(std::uint32_t step) const noexcept;
   std::uint32_t units_in(std::uint32_t step) const noexcept;
-  /// Evaluations after more than `step` steps.
-  std::uint32_t evaluations_after(std::uint32_t step) const noexcept;
   unit evaluation_at(std::uint32_t index) const;
   unit_class& class_of(const unit& u);
   void put(unit_class& c, duration time);

@@ -8,8 +8,13 @@ namespace hydra {
 
 namespace {
 
-bool fits(const shard_demand& demand, const cut_limits& limits) {
-  return demand.staging <= limits.staging && demand.computing <= limits.computing;
+bool every_layer_fits(const chain_profile& profile, const cut_limits& limits) {
+  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+    if (!fits(demand_of(profile, i, i + 1), limits)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 [[noreturn]] void refuse(const std::string& model, const std::string& why) {
@@ -19,19 +24,20 @@ bool fits(const shard_demand& demand, const cut_limits& limits) {
 
 }  // namespace
 
+bool fits(const shard_demand& demand, const cut_limits& limits) noexcept {
+  return demand.staging <= limits.staging && demand.computing <= limits.computing;
+}
+
 std::optional<cut_points> greedy(const chain_profile& profile, const cut_limits& limits) {
+  if (!every_layer_fits(profile, limits)) {
+    return std::nullopt;
+  }
   cut_points cuts;
-  std::size_t first = 0;
-  while (first < profile.layers.size()) {
-    std::size_t last = first;
-    while (last < profile.layers.size() && fits(demand_of(profile, first, last + 1), limits)) {
+  for (std::size_t first = 0, last = 0; first < profile.layers.size(); first = last) {
+    for (last = first + 1; last < profile.layers.size() && fits(demand_of(profile, first, last + 1), limits);) {
       ++last;
     }
-    if (last == first) {
-      return std::nullopt;
-    }
     cuts.push_back(first);
-    first = last;
   }
   return cuts;
 }

@@ -3,11 +3,13 @@
 
 #include "partition/cut.hpp"
 #include "partition/profile.hpp"
+#include "partition/update_cost.hpp"
 #include "runtime/block_id.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/unit.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,7 +35,7 @@ struct shard_plan {
   footprint evaluation;
   duration forward_time{};
   duration evaluation_time{};    ///< of one micro-batch
-  duration update_time{};        ///< optimizer step on the host; set in simulations only
+  duration update_time{};        ///< optimizer step on the host, on one thread
   duration backward_time{};      ///< recompute + backward; last shard: forward + loss + backward
 };
 
@@ -53,6 +55,8 @@ struct model_plan {
   std::uint32_t micro_batches = 1;
   std::int64_t samples = 0;      ///< per micro-batch
   evaluation_range evaluation;
+  std::string profile;           ///< key in the plan's profiles; empty if it is not among them
+  byte_count sufficient;         ///< smallest device memory (without reserve) on which it runs alone
   cut_points cuts() const;
   /// Bytes of any block of this model on the host, unrounded. `state` blocks have none.
   byte_count bytes_of(const block_id& id) const;
@@ -69,7 +73,8 @@ struct plan_request {
   std::uint32_t micro_batches = 1;
   int moments = 2;               ///< moment buffers of its update rule
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
-  cut_choice cuts;
+  cut_rule cuts;
+  element_rate update{};         ///< of its update rule; zero if not known
 };
 
 /// A device as the planner sees it.
@@ -79,17 +84,22 @@ struct plan_device {
   byte_count reserve;
 };
 
+/// By fingerprint and the setting they were measured in.
+using profile_set = std::map<std::string, std::shared_ptr<const chain_profile>>;
+
 struct workload_plan {
   std::vector<model_plan> models;
+  profile_set profiles;          ///< what the plan was made from
   byte_count staging_room;       ///< X: max W over all units
   byte_count computing_room;     ///< max P + C over all units
+  byte_count sufficient;         ///< smallest device memory (without reserve) for all of it
   byte_count host_needed;        ///< parameters, moments, and landing room for every boundary and gradient
 };
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
-/// smallest M - reserve decides). For a staging room X each greedy model is cut on its own (P + C <= M - reserve - X,
+/// smallest M - reserve decides). For a staging room X each model is cut on its own (P + C <= M - reserve - X,
 /// W <= X); of all X: fewest shards in total, then smallest largest visit time, then smallest X. Throws
-/// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budget of the workload.
+/// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
 workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices);
 
 /// Bytes of host memory the run needs with `devices` devices; part of make_plan's result.
@@ -100,8 +110,5 @@ void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t device
 
 /// Throws fault_error{does_not_fit} unless host_needed <= cap.
 void check_host(const workload_plan& plan, byte_count cap);
-
-/// plan.json: models with shards, bytes and times.
-std::string to_json(const workload_plan& plan);
 
 }  // namespace hydra

@@ -3,13 +3,13 @@
 #include "models/parameter_layout.hpp"
 #include "runtime/accounting_allocator.hpp"
 
-#include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/ones_like_ops.h>
 #include <ATen/ops/zeros_ops.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -27,19 +27,11 @@ at::Tensor zeros(const std::vector<std::int64_t>& shape, element type) {
 
 byte_count less(byte_count a, byte_count b) { return a > b ? a - b : byte_count{}; }
 
+at::Tensor ones_like(const at::Tensor& y) {
+  return at::_ops::ones_like::call(y, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+}
+
 duration since(time_point start) { return steady_clock::now() - start; }
-
-/// One intra-op thread while it lives, as on a device by default; the caller's number comes back.
-class one_thread {
- public:
-  one_thread() : before_(at::get_num_threads()) { at::set_num_threads(1); }
-  ~one_thread() { at::set_num_threads(before_); }
-  one_thread(const one_thread&) = delete;
-  one_thread& operator=(const one_thread&) = delete;
-
- private:
-  int before_;
-};
 
 /// What one forward or backward with gradient was seen to take.
 struct measured_pass {
@@ -90,14 +82,14 @@ class bench {
   memory_account& account_;
 };
 
+/// A warm pass (allocators and kernels touched once), which also counts the bytes, then timed ones.
 template <class Pass>
-measured_pass fastest(int repeats, const Pass& pass) {
-  measured_pass best = pass();  // warm: allocators and kernels touched once
-  for (int i = 0; i < std::max(repeats, 1); ++i) {
-    const auto next = pass();
-    best.elapsed = i == 0 ? next.elapsed : std::min(best.elapsed, next.elapsed);
+measured_pass repeat(std::size_t visits, const Pass& pass, std::vector<duration>& times) {
+  const auto warm = pass();
+  for (auto left = timed_repeats(visits, warm.elapsed); left > 0; --left) {
+    times.push_back(pass().elapsed);
   }
-  return best;
+  return warm;
 }
 
 /// Leaf parameters with preset gradients, as a visit binds them.
@@ -113,81 +105,160 @@ std::vector<at::Tensor> leaves(const parameter_layout& layout, std::size_t layer
   return bound;
 }
 
-layer_profile measure_layer(const chain& model, std::size_t index, const tensor_spec& in, const tensor_spec& out,
-                            int repeats, memory_account& account) {
-  const parameter_layout layout(model, index, index + 1);
+/// One distinct layer of a chain.
+struct layer_place {
+  std::size_t index = 0;      ///< of the first of its kind
+  std::size_t visits = 0;     ///< by two training steps, of all layers of its kind
+  tensor_spec in, out;
+};
+
+layer_profile measure_layer(const chain& model, const layer_place& place, memory_account& account,
+                            timed_passes& times) {
+  const parameter_layout layout(model, place.index, place.index + 1);
   const auto elements = static_cast<std::int64_t>(layout.elements());
   const at::Tensor flat = zeros({elements}, element::f32);
   const at::Tensor gradients = zeros({elements}, element::f32);
-  const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(index)};
-  const auto& body = *model.at(index).body;
-  const auto views = layout.views(flat, index);
-  const at::Tensor x = zeros(in.shape, in.type);
+  const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(place.index)};
+  const auto& body = *model.at(place.index).body;
+  const auto views = layout.views(flat, place.index);
+  const at::Tensor x = zeros(place.in.shape, place.in.type);
 
   bench measure(account);
-  const auto forward = fastest(repeats, [&] { return measure.forward([&] { return body.forward(views, x, context).contiguous(); }); });
-  const auto backward = fastest(repeats, [&] {
-    const auto bound = leaves(layout, index, flat, gradients);
-    const at::Tensor leaf = in.type == element::f32 ? x.detach().requires_grad_(true) : x;
-    return measure.backward(
-        [&] { return body.forward(bound, leaf, context).contiguous(); },
-        [](const at::Tensor& y) {
-          return at::_ops::ones_like::call(y, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
-        });
-  });
+  const auto forward = repeat(
+      place.visits,
+      [&] { return measure.forward([&] { return body.forward(views, x, context).contiguous(); }); }, times.forward);
+  const auto backward = repeat(
+      place.visits,
+      [&] {
+        const auto bound = leaves(layout, place.index, flat, gradients);
+        const at::Tensor leaf = place.in.type == element::f32 ? x.detach().requires_grad_(true) : x;
+        return measure.backward([&] { return body.forward(bound, leaf, context).contiguous(); }, ones_like);
+      },
+      times.backward);
   layer_profile profile;
+  profile.kind = body.signature();
   profile.parameters = charged_bytes(layout.bytes());
-  profile.input = charged_bytes(in.bytes());
-  profile.output = charged_bytes(out.bytes());
-  profile.input_spec = in;
-  profile.output_spec = out;
+  profile.input = charged_bytes(place.in.bytes());
+  profile.output = charged_bytes(place.out.bytes());
+  profile.input_spec = place.in;
+  profile.output_spec = place.out;
   profile.saved = backward.saved;
   profile.forward_transient = forward.transient + less(forward.saved, profile.output);
   profile.backward_transient = backward.transient;
-  profile.forward = forward.elapsed;
-  profile.backward = backward.elapsed;
   return profile;
 }
 
-void measure_loss(chain_profile& profile, const chain& model, memory_account& account) {
-  const auto& out = profile.layers.back().output_spec;
+void measure_loss(chain_samples& all, const chain& model, std::size_t visits, memory_account& account) {
+  const auto& out = all.profile.layers.back().output_spec;
   const at::Tensor y = zeros(out.shape, out.type);
-  const at::Tensor targets = zeros(profile.target_spec.shape, profile.target_spec.type);
+  const at::Tensor targets = zeros(all.profile.target_spec.shape, all.profile.target_spec.type);
   bench measure(account);
-  const auto pass = fastest(1, [&] {
-    const at::Tensor leaf = y.detach().requires_grad_(true);
-    return measure.backward([&] { return model.objective().sum(leaf, targets); },
-                            [](const at::Tensor&) { return at::Tensor(); });
-  });
-  profile.loss_saved = pass.saved;
-  profile.loss_transient = pass.transient;
-  profile.layers.back().backward += pass.elapsed;
+  const auto pass = repeat(
+      visits,
+      [&] {
+        const at::Tensor leaf = y.detach().requires_grad_(true);
+        return measure.backward([&] { return model.objective().sum(leaf, targets); },
+                                [](const at::Tensor&) { return at::Tensor(); });
+      },
+      all.loss.backward);
+  all.profile.loss_saved = pass.saved;
+  all.profile.loss_transient = pass.transient;
+}
+
+/// The distinct layers of a chain, in order; fills `kind_of`.
+std::vector<layer_place> distinct_layers(const chain& model, std::int64_t samples, std::size_t visits,
+                                         std::vector<std::size_t>& kind_of) {
+  std::map<std::string, std::size_t> known;
+  std::vector<layer_place> places;
+  const auto outputs = model.outputs(samples);
+  tensor_spec in = batched(model.sample_input(), samples);
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const auto key = model.at(i).body->signature() + " on " + to_string(in);
+    const auto [kind, first] = known.emplace(key, places.size());
+    if (first) {
+      places.push_back({i, 0, in, outputs[i]});
+    }
+    kind_of.push_back(kind->second);
+    places[kind->second].visits += visits;
+    in = outputs[i];
+  }
+  return places;
+}
+
+void take_larger(byte_count& mine, byte_count other) { mine = std::max(mine, other); }
+
+void take_larger_bytes(chain_profile& mine, const chain_profile& other) {
+  for (std::size_t i = 0; i < mine.layers.size(); ++i) {
+    take_larger(mine.layers[i].saved, other.layers[i].saved);
+    take_larger(mine.layers[i].forward_transient, other.layers[i].forward_transient);
+    take_larger(mine.layers[i].backward_transient, other.layers[i].backward_transient);
+  }
+  take_larger(mine.loss_saved, other.loss_saved);
+  take_larger(mine.loss_transient, other.loss_transient);
+}
+
+/// Median of what all devices have timed in `times(device)`.
+template <class Times>
+duration median_of(std::span<const chain_samples> devices, const Times& times) {
+  std::vector<duration> all;
+  for (const auto& d : devices) {
+    const auto& some = times(d);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return median(std::move(all));
 }
 
 }  // namespace
 
-chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples, int repeats) {
-  const one_thread alone;
+std::size_t timed_repeats(std::size_t visits, duration warm) noexcept {
+  constexpr std::size_t enough = 9, some = 3;
+  constexpr duration nothing = std::chrono::milliseconds(2);
+  const std::size_t least = warm < nothing ? some : 1;
+  return std::clamp(visits - std::min<std::size_t>(visits, 1), least, enough);
+}
+
+duration median(std::vector<duration> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
+}
+
+chain_samples sample_costs(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
+                           std::uint32_t micro_batches) {
   memory_account account(unlimited);
   const charge_to charged(account);
-  chain_profile profile;
-  profile.samples = samples;
-  profile.target_spec = batched(sample_target, samples);
-  profile.targets = charged_bytes(profile.target_spec.bytes());
-  const auto outputs = model.outputs(samples);
-  std::map<std::string, layer_profile> known;
-  tensor_spec in = batched(model.sample_input(), samples);
-  for (std::size_t i = 0; i < model.size(); ++i) {
-    const auto key = model.at(i).body->signature() + " on " + to_string(in);
-    auto found = known.find(key);
-    if (found == known.end()) {
-      found = known.emplace(key, measure_layer(model, i, in, outputs[i], repeats, account)).first;
-    }
-    profile.layers.push_back(found->second);
-    in = outputs[i];
+  const std::size_t visits = 2 * std::size_t{micro_batches};
+  chain_samples all;
+  all.profile.samples = samples;
+  all.profile.target_spec = batched(sample_target, samples);
+  all.profile.targets = charged_bytes(all.profile.target_spec.bytes());
+  std::vector<layer_profile> kinds;
+  for (const auto& place : distinct_layers(model, samples, visits, all.kind_of)) {
+    kinds.push_back(measure_layer(model, place, account, all.times.emplace_back()));
   }
-  measure_loss(profile, model, account);
-  return profile;
+  std::ranges::transform(all.kind_of, std::back_inserter(all.profile.layers), [&](std::size_t k) { return kinds[k]; });
+  measure_loss(all, model, visits, account);
+  return all;
+}
+
+chain_profile merge(std::span<const chain_samples> devices) {
+  auto all = devices.front().profile;
+  for (const auto& d : devices.subspan(1)) {
+    take_larger_bytes(all, d.profile);
+  }
+  for (std::size_t i = 0; i < all.layers.size(); ++i) {
+    const auto kind = devices.front().kind_of[i];
+    all.layers[i].forward = median_of(devices, [&](const chain_samples& d) { return d.times[kind].forward; });
+    all.layers[i].backward = median_of(devices, [&](const chain_samples& d) { return d.times[kind].backward; });
+  }
+  all.layers.back().backward += median_of(devices, [](const chain_samples& d) { return d.loss.backward; });
+  return all;
+}
+
+chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
+                      std::uint32_t micro_batches) {
+  const auto one = sample_costs(model, sample_target, samples, micro_batches);
+  return merge({&one, 1});
 }
 
 }  // namespace hydra

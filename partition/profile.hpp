@@ -4,7 +4,10 @@
 #include "models/chain.hpp"
 #include "runtime/bytes.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace hydra {
@@ -12,6 +15,7 @@ namespace hydra {
 /// One layer for one micro-batch. Bytes are as charged (rounded per tensor). Peaks do not add: a visit needs the sum
 /// of `saved` and the largest transient.
 struct layer_profile {
+  std::string kind{};             ///< its signature
   byte_count parameters;          ///< padded floats
   byte_count input;
   byte_count output;
@@ -20,8 +24,9 @@ struct layer_profile {
   byte_count saved;               ///< alive after the forward with gradient, output included
   byte_count forward_transient;   ///< peak during a forward without gradient, beyond its output
   byte_count backward_transient;  ///< largest peak of forward with gradient or backward, beyond `saved`
-  duration forward{};             ///< fastest seen, one micro-batch, speed 1
+  duration forward{};             ///< median, one micro-batch, speed 1
   duration backward{};            ///< recompute + backward
+  friend bool operator==(const layer_profile&, const layer_profile&) = default;
 };
 
 /// A chain for micro-batches of `samples` samples.
@@ -32,10 +37,40 @@ struct chain_profile {
   byte_count loss_transient;      ///< loss forward + backward beyond the last output (its gradient included)
   byte_count loss_saved;
   std::int64_t samples = 0;
+  friend bool operator==(const chain_profile&, const chain_profile&) = default;
 };
 
-/// Measures every distinct layer (signature and input shape) once on the calling thread, with one intra-op thread, with zero parameters and
-/// inputs of the right shape; `repeats` timed runs after a warm one. Memory is charged to an account of its own.
-chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples, int repeats = 2);
+/// Times of one layer (or of the loss, which has no forward of its own), warm.
+struct timed_passes {
+  std::vector<duration> forward;
+  std::vector<duration> backward;
+};
+
+/// What one device has seen of a chain: bytes, and all times of every distinct layer.
+struct chain_samples {
+  chain_profile profile;               ///< without times
+  std::vector<std::size_t> kind_of;    ///< per layer: index of its distinct layer
+  std::vector<timed_passes> times;     ///< per distinct layer
+  timed_passes loss;
+};
+
+/// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and inputs
+/// of the right shape. All passes together take no longer than two training steps of `micro_batches` micro-batches, but
+/// for layers so fast that three timed passes cost nothing. Memory is charged to an account of its own.
+chain_samples sample_costs(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
+                           std::uint32_t micro_batches);
+
+/// One profile of what several devices have seen: largest bytes, medians of all times. At least one.
+chain_profile merge(std::span<const chain_samples> devices);
+
+/// The two together, for one device.
+chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
+                      std::uint32_t micro_batches = 1);
+
+/// How many passes of a layer are timed after the warm one, if two training steps visit it `visits` times.
+std::size_t timed_repeats(std::size_t visits, duration warm) noexcept;
+
+/// Of a sorted or unsorted, not empty list; the upper one of two.
+duration median(std::vector<duration> times);
 
 }  // namespace hydra

@@ -6,6 +6,8 @@
 
 #include <caf/atom.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -35,6 +37,10 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
                 .working = shard.working, .landing = shard.landing};
   p.evaluation = p.forward;
   return p;
+}
+
+model_entry without_bytes(const sharded_model_ptr& what) {
+  return {what, std::vector<shard_home>(what->size()), {}};
 }
 
 }  // namespace
@@ -121,10 +127,9 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   for (const auto& d : devices_) {
     run.devices.push_back(d.get());
   }
-  for (const auto& m : setup.models) {
-    auto what = make_simulated_model(m);
-    run.models.push_back({what, std::vector<shard_home>(what->size()), {}});
-  }
+  std::ranges::transform(setup.models, std::back_inserter(run.models),
+                         [](const simulated_model& m) { return without_bytes(make_simulated_model(m)); });
+  std::ranges::transform(setup.planned, std::back_inserter(run.models), without_bytes);
   run.chosen = std::move(setup.chosen);
   run.pipeline = setup.pipeline;
   run.callbacks = std::move(setup.callbacks);

@@ -46,6 +46,7 @@ struct simulated_model {
 struct simulation_setup {
   std::vector<device_info> devices;  ///< name, speed, memory, link, latency
   std::vector<simulated_model> models;
+  std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not looked at
   std::unique_ptr<policy> chosen;
   pipeline_options pipeline;
   int optimizer_workers = 1;

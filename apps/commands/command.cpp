@@ -2,6 +2,7 @@
 
 #include "apps/commands/devices.hpp"
 #include "apps/commands/families.hpp"
+#include "apps/commands/plan.hpp"
 #include "apps/commands/policies.hpp"
 #include "apps/commands/train.hpp"
 
@@ -10,6 +11,7 @@ namespace hydra::apps {
 const std::vector<command>& commands() {
   static const std::vector<command> all{
       {"train", "plans and trains all models of a workload, writes the run folder", declare_train},
+      {"plan", "measures and cuts all models of a workload, says what the run would take", declare_plan},
       {"devices", "lists the kinds of devices and their keys", declare_devices},
       {"policies", "lists the scheduling policies", declare_policies},
       {"families", "lists the model families and their options", declare_families},

@@ -1,7 +1,11 @@
 #include "apps/workload/assemble.hpp"
 
+#include "partition/plan_file.hpp"
+
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -33,12 +37,26 @@ place part(const model_entry& m, std::string_view key) {
   return place_of(std::get<value_table>(m.keys.content), key, m.keys.where);
 }
 
+/// Plans by file.
+class opened_plans {
+ public:
+  const saved_plan& open(const std::filesystem::path& file) {
+    const auto known = plans_.find(file);
+    return known != plans_.end() ? known->second : plans_.emplace(file, load_plan(file)).first->second;
+  }
+
+ private:
+  std::map<std::filesystem::path, saved_plan> plans_;
+};
+
 /// Chain, data and cuts have to suit each other.
-void check_chain(const model_entry& m, const model_description& d) {
+void check_chain(const model_entry& m, const model_description& d, opened_plans& plans) {
   const auto& source = *std::get<source_ptr>(d.data.what);
   const std::size_t layers = located(part(m, "chain"), "model.chain", [&] { return d.chain.build(source).size(); });
   if (const auto* cuts = std::get_if<cut_points>(&d.cuts))
     located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });
+  if (const auto* saved = std::get_if<saved_cuts>(&d.cuts))
+    located(part(m, "cuts"), "model.cuts", [&] { cuts_for(plans.open(saved->file), d.name, layers); });
 }
 
 void check_batch(const model_entry& m, const model_description& d) {
@@ -49,10 +67,10 @@ void check_batch(const model_entry& m, const model_description& d) {
                      source.samples(split::train), d.batch_size));
 }
 
-void add_model(session& into, const model_entry& m, opened_data& data) {
+void add_model(session& into, const model_entry& m, opened_data& data, opened_plans& plans) {
   model_description d = m.description;
   d.data = data.open(m);
-  check_chain(m, d);
+  check_chain(m, d, plans);
   check_batch(m, d);
   located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });
 }
@@ -64,7 +82,8 @@ void assemble(session& into, const workload& from) {
     located(d.keys.where, "device", [&] { d.kind->add(into, d.count, std::get<value_table>(d.keys.content)); });
   into.use_policy(from.policy);
   opened_data data{from};
-  for (const model_entry& m : from.models) add_model(into, m, data);
+  opened_plans plans;
+  for (const model_entry& m : from.models) add_model(into, m, data, plans);
 }
 
 }  // namespace hydra::apps

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace hydra::apps {
 
@@ -73,8 +74,19 @@ void check_image_shape(const value_site& site) {
   if (!list || list->size() != 3 || !std::ranges::all_of(*list, is_size)) site.refuse_value();
 }
 
+/// A word that is no choice is the file of a saved plan, unless it looks like a misspelt choice.
+void check_cut_text(const value_site& site, const std::string& text) {
+  const auto& choices = site.rule.choices;
+  if (std::ranges::count(choices, text) > 0) return;
+  std::error_code ignored;
+  if (std::filesystem::exists(text, ignored) || text.find_first_of("./") != std::string::npos)
+    return check_file(site.is.where, site.key, text);
+  refuse(site.is.where, site.key,
+         fmt::format("\"{}\" is no way to cut and no file of a saved plan; {}", text, did_you_mean(text, choices)));
+}
+
 void check_cuts(const value_site& site) {
-  if (site.is.as<std::string>()) return check_text(site);
+  if (const auto* text = site.is.as<std::string>()) return check_cut_text(site, *text);
   const auto* list = site.is.as<value_list>();
   if (!list || list->empty()) site.refuse_value();
   std::int64_t previous = -1;

@@ -76,7 +76,7 @@ std::string describe(const key_rule& rule) {
     case value_kind::image_shape:
       return "a list of three integers of at least 1, [channels, height, width]";
     case value_kind::cut_list:
-      return one_of(rule.choices) + " or the first layer of each shard such as [0, 2, 4]";
+      return one_of(rule.choices) + ", the first layer of each shard such as [0, 2, 4], or the file of a saved plan";
     case value_kind::table:
       return fmt::format("a table, {} = {{ ... }}", rule.name);
     case value_kind::table_list:

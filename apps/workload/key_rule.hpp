@@ -21,7 +21,7 @@ enum class value_kind {
   file,          ///< path of a readable file
   number_pair,   ///< [0.9, 0.999]
   image_shape,   ///< [channels, height, width]
-  cut_list,      ///< one of `choices`, or a list of layer numbers
+  cut_list,      ///< one of `choices`, a list of layer numbers, or a readable file
   table,         ///< one table with `inner` rules
   table_list,    ///< [[key]], each with `inner` rules
   named_tables,  ///< [key.NAME], each with `inner` rules

@@ -48,10 +48,13 @@ std::optional<validation_options> read_validation(const value_table& table) {
 
 cut_choice read_cuts(const value_table& table) {
   const value* const v = table.find("cuts");
-  const auto* list = v ? v->as<value_list>() : nullptr;
-  if (!list) return greedy_cut{};
+  if (!v) return balanced_cut{};
+  if (const auto* text = v->as<std::string>()) {
+    if (*text == "balanced") return balanced_cut{};
+    return *text == "greedy" ? cut_choice{greedy_cut{}} : cut_choice{saved_cuts{*text}};
+  }
   cut_points points;
-  for (const value& layer : *list) points.push_back(to<std::size_t>(layer));
+  for (const value& layer : *v->as<value_list>()) points.push_back(to<std::size_t>(layer));
   return points;
 }
 
@@ -98,8 +101,8 @@ table_rules model_rules() {
                {.name = "cuts",
                 .kind = value_kind::cut_list,
                 .help = "where the chain is cut",
-                .fallback = "greedy",
-                .choices = {"greedy"}},
+                .fallback = "balanced",
+                .choices = {"balanced", "greedy"}},
                table_rule("validate", validation_rules(), "on the validation data; default: at the end, on all"),
                {.name = "seed",
                 .kind = value_kind::integer,

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <random>
+
 using namespace hydra;
 using namespace hydra::literals;
 using namespace hydra::test;
@@ -23,7 +25,7 @@ std::vector<exact_case> two_models() {
 
 /// The number of bytes that a refusal names in "(N bytes)".
 byte_count named_bytes(const std::string& text) {
-  const auto at = text.find('(', text.find("sufficient"));
+  const auto at = text.find('(', text.find("smallest sufficient memory"));
   return byte_count{std::stoull(text.substr(at + 1))};
 }
 
@@ -75,4 +77,50 @@ TEST_CASE("the host memory that the plan asks for is enough to the byte, and its
     REQUIRE(spilled.summary.host_peak <= needed);
   }
   REQUIRE(refusal({.devices = devices, .host_memory = needed - 1_B}).code == fault_code::does_not_fit);
+}
+
+namespace {
+
+/// A small configuration of each family in turn. A new family: one more case.
+exact_case random_case(std::mt19937& random, std::size_t i) {
+  const auto between = [&](std::int64_t a, std::int64_t b) { return std::uniform_int_distribution<std::int64_t>(a, b)(random); };
+  auto c = tiny_gpt(0, false);  // its data are for language models
+  c.cuts.clear();               // balanced
+  c.micro_batches = random() % 2 == 0 ? 1 : 2;
+  c.steps = 2;
+  if (i % 2 == 0) {
+    const auto heads = between(1, 3);
+    c.chain = gpt2({.layers = between(1, 4), .width = heads * between(1, 10), .heads = heads, .context = 6,
+                    .dropout = random() % 2 == 0 ? 0.0 : 0.1, .tied = random() % 2 == 0});
+    return c;
+  }
+  c.batch_size = static_cast<std::uint32_t>(2 * between(1, 40));
+  c.chain = mlp({.layers = between(1, 4), .width = between(1, 60)});
+  c.data = open_data({synthetic_classes{.features = 8, .classes = 3, .samples = 200, .validation_samples = 0}}, 0);
+  return c;
+}
+
+byte_count sufficient_for(const exact_case& c) {
+  try {
+    train_spilled({c}, {.devices = {{.memory = 512_B}}});
+  } catch (const fault_error& e) {
+    REQUIRE(e.what_happened().code == fault_code::does_not_fit);
+    return named_bytes(e.what_happened().text);
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("random models train with exactly their smallest sufficient memory, and with 512 bytes less they are refused",
+          "[budgets]") {
+  std::mt19937 random(51);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const auto c = random_case(random, i);
+    const auto least = sufficient_for(c);
+    const auto spilled = train_spilled({c}, {.devices = {{.memory = least}, {.memory = least}}});
+    REQUIRE(difference(train_plain(c), spilled, 0) == "");
+    REQUIRE(spilled.summary.devices.front().peak <= least);
+    REQUIRE_THROWS_AS(train_spilled({c}, {.devices = {{.memory = least - 512_B}}}), fault_error);
+  }
 }

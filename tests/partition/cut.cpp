@@ -2,44 +2,27 @@
 
 #include "runtime/fault.hpp"
 
+#include "tests/support/random_profile.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <random>
 
 using namespace hydra;
+using namespace hydra::test;
 using Catch::Matchers::Contains;
 
 namespace {
 
 using rng = std::mt19937;
 
-byte_count some(rng& random, std::uint64_t most) {
-  return byte_count{512 * std::uniform_int_distribution<std::uint64_t>(1, most)(random)};
-}
+byte_count some(rng& random, std::uint64_t most) { return some_bytes(random, most); }
 
-/// A profile nobody has measured; its boundaries fit each other.
-chain_profile random_profile(rng& random) {
-  chain_profile p;
-  p.layers.resize(std::uniform_int_distribution<std::size_t>(1, 10)(random));
-  auto boundary = some(random, 4);
-  for (auto& layer : p.layers) {
-    layer.parameters = some(random, 40);
-    layer.input = boundary;
-    layer.output = boundary = some(random, 4);
-    layer.saved = layer.output + some(random, 20);
-    layer.forward_transient = some(random, 8);
-    layer.backward_transient = some(random, 8);
-  }
-  p.targets = some(random, 2);
-  p.loss_saved = some(random, 2);
-  p.loss_transient = some(random, 4);
-  return p;
-}
+chain_profile random_profile(rng& random) { return test::random_profile(random, 1 + random() % 10); }
 
 bool fits(const chain_profile& p, std::size_t first, std::size_t last, const cut_limits& limits) {
-  const auto demand = demand_of(p, first, last);
-  return demand.staging <= limits.staging && demand.computing <= limits.computing;
+  return hydra::fits(demand_of(p, first, last), limits);
 }
 
 }  // namespace

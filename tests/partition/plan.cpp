@@ -1,10 +1,10 @@
 #include "partition/plan.hpp"
 
+#include "partition/sufficient.hpp"
 #include "runtime/fault.hpp"
 #include "tests/support/small_models.hpp"
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
 #include <random>
 #include <regex>
@@ -134,6 +134,20 @@ TEST_CASE("a refusal names the device, the model and the layer that asks for mos
   CHECK_THROWS_WITH(plan_on(requests, 1_KiB), Contains("shard 1 (layers 2 to 5)"));
 }
 
+TEST_CASE("a refusal says of every model which layer asks for most, its bytes and what the model alone would need") {
+  const auto& requests = both().requests;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto alone = std::to_string(smallest_budget({&requests[i], 1}).value());
+    CHECK_THROWS_WITH(plan_on(requests, 1_KiB), Contains("of model 'model-" + std::to_string(i) + "' (") &&
+                                                    Contains("needs memory = ") && Contains("(" + alone + " bytes)"));
+  }
+}
+
+TEST_CASE("a refusal counts models that cost the same instead of repeating them") {
+  const std::vector<plan_request> grid(40, both().requests[0]);
+  CHECK_THROWS_WITH(plan_on(grid, 1_KiB), Contains("one of 39 models like it") && !Contains("alone the model"));
+}
+
 TEST_CASE("the device with the least usable memory decides the cut") {
   const auto least = sufficient_for(both().requests);
   const std::vector<plan_device> devices{{.name = "a", .memory = 1_GiB, .reserve = {}},
@@ -170,16 +184,4 @@ TEST_CASE("host memory that is too small is refused with the bytes that are need
   CHECK_NOTHROW(check_host(plan, plan.host_needed));
   CHECK_THROWS_WITH(check_host(plan, plan.host_needed - 1_B),
                     Contains("(" + std::to_string(plan.host_needed.value()) + " bytes) of host memory"));
-}
-
-TEST_CASE("a plan is written as JSON with its shards and bytes") {
-  auto requests = both().requests;
-  requests[0].cuts = cut_points{0, 2};
-  const auto plan = plan_on(requests, 1_GiB);
-  const auto json = nlohmann::json::parse(to_json(plan));
-  CHECK(json["host_bytes"] == plan.host_needed.value());
-  CHECK(json["models"].size() == 2);
-  CHECK(json["models"][0]["name"] == "model-0");
-  CHECK(json["models"][0]["shards"][0]["last_layer"] == 1);
-  CHECK(json["models"][0]["shards"][1]["parameter_bytes"] == plan.models[0].shards[1].parameters.value());
 }

@@ -65,3 +65,29 @@ TEST_CASE("measuring leaves no bytes behind") {
   CHECK(account.used() == byte_count{});
   CHECK(account.peak() == byte_count{});  // the pilot has an account of its own
 }
+
+TEST_CASE("the pilot repeats a layer as often as two training steps visit it, at least once, never for long") {
+  const duration slow = std::chrono::seconds(1), fast = std::chrono::microseconds(10);
+  CHECK(timed_repeats(2, slow) == 1);
+  CHECK(timed_repeats(6, slow) == 5);
+  CHECK(timed_repeats(1000, slow) == 9);
+  CHECK(timed_repeats(2, fast) == 3);  // costs nothing
+  CHECK(timed_repeats(0, slow) == 1);
+}
+
+TEST_CASE("a profile of several devices has the median of all their times and their largest bytes") {
+  auto a = sample_costs(*gpt().body, gpt().data->sample_target(), 2, 1);
+  auto b = a;
+  const auto ms = [](int n) { return duration{std::chrono::milliseconds(n)}; };
+  a.times[0].forward = {ms(1), ms(9)};
+  b.times[0].forward = {ms(4)};
+  a.times[1].backward = {ms(5)};
+  b.times[1].backward = {ms(6), ms(7)};
+  b.profile.layers[1].saved += byte_count{512};
+  const chain_samples both[] = {a, b};
+  const auto merged = merge(both);
+  CHECK(merged.layers[0].forward == ms(4));
+  CHECK(merged.layers[1].backward == ms(6));
+  CHECK(merged.layers[2].backward == ms(6));  // the second block is of the same kind
+  CHECK(merged.layers[1].saved == a.profile.layers[1].saved + byte_count{512});
+}

@@ -24,7 +24,7 @@ small_model small_cnn(const cnn_options& options) {
 }
 
 chain_profile profile_of(const small_model& m, std::int64_t samples) {
-  return measure(*m.body, m.data->sample_target(), samples, 1);
+  return measure(*m.body, m.data->sample_target(), samples);
 }
 
 std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_options& options) {

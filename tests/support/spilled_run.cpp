@@ -24,7 +24,7 @@ model_description describe(const exact_case& m, std::size_t i) {
   d.micro_batches = m.micro_batches;
   d.steps = m.steps;
   d.optimizer = m.optimizer;
-  d.cuts = m.cuts;
+  d.cuts = m.cuts.empty() ? cut_choice{balanced_cut{}} : m.cuts;
   d.validate = validation_options{.every_steps = m.evaluate_every};
   d.seed = m.seed;
   return d;

@@ -21,7 +21,7 @@ struct exact_case {
   std::uint32_t micro_batches = 1;
   std::uint32_t steps = 3;
   update_options optimizer;
-  cut_points cuts{0};
+  cut_points cuts{0};   ///< empty: balanced
   std::uint32_t evaluate_every = 2;   ///< and after the last step, on all validation data
   std::uint64_t seed = 1;
 };

@@ -141,8 +141,10 @@ TEST_CASE("unknown names of kinds, families, policies and data are refused with 
              StartsWith("w.toml:14: model.data: ") && Contains("mean \"language\""));
   CHECK_THAT(with_optimizer("kind = \"adam\", learning_rate = 1"),
              StartsWith("w.toml:17: model.optimizer.kind: ") && Contains("mean \"adamw\""));
-  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\ncuts = \"balanced\"")),
-             StartsWith("w.toml:17: model.cuts: ") && Contains("\"greedy\""));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\ncuts = \"balance\"")),
+             StartsWith("w.toml:17: model.cuts: ") && Contains("mean \"balanced\"") && Contains("greedy"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\ncuts = \"old/plan.json\"")),
+             StartsWith("w.toml:17: model.cuts: no such file \"old/plan.json\""));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nloss = \"mes\"")),
              StartsWith("w.toml:17: model.loss: ") && Contains("mean \"mse\""));
 }

@@ -37,7 +37,7 @@ TEST_CASE("a model without optional keys gets the documented defaults") {
   CHECK(m.optimizer.eps == 1e-8);
   CHECK(m.optimizer.clip_norm == 0);
   CHECK(m.optimizer.schedule.kind == schedule_kind::constant);
-  CHECK(std::holds_alternative<greedy_cut>(m.cuts));
+  CHECK(std::holds_alternative<balanced_cut>(m.cuts));
   CHECK_FALSE(m.seed.has_value());
   CHECK(m.stop_on_nan);
 }

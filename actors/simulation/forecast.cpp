@@ -1,0 +1,113 @@
+#include "actors/simulation/forecast.hpp"
+
+#include "actors/simulation/simulation.hpp"
+#include "partition/cursor.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+duration fastest_copy(byte_count n, std::span<const device_info> devices) {
+  auto least = duration::max();
+  for (const auto& d : devices) {
+    least = std::min(least, d.latency + d.link.time_for(n));
+  }
+  return least;
+}
+
+cursor units_of(const sharded_model& m) {
+  cursor units(model_id{}, static_cast<std::uint32_t>(m.size()), m.steps, m.plan.micro_batches);
+  units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
+  return units;
+}
+
+std::uint64_t count_units(std::span<const sharded_model_ptr> models) {
+  std::uint64_t units = 0;
+  for (const auto& m : models) {
+    units += units_of(*m).units();
+  }
+  return units;
+}
+
+/// A model without its chain, of fewer steps.
+sharded_model_ptr shorter(const sharded_model& m, std::uint32_t by) {
+  auto model = std::make_shared<sharded_model>();
+  model->name = m.name;
+  model->ties = m.ties;
+  model->plan = m.plan;
+  model->update = m.update;
+  model->steps = std::max(1U, m.steps / by);
+  model->evaluate_every = m.evaluate_every;
+  if (m.evaluate_every == 0) {
+    model->plan.evaluation.micro_batches = (m.plan.evaluation.micro_batches + by - 1) / by;  // its share stays the same
+  }
+  return model;
+}
+
+bounds bounds_of(const forecast_setup& setup) {
+  std::vector<unit_times> times;
+  resources machines{.speeds = {}, .optimizer_workers = setup.optimizer_workers};
+  for (const auto& m : setup.models) {
+    times.push_back(planned_times(*m, setup.devices));
+  }
+  std::ranges::transform(setup.devices, std::back_inserter(machines.speeds), &device_info::speed);
+  return lower_bounds(times, machines);
+}
+
+duration makespan_of(const run_record& record) {
+  if (record.aborted) {
+    throw fault_error(record.aborted);
+  }
+  for (const auto& m : record.models) {
+    if (m.why) {
+      throw fault_error(m.why);
+    }
+  }
+  return record.last_update.value() - record.first_prefetch.value();
+}
+
+}  // namespace
+
+unit_times planned_times(const sharded_model& m, std::span<const device_info> devices) {
+  unit_times t;
+  t.steps = m.steps;
+  t.evaluation_micro_batches = m.plan.evaluation.micro_batches;
+  t.evaluated_last = t.evaluation_micro_batches > 0;
+  t.evaluations = units_of(m).evaluations_after(0);
+  for (const auto& s : m.plan.shards) {
+    t.forward.push_back(s.forward_time);
+    t.backward.push_back(s.backward_time);
+    t.evaluate.push_back(s.evaluation_time);
+    t.update.push_back(s.update_time);
+    t.promote.push_back(fastest_copy(s.parameters, devices));
+    t.demote.push_back(fastest_copy(s.parameters, devices));
+  }
+  return t;
+}
+
+forecast predict(forecast_setup setup) {
+  forecast f;
+  f.limits = bounds_of(setup);
+  f.policy = setup.chosen->name();
+  f.shortened = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, count_units(setup.models) / setup.most_units));
+  simulation_setup run;
+  run.devices = std::move(setup.devices);
+  std::ranges::transform(setup.models, std::back_inserter(run.planned),
+                         [&](const sharded_model_ptr& m) { return shorter(*m, f.shortened); });
+  run.chosen = std::move(setup.chosen);
+  run.pipeline = setup.pipeline;
+  run.optimizer_workers = setup.optimizer_workers;
+  simulation s(std::move(run));
+  s.run();
+  if (!s.record()) {
+    throw fault_error(fault_code::internal, "the simulated run of the plan hangs");
+  }
+  f.makespan = makespan_of(*s.record()) * f.shortened;
+  return f;
+}
+
+}  // namespace hydra

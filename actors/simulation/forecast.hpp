@@ -1,0 +1,40 @@
+#pragma once
+// What a plan is expected to take: the same actors in virtual time, with the times of the pilot.
+
+#include "actors/device_pipeline.hpp"
+#include "actors/policy/bounds.hpp"
+#include "actors/policy/policy.hpp"
+#include "partition/sharded_model.hpp"
+#include "runtime/device.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+struct forecast {
+  duration makespan{};
+  bounds limits;
+  std::string policy;
+  std::uint32_t shortened = 1;  ///< steps were divided by this before, and the makespan multiplied after
+};
+
+struct forecast_setup {
+  std::vector<device_info> devices;       ///< with the rate of their link, measured if it is not emulated
+  std::vector<sharded_model_ptr> models;  ///< only plan, steps, update rule and ties count
+  std::unique_ptr<policy> chosen;
+  pipeline_options pipeline;
+  int optimizer_workers = 1;
+  std::uint64_t most_units = 20000;  ///< longer runs are shortened to about so many
+};
+
+/// Throws fault_error with the fault of the simulated run if it does not end well.
+forecast predict(forecast_setup setup);
+
+/// Times of a planned model at speed 1, over the fastest of the links.
+unit_times planned_times(const sharded_model& m, std::span<const device_info> devices);
+
+}  // namespace hydra

@@ -1,0 +1,61 @@
+#include "apps/commands/plan.hpp"
+
+#include "actors/session.hpp"
+#include "apps/commands/plan_table.hpp"
+#include "apps/workload/assemble.hpp"
+#include "apps/workload/workload.hpp"
+#include "partition/plan_file.hpp"
+#include "runtime/atomic_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+#include <ostream>
+
+namespace hydra::apps {
+
+namespace {
+
+struct plan_options {
+  std::string file;
+  std::optional<std::string> save;
+  bool json = false;
+};
+
+std::string to_json(const workload_plan& plan, const forecast& f) {
+  auto j = nlohmann::ordered_json::parse(hydra::to_json(plan));
+  j["predicted"] = {{"policy", f.policy},
+                    {"makespan_s", seconds(f.makespan)},
+                    {"bound_s", seconds(f.limits.best())},
+                    {"bound", f.limits.best_name()},
+                    {"bounds", {{"work_s", seconds(f.limits.work)}, {"chain_s", seconds(f.limits.chain)}}},
+                    {"steps_divided_by", f.shortened}};
+  return j.dump(2) + "\n";
+}
+
+int plan(const plan_options& o) {
+  const workload w = read_workload(o.file, {});
+  session_options quiet = w.options;
+  quiet.log = verbosity::quiet;
+  session s{quiet};
+  assemble(s, w);
+  const workload_plan& made = s.plan();
+  if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << hydra::to_json(made); });
+  const forecast f = s.predict();
+  fmt::print("{}", o.json ? to_json(made, f) : to_table(made, s.devices()) + to_lines(f));
+  return 0;
+}
+
+}  // namespace
+
+command_action declare_plan(CLI::App& app) {
+  auto o = std::make_shared<plan_options>();
+  app.add_option("workload", o->file, "workload file (TOML)")->required();
+  app.add_option("--save", o->save, "file for the plan (JSON); `cuts` of a model may name it");
+  app.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");
+  return [o] { return plan(*o); };
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,110 @@
+#include "apps/commands/plan_table.hpp"
+
+#include "actors/text_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr auto right = alignment::right;
+
+std::string range(std::size_t first, std::size_t past) {
+  return past - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, past - 1);
+}
+
+/// One row for each run of layers that cost the same; times are of one micro-batch.
+std::string layer_table(const chain_profile& p) {
+  text_table t{{{"layers", right},
+                {"kind"},
+                {"parameters", right},
+                {"saved", right},
+                {"output", right},
+                {"transient", right},
+                {"forward", right},
+                {"backward", right}}};
+  for (std::size_t first = 0, past = 0; first < p.layers.size(); first = past) {
+    const layer_profile& l = p.layers[first];
+    for (past = first + 1; past < p.layers.size() && p.layers[past] == l;) ++past;
+    t.add({range(first, past), l.kind, to_string(l.parameters), to_string(l.saved), to_string(l.output),
+           to_string(std::max(l.forward_transient, l.backward_transient)), to_string(l.forward),
+           to_string(l.backward)});
+  }
+  return t.to_string("  ");
+}
+
+std::string shard_table(const model_plan& m) {
+  text_table t{{{"shard", right},
+                {"layers", right},
+                {"parameters", right},
+                {"to stage", right},
+                {"to compute", right},
+                {"forward", right},
+                {"backward", right},
+                {"update", right}}};
+  for (std::size_t i = 0; i < m.shards.size(); ++i) {
+    const shard_plan& s = m.shards[i];
+    const bool last = i + 1 == m.shards.size();
+    t.add({std::to_string(i), range(s.first_layer, s.last_layer), to_string(s.parameters),
+           to_string(std::max(s.forward.staging(), s.backward.staging())),
+           to_string(std::max(s.forward.computing(), s.backward.computing())), last ? "-" : to_string(s.forward_time),
+           to_string(s.backward_time), to_string(s.update_time)});
+  }
+  return t.to_string("  ");
+}
+
+bool same_plan(const model_plan& a, const model_plan& b) {
+  return a.profile == b.profile && a.micro_batches == b.micro_batches && a.cuts() == b.cuts();
+}
+
+/// Names of all models that are planned like this one.
+std::string names_like(const workload_plan& plan, const model_plan& m) {
+  std::string names;
+  for (const model_plan& other : plan.models)
+    if (same_plan(other, m)) names += (names.empty() ? "" : ", ") + other.name;
+  return names;
+}
+
+std::string model_text(const workload_plan& plan, const model_plan& m) {
+  std::string text =
+      fmt::format("{}\n  {} micro-batches of {} samples, {} shards, alone needs {} on a device\n\n",
+                  names_like(plan, m), m.micro_batches, m.samples, m.shards.size(), to_string(m.sufficient));
+  const auto profile = plan.profiles.find(m.profile);
+  if (profile != plan.profiles.end()) text += layer_table(*profile->second) + "\n";
+  return text + shard_table(m) + "\n";
+}
+
+std::string device_table(std::span<const device_info> devices) {
+  text_table t{{{"device"}, {"kind"}, {"speed", right}, {"memory", right}, {"link", right}, {"latency", right}}};
+  for (const device_info& d : devices)
+    t.add({d.name, d.kind, fmt::format("{:g}", d.speed), to_string(d.memory),
+           d.link.limited() ? to_string(d.link) : "not emulated", to_string(d.latency)});
+  return t.to_string();
+}
+
+}  // namespace
+
+std::string to_table(const workload_plan& plan, std::span<const device_info> devices) {
+  std::string text;
+  for (auto m = plan.models.begin(); m != plan.models.end(); ++m) {
+    const auto before = [&](const model_plan& other) { return same_plan(other, *m); };
+    if (std::find_if(plan.models.begin(), m, before) == m) text += model_text(plan, *m);
+  }
+  return text + device_table(devices) +
+         fmt::format("\nstaging room {}  computing room {}  smallest sufficient memory {} ({} bytes)\nhost {}\n",
+                     to_string(plan.staging_room), to_string(plan.computing_room), to_string(plan.sufficient),
+                     plan.sufficient.value(), to_string(plan.host_needed));
+}
+
+std::string to_lines(const forecast& f) {
+  const double share = f.makespan > duration::zero() ? seconds(f.limits.best()) / seconds(f.makespan) : 0;
+  return fmt::format("policy {}  predicted makespan {}{}  bound {} ({})  efficiency {:.0f} %\n", f.policy,
+                     to_string(f.makespan),
+                     f.shortened > 1 ? fmt::format(" (from a {}th of the steps)", f.shortened) : "",
+                     to_string(f.limits.best()), f.limits.best_name(), share * 100);
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,19 @@
+#pragma once
+// A plan, printed for people.
+
+#include "actors/simulation/forecast.hpp"
+#include "partition/plan.hpp"
+#include "runtime/device.hpp"
+
+#include <span>
+#include <string>
+
+namespace hydra::apps {
+
+/// Layers and shards of each model (models that cost the same together), then the budgets.
+std::string to_table(const workload_plan& plan, std::span<const device_info> devices);
+
+/// Makespan and bounds.
+std::string to_lines(const forecast& f);
+
+}  // namespace hydra::apps

@@ -1,0 +1,206 @@
+#include "partition/pilot.hpp"
+
+#include "runtime/accounting_allocator.hpp"
+#include "runtime/block_copy.hpp"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/headeronly/version.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <functional>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace hydra {
+
+/// One operation on each device, awaited together. Outlives the pilot while a late completion may still come.
+class pilot::round {
+ public:
+  explicit round(std::size_t devices) : done_(devices) {}
+
+  void begin() {
+    const std::lock_guard lock{mutex_};
+    std::ranges::fill(done_, std::nullopt);
+  }
+
+  void complete(std::size_t device, const completion& c) {
+    {
+      const std::lock_guard lock{mutex_};
+      done_[device] = c;
+    }
+    changed_.notify_all();
+  }
+
+  /// Completions of all devices; of those that are late, a fault.
+  std::vector<completion> wait(duration limit) {
+    std::unique_lock lock{mutex_};
+    const auto all_done = [this] { return std::ranges::all_of(done_, &std::optional<completion>::has_value); };
+    changed_.wait_for(lock, limit, all_done);
+    std::vector<completion> all;
+    for (const auto& d : done_) {
+      all.push_back(d.value_or(completion{.operation = {}, .begin = {}, .end = {}, .error = late(limit)}));
+    }
+    return all;
+  }
+
+ private:
+  static fault late(duration limit) {
+    return {fault_code::device_lost, fmt::format("the pilot pass has not ended within {}", to_string(limit))};
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::optional<completion>> done_;
+};
+
+namespace {
+
+constexpr byte_count unlimited{std::uint64_t{1} << 62};
+
+/// Throws the first fault if there is nothing else.
+void require_one(const std::vector<completion>& all) {
+  const auto failed = [](const completion& c) { return static_cast<bool>(c.error); };
+  if (std::ranges::all_of(all, failed)) {
+    throw fault_error(all.front().error);
+  }
+}
+
+}  // namespace
+
+/// What is copied there and back: too much for a cache, little enough for any machine.
+struct pilot::cargo {
+  byte_count size;
+  memory_account account{unlimited};
+  std::unique_ptr<host_arena> arena = make_host_arena(unlimited);
+  std::vector<host_block_ptr> homes;
+  std::vector<device_block_ptr> blocks;
+  std::vector<std::string> torch_devices;
+};
+
+std::shared_ptr<pilot::cargo> pilot::load(byte_count size) const {
+  auto c = std::make_shared<cargo>();
+  c->size = size;
+  for (const auto* d : devices_) {
+    c->torch_devices.push_back(d->info().torch_device);
+    c->homes.push_back(c->arena->allocate(size, "the pilot's copies"));
+    c->blocks.push_back(std::make_shared<device_block>());
+  }
+  return c;
+}
+
+pilot::pilot(std::span<device* const> devices, duration limit)
+    : devices_(devices), limit_(limit), round_(std::make_shared<round>(devices.size())) {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    devices_[i]->on_completion([r = round_, i](const completion& c) { r->complete(i, c); });
+  }
+}
+
+std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<void(std::size_t)>& work) {
+  round_->begin();
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    try {
+      devices_[i]->submit(queue, {.work = [work, i] { work(i); }, .bytes = {}, .estimate = {}, .label = {"pilot", {}}},
+                          {});
+    } catch (...) {
+      round_->complete(i, {.operation = {}, .begin = {}, .end = {}, .error = to_fault(std::current_exception())});
+    }
+  }
+  return round_->wait(limit_);
+}
+
+/// What the work gave on each device that did it, at least one; the others have failed.
+template <class Result>
+std::vector<Result> pilot::results_of(const std::function<Result()>& work) {
+  const auto results = std::make_shared<std::vector<Result>>(devices_.size());
+  const auto ended = everywhere(queue_kind::compute, [=](std::size_t i) { (*results)[i] = work(); });
+  require_one(ended);
+  std::vector<Result> good;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    if (!ended[i].error) {
+      good.push_back(std::move((*results)[i]));
+    }
+  }
+  return good;
+}
+
+chain_profile pilot::measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
+                             std::int64_t samples, std::uint32_t micro_batches) {
+  return merge(results_of<chain_samples>([=] { return sample_costs(*model, sample_target, samples, micro_batches); }));
+}
+
+std::string pilot::setting() {
+  const auto threads = std::make_shared<std::vector<int>>(devices_.size());
+  const auto ended = everywhere(queue_kind::compute, [=](std::size_t i) { (*threads)[i] = at::get_num_threads(); });
+  require_one(ended);
+  std::set<std::string> kinds;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    if (!ended[i].error) {
+      kinds.insert(fmt::format("{} with threads = {}", devices_[i]->info().kind, (*threads)[i]));
+    }
+  }
+  return fmt::format("{}; LibTorch {}", fmt::join(kinds, ", "), TORCH_VERSION);
+}
+
+/// One copy to each device and back; the time of both.
+std::vector<std::optional<duration>> pilot::round_trip(const std::shared_ptr<cargo>& goods) {
+  const auto in = everywhere(queue_kind::h2d, [goods](std::size_t d) {
+    const charge_to apart(goods->account);
+    copy_in(goods->homes[d], goods->size, goods->blocks[d], goods->torch_devices[d])();
+  });
+  const auto out =
+      everywhere(queue_kind::d2h, [goods](std::size_t d) { copy_out(goods->blocks[d], goods->homes[d])(); });
+  std::vector<std::optional<duration>> times(devices_.size());
+  for (std::size_t d = 0; d < times.size(); ++d) {
+    if (!in[d].error && !out[d].error) {
+      times[d] = (in[d].end - in[d].begin) + (out[d].end - out[d].begin);
+    }
+  }
+  return times;
+}
+
+std::vector<byte_rate> pilot::link_rates() {
+  constexpr byte_count size{std::uint64_t{4} << 20};
+  constexpr int trips = 5;
+  std::vector<byte_rate> rates;
+  std::ranges::transform(devices_, std::back_inserter(rates), [](const device* d) { return d->info().link; });
+  if (std::ranges::all_of(rates, &byte_rate::limited)) {
+    return rates;
+  }
+  const auto goods = load(size);
+  round_trip(goods);  // warm
+  std::vector<std::vector<duration>> times(devices_.size());
+  for (int i = 0; i < trips; ++i) {
+    const auto next = round_trip(goods);
+    for (std::size_t d = 0; d < next.size(); ++d) {
+      if (next[d]) {
+        times[d].push_back(*next[d]);
+      }
+    }
+  }
+  for (std::size_t d = 0; d < rates.size(); ++d) {
+    if (!rates[d].limited() && !times[d].empty()) {
+      rates[d] = byte_rate{2.0 * static_cast<double>(size.value()) / seconds(median(times[d]))};
+    }
+  }
+  return rates;
+}
+
+std::string fingerprint(const chain& model, const tensor_spec& sample_target, std::int64_t samples) {
+  std::string text = fmt::format("{} samples of {} -> {} by {}", samples, to_string(model.sample_input()),
+                                 to_string(sample_target), model.objective().name());
+  for (std::size_t i = 0, same = 0; i < model.size(); i += same) {
+    const auto signature = model.at(i).body->signature();
+    for (same = 1; i + same < model.size() && model.at(i + same).body->signature() == signature;) {
+      ++same;
+    }
+    text += fmt::format("; {} x {}", same, signature);
+  }
+  return text;
+}
+
+}  // namespace hydra

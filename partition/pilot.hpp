@@ -1,0 +1,54 @@
+#pragma once
+// The pilot pass on the devices of a run (the paper's, section 2.2).
+
+#include "models/chain.hpp"
+#include "partition/profile.hpp"
+#include "runtime/device.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// What is measured runs on the queues of all devices at the same time, as in the run: with their intra-op threads, and
+/// with their contention where several are threads of one machine. A device that fails is left out while another one
+/// does not. Times are those of the work, without the sleep that emulates `speed`; bytes are not charged to the device,
+/// so that a small budget can be told what would be enough.
+class pilot {
+ public:
+  /// Becomes the receiver of the devices' completions: they serve no run afterwards. `limit`: of one measurement; a
+  /// device that takes longer is taken to have failed.
+  pilot(std::span<device* const> devices, duration limit);
+
+  chain_profile measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
+                        std::int64_t samples, std::uint32_t micro_batches);
+
+  /// Rate of copies each way, per device: its link's, or measured where the link is not limited.
+  std::vector<byte_rate> link_rates();
+
+  /// What times depend on besides the model: kinds of devices with their threads, version of LibTorch.
+  std::string setting();
+
+ private:
+  class round;
+  struct cargo;
+  template <class Result>
+  std::vector<Result> results_of(const std::function<Result()>& work);
+  std::vector<std::optional<duration>> round_trip(const std::shared_ptr<cargo>& goods);
+  std::shared_ptr<cargo> load(byte_count size) const;
+  std::vector<completion> everywhere(queue_kind queue, const std::function<void(std::size_t)>& work);
+
+  std::span<device* const> devices_;
+  duration limit_;
+  std::shared_ptr<round> round_;
+};
+
+/// Everything of a chain that its costs depend on, in words; equal neighbours are counted.
+std::string fingerprint(const chain& model, const tensor_spec& sample_target, std::int64_t samples);
+
+}  // namespace hydra

@@ -1,0 +1,138 @@
+#include "partition/plan_file.hpp"
+
+#include "partition/profile_json.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/nearest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+using json = nlohmann::json;
+using ordered = nlohmann::ordered_json;
+
+[[noreturn]] void refuse(const std::string& source, const std::string& why) {
+  throw fault_error(fault_code::bad_input, fmt::format("plan \"{}\": {}", source, why));
+}
+
+ordered json_of(const shard_plan& s) {
+  return {{"first_layer", s.first_layer},
+          {"last_layer", s.last_layer - 1},
+          {"parameter_bytes", s.parameters.value()},
+          {"moment_bytes", s.moments.value()},
+          {"input_bytes", s.input.value()},
+          {"output_bytes", s.output.value()},
+          {"staging_bytes", s.backward.staging().value()},
+          {"computing_bytes", s.backward.computing().value()},
+          {"forward_s", seconds(s.forward_time)},
+          {"backward_s", seconds(s.backward_time)},
+          {"update_s", seconds(s.update_time)}};
+}
+
+ordered json_of(const model_plan& m) {
+  ordered model{{"name", m.name},
+                {"micro_batches", m.micro_batches},
+                {"samples", m.samples},
+                {"sufficient_bytes", m.sufficient.value()},
+                {"profile", m.profile}};
+  for (const auto& s : m.shards) {
+    model["shards"].push_back(json_of(s));
+  }
+  return model;
+}
+
+saved_plan::saved_model model_from_json(const json& j) {
+  saved_plan::saved_model m;
+  for (const auto& s : j.at("shards")) {
+    if (s.at("first_layer").get<std::size_t>() != m.layers) {
+      throw fault_error(fault_code::bad_input,
+                        fmt::format("shard {} does not start with layer {}", m.cuts.size(), m.layers));
+    }
+    m.cuts.push_back(m.layers);
+    m.layers = s.at("last_layer").get<std::size_t>() + 1;
+  }
+  validate_cuts(m.cuts, m.layers, j.at("name").get<std::string>());
+  return m;
+}
+
+saved_plan plan_from_json(const json& j) {
+  saved_plan plan;
+  for (const auto& m : j.at("models")) {
+    plan.models.emplace(m.at("name").get<std::string>(), model_from_json(m));
+  }
+  for (const auto& [key, profile] : j.at("profiles").items()) {
+    plan.profiles.emplace(key, std::make_shared<const chain_profile>(profile_from_json(profile)));
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::string to_json(const workload_plan& plan) {
+  ordered root{{"staging_room_bytes", plan.staging_room.value()},
+               {"computing_room_bytes", plan.computing_room.value()},
+               {"sufficient_bytes", plan.sufficient.value()},
+               {"host_bytes", plan.host_needed.value()},
+               {"models", ordered::array()},
+               {"profiles", ordered::object()}};
+  for (const auto& m : plan.models) {
+    root["models"].push_back(json_of(m));
+  }
+  for (const auto& [key, profile] : plan.profiles) {
+    root["profiles"][key] = profile_to_json(*profile);
+  }
+  return root.dump(2) + "\n";
+}
+
+saved_plan parse_plan(std::string_view text, std::string source) {
+  try {
+    auto plan = plan_from_json(json::parse(text));
+    plan.source = std::move(source);
+    return plan;
+  } catch (const json::parse_error& e) {
+    refuse(source,
+           fmt::format("is no JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
+  } catch (const json::exception& e) {
+    refuse(source,
+           fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", e.what()));
+  } catch (const fault_error& e) {
+    refuse(source, e.what_happened().text);
+  }
+}
+
+saved_plan load_plan(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  if (!in || std::filesystem::is_directory(file)) {
+    refuse(file.string(), "no such file, or it cannot be read (relative paths start at the working directory)");
+  }
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  return parse_plan(text, file.string());
+}
+
+cut_points cuts_for(const saved_plan& plan, const std::string& model, std::size_t layers) {
+  const auto found = plan.models.find(model);
+  if (found == plan.models.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, m] : plan.models) {
+      names.push_back(name);
+    }
+    refuse(plan.source, names.empty() ? "has no models"
+                                      : fmt::format("has no model '{}'; the nearest is '{}' of {}", model,
+                                                    nearest_name(model, names), fmt::join(names, ", ")));
+  }
+  if (found->second.layers != layers) {
+    refuse(plan.source, fmt::format("cuts {} layers of model '{}', but its chain has {}; plan it again, or choose "
+                                    "other cuts",
+                                    found->second.layers, model, layers));
+  }
+  return found->second.cuts;
+}
+
+}  // namespace hydra

@@ -1,0 +1,29 @@
+#pragma once
+// What a step of the host optimizer costs.
+
+#include "models/update_rule.hpp"
+#include "runtime/bytes.hpp"
+
+#include <cstddef>
+
+namespace hydra {
+
+/// Elements per second; zero: not known, takes no time.
+class element_rate {
+ public:
+  constexpr element_rate() = default;
+  constexpr explicit element_rate(double per_second) : per_second_(per_second) {}
+  constexpr double per_second() const noexcept { return per_second_; }
+  duration time_for(std::size_t elements) const noexcept;
+
+ private:
+  double per_second_ = 0;
+};
+
+/// Measures the rule on the calling thread, on buffers that leave the caches of a core: median of a few steps.
+element_rate measure_update(const update_options& rule);
+
+/// Do the two rules do the same arithmetic on each element?
+bool same_arithmetic(const update_options& a, const update_options& b) noexcept;
+
+}  // namespace hydra

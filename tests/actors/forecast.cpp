@@ -1,0 +1,59 @@
+// Real plans in virtual time.
+
+#include "actors/simulation/forecast.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "tests/support/small_run.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// As many models of two shards, planned: visits of 2 ms, shards of 1 ms to copy.
+forecast_setup planned(std::size_t models, std::size_t devices, std::uint32_t steps) {
+  forecast_setup setup;
+  for (std::size_t i = 0; i < devices; ++i) {
+    setup.devices.push_back(roomy_device(i));
+  }
+  for (std::size_t i = 0; i < models; ++i) {
+    setup.models.push_back(make_simulated_model(even_model("m" + std::to_string(i), 2, steps, 2ms, 1ms)));
+  }
+  setup.chosen = make_policy("sharded-lrtf", 0);
+  return setup;
+}
+
+}  // namespace
+
+TEST_CASE("a forecast takes as long as the simulation of the same models, to the nanosecond") {
+  std::vector<simulated_model> models{even_model("m0", 2, 3, 2ms, 1ms), even_model("m1", 2, 3, 2ms, 1ms)};
+  const auto simulated = makespan(*finished(even_run(models, 1)));
+  const auto f = predict(planned(2, 1, 3));
+  CHECK(f.makespan == simulated);
+  CHECK(f.policy == "sharded-lrtf");
+  CHECK(f.shortened == 1);
+}
+
+TEST_CASE("a forecast is never below its bounds, and counts the update and the copies of each step's turn") {
+  auto setup = planned(1, 1, 4);
+  const auto chain = predict(planned(1, 1, 4)).limits.chain;
+  auto slow = std::make_shared<sharded_model>(*setup.models.front());
+  slow->plan.shards.front().update_time = 5ms;
+  setup.models.front() = slow;
+  const auto f = predict(std::move(setup));
+  CHECK(f.limits.chain == chain + 4 * 5ms);
+  CHECK(f.makespan >= f.limits.best());
+}
+
+TEST_CASE("a long run is predicted from a short one of the same models") {
+  auto setup = planned(2, 1, 400);
+  setup.most_units = 2 * 3 * 100;
+  const auto f = predict(std::move(setup));
+  CHECK(f.shortened == 4);
+  const auto exact = predict(planned(2, 1, 400)).makespan;
+  CHECK(f.makespan >= exact);
+  CHECK(f.makespan < exact * 102 / 100);
+}

@@ -1,0 +1,77 @@
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+outcome plan(const temporary_folder& folder, const std::string& text, const std::string& options = "") {
+  folder.write("w.toml", text);
+  return run_hydra(folder, "plan w.toml " + options);
+}
+
+const std::string grid = "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n";
+
+}  // namespace
+
+TEST_CASE("a plan is printed with layers, shards, budgets and what the run would take; nothing is made") {
+  const temporary_folder folder;
+  const outcome o = plan(folder, example + grid);
+  CHECK(o.status == 0);
+  CHECK(o.err.empty());
+  CHECK_THAT(o.out, Contains("gpt-1e-3, gpt-3e-4") && Contains("layers") && Contains("shard") &&
+                        Contains("smallest sufficient memory") && Contains("predicted makespan"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+}
+
+TEST_CASE("a plan as JSON is the plan with its forecast") {
+  const temporary_folder folder;
+  const auto j = nlohmann::json::parse(plan(folder, example, "--json").out);
+  CHECK(j["models"][0]["name"] == "gpt");
+  CHECK(j["models"][0]["shards"][0]["update_s"] > 0);
+  CHECK(j["predicted"]["makespan_s"] >= j["predicted"]["bound_s"]);
+}
+
+TEST_CASE("a saved plan cuts the model of the same name again, and its profile is not measured again") {
+  const temporary_folder folder;
+  REQUIRE(plan(folder, bent("steps = 3", "steps = 3\ncuts = [0, 1, 3]"), "--save plan.json").status == 0);
+  const outcome again = plan(folder, bent("steps = 3", "steps = 3\ncuts = \"plan.json\""), "--save again.json");
+  REQUIRE(again.status == 0);
+  const auto first = nlohmann::json::parse(folder.read("plan.json"));
+  const auto second = nlohmann::json::parse(folder.read("again.json"));
+  CHECK(second["models"][0]["shards"].size() == 3);
+  CHECK(second["profiles"] == first["profiles"]);  // the times, too: no two pilots agree to the nanosecond
+}
+
+TEST_CASE("a saved plan that does not suit is refused where the cuts are given") {
+  const temporary_folder folder;
+  REQUIRE(plan(folder, example, "--save plan.json").status == 0);
+  const std::string saved = bent("steps = 3", "steps = 3\ncuts = \"./plan.json\"");
+  const auto with = [&](const std::string& part, const std::string& by) {
+    std::string text = saved;
+    return text.replace(text.find(part), part.size(), by);
+  };
+  CHECK_THAT(plan(folder, with("name = \"gpt\"", "name = \"other\"")).err,
+             StartsWith("w.toml:17: model.cuts: ") && Contains("no model 'other'"));
+  CHECK_THAT(plan(folder, with("layers = 2", "layers = 3")).err,
+             StartsWith("w.toml:17: model.cuts: ") && Contains("4 layers of model 'gpt'"));
+  folder.write("plan.json", "half a pl");
+  const outcome garbage = plan(folder, saved);
+  CHECK(garbage.status == 2);
+  CHECK_THAT(garbage.err, StartsWith("w.toml:17: model.cuts: ") && Contains("is no JSON"));
+}
+
+TEST_CASE("a plan that cannot fit ends with status 3 and the sufficient memory") {
+  const temporary_folder folder;
+  const outcome o = plan(folder, bent("24MiB", "1KiB"));
+  CHECK(o.status == 3);
+  CHECK_THAT(o.err, Contains("smallest sufficient memory") && Contains("alone the model needs memory = "));
+}
+
+}  // namespace hydra::apps

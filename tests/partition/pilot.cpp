@@ -1,0 +1,110 @@
+#include "partition/pilot.hpp"
+
+#include "runtime/cpu_device.hpp"
+#include "runtime/fault.hpp"
+#include "tests/support/fake_device.hpp"
+#include "tests/support/mortal_device.hpp"
+#include "tests/support/small_models.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace hydra::literals;
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr duration long_enough = 5min;
+
+const small_model& gpt() {
+  static const auto m = small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6});
+  return m;
+}
+
+chain_profile measured_on(std::vector<device*> devices) {
+  return pilot(devices, long_enough).measure(gpt().body, gpt().data->sample_target(), 2, 1);
+}
+
+/// Of the same bytes; times are what they are.
+void check_same_bytes(chain_profile a, chain_profile b) {
+  for (auto* p : {&a, &b}) {
+    for (auto& layer : p->layers) layer.forward = layer.backward = {};
+  }
+  CHECK(a == b);
+}
+
+}  // namespace
+
+TEST_CASE("a pilot on several devices sees the bytes that a thread by itself sees, and times") {
+  const auto first = make_cpu_device("cpu:0", {.memory = 1_MiB}), second = make_cpu_device("cpu:1", {.memory = 1_MiB});
+  const auto profile = measured_on({first.get(), second.get()});
+  check_same_bytes(profile, profile_of(gpt(), 2));
+  for (const auto& layer : profile.layers) {
+    CHECK(layer.forward > duration{});
+    CHECK(layer.backward > duration{});
+  }
+}
+
+TEST_CASE("a pilot needs no memory of its device's budget") {
+  const auto tiny = make_cpu_device("cpu:0", {.memory = 1_KiB});
+  check_same_bytes(measured_on({tiny.get()}), profile_of(gpt(), 2));
+  CHECK(tiny->memory().peak == 0_B);
+}
+
+TEST_CASE("a device that dies in the pilot is left out; if all do, its fault is told") {
+  const auto alive = make_cpu_device("cpu:0", {.memory = 1_MiB});
+  mortal_device dead(make_cpu_device("cpu:1", {.memory = 1_MiB}), 0);
+  check_same_bytes(measured_on({alive.get(), &dead}), profile_of(gpt(), 2));
+  mortal_device also_dead(make_cpu_device("cpu:2", {.memory = 1_MiB}), 0);
+  CHECK_THROWS_WITH(measured_on({&also_dead}), Contains("cpu:2 has died"));
+}
+
+TEST_CASE("a device that never answers is not awaited beyond the limit") {
+  fake_device silent(fake_info(1_MiB), fake_device::drive::by_hand);
+  device* const devices[] = {&silent};
+  CHECK_THROWS_WITH(pilot(devices, 0ns).setting(), Contains("has not ended within"));
+  silent.stop();
+  silent.drain();
+}
+
+TEST_CASE("a layer's fault in the pilot is told as it is") {
+  const auto machine = make_cpu_device("cpu:0", {.memory = 1_MiB});
+  device* const devices[] = {machine.get()};
+  pilot measures(devices, long_enough);
+  CHECK_THROWS_AS(measures.measure(gpt().body, tensor_spec{{3}, element::i64}, 2, 1), fault_error);
+}
+
+TEST_CASE("the setting of a pilot names kinds of devices, their threads and LibTorch, each once") {
+  const auto one = make_cpu_device("cpu:0", {.memory = 1_MiB}),
+             two = make_cpu_device("cpu:1", {.memory = 1_MiB, .threads = 2}),
+             more = make_cpu_device("cpu:2", {.memory = 1_MiB});
+  device* const equal[] = {one.get(), more.get()};
+  const auto text = pilot(equal, long_enough).setting();
+  CHECK_THAT(text, Contains("cpu with threads = 1; LibTorch 2."));
+  device* const other[] = {two.get()};
+  CHECK_THAT(pilot(other, long_enough).setting(), Contains("cpu with threads = 2; LibTorch 2."));
+}
+
+TEST_CASE("the rate of an emulated link is taken from the device, another one is measured") {
+  const auto slow = make_cpu_device("cpu:0", {.memory = 1_KiB, .link = 10_GiB_per_s}),
+             free = make_cpu_device("cpu:1", {.memory = 1_KiB});
+  device* const devices[] = {slow.get(), free.get()};
+  const auto rates = pilot(devices, long_enough).link_rates();
+  CHECK(rates.at(0) == 10_GiB_per_s);
+  CHECK(rates.at(1).limited());
+}
+
+TEST_CASE("a fingerprint tells chains, samples and targets apart and counts equal neighbours") {
+  const auto target = gpt().data->sample_target();
+  const auto text = fingerprint(*gpt().body, target, 2);
+  CHECK_THAT(text, Contains("; 2 x "));
+  CHECK(text == fingerprint(*small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6}).body, target, 2));
+  CHECK(text != fingerprint(*gpt().body, target, 3));
+  CHECK(text != fingerprint(*small_gpt({.layers = 3, .width = 16, .heads = 2, .context = 6}).body, target, 2));
+  CHECK(text != fingerprint(*small_gpt({.layers = 2, .width = 16, .heads = 4, .context = 6}).body, target, 2));
+  CHECK(text != fingerprint(*gpt().body, tensor_spec{{7}, element::i64}, 2));
+}

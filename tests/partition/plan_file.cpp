@@ -1,0 +1,136 @@
+#include "partition/plan_file.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/support/random_profile.hpp"
+#include "tests/support/small_models.hpp"
+#include "tests/support/temporary_file.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <random>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace hydra::literals;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Two models of one profile, cut differently.
+workload_plan two_models() {
+  static const auto model = small_gpt({.layers = 3, .width = 16, .heads = 2, .context = 6});
+  static const auto profile = std::make_shared<const chain_profile>(profile_of(model, 2));
+  const plan_request first{.name = "a",
+                           .model = model.body.get(),
+                           .profile = profile.get(),
+                           .micro_batches = 2,
+                           .moments = 2,
+                           .cuts = cut_points{0, 2}};
+  plan_request second = first;
+  second.name = "b";
+  second.cuts = cut_points{0, 1, 4};
+  const plan_request requests[] = {first, second};
+  const plan_device device{.name = "d", .memory = 1_GiB, .reserve = {}};
+  auto plan = make_plan(requests, {&device, 1});
+  plan.models[0].profile = plan.models[1].profile = "gpt";
+  plan.profiles.emplace("gpt", profile);
+  return plan;
+}
+
+fault refusal(std::string_view text) {
+  try {
+    parse_plan(text, "plan.json");
+  } catch (const fault_error& e) {
+    return e.what_happened();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a plan is written as JSON with its shards, bytes and times") {
+  const auto plan = two_models();
+  const auto json = nlohmann::json::parse(to_json(plan));
+  CHECK(json["host_bytes"] == plan.host_needed.value());
+  CHECK(json["sufficient_bytes"] == plan.sufficient.value());
+  CHECK(json["models"].size() == 2);
+  CHECK(json["models"][0]["name"] == "a");
+  CHECK(json["models"][0]["shards"][0]["last_layer"] == 1);
+  CHECK(json["models"][0]["shards"][1]["parameter_bytes"] == plan.models[0].shards[1].parameters.value());
+  CHECK(json["profiles"]["gpt"]["costs"].size() == 3);  // embeddings, three blocks, head
+}
+
+TEST_CASE("a plan that is read back has the cuts and, to the nanosecond, the profiles of the one that was written") {
+  const auto plan = two_models();
+  const temporary_file file(to_json(plan));
+  const auto saved = load_plan(file.path());
+  CHECK(cuts_for(saved, "a", 5) == cut_points{0, 2});
+  CHECK(cuts_for(saved, "b", 5) == cut_points{0, 1, 4});
+  CHECK(*saved.profiles.at("gpt") == *plan.profiles.at("gpt"));
+}
+
+TEST_CASE("profiles of any bytes and times survive being written") {
+  std::mt19937 random(41);
+  workload_plan plan;
+  for (int i = 0; i < 50; ++i) {
+    auto p = random_profile(random, 1 + random() % 12);
+    for (auto& layer : p.layers) {
+      layer.forward = duration{random() % 4000000000};
+      layer.backward = duration{random()} * (random() % 100000);
+      layer.kind = "a \"layer\"; of 3";
+    }
+    plan.profiles.emplace(std::to_string(i), std::make_shared<const chain_profile>(p));
+  }
+  const auto saved = parse_plan(to_json(plan), "plan.json");
+  for (const auto& [key, profile] : plan.profiles) {
+    CHECK(*saved.profiles.at(key) == *profile);
+  }
+}
+
+TEST_CASE("a saved plan refuses a model it does not have, naming the nearest, and a chain of another length") {
+  const auto saved = parse_plan(to_json(two_models()), "plan.json");
+  CHECK_THROWS_WITH(cuts_for(saved, "bb", 5),
+                    Contains("plan \"plan.json\"") && Contains("no model 'bb'") && Contains("'b'"));
+  CHECK_THROWS_WITH(cuts_for(saved, "a", 6), Contains("5 layers of model 'a'") && Contains("has 6"));
+}
+
+TEST_CASE("a file that is missing, a folder, empty or no JSON is refused by name") {
+  CHECK_THROWS_WITH(load_plan("nowhere.json"), Contains("plan \"nowhere.json\": no such file"));
+  CHECK_THROWS_WITH(load_plan("/"), Contains("plan \"/\""));
+  CHECK_THAT(refusal("").text, Contains("plan \"plan.json\": is no JSON"));
+  CHECK_THAT(refusal("[model]\n").text, Contains("is no JSON"));
+}
+
+TEST_CASE("JSON that is no plan is refused") {
+  for (const char* text :
+       {"[]", "3", "{}", R"({"models": 3, "profiles": {}})", R"({"models": [{}], "profiles": {}})",
+        R"({"models": [{"name": "a", "shards": []}], "profiles": {}})",
+        R"({"models": [{"name": "a", "shards": [{"first_layer": 1, "last_layer": 2}]}], "profiles": {}})",
+        R"({"models": [], "profiles": {"x": {"samples": 1}}})"}) {
+    INFO(text);
+    CHECK(refusal(text).code == fault_code::bad_input);
+    CHECK_THAT(refusal(text).text, Contains("plan \"plan.json\": "));
+  }
+}
+
+TEST_CASE("a plan cut off anywhere is refused, never taken for a whole one") {
+  const auto text = to_json(two_models());
+  const auto end = text.find_last_of('}');
+  for (std::size_t n = 0; n < end; n += 7) {
+    CHECK(refusal(text.substr(0, n)).code == fault_code::bad_input);
+  }
+}
+
+TEST_CASE("a plan with any one value changed for another kind of value is refused or read, and nothing else") {
+  const auto whole = nlohmann::json::parse(to_json(two_models())).flatten();
+  for (const auto& [path, value] : whole.items()) {
+    for (const auto& other :
+         {nlohmann::json("text"), nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json(nullptr)}) {
+      auto bent = whole;
+      bent[path] = other;
+      const auto code = refusal(bent.unflatten().dump()).code;
+      CHECK((code == fault_code::none || code == fault_code::bad_input));
+    }
+  }
+}
