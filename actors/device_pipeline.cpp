@@ -162,6 +162,9 @@ void device_pipeline::completed(const completion& c) {
   if (op.kind == op_kind::promote || op.kind == op_kind::promote_input) {
     on_promoted(op);
   }
+  if (op.kind == op_kind::copy_back) {
+    end_copy_back(v);
+  }
   if (c.error) {
     fail(v, c.error);
     fail_behind(c.operation);
@@ -561,10 +564,35 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
   batch.output = output;
   batch.input.block.reset();
   batch.second.block.reset();
+  submit_demotions(v, k, output);
   if (v.all_submitted()) {
+    if (options_.copy_back_clean && !has_gradients(v.what)) {
+      copy_back(v);  // behind the outputs, for which others wait
+    }
     v.parameters.block.reset();
   }
-  submit_demotions(v, k, output);
+}
+
+/// Ablation: what a system without clean blocks would do. The bytes stay pinned until they have been copied.
+void device_pipeline::copy_back(visit_record& v) {
+  const auto id = parameters_of(v.what);
+  const auto bytes = v.model->plan.bytes_of(id);
+  cache_.pin(id);
+  operation op{.work = copy_for_nothing(v.parameters.block, copied_back_),
+               .bytes = bytes,
+               .estimate = {},
+               .label = {"copy_back", fmt::format("{} of {}", to_string(id.kind), detail_of(v))}};
+  const std::vector<ticket> after{v.batches.back().compute};
+  submit(queue_kind::d2h, std::move(op), after,
+         {.owner = &v, .kind = op_kind::copy_back, .batch = 0, .lease = {}, .bytes = bytes, .label = {}});
+}
+
+void device_pipeline::end_copy_back(const visit_record& v) {
+  const auto id = parameters_of(v.what);
+  cache_.unpin(id);
+  if (!options_.cache) {
+    cache_.drop(id);
+  }
 }
 
 void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const device_block_ptr& output) {

@@ -8,6 +8,7 @@
 #include "runtime/device.hpp"
 #include "runtime/trace.hpp"
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@ struct pipeline_options {
   std::uint32_t slots = 1;         ///< units staged besides the one computing; 1 = the paper's double buffer
   bool double_buffer = true;       ///< false: the credit comes back when the device falls idle
   bool cache = true;               ///< false: blocks leave with their visit
+  bool copy_back_clean = false;    ///< true: parameters of forward visits are copied to the host, to no purpose
   byte_count staging_room{};       ///< X of the plan: outputs stay cached only while this much can still be staged
 };
 
@@ -83,7 +85,7 @@ class device_pipeline {
   std::string describe() const;
 
  private:
-  enum class op_kind : std::uint8_t { promote, promote_input, compute, demote_output, demote_gradients, demote_loss };
+  enum class op_kind : std::uint8_t { promote, promote_input, compute, demote_output, demote_gradients, demote_loss, copy_back };
   struct operation_record {
     visit_record* owner = nullptr;
     op_kind kind = op_kind::compute;
@@ -139,6 +141,8 @@ class device_pipeline {
   void submit_compute(visit_record& v, std::size_t k);
   void submit_demotions(visit_record& v, std::size_t k, const device_block_ptr& output);
   void demote(visit_record& v, op_kind kind, std::size_t k, const block_id& id, device_block_ptr from);
+  void copy_back(visit_record& v);
+  void end_copy_back(const visit_record& v);
   void keep_output(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready);
 
   // -- events ------------------------------------------------------------------------------------------------------
@@ -180,6 +184,7 @@ class device_pipeline {
   std::optional<time_point> last_compute_end_;
   std::vector<copy_interval> copies_in_;  ///< heard of since the last computation ended
   std::vector<copy_interval> copies_out_;
+  std::shared_ptr<std::vector<std::byte>> copied_back_ = std::make_shared<std::vector<std::byte>>();
   pipeline_counters counters_;
 };
 

@@ -26,8 +26,9 @@ batch_order order_of(const model_description& m, const data_source& source, std:
   return {.samples = samples, .batch_size = m.batch_size, .seed = m.seed.value_or(seed), .shuffle = m.data.shuffle};
 }
 
-/// Whole micro-batches of validation data; none if there are none and nobody asked for them.
-std::uint32_t evaluation_of(const model_description& m, const data_source& source) {
+}  // namespace
+
+std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source) {
   const auto samples = source.samples(split::validation);
   const std::size_t each = m.batch_size / m.micro_batches;
   const auto there = static_cast<std::uint32_t>(samples / each);
@@ -45,8 +46,6 @@ std::uint32_t evaluation_of(const model_description& m, const data_source& sourc
   }
   return static_cast<std::uint32_t>(wanted);
 }
-
-}  // namespace
 
 void validate(const model_description& m) {
   if (m.name.empty()) {
@@ -78,7 +77,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
   }
   p.data.order = order_of(m, *p.data.source, seed_);
   p.steps = m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(p.data.order.batches_per_epoch());
-  p.evaluation = evaluation_of(m, *p.data.source);
+  p.evaluation = evaluation_micro_batches(m, *p.data.source);
   p.cuts = cuts_of(m, p.model->size());
   find_profile(p, m);
   p.update = update_of(m.optimizer);

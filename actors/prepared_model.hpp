@@ -54,6 +54,10 @@ class model_preparer {
   duration pilot_time_{};
 };
 
+/// Whole micro-batches of an evaluation; none if there are no validation data and nobody asked for an evaluation. Throws
+/// fault_error{bad_input} if they are too few for what was asked.
+std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source);
+
 /// Throws fault_error{bad_input} for impossible values, naming model and key.
 void validate(const model_description& m);
 

@@ -1,7 +1,5 @@
 #include "actors/progress.hpp"
 
-#include "actors/text_table.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +9,11 @@ namespace hydra {
 
 namespace {
 
-constexpr auto erase_line = "\r\x1b[K";
+constexpr auto erase_below = "\r\x1b[J";
+
+/// A unit says when it has landed, not when the next one starts: a device is idle when it is overdue.
+constexpr auto least_activity = std::chrono::seconds(1);
+constexpr int units_of_activity = 3;
 
 }  // namespace
 
@@ -19,16 +21,18 @@ progress_printer::progress_printer(std::ostream& out, progress_options options, 
     : out_(out), options_(options), start_(start), drawn_(start) {}
 
 void progress_printer::expect(const std::string& name, std::uint32_t steps, duration step_time) {
-  models_[name] = {.done = 0, .steps = steps, .weight = seconds(step_time)};
+  const auto position = models_.size();
+  models_[name] = {.position = position, .steps = steps, .weight = seconds(step_time), .loss = {}};
 }
 
 void progress_printer::step(const std::string& name, step_index step, std::uint32_t steps, float loss, time_point now) {
-  auto& m = models_.try_emplace(name, model{.done = 0, .steps = steps, .weight = mean_weight()}).first->second;
+  const model stranger{.position = models_.size(), .steps = steps, .weight = mean_weight(), .loss = {}};
+  auto& m = models_.try_emplace(name, stranger).first->second;
   m.done = step.value + 1;
   m.steps = steps;
-  latest_ = fmt::format("{} {}/{} loss {:.4f}", name, m.done, steps, loss);
+  m.loss = loss;
   if (due(now)) {
-    draw(now);
+    options_.live ? draw_lines(now) : draw_line(name, now);
   }
 }
 
@@ -38,8 +42,11 @@ void progress_printer::left(const std::string& name) {
   }
 }
 
-void progress_printer::devices_busy(std::size_t busy, std::size_t devices) {
-  busy_ = fmt::format("{}/{} devices busy", busy, devices);
+void progress_printer::unit_completed(device_id device, duration compute, time_point now) {
+  busy_until_[device] = now + std::max<duration>(least_activity, units_of_activity * compute);
+  if (options_.live && due(now)) {
+    draw_lines(now);
+  }
 }
 
 void progress_printer::finish(time_point now) {
@@ -47,7 +54,7 @@ void progress_printer::finish(time_point now) {
   for (const auto& [name, m] : models_) {
     steps += m.done;
   }
-  out_ << (options_.live ? erase_line : "")
+  out_ << (options_.live ? erase_below : "")
        << fmt::format("{} steps of {} models in {}\n", steps, models_.size(), coarse_time(now - start_)) << std::flush;
 }
 
@@ -66,6 +73,27 @@ std::optional<duration> progress_printer::remaining(time_point now) const {
   return f > 0 ? std::optional{from_seconds(seconds(now - start_) * (1 - f) / f)} : std::nullopt;
 }
 
+/// At its pace so far; it cannot take longer than the run, of which it is a part.
+model_progress progress_printer::progress_of(const std::string& name, const model& m, time_point now) const {
+  model_progress p{.name = name, .done = m.done, .steps = m.steps, .loss = m.loss, .left = {}};
+  if (m.done > 0) {
+    const auto own = from_seconds(seconds(now - start_) * (m.steps - m.done) / m.done);
+    p.left = std::min(own, remaining(now).value_or(own));
+  }
+  return p;
+}
+
+progress_state progress_printer::state(time_point now) const {
+  progress_state s{.fraction = fraction(), .elapsed = now - start_, .left = remaining(now), .devices = options_.devices,
+                   .models = std::vector<model_progress>(models_.size())};
+  for (const auto& [name, m] : models_) {
+    s.models[m.position] = progress_of(name, m, now);
+  }
+  s.busy = static_cast<std::size_t>(
+      std::ranges::count_if(busy_until_, [now](const auto& device) { return device.second > now; }));
+  return s;
+}
+
 double progress_printer::mean_weight() const {
   double sum = 0;
   for (const auto& [name, m] : models_) {
@@ -81,36 +109,21 @@ bool progress_printer::due(time_point now) const {
   return now - drawn_ >= options_.plain_interval || static_cast<int>(fraction() * 10) > tenths_drawn_;
 }
 
-std::string progress_printer::line(time_point now) const {
-  auto text = fmt::format("{:3.0f} %  {}", fraction() * 100, latest_);
-  text += busy_.empty() ? "" : "  " + busy_;
-  text += "  " + coarse_time(now - start_);
-  if (const auto left = remaining(now)) {
-    text += ", " + coarse_time(*left) + " left";
+void progress_printer::draw_lines(time_point now) {
+  const auto lines = progress_lines(state(now), options_.width - 1, options_.most_models);  // a full line would wrap
+  out_ << erase_below << fmt::format("{}\r", fmt::join(lines, "\n"));
+  if (lines.size() > 1) {
+    out_ << fmt::format("\x1b[{}A", lines.size() - 1);
   }
-  return text;
+  out_ << std::flush;
+  drawn_ = now;
 }
 
-void progress_printer::draw(time_point now) {
-  const auto text = line(now);
-  if (options_.live) {
-    out_ << erase_line << clip(text, options_.width - 1) << std::flush;  // a full line would wrap
-  } else {
-    out_ << text << std::endl;
-  }
+void progress_printer::draw_line(const std::string& latest, time_point now) {
+  const auto s = state(now);
+  out_ << plain_line(s, s.models[models_.at(latest).position]) << std::endl;
   drawn_ = now;
   tenths_drawn_ = static_cast<int>(fraction() * 10);
-}
-
-std::string coarse_time(duration d) {
-  const auto s = std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(d).count(), 0);
-  if (s < 60) {
-    return fmt::format("{} s", s);
-  }
-  if (s < 3600) {
-    return fmt::format("{} min {:02} s", s / 60, s % 60);
-  }
-  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
 }
 
 }  // namespace hydra

@@ -1,6 +1,7 @@
 #pragma once
-// Progress of a run as text: one live line on a terminal, plain lines elsewhere. Pure: time is passed in.
+// Progress of a run: a few live lines on a terminal, plain lines elsewhere. Pure: time is passed in.
 
+#include "actors/progress_lines.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/ids.hpp"
 
@@ -10,17 +11,21 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
 struct progress_options {
   bool live = false;                                        ///< the stream is a terminal
   std::size_t width = 80;                                   ///< columns of the terminal
-  duration live_interval = std::chrono::milliseconds(100);  ///< least time between two drawings of the live line
+  std::size_t most_models = 8;                              ///< lines of models on a terminal
+  std::size_t devices = 0;                                  ///< of the run; 0: their activity is not shown
+  duration live_interval = std::chrono::milliseconds(100);  ///< least time between two drawings of the live lines
   duration plain_interval = std::chrono::seconds(5);        ///< most time between two plain lines, if steps complete
 };
 
-/// Writes to a stream that outlives it. Not thread-safe.
+/// Writes to a stream that outlives it. On a terminal the cursor rests at the start of the live lines, so that what
+/// others write there (a log) stays and the lines move on below it. Not thread-safe.
 class progress_printer {
  public:
   progress_printer(std::ostream& out, progress_options options, time_point start);
@@ -32,7 +37,8 @@ class progress_printer {
   void step(const std::string& name, step_index step, std::uint32_t steps, float loss, time_point now);
   /// The model was stopped or has failed: what is left of it does not count.
   void left(const std::string& name);
-  void devices_busy(std::size_t busy, std::size_t devices);
+  /// A device has completed a unit that it computed for so long. It counts as busy for a while.
+  void unit_completed(device_id device, duration compute, time_point now);
   /// The last line.
   void finish(time_point now);
 
@@ -43,14 +49,18 @@ class progress_printer {
 
  private:
   struct model {
+    std::size_t position = 0;   ///< in the workload
     std::uint32_t done = 0;
     std::uint32_t steps = 0;
-    double weight = 1;  ///< seconds per step
+    double weight = 1;          ///< seconds per step
+    std::optional<float> loss;
   };
+  model_progress progress_of(const std::string& name, const model& m, time_point now) const;
+  progress_state state(time_point now) const;
   double mean_weight() const;
   bool due(time_point now) const;
-  std::string line(time_point now) const;
-  void draw(time_point now);
+  void draw_lines(time_point now);
+  void draw_line(const std::string& latest, time_point now);
 
   std::ostream& out_;
   progress_options options_;
@@ -58,11 +68,7 @@ class progress_printer {
   time_point drawn_;
   int tenths_drawn_ = 0;
   std::map<std::string, model> models_;
-  std::string latest_;  ///< "gpt-a 12/200 loss 3.2140"
-  std::string busy_;    ///< "2/2 devices busy"
+  std::map<device_id, time_point> busy_until_;
 };
-
-/// "12 s", "3 min 05 s", "2 h 05 min".
-std::string coarse_time(duration d);
 
 }  // namespace hydra

@@ -127,6 +127,9 @@ class reporter final : public reporter_actor::base {
       const auto now = clock().now();
       services_.spans->record({"shard_completed", "model " + setup_.models[m.what.model.value]->name, now, now, to_string(m.what)});
     }
+    if (setup_.progress) {
+      setup_.progress->unit_completed(m.device, m.times.compute, clock().now());
+    }
     if (!out.first_completion) {
       out.first_completion = clock().now() - m.times.compute;
     }

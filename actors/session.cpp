@@ -6,6 +6,7 @@
 #include "actors/report_builder.hpp"
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
+#include "actors/terminal.hpp"
 #include "partition/plan_file.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/host_memory.hpp"
@@ -281,7 +282,7 @@ void session::state::load_models() {
 
 pipeline_options session::state::pipeline() const {
   return {.double_buffer = options.ablation.double_buffer, .cache = options.ablation.cache,
-          .staging_room = plan->staging_room};
+          .copy_back_clean = options.ablation.copy_back_clean, .staging_room = plan->staging_room};
 }
 
 std::unique_ptr<policy> session::state::sharp(std::unique_ptr<policy> p) const {
@@ -310,7 +311,10 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
 run_record session::state::execute(trace& spans) {
   const auto config = make_system_config();
   auto updates = make_executor(optimizer_threads());
-  progress_printer printer(std::cerr, {.live = isatty(STDERR_FILENO) == 1}, steady_clock::now());
+  const auto t = terminal_of(STDERR_FILENO);
+  const auto most_models = std::clamp<std::size_t>(t.height / 2, 1, progress_options{}.most_models);
+  progress_printer printer(std::cerr, {.live = t.live, .width = t.width, .most_models = most_models, .devices = devices.size()},
+                           steady_clock::now());
   for (std::size_t i = 0; options.progress && i < models.size(); ++i) {
     duration step{};
     for (const auto& s : plan->models[i].shards) {

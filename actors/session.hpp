@@ -26,6 +26,7 @@ namespace hydra {
 struct ablation_options {
   bool double_buffer = true;     ///< false: nothing is staged while a unit computes
   bool cache = true;             ///< false: blocks leave the device with their visit
+  bool copy_back_clean = false;  ///< true: parameters of forward visits are copied to the host, to no purpose
   bool sharp = true;             ///< false: one model after the other
 };
 

@@ -42,4 +42,14 @@ std::function<void()> copy_out(device_block_ptr from, host_block_ptr home) {
   };
 }
 
+std::function<void()> copy_for_nothing(device_block_ptr from, std::shared_ptr<std::vector<std::byte>> into) {
+  return [from = std::move(from), into = std::move(into)] {
+    const at::NoGradGuard no_grad;
+    if (into->size() < from->tensor.nbytes()) into->resize(from->tensor.nbytes());
+    const auto bytes = static_cast<std::int64_t>(from->tensor.nbytes());
+    auto target = at::from_blob(into->data(), {bytes}, at::TensorOptions().dtype(at::kByte));
+    target.copy_(from->tensor.flatten().view(at::kByte), /*non_blocking=*/true);
+  };
+}
+
 }  // namespace hydra

@@ -4,8 +4,11 @@
 #include "runtime/device_block.hpp"
 #include "runtime/host_arena.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -15,5 +18,9 @@ std::function<void()> copy_in(host_block_ptr home, byte_count n, device_block_pt
 
 /// Copies the tensor's bytes to `home`, then lets go of the device block.
 std::function<void()> copy_out(device_block_ptr from, host_block_ptr home);
+
+/// The same into a buffer that nobody reads and that grows as needed; calls that share it follow each other. For
+/// measurements: what a copy of bytes that are at home already would cost.
+std::function<void()> copy_for_nothing(device_block_ptr from, std::shared_ptr<std::vector<std::byte>> into);
 
 }  // namespace hydra

@@ -1,9 +1,11 @@
 #include "apps/commands/command.hpp"
 
+#include "apps/commands/bench.hpp"
 #include "apps/commands/devices.hpp"
 #include "apps/commands/families.hpp"
 #include "apps/commands/plan.hpp"
 #include "apps/commands/policies.hpp"
+#include "apps/commands/report.hpp"
 #include "apps/commands/train.hpp"
 
 namespace hydra::apps {
@@ -12,6 +14,8 @@ const std::vector<command>& commands() {
   static const std::vector<command> all{
       {"train", "plans and trains all models of a workload, writes the run folder", declare_train},
       {"plan", "measures and cuts all models of a workload, says what the run would take", declare_plan},
+      {"report", "shows what a run has left behind, as tables and as a page of HTML", declare_report},
+      {"bench", "runs the measurements behind the figures", declare_bench},
       {"devices", "lists the kinds of devices and their keys", declare_devices},
       {"policies", "lists the scheduling policies", declare_policies},
       {"families", "lists the model families and their options", declare_families},

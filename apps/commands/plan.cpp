@@ -2,6 +2,7 @@
 
 #include "actors/session.hpp"
 #include "apps/commands/plan_table.hpp"
+#include "apps/commands/set_option.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 #include "partition/plan_file.hpp"
@@ -13,6 +14,8 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -21,8 +24,15 @@ namespace {
 struct plan_options {
   std::string file;
   std::optional<std::string> save;
+  std::vector<std::string> set;
   bool json = false;
 };
+
+nlohmann::ordered_json json_of(const bounds& limits) {
+  nlohmann::ordered_json j;
+  for (const auto& b : limits.all()) j[b.name + "_s"] = seconds(b.value);
+  return j;
+}
 
 std::string to_json(const workload_plan& plan, const forecast& f) {
   auto j = nlohmann::ordered_json::parse(hydra::to_json(plan));
@@ -30,13 +40,13 @@ std::string to_json(const workload_plan& plan, const forecast& f) {
                     {"makespan_s", seconds(f.makespan)},
                     {"bound_s", seconds(f.limits.best())},
                     {"bound", f.limits.best_name()},
-                    {"bounds", {{"work_s", seconds(f.limits.work)}, {"chain_s", seconds(f.limits.chain)}}},
+                    {"bounds", json_of(f.limits)},
                     {"steps_divided_by", f.shortened}};
   return j.dump(2) + "\n";
 }
 
 int plan(const plan_options& o) {
-  const workload w = read_workload(o.file, {});
+  const workload w = read_workload(o.file, parse_overrides(o.set));
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};
@@ -54,6 +64,7 @@ command_action declare_plan(CLI::App& app) {
   auto o = std::make_shared<plan_options>();
   app.add_option("workload", o->file, "workload file (TOML)")->required();
   app.add_option("--save", o->save, "file for the plan (JSON); `cuts` of a model may name it");
+  add_set_option(app, o->set);
   app.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");
   return [o] { return plan(*o); };
 }

@@ -35,8 +35,11 @@ void check_output(const place& where, const fs::path& folder) {
     refuse_output(fmt::format("the folder \"{}\" is not writable", parent.string()));
 }
 
-void write_workload(const fs::path& folder, const std::string& text) {
-  fs::create_directories(folder);
+void make_run_folder(const place& where, const fs::path& folder, const std::string& text) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    refuse(where, "run.output", fmt::format("the folder \"{}\" cannot be made: {}", folder.string(), error.message()));
   write_atomically(folder / "workload.toml", [&](std::ostream& out) { out << text; });
 }
 

@@ -11,7 +11,8 @@ namespace hydra::apps {
 /// Throws fault_error{bad_input} if the folder exists, or could not be made. Makes nothing. `where` chose the folder.
 void check_output(const place& where, const std::filesystem::path& folder);
 
-/// Writes workload.toml into the run folder. Throws fault_error{io}.
-void write_workload(const std::filesystem::path& folder, const std::string& text);
+/// Makes the folder and writes workload.toml into it. Throws fault_error{bad_input} if it cannot be made, {io} if it
+/// cannot be written to.
+void make_run_folder(const place& where, const std::filesystem::path& folder, const std::string& text);
 
 }  // namespace hydra::apps

@@ -2,6 +2,7 @@
 
 #include "actors/session.hpp"
 #include "apps/commands/run_folder.hpp"
+#include "apps/commands/set_option.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 
@@ -19,6 +20,7 @@ struct train_options {
   std::string file;
   std::optional<std::string> output;
   std::optional<std::string> policy;
+  std::vector<std::string> set;
   bool quiet = false;
 };
 
@@ -27,7 +29,7 @@ key_override override_by(const char* option, const char* path, const std::string
 }
 
 std::vector<key_override> overrides(const train_options& o) {
-  std::vector<key_override> all;
+  std::vector<key_override> all = parse_overrides(o.set);
   if (o.output) all.push_back(override_by("--output", "run.output", *o.output));
   if (o.policy) all.push_back(override_by("--policy", "run.policy", *o.policy));
   return all;
@@ -51,7 +53,7 @@ int train(const train_options& o) {
   session s{options_of(w, o)};
   assemble(s, w);
   s.plan();
-  write_workload(w.options.output, w.expanded);
+  make_run_folder(w.output_place, w.options.output, w.expanded);
   const report r = s.run();
   fmt::print("{}", to_table(r));
   return status_of(r);
@@ -64,6 +66,7 @@ command_action declare_train(CLI::App& app) {
   app.add_option("workload", o->file, "workload file (TOML)")->required();
   app.add_option("--output", o->output, "run folder, must not exist (default: [run] output, else runs/<name>)");
   app.add_option("--policy", o->policy, "scheduling policy instead of the file's");
+  add_set_option(app, o->set);
   app.add_flag("--quiet", o->quiet, "no progress and no log on stderr");
   return [o] { return train(*o); };
 }

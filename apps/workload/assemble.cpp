@@ -1,5 +1,6 @@
 #include "apps/workload/assemble.hpp"
 
+#include "actors/prepared_model.hpp"
 #include "partition/plan_file.hpp"
 
 #include <fmt/format.h>
@@ -72,6 +73,7 @@ void add_model(session& into, const model_entry& m, opened_data& data, opened_pl
   d.data = data.open(m);
   check_chain(m, d, plans);
   check_batch(m, d);
+  located(part(m, "validate"), "model", [&] { evaluation_micro_batches(d, *std::get<source_ptr>(d.data.what)); });
   located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });
 }
 

@@ -19,6 +19,7 @@ struct grid_axis {
   std::string key;  ///< as written
   std::string path;
   value_list values;
+  place where;
 };
 
 void collect_leaves(const table_rules& rules, const std::string& prefix, std::vector<std::string>& paths) {
@@ -64,7 +65,7 @@ grid_axis read_axis(const table_entry& entry, const table_rules& rules) {
   if (!values || values->empty()) refuse_values(entry.is.where, entry.key, entry.is);
   for (const value& v : *values)
     if (v.as<value_table>()) refuse_values(v.where, entry.key, v);
-  return {entry.key, resolve_grid_key(entry.where, entry.key, rules), *values};
+  return {entry.key, resolve_grid_key(entry.where, entry.key, rules), *values, entry.where};
 }
 
 std::vector<grid_axis> read_axes(const value& grid, const table_rules& rules) {
@@ -156,6 +157,18 @@ void expand_grids(value_table& root, const table_rules& rules) {
   value_list made;
   for (const value& model : *list) expand(model, rules, made);
   *list = std::move(made);
+}
+
+std::optional<place> varied_by_grid(const value& model, std::string_view path, const table_rules& rules) {
+  const auto* table = model.as<value_table>();
+  const value* const grid = table ? table->find("grid") : nullptr;
+  const auto inside = [](std::string_view inner, std::string_view outer) {
+    return inner == outer || inner.starts_with(std::string{outer} + ".");
+  };
+  if (!grid || inside(path, "grid")) return std::nullopt;
+  for (const grid_axis& axis : read_axes(*grid, rules))
+    if (inside(path, axis.path) || inside(axis.path, path)) return axis.where;
+  return std::nullopt;
 }
 
 }  // namespace hydra::apps

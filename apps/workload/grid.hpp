@@ -4,6 +4,8 @@
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace hydra::apps {
@@ -16,5 +18,9 @@ void expand_grids(value_table& root, const table_rules& rules);
 
 /// The dotted path of a grid's key. Throws fault_error{bad_input}: unknown, ambiguous, not a leaf.
 std::string resolve_grid_key(const place& where, std::string_view key, const table_rules& rules);
+
+/// Where the grid of a [[model]] varies the key at a dotted path, a table around it or a key inside it; nothing if it
+/// does not. Throws fault_error{bad_input} for a grid that is wrong itself.
+std::optional<place> varied_by_grid(const value& model, std::string_view path, const table_rules& rules);
 
 }  // namespace hydra::apps

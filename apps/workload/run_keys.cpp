@@ -36,6 +36,7 @@ ablation_options read_ablation(const value_table& table) {
   ablation_options o;
   assign(table, "double_buffer", o.double_buffer);
   assign(table, "cache", o.cache);
+  assign(table, "copy_back_clean", o.copy_back_clean);
   assign(table, "sharp", o.sharp);
   return o;
 }
@@ -71,6 +72,7 @@ table_rules host_rules() {
 table_rules ablation_rules() {
   return {.keys = {switch_rule("double_buffer", "true", "false: nothing is staged while a unit computes"),
                    switch_rule("cache", "true", "false: blocks leave the device with their visit"),
+                   switch_rule("copy_back_clean", "false", "true: parameters of forward visits are copied to the host"),
                    switch_rule("sharp", "true", "false: one model after the other")}};
 }
 

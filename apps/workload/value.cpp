@@ -15,8 +15,11 @@ const value* value_table::find(std::string_view key) const {
 value* value_table::find(std::string_view key) { return const_cast<value*>(std::as_const(*this).find(key)); }
 
 value& value_table::set(std::string_view key, value v) {
-  if (value* const present = find(key)) return *present = std::move(v);
   const place where = v.where;
+  if (const auto present = std::ranges::find(entries, key, &table_entry::key); present != entries.end()) {
+    present->where = where;
+    return present->is = std::move(v);
+  }
   return entries.emplace_back(table_entry{std::string{key}, where, std::move(v)}).is;
 }
 

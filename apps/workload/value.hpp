@@ -22,7 +22,7 @@ struct value_table {
 
   const value* find(std::string_view key) const;
   value* find(std::string_view key);
-  /// Adds the key, or replaces its value where it stands.
+  /// Adds the key, or replaces its value where it stands in the order; its place becomes the value's.
   value& set(std::string_view key, value v);
   void erase(std::string_view key);
 };

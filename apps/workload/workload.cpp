@@ -102,8 +102,9 @@ workload read_workload(const std::filesystem::path& file, const std::vector<key_
 
 workload parse_workload(std::string_view text, const std::string& name, const std::vector<key_override>& overrides) {
   value_table root = parse_toml(text, name);
-  for (const key_override& o : overrides) set_path(root, o.path, o.is);
+  const std::vector<key_override> of_members = apply_overrides(root, overrides);
   expand_grids(root, model_rules());
+  apply_to_members(root, of_members);
   const place file{std::make_shared<std::string>(name), 1};
   check_table({root, file, ""}, workload_rules());
   return build(root, file);

@@ -3,6 +3,7 @@
 
 #include "actors/session.hpp"
 #include "apps/workload/device_kinds.hpp"
+#include "apps/workload/override.hpp"
 #include "apps/workload/value.hpp"
 
 #include <filesystem>
@@ -40,12 +41,6 @@ struct workload {
   std::map<std::string, data_entry> data;
   std::vector<model_entry> models;
   std::string expanded;  ///< the file as run, grids expanded, as TOML
-};
-
-/// A value that replaces what the file says: dotted path ("run.policy") and value. Its place is what messages name.
-struct key_override {
-  std::string path;
-  value is;
 };
 
 /// Reads and validates a file. Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.

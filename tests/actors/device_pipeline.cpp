@@ -351,3 +351,34 @@ TEST_CASE("the pipeline says who holds what") {
   CHECK(b.pipeline.describe() == "scripted:0: model 0 step 0 forward 0 is running, 2 operations and 0 leases "
                                  "outstanding, 0 of 1 micro-batches computed\n");
 }
+
+// -- ablations ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("clean parameters leave the device without a copy, unless the ablation wants one") {
+  const bool wanted = GENERATE(false, true);
+  pipeline_bench b(64_KiB, {.copy_back_clean = wanted});
+  const bench_model m({});
+  start(b, m, m.forward(0));
+  CHECK(b.machine.has("copy_back parameters of a forward 0") == wanted);
+  b.run_out();
+  start(b, m, m.backward(1));
+  CHECK_FALSE(b.machine.has("copy_back parameters of a backward 1"));
+  b.run_out();
+  CHECK(b.pipeline.counters().d2h_bytes.value() == (wanted ? 1024 : 0) + 512 + 1024 + 512 + 4);
+  CHECK(b.pipeline.quiet());
+}
+
+TEST_CASE("parameters stay on the device until they have been copied back, however the copy ends") {
+  const bool fails = GENERATE(false, true);
+  pipeline_bench b(64_KiB, {.cache = false, .copy_back_clean = true});
+  const bench_model m({});
+  start(b, m, m.forward(0));
+  b.machine.complete("execute_shard a forward 0");
+  b.machine.complete("demote_shard activation of a forward 0");
+  CHECK(b.port.demotions.empty());
+  CHECK(b.pipeline.budget().used() >= 1024_B);
+  b.machine.complete("copy_back", fails ? fault{fault_code::internal, "no"} : fault{});
+  CHECK(b.port.ends_of(m.forward(0)) == 1);
+  CHECK(b.pipeline.budget().used() == 0_B);
+  CHECK(b.pipeline.quiet());
+}

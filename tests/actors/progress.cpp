@@ -27,7 +27,7 @@ struct printed {
 };
 
 struct plain : printed {
-  plain() : printed({.live = false, .plain_interval = 10s}) {}
+  plain() : printed({.live = false, .devices = 2, .plain_interval = 10s}) {}
 };
 
 struct live : printed {
@@ -40,7 +40,7 @@ TEST_CASE("a step shows name, steps, loss, the whole run's fraction, time and es
   plain p;
   p.printer.expect("a", 4, 1s);
   p.printer.expect("b", 4, 1s);
-  p.printer.devices_busy(1, 2);
+  p.printer.unit_completed(device_id{1}, 1s, after(19s));
   p.printer.step("a", step_index{1}, 4, 3.25F, after(20s));
   CHECK(p.text() == " 25 %  a 2/4 loss 3.2500  1/2 devices busy  20 s, 1 min 00 s left\n");
 }
@@ -110,36 +110,71 @@ TEST_CASE("plain lines contain no terminal codes", "[progress]") {
   CHECK_THAT(p.text(), !Contains("\r") && !Contains("\x1b"));
 }
 
-TEST_CASE("the live line is drawn over itself, not more often than its interval", "[progress]") {
+TEST_CASE("live lines are drawn over themselves, not more often than their interval", "[progress]") {
   live p;
   p.printer.expect("a", 10, 1s);
   p.printer.step("a", step_index{0}, 10, 1.0F, after(100ms));
-  CHECK_THAT(p.text(), Catch::StartsWith("\r\x1b[K 10 %  a 1/10") && !Contains("\n"));
+  const auto first = p.text();
+  CHECK_THAT(first, Catch::StartsWith("\r\x1b[J[====>") && Contains(" 10 %") && Contains("\na  1/10  loss 1.0000"));
+  CHECK_THAT(first, Catch::EndsWith("\r\x1b[1A"));
   p.printer.step("a", step_index{1}, 10, 1.0F, after(199ms));
   CHECK(p.text().empty());
   p.printer.step("a", step_index{2}, 10, 1.0F, after(200ms));
-  CHECK_THAT(p.text(), Contains("a 3/10"));
+  CHECK_THAT(p.text(), Contains("a  3/10"));
 }
 
-TEST_CASE("the live line is shorter than the terminal is wide", "[progress]") {
+TEST_CASE("the cursor goes up as many lines as were drawn", "[progress]") {
+  live p;
+  for (const char* name : {"a", "b", "c"}) {
+    p.printer.expect(name, 10, 1s);
+  }
+  p.printer.step("b", step_index{0}, 10, 1.0F, after(1s));
+  const auto text = p.text();
+  CHECK(std::ranges::count(text, '\n') == 3);
+  CHECK_THAT(text, Catch::EndsWith("\x1b[3A"));
+}
+
+TEST_CASE("live lines are shorter than the terminal is wide", "[progress]") {
   live p{20};
   p.printer.step("a model with a very long name", step_index{0}, 1, 1.0F, after(1s));
-  CHECK(p.text() == "\r\x1b[K100 %  a model with");
+  CHECK(p.text() == "\r\x1b[J100 %  1 s, 0 s lef\na model with a very\r\x1b[1A");
 }
 
-TEST_CASE("the last line sums up", "[progress]") {
+TEST_CASE("a model's remaining time follows its own pace, up to the run's", "[progress]") {
+  live p;
+  p.printer.expect("quick", 10, 1s);
+  p.printer.expect("slow", 10, 1s);
+  p.printer.step("quick", step_index{7}, 10, 1.0F, after(8s));
+  p.text();
+  p.printer.step("slow", step_index{1}, 10, 1.0F, after(10s));
+  CHECK_THAT(p.text(), Contains("10 s, 10 s left") && Contains("quick  8/10  loss 1.0000  2 s left") &&
+                           Contains("slow   2/10  loss 1.0000  10 s left"));
+}
+
+TEST_CASE("a device is busy from a completed unit until the next is overdue", "[progress]") {
+  printed p{{.live = true, .devices = 2, .live_interval = 1ms}};
+  p.printer.expect("a", 10, 1s);
+  p.printer.unit_completed(device_id{0}, 10s, after(1s));
+  CHECK_THAT(p.text(), Contains("1/2 devices busy"));
+  p.printer.unit_completed(device_id{1}, 1ms, after(2s));
+  CHECK_THAT(p.text(), Contains("2/2 devices busy"));
+  p.printer.step("a", step_index{0}, 10, 1.0F, after(4s));
+  CHECK_THAT(p.text(), Contains("1/2 devices busy"));
+  p.printer.step("a", step_index{1}, 10, 1.0F, after(40s));
+  CHECK_THAT(p.text(), Contains("0/2 devices busy"));
+}
+
+TEST_CASE("units are no reason for plain lines", "[progress]") {
+  plain p;
+  p.printer.unit_completed(device_id{0}, 1s, after(100s));
+  CHECK(p.text().empty());
+}
+
+TEST_CASE("the last line takes the place of the live ones and sums up", "[progress]") {
   live p;
   p.printer.step("a", step_index{2}, 3, 1.0F, after(1s));
   p.printer.step("b", step_index{0}, 3, 1.0F, after(1s));
   p.text();
   p.printer.finish(after(65s));
-  CHECK(p.text() == "\r\x1b[K4 steps of 2 models in 1 min 05 s\n");
-}
-
-TEST_CASE("coarse times have two parts at most", "[progress]") {
-  CHECK(coarse_time(900ms) == "0 s");
-  CHECK(coarse_time(59s) == "59 s");
-  CHECK(coarse_time(60s) == "1 min 00 s");
-  CHECK(coarse_time(3599s) == "59 min 59 s");
-  CHECK(coarse_time(2h + 5min + 59s) == "2 h 05 min");
+  CHECK(p.text() == "\r\x1b[J4 steps of 2 models in 1 min 05 s\n");
 }

@@ -69,12 +69,13 @@ TEST_CASE("the README names every command") {
   for (const command& c : commands()) CHECK_THAT(readme(), Catch::Contains("`hydra " + c.name));
 }
 
-TEST_CASE("every shipped workload can be assembled") {
+TEST_CASE("every shipped workload can be assembled and fits its devices") {
   std::size_t found = 0;
   for (const auto& file : std::filesystem::directory_iterator{source / "apps/workloads"}) {
     const workload w = read_workload(file.path());
     session s{w.options};
     CHECK_NOTHROW(assemble(s, w));
+    CHECK_NOTHROW(s.plan());
     ++found;
   }
   CHECK(found >= 1);
@@ -88,6 +89,23 @@ TEST_CASE("each of the quickstart's four models is three times larger than a dev
   const cpu_device device = read_cpu_device(*w.devices[0].keys.as<value_table>());
   CHECK(device.link.limited());
   for (const model_entry& m : w.models) CHECK(trained_bytes(m, w) >= 3.0 * static_cast<double>(device.memory.value()));
+}
+
+TEST_CASE("the mixed workload has several families, grids of their own, and unequal devices") {
+  const workload w = read_workload(source / "apps/workloads/mixed.toml");
+  std::set<std::string> families, names;
+  for (const model_entry& m : w.models) {
+    families.insert(m.description.chain.family);
+    names.insert(m.description.name);
+  }
+  CHECK(families.size() >= 3);
+  CHECK(names.contains("gpt-lr3e-4"));
+  CHECK(names.contains("mlp-w640"));
+  REQUIRE(w.devices.size() == 2);
+  const auto device = [&](std::size_t i) { return read_cpu_device(*w.devices[i].keys.as<value_table>()); };
+  CHECK(device(0).speed != device(1).speed);
+  CHECK(device(0).memory != device(1).memory);
+  CHECK(device(0).link.time_for(byte_count{1 << 20}) != device(1).link.time_for(byte_count{1 << 20}));
 }
 
 }  // namespace hydra::apps

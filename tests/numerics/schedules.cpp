@@ -86,9 +86,9 @@ TEST_CASE("a model trained alone and one trained among others have the same bits
 
 TEST_CASE("each ablation gives plain training's bits", "[schedules]") {
   const run_options base{.devices = {tiny(), tiny()}};
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 5; ++i) {
     auto options = base;
-    options.ablation = {.double_buffer = i != 0, .cache = i != 1, .sharp = i != 2};
+    options.ablation = {.double_buffer = i != 0, .cache = i != 1 && i != 4, .copy_back_clean = i >= 3, .sharp = i != 2};
     INFO("ablation " << i);
     require_plain_bits(train_spilled(mixed_workload(), options));
   }

@@ -132,7 +132,8 @@ float trainer::accumulate_gradients(std::uint32_t step) {
 /// Micro-batch k of the validation data are its samples [k*n, (k+1)*n).
 void trainer::evaluate(std::uint32_t steps) {
   const std::size_t each = options_.batch_size / options_.micro_batches;
-  reference_evaluation e{.steps = steps};
+  reference_evaluation e;
+  e.steps = steps;
   std::size_t targets = 0;
   for (std::size_t k = 0; k < options_.evaluation_micro_batches; ++k) {
     std::vector<std::size_t> samples(each);
@@ -141,11 +142,11 @@ void trainer::evaluate(std::uint32_t steps) {
     const at::Tensor output = forward(b.input, steps, static_cast<std::uint32_t>(k), false);
     e.loss += options_.model.objective().sum(output, b.target).const_data_ptr<float>()[0];
     const auto correct = options_.model.objective().correct(output, b.target);
-    e.accuracy += correct ? correct->const_data_ptr<float>()[0] : 0;
+    if (correct) e.accuracy = e.accuracy.value_or(0) + correct->const_data_ptr<float>()[0];
     targets += b.targets;
   }
   e.loss /= static_cast<double>(targets);
-  e.accuracy /= static_cast<double>(targets);
+  if (e.accuracy) *e.accuracy /= static_cast<double>(targets);
   result_.evaluations.push_back(e);
 }
 

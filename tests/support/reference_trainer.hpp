@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct reference_options {
 struct reference_evaluation {
   std::uint32_t steps = 0;
   double loss = 0;      ///< fp32 sums of the micro-batches added in double, / targets
-  double accuracy = 0;
+  std::optional<double> accuracy;   ///< where the loss counts right predictions
 };
 
 struct reference_result {

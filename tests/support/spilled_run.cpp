@@ -15,6 +15,11 @@ namespace {
 constexpr synthetic_language language{.symbols = 11, .order = 1, .tokens = 400, .validation_tokens = 200, .seed = 3};
 constexpr std::int64_t context = 6;
 
+/// Whole micro-batches of validation data.
+std::size_t evaluation_of(const exact_case& m) {
+  return m.data->samples(split::validation) / (m.batch_size / m.micro_batches);
+}
+
 model_description describe(const exact_case& m, std::size_t i) {
   model_description d;
   d.name = fmt::format("model-{}", i);
@@ -25,7 +30,9 @@ model_description describe(const exact_case& m, std::size_t i) {
   d.steps = m.steps;
   d.optimizer = m.optimizer;
   d.cuts = m.cuts.empty() ? cut_choice{balanced_cut{}} : m.cuts;
-  d.validate = validation_options{.every_steps = m.evaluate_every};
+  if (evaluation_of(m) > 0) {
+    d.validate = validation_options{.every_steps = m.evaluate_every};
+  }
   d.seed = m.seed;
   return d;
 }
@@ -50,7 +57,8 @@ std::string first_difference(const std::vector<reference_evaluation>& a, const s
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i].steps != b[i].step || a[i].loss != b[i].loss || a[i].accuracy != b[i].accuracy) {
       return fmt::format("evaluation after step {}: loss {:.17g} against {:.17g} after step {}, accuracy {} against {}",
-                         a[i].steps, a[i].loss, b[i].loss, b[i].step, a[i].accuracy, b[i].accuracy.value_or(-1));
+                         a[i].steps, a[i].loss, b[i].loss, b[i].step, a[i].accuracy.value_or(-1),
+                         b[i].accuracy.value_or(-1));
     }
   }
   return {};
@@ -129,7 +137,7 @@ reference_result train_plain(const exact_case& m) {
                           .seed = m.seed,
                           .data_seed = m.seed,
                           .evaluate_every = m.evaluate_every,
-                          .evaluation_micro_batches = m.data->samples(split::validation) * m.micro_batches / m.batch_size});
+                          .evaluation_micro_batches = evaluation_of(m)});
 }
 
 std::string difference(const reference_result& plain, const spilled_result& spilled, std::size_t model) {

@@ -76,6 +76,34 @@ TEST_CASE("a grid's key may be a dotted path, quoted or not, and a leaf deeper d
   }
 }
 
+TEST_CASE("models of different families in one workload have grids of their own, with dotted keys") {
+  const std::string classes = R"(
+[data.classes]
+kind = "synthetic-classes"
+[[model]]
+name = "mlp-{chain.width}"
+chain = { family = "mlp" }
+data = "classes"
+batch_size = 8
+steps = 2
+optimizer = { kind = "sgd", learning_rate = 1 }
+[model.grid]
+chain.width = [4, 8]
+"optimizer.momentum" = [0.9]
+)";
+  const workload w =
+      parse_workload(with_grid("chain.layers = [1, 2]\noptimizer.learning_rate = [1e-3]\n") + classes, "w");
+  std::vector<std::string> made;
+  for (const model_entry& m : w.models) made.push_back(m.description.name + " " + m.description.chain.family);
+  CHECK(made == std::vector<std::string>{"gpt-1-1e-3 gpt2", "gpt-2-1e-3 gpt2", "mlp-4 mlp", "mlp-8 mlp"});
+  CHECK(w.models[3].description.optimizer.momentum == 0.9);
+}
+
+TEST_CASE("a key of a grid that the model's family does not take is refused where it stands in the grid") {
+  CHECK_THAT(grid_refusal("\"optimizer.momentum\" = [0.9]\n"),
+             StartsWith("w.toml:19: model.optimizer.momentum: ") && Contains("belongs to kind \"sgd\""));
+}
+
 TEST_CASE("a placeholder may be the dotted path") {
   CHECK(names(with_grid("learning_rate = [2, 3]\n", "m{optimizer.learning_rate}")) ==
         std::vector<std::string>{"m2", "m3"});

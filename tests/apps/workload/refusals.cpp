@@ -46,10 +46,16 @@ TEST_CASE("keys that no issue has brought yet are unknown") {
   CHECK_THAT(refusal(bent("seed = 7", "plugins = []")), StartsWith("w.toml:2: run.plugins: unknown key"));
   CHECK_THAT(refusal(bent("seed = 7", "checkpoint = { keep = 2 }")),
              StartsWith("w.toml:2: run.checkpoint: unknown key"));
-  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nvalidate = { batches = 2 }")),
-             StartsWith("w.toml:17: model.validate: unknown key"));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\npriority = 2")),
              StartsWith("w.toml:17: model.priority: unknown key"));
+}
+
+TEST_CASE("a validation that is impossible is refused") {
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nvalidate = { batch = 2 }")),
+             StartsWith("w.toml:17: model.validate.batch: unknown key") && Contains("\"batches\""));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nvalidate = { every_steps = 0 }")),
+             StartsWith("w.toml:17: model.validate.every_steps: "));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nvalidate = 4")), StartsWith("w.toml:17: model.validate: "));
 }
 
 TEST_CASE("a misplaced key is sent where it belongs") {

@@ -21,6 +21,7 @@ TEST_CASE("a workload without optional keys gets the documented defaults") {
   CHECK(w.options.optimizer_threads == 0);
   CHECK(w.options.ablation.double_buffer);
   CHECK(w.options.ablation.cache);
+  CHECK_FALSE(w.options.ablation.copy_back_clean);
   CHECK(w.options.ablation.sharp);
   CHECK(w.devices.at(0).count == 1);
   CHECK(w.data.at("language").description.shuffle);
@@ -53,6 +54,7 @@ optimizer_threads = 3
 [ablation]
 double_buffer = false
 cache = false
+copy_back_clean = true
 sharp = false
 )"),
                                     "w.toml");
@@ -64,6 +66,7 @@ sharp = false
   CHECK(w.options.optimizer_threads == 3);
   CHECK_FALSE(w.options.ablation.double_buffer);
   CHECK_FALSE(w.options.ablation.cache);
+  CHECK(w.options.ablation.copy_back_clean);
   CHECK_FALSE(w.options.ablation.sharp);
 }
 

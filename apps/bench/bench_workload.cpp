@@ -1,0 +1,77 @@
+#include "apps/bench/bench_workload.hpp"
+
+#include "models/mlp.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace hydra::apps {
+
+namespace {
+
+using namespace literals;
+
+/// One layer for each shard: the hidden ones and the last.
+cut_points one_layer_each(std::int64_t hidden) {
+  cut_points cuts(static_cast<std::size_t>(hidden) + 1);
+  std::iota(cuts.begin(), cuts.end(), std::size_t{0});
+  return cuts;
+}
+
+model_description model_of(const bench_workload& w, int i) {
+  return {.name = fmt::format("model-{}", i),
+          .chain = mlp({.layers = w.layers, .width = w.width}),
+          .data = {synthetic_classes{.features = w.width}},
+          .batch_size = w.batch_size,
+          .steps = w.steps,
+          .optimizer = adamw({.learning_rate = 1e-3 / (1 + i)}),
+          .cuts = one_layer_each(w.layers)};
+}
+
+void fill(session& s, const bench_workload& w) {
+  s.add_devices(w.devices, cpu_device{.memory = w.memory > 0_B ? w.memory : 4_GiB, .link = w.link});
+  for (int i = 0; i < w.models; ++i) s.add_model(model_of(w, i));
+}
+
+session_options silent(const bench_workload& w) {
+  return {.seed = 7, .name = "bench", .log = verbosity::quiet, .ablation = w.ablation};
+}
+
+/// A forward unit for each shard but the last, a backward unit for each.
+duration unit_times(const model_plan& m) {
+  duration sum = m.shards.back().backward_time;
+  for (std::size_t s = 0; s + 1 < m.shards.size(); ++s) sum += m.shards[s].forward_time + m.shards[s].backward_time;
+  return sum;
+}
+
+std::uint64_t promoted_bytes(const model_plan& m) {
+  std::uint64_t sum = m.shards.back().parameters.value();
+  for (std::size_t s = 0; s + 1 < m.shards.size(); ++s) sum += 2 * m.shards[s].parameters.value();
+  return sum;
+}
+
+}  // namespace
+
+report run_bench(const bench_workload& w) {
+  session s{silent(w)};
+  fill(s, w);
+  return s.run();
+}
+
+bench_plan plan_bench(const bench_workload& w) {
+  session s{silent(w)};
+  fill(s, w);
+  const workload_plan& plan = s.plan();
+  const model_plan& m = plan.models.front();
+  const std::uint64_t units = 2 * m.shards.size() - 1;
+  return {plan.computing_room + plan.staging_room, unit_times(m) / static_cast<std::int64_t>(units),
+          byte_count{promoted_bytes(m) / units}};
+}
+
+byte_rate link_for(const bench_plan& p, double ratio) {
+  return byte_rate{static_cast<double>(p.mean_promote.value()) / (ratio * seconds(p.mean_unit))};
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,37 @@
+#pragma once
+// The jobs that benchmarks run: equal models, each cut into one-layer shards, on devices just large enough for them.
+
+#include "actors/session.hpp"
+
+#include <cstdint>
+
+namespace hydra::apps {
+
+struct bench_workload {
+  int devices = 1;
+  int models = 1;
+  std::uint32_t steps = 4;
+  std::int64_t layers = 6;  ///< hidden ones
+  std::int64_t width = 384;
+  std::uint32_t batch_size = 256;
+  byte_rate link{};     ///< not emulated if zero
+  byte_count memory{};  ///< 0: as much as one likes
+  ablation_options ablation{};
+};
+
+/// Trains without output, progress or log.
+report run_bench(const bench_workload& w);
+
+/// What a pilot tells of a workload.
+struct bench_plan {
+  byte_count memory;        ///< the smallest budget that suffices
+  duration mean_unit{};     ///< over the units of a step
+  byte_count mean_promote;  ///< parameters that a unit reads, on average
+};
+
+bench_plan plan_bench(const bench_workload& w);
+
+/// The link on which the mean promote takes `ratio` times as long as the mean unit computes.
+byte_rate link_for(const bench_plan& p, double ratio);
+
+}  // namespace hydra::apps

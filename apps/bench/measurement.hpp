@@ -1,0 +1,36 @@
+#pragma once
+// apps/bench/ holds the benchmarks behind the figures: each is a function from options to a result, which prints as a
+// table and as JSON. Figures are medians of repeats that are interleaved, because a machine's speed drifts.
+
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+/// Values of one cell, one for each repeat.
+struct measurement {
+  std::vector<double> values;
+
+  /// Half-way between the middle ones of an even number; 0 without values.
+  double median() const;
+  double least() const;
+  double most() const;
+};
+
+/// "1.04 [1.02..1.10]".
+std::string to_string(const measurement& m);
+
+/// {"median": 1.04, "least": 1.02, "most": 1.1, "values": [...]}
+std::string to_json(const measurement& m);
+
+/// What was measured on: "AMD EPYC 7B13, 2 cores used of 64". The cores are those that this process may run on.
+struct machine_description {
+  std::string processor;
+  unsigned cores_used = 0;
+  unsigned cores = 0;
+};
+
+machine_description this_machine();
+std::string to_string(const machine_description& m);
+
+}  // namespace hydra::apps

@@ -1,0 +1,67 @@
+#include "apps/bench/overlap.hpp"
+
+#include "actors/text_table.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace hydra::apps {
+
+namespace {
+
+double run_cell(const overlap_cell& cell, bench_workload w) {
+  w.models = cell.models;
+  w.link = cell.link;
+  const report r = run_bench(w);
+  if (!r.all_finished()) throw fault_error{fault_code::internal, "a model of the benchmark has failed"};
+  return seconds(r.makespan) / seconds(r.bound());
+}
+
+std::vector<overlap_cell> make_cells(const overlap_options& o, const bench_plan& plan) {
+  std::vector<overlap_cell> cells;
+  for (const int models : o.models)
+    for (const double ratio : o.ratios) cells.push_back({models, ratio, link_for(plan, ratio), {}});
+  return cells;
+}
+
+}  // namespace
+
+overlap_result measure_overlap(const overlap_options& o) {
+  bench_workload w = o.workload;
+  overlap_result r{plan_bench(w), {}};
+  w.memory = r.plan.memory;
+  r.cells = make_cells(o, r.plan);
+  for (int repeat = 0; repeat < o.repeats; ++repeat)
+    for (overlap_cell& cell : r.cells) cell.makespan_over_bound.values.push_back(run_cell(cell, w));
+  return r;
+}
+
+std::string to_table(const overlap_result& r) {
+  text_table t{{{"models", alignment::right},
+                {"promote/unit", alignment::right},
+                {"link", alignment::right},
+                {"makespan/bound median [min..max]", alignment::right}}};
+  for (const overlap_cell& c : r.cells)
+    t.add(
+        {std::to_string(c.models), fmt::format("{:g}", c.ratio), to_string(c.link), to_string(c.makespan_over_bound)});
+  return fmt::format("device memory {}, mean unit {}, mean promote {}\n\n", to_string(r.plan.memory),
+                     hydra::to_string(r.plan.mean_unit), to_string(r.plan.mean_promote)) +
+         t.to_string();
+}
+
+std::string to_json(const overlap_result& r, const machine_description& on) {
+  nlohmann::ordered_json j{{"name", "overlap"},
+                           {"processor", on.processor},
+                           {"cores_used", on.cores_used},
+                           {"memory_bytes", r.plan.memory.value()},
+                           {"mean_unit_s", seconds(r.plan.mean_unit)},
+                           {"mean_promote_bytes", r.plan.mean_promote.value()},
+                           {"cells", nlohmann::ordered_json::array()}};
+  for (const overlap_cell& c : r.cells)
+    j["cells"].push_back({{"models", c.models},
+                          {"promote_over_unit", c.ratio},
+                          {"makespan_over_bound", nlohmann::ordered_json::parse(to_json(c.makespan_over_bound))}});
+  return j.dump(2) + "\n";
+}
+
+}  // namespace hydra::apps

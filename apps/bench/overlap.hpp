@@ -1,0 +1,37 @@
+#pragma once
+// How well transfers hide behind computation: makespan / bound on one device, from one model to several, from a fast
+// link to a slow one.
+
+#include "apps/bench/bench_workload.hpp"
+#include "apps/bench/measurement.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+struct overlap_options {
+  std::vector<int> models{1, 2, 4, 8};
+  std::vector<double> ratios{0.1, 0.25, 0.5, 1, 2, 4};  ///< mean promote time / mean unit time
+  int repeats = 3;
+  bench_workload workload{};  ///< but for the number of models and the link
+};
+
+struct overlap_cell {
+  int models = 1;
+  double ratio = 0;
+  byte_rate link{};
+  measurement makespan_over_bound;
+};
+
+struct overlap_result {
+  bench_plan plan;
+  std::vector<overlap_cell> cells;  ///< models, then ratios
+};
+
+overlap_result measure_overlap(const overlap_options& o);
+
+std::string to_table(const overlap_result& r);
+std::string to_json(const overlap_result& r, const machine_description& on);
+
+}  // namespace hydra::apps

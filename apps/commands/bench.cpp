@@ -1,0 +1,75 @@
+#include "apps/commands/bench.hpp"
+
+#include "apps/bench/ablation.hpp"
+#include "apps/bench/overlap.hpp"
+#include "apps/workload/place.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+namespace hydra::apps {
+
+namespace {
+
+struct bench_options {
+  std::string name;
+  int repeats = 3;
+  bool json = false;
+};
+
+template <class Result>
+void print(const Result& r, bool json) {
+  const machine_description machine = this_machine();
+  if (json)
+    fmt::print("{}", to_json(r, machine));
+  else
+    fmt::print("{}\n{}", to_string(machine), to_table(r));
+}
+
+void run_overlap(const bench_options& o) { print(measure_overlap({.repeats = o.repeats}), o.json); }
+
+void run_ablation(const bench_options& o) { print(measure_ablation({.repeats = o.repeats}), o.json); }
+
+struct bench_entry {
+  std::string name;
+  std::string help;
+  void (*run)(const bench_options& o);
+};
+
+const std::vector<bench_entry>& benches() {
+  static const std::vector<bench_entry> all{
+      {"overlap", "makespan / bound of 1 to 8 models on a device whose link is fast or slow", run_overlap},
+      {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
+  };
+  return all;
+}
+
+int bench(const bench_options& o) {
+  const auto found = std::ranges::find(benches(), o.name, &bench_entry::name);
+  if (found == benches().end()) {
+    std::vector<std::string> names;
+    std::ranges::transform(benches(), std::back_inserter(names), &bench_entry::name);
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("hydra bench: unknown benchmark \"{}\"; {}", o.name, did_you_mean(o.name, names))};
+  }
+  found->run(o);
+  return 0;
+}
+
+}  // namespace
+
+command_action declare_bench(CLI::App& app) {
+  auto o = std::make_shared<bench_options>();
+  std::string help = "which one:";
+  for (const bench_entry& b : benches()) help += fmt::format("\n{}: {}", b.name, b.help);
+  app.add_option("name", o->name, help)->required();
+  app.add_option("--repeats", o->repeats, "runs of each cell, of which the median is told (3)")
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--json", o->json, "JSON instead of a table");
+  return [o] { return bench(*o); };
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,10 @@
+#pragma once
+// hydra bench NAME: the measurements behind the figures.
+
+#include "apps/commands/command.hpp"
+
+namespace hydra::apps {
+
+command_action declare_bench(CLI::App& app);
+
+}  // namespace hydra::apps

@@ -1,0 +1,10 @@
+#pragma once
+// hydra report RUN: what a run has left behind, as tables and as a page.
+
+#include "apps/commands/command.hpp"
+
+namespace hydra::apps {
+
+command_action declare_report(CLI::App& app);
+
+}  // namespace hydra::apps

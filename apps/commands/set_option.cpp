@@ -1,0 +1,23 @@
+#include "apps/commands/set_option.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hydra::apps {
+
+void add_set_option(CLI::App& app, std::vector<std::string>& into) {
+  app.add_option("--set", into,
+                 "key=value instead of the file's: run.seed=3, device.memory=12MiB (all devices), model.steps=5 (all "
+                 "models), model.NAME.steps=5; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->type_size(1)
+      ->allow_extra_args(false);
+}
+
+std::vector<key_override> parse_overrides(const std::vector<std::string>& texts) {
+  std::vector<key_override> all;
+  std::ranges::transform(texts, std::back_inserter(all), parse_override);
+  return all;
+}
+
+}  // namespace hydra::apps

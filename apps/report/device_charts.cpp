@@ -1,0 +1,180 @@
+#include "apps/report/device_charts.hpp"
+
+#include "apps/report/axis.hpp"
+#include "apps/report/markup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr double width = 960, left = 96, right = 16, footer = 36;
+constexpr std::size_t most_spans = 30000;  // of all lanes, some 25 bytes each
+
+// -- time-line ---------------------------------------------------------------------------------------------------------
+
+constexpr double tall_lane = 26, small_lane = 8, lane_gap = 2, device_gap = 12;
+
+double height_of(const timeline_lane& lane) { return lane.queue == "compute" ? tall_lane : small_lane; }
+
+/// One path for each model keeps the page small.
+std::string lane_paths(const std::vector<drawn_span>& spans, const axis& time, double y, double height) {
+  std::map<std::uint32_t, std::string> paths;
+  for (const drawn_span& s : spans) {
+    const double x = time.at(s.begin), high = std::max(height * s.share, 1.0);
+    paths[s.model] += rectangle_path(x, y + height - high, std::max(time.at(s.end) - x, 0.1), high);
+  }
+  std::string out;
+  for (const auto& [model, path] : paths) out += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", colour_of(model), path);
+  return out;
+}
+
+std::string time_ticks(const axis& time, double bottom) {
+  std::string out;
+  for (const double v : round_values(time, 8)) {
+    const std::string x = coordinate(time.at(v));
+    out += fmt::format("<path class=\"grid\" d=\"M{} 0V{}\"/>\n", x, coordinate(bottom));
+    out += svg_text(time.at(v), bottom + 16, "middle", tick_text(v));
+  }
+  return out + svg_text((left + width - right) / 2, bottom + 32, "middle", "seconds");
+}
+
+/// Upper edges of the lanes, and the lower edge of the last one.
+std::vector<double> lane_places(const std::vector<timeline_lane>& lanes) {
+  std::vector<double> places{4};
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const bool last_of_device = i + 1 == lanes.size() || lanes[i + 1].device != lanes[i].device;
+    places.push_back(places.back() + height_of(lanes[i]) + (last_of_device ? device_gap : lane_gap));
+  }
+  return places;
+}
+
+// -- blame -------------------------------------------------------------------------------------------------------------
+
+constexpr double bar_height = 22, bar_gap = 8;
+
+struct cause {
+  std::string_view name;
+  std::string_view text;
+  std::string_view colour;
+};
+
+constexpr cause causes[]{{"compute", "compute", "#59a14f"},
+                         {"exposed_h2d", "exposed h2d copies", "#f28e2b"},
+                         {"exposed_d2h", "exposed d2h copies", "#d4a72c"},
+                         {"optimizer", "waits for the optimizer", "#b07aa1"},
+                         {"predecessor", "waits for a predecessor elsewhere", "#4e79a7"},
+                         {"no_unit", "no unit left", "#9aa3ad"},
+                         {"actors", "messages between actors", "#e15759"},
+                         {"exposed", "exposed copies", "#f28e2b"},
+                         {"idle", "idle", "#9aa3ad"}};
+
+std::string colour_of_cause(std::string_view name) {
+  const auto found = std::ranges::find(causes, name, &cause::name);
+  return std::string{found == std::end(causes) ? "#ff6f91" : found->colour};
+}
+
+double length_of(const blame_bar& bar) {
+  double sum = 0;
+  for (const named_seconds& p : bar.parts) sum += p.seconds;
+  return sum;
+}
+
+std::string bar_parts(const blame_bar& bar, const axis& time, double y) {
+  std::string out;
+  double at = 0;
+  for (const named_seconds& p : bar.parts) {
+    const double x = time.at(at);
+    at += p.seconds;
+    out += fmt::format("<path fill=\"{}\" d=\"{}\"><title>{}: {:.3f} s</title></path>\n", colour_of_cause(p.name),
+                       rectangle_path(x, y, time.at(at) - x, bar_height), escaped(cause_text(p.name)), p.seconds);
+  }
+  return out;
+}
+
+std::vector<std::string> names_of_parts(std::span<const blame_bar> bars) {
+  std::vector<std::string> names;
+  for (const blame_bar& b : bars)
+    for (const named_seconds& p : b.parts)
+      if (std::ranges::count(names, p.name) == 0) names.push_back(p.name);
+  return names;
+}
+
+std::string legend(std::span<const blame_bar> bars) {
+  std::string out = "<p class=\"legend\">";
+  for (const std::string& name : names_of_parts(bars))
+    out += fmt::format("<span><i style=\"background:{}\"></i>{}</span> ", colour_of_cause(name),
+                       escaped(cause_text(name)));
+  return out + "</p>\n";
+}
+
+/// Time cannot be negative or undefined, whatever a file says.
+std::vector<named_seconds> drawable(std::vector<named_seconds> parts) {
+  std::erase_if(parts, [](const named_seconds& p) { return !std::isfinite(p.seconds) || p.seconds <= 0; });
+  return parts;
+}
+
+std::vector<named_seconds> without_blame(const device_report& d, double makespan) {
+  const double busy = seconds(d.busy), exposed = seconds(d.exposed_transfer);
+  return {{"compute", busy}, {"exposed", exposed}, {"idle", makespan - busy - exposed}};
+}
+
+}  // namespace
+
+std::string timeline_chart(const timeline& t) {
+  const bool none = std::ranges::all_of(t.lanes, [](const timeline_lane& l) { return l.spans.empty(); });
+  if (none || !(t.seconds > 0)) return "";
+  const auto places = lane_places(t.lanes);
+  const axis time{0, t.seconds, left, width - right};
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"time-line of the devices\">\n",
+                                width, coordinate(places.back() + footer));
+  out += time_ticks(time, places.back());
+  for (std::size_t i = 0; i < t.lanes.size(); ++i) {
+    const timeline_lane& lane = t.lanes[i];
+    const bool compute = lane.queue == "compute";
+    const std::string label = compute ? lane.device : lane.queue;
+    out += svg_text(left - 6, places[i] + height_of(lane) / 2 + 4, "end", label);
+    out += lane_paths(thin_out(lane, t.seconds, std::max<std::size_t>(most_spans / t.lanes.size(), 100)), time,
+                      places[i], height_of(lane));
+  }
+  return out + "</svg>\n";
+}
+
+std::vector<blame_bar> blame_bars(const recorded_run& run) {
+  std::vector<blame_bar> bars;
+  const double makespan = seconds(run.summary.makespan);
+  for (std::size_t i = 0; makespan > 0 && i < run.summary.devices.size(); ++i) {
+    const device_report& d = run.summary.devices[i];
+    const bool told = i < run.blame.size() && !run.blame[i].empty();
+    bars.push_back({d.name, drawable(told ? run.blame[i] : without_blame(d, makespan))});
+  }
+  return bars;
+}
+
+std::string blame_chart(std::span<const blame_bar> bars) {
+  double longest = 0;
+  for (const blame_bar& b : bars) longest = std::max(longest, length_of(b));
+  if (!(longest > 0)) return "";
+  const axis time{0, longest, left, width - right};
+  const double bottom = static_cast<double>(bars.size()) * (bar_height + bar_gap);
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"what the time went to\">\n",
+                                width, coordinate(bottom + footer));
+  out += time_ticks(time, bottom);
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const double y = static_cast<double>(i) * (bar_height + bar_gap);
+    out += svg_text(left - 6, y + bar_height / 2 + 4, "end", bars[i].device) + bar_parts(bars[i], time, y);
+  }
+  return out + "</svg>\n" + legend(bars);
+}
+
+std::string cause_text(std::string_view name) {
+  const auto found = std::ranges::find(causes, name, &cause::name);
+  return std::string{found == std::end(causes) ? name : found->text};
+}
+
+}  // namespace hydra::apps

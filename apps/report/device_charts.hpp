@@ -1,0 +1,31 @@
+#pragma once
+// What the devices did, as SVG: a time-line of their queues, and what their time went to.
+
+#include "apps/report/recorded_run.hpp"
+#include "apps/report/timeline.hpp"
+
+#include <span>
+#include <string>
+
+namespace hydra::apps {
+
+/// Lanes for compute (tall), h2d and d2h of each device, coloured by model. Long runs are drawn in slices of time, as
+/// high as the lane was busy in them. Empty text without spans.
+std::string timeline_chart(const timeline& t);
+
+/// A bar of the makespan for each device.
+struct blame_bar {
+  std::string device;
+  std::vector<named_seconds> parts;
+};
+
+/// Blame of each device; without it what can be told from busy and exposed time. Empty if the makespan is not known.
+std::vector<blame_bar> blame_bars(const recorded_run& run);
+
+/// Stacked bars on one scale, with a legend. Empty text without bars.
+std::string blame_chart(std::span<const blame_bar> bars);
+
+/// "exposed_h2d" -> "exposed h2d"; unknown causes keep their name.
+std::string cause_text(std::string_view name);
+
+}  // namespace hydra::apps

@@ -1,0 +1,131 @@
+#include "apps/report/loss_chart.hpp"
+
+#include "apps/report/axis.hpp"
+#include "apps/report/markup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr double width = 960, height = 360, left = 56, right = 16, top = 12, bottom = 36;
+constexpr std::size_t most_points = 40000;  // of all curves: half a megabyte
+
+struct chart_frame {
+  axis steps;
+  axis loss;
+};
+
+struct value_range {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -std::numeric_limits<double>::infinity();
+
+  void add(double v) {
+    if (!std::isfinite(v)) return;
+    least = std::min(least, v);
+    most = std::max(most, v);
+  }
+  bool empty() const { return least > most; }
+};
+
+double last_step(std::span<const loss_curve> curves) {
+  double last = 1;
+  for (const loss_curve& c : curves) {
+    last = std::max(last, static_cast<double>(c.loss.size()));
+    for (const curve_point& p : c.validation) last = std::max(last, p.step);
+  }
+  return last;
+}
+
+value_range losses(std::span<const loss_curve> curves) {
+  value_range all, first;
+  for (const loss_curve& c : curves) {
+    for (const float v : c.loss) all.add(v);
+    for (const curve_point& p : c.validation) all.add(p.value);
+    if (!c.loss.empty()) first.add(c.loss.front());
+  }
+  if (!first.empty() && first.most > 0) all.most = std::min(all.most, std::max(2 * first.most, all.least));
+  return all;
+}
+
+chart_frame frame_of(std::span<const loss_curve> curves, const value_range& range) {
+  const double margin = std::max((range.most - range.least) * 0.04, 1e-6);
+  return {{1, std::max(last_step(curves), 2.0), left, width - right},
+          {range.least - margin, range.most + margin, height - bottom, top}};
+}
+
+std::string grid_lines(const chart_frame& f) {
+  std::string out;
+  for (const double v : round_values(f.loss, 6)) {
+    const std::string y = coordinate(f.loss.at(v));
+    out += fmt::format("<path class=\"grid\" d=\"M{} {}H{}\"/>\n", coordinate(left), y, coordinate(width - right));
+    out += svg_text(left - 6, f.loss.at(v) + 4, "end", tick_text(v));
+  }
+  for (const double v : round_values(f.steps, 8))
+    out += svg_text(f.steps.at(v), height - bottom + 16, "middle", tick_text(v));
+  return out + svg_text((left + width - right) / 2, height - 4, "middle", "optimizer steps");
+}
+
+/// A line, interrupted where the loss is not finite.
+std::string line_path(const std::vector<curve_point>& points, const chart_frame& f) {
+  std::string path;
+  bool down = false;
+  for (const curve_point& p : points) {
+    const bool finite = std::isfinite(p.value);
+    if (finite)
+      path += fmt::format("{}{} {}", down ? 'L' : 'M', coordinate(f.steps.at(p.step)), coordinate(f.loss.at(p.value)));
+    down = finite;
+  }
+  return path;
+}
+
+std::string curve(const loss_curve& c, const chart_frame& f, std::size_t pieces) {
+  const std::string colour = colour_of(c.colour);
+  std::string out = fmt::format("<g><title>{}</title>\n", escaped(c.name));
+  if (const std::string path = line_path(thin_out(c.loss, pieces), f); !path.empty())
+    out += fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\" d=\"{}\"/>\n", colour, path);
+  for (const curve_point& p : c.validation)
+    if (std::isfinite(p.value))
+      out += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3.5\" fill=\"{}\"/>\n", coordinate(f.steps.at(p.step)),
+                         coordinate(f.loss.at(p.value)), colour);
+  return out + "</g>\n";
+}
+
+}  // namespace
+
+std::vector<curve_point> thin_out(std::span<const float> loss, std::size_t pieces) {
+  std::vector<curve_point> points;
+  const auto add = [&](std::size_t i) { points.push_back({static_cast<double>(i + 1), loss[i]}); };
+  if (loss.size() <= 2 * pieces) {
+    for (std::size_t i = 0; i < loss.size(); ++i) add(i);
+    return points;
+  }
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t begin = piece * loss.size() / pieces, end = (piece + 1) * loss.size() / pieces;
+    const auto part = loss.subspan(begin, end - begin);
+    const auto [least, most] = std::ranges::minmax_element(part);
+    const auto low = begin + static_cast<std::size_t>(least - part.begin());
+    const auto high = begin + static_cast<std::size_t>(most - part.begin());
+    add(std::min(low, high));
+    if (low != high) add(std::max(low, high));
+  }
+  return points;
+}
+
+std::string loss_chart(std::span<const loss_curve> curves) {
+  const value_range range = losses(curves);
+  if (range.empty()) return "";
+  const chart_frame frame = frame_of(curves, range);
+  const std::size_t pieces = std::clamp<std::size_t>(most_points / (2 * curves.size()), 8, 600);
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", width, height);
+  out += grid_lines(frame);
+  for (const loss_curve& c : curves) out += curve(c, frame, pieces);
+  return out + "</svg>\n";
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,31 @@
+#pragma once
+// Loss curves as SVG.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+struct curve_point {
+  double step = 0;
+  double value = 0;
+};
+
+/// One model. Values that are not finite are gaps.
+struct loss_curve {
+  std::string name;
+  std::size_t colour = 0;               ///< position of the model in the report
+  std::vector<float> loss;              ///< after step 1, 2, ...
+  std::vector<curve_point> validation;  ///< drawn as points
+};
+
+/// At most about 2 * `pieces` points that keep the extremes of every stretch.
+std::vector<curve_point> thin_out(std::span<const float> loss, std::size_t pieces);
+
+/// One line for each model, its validation as points. Empty text if there is nothing to draw. Losses far above the
+/// first ones lie at the upper edge: a model that diverges must not flatten the others.
+std::string loss_chart(std::span<const loss_curve> curves);
+
+}  // namespace hydra::apps

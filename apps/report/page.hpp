@@ -1,0 +1,19 @@
+#pragma once
+// The page of a run: one HTML file that needs nothing else, light and dark, on a screen and on paper.
+
+#include "apps/report/recorded_run.hpp"
+#include "apps/report/timeline.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+/// Positions of the models, best first: by the last validation loss, models without one by their last loss behind them;
+/// without any loss, or with one that is not finite, last. Equal ones stay in the order of the workload.
+std::vector<std::size_t> best_first(const recorded_run& run);
+
+/// The whole page, well-formed as XML. A time-line without spans is left out.
+std::string to_page(const recorded_run& run, const timeline& when);
+
+}  // namespace hydra::apps

@@ -1,0 +1,146 @@
+#include "apps/report/timeline.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <istream>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr const char* queues[]{"compute", "h2d", "d2h"};
+
+/// Sorts events into lanes.
+class collector {
+ public:
+  collector(std::span<const std::string> devices, std::span<const std::string> models) {
+    for (const std::string& d : devices)
+      for (const char* q : queues) line_.lanes.push_back({d, q, {}});
+    for (std::size_t i = 0; i < models.size(); ++i) models_.emplace(models[i], static_cast<std::uint32_t>(i));
+  }
+
+  void take(const json& event) {
+    const std::string phase = event.value("ph", "");
+    if (phase == "M") take_name(event);
+    if (phase == "X") take_span(event);
+  }
+
+  timeline finish() {
+    for (timeline_lane& lane : line_.lanes) std::ranges::sort(lane.spans, {}, &timeline_span::begin);
+    return std::move(line_);
+  }
+
+ private:
+  using track = std::pair<std::int64_t, std::int64_t>;
+
+  static track track_of(const json& event) { return {event.value("pid", -1), event.value("tid", -1)}; }
+
+  /// Names come before the spans that they name.
+  void take_name(const json& event) {
+    auto& [process, thread] = tracks_[track_of(event)];
+    const std::string name = event.at("args").value("name", "");
+    (event.value("name", "") == "process_name" ? process : thread) = name;
+  }
+
+  void take_span(const json& event) {
+    const double begin = event.value("ts", 0.0) / 1e6, took = event.value("dur", 0.0) / 1e6;
+    timeline_lane* const lane = find_lane(track_of(event));
+    if (!lane) return;
+    line_.seconds = std::max(line_.seconds, begin + took);
+    lane->spans.push_back({begin, begin + took, model_of(event)});
+  }
+
+  timeline_lane* find_lane(const track& t) {
+    const auto named = tracks_.find(t);
+    if (named == tracks_.end()) return nullptr;
+    const auto is_it = [&](const timeline_lane& l) {
+      return l.device == named->second.first && l.queue == named->second.second;
+    };
+    const auto found = std::ranges::find_if(line_.lanes, is_it);
+    return found == line_.lanes.end() ? nullptr : &*found;
+  }
+
+  /// "gpt-a forward 0 step 3", or "gradients of gpt-a backward 0 step 3".
+  std::uint32_t model_of(const json& event) const {
+    const auto args = event.find("args");
+    const std::string detail = args == event.end() ? "" : args->value("detail", "");
+    const auto of = event.value("name", "") == "execute_shard" ? std::string::npos : detail.find(" of ");
+    return longest_name(std::string_view{detail}.substr(of == std::string::npos ? 0 : of + 4));
+  }
+
+  /// Names may contain spaces.
+  std::uint32_t longest_name(std::string_view text) const {
+    for (auto end = text.size(); end != std::string_view::npos && end > 0; end = text.rfind(' ', end - 1))
+      if (const auto found = models_.find(std::string{text.substr(0, end)}); found != models_.end())
+        return found->second;
+    return static_cast<std::uint32_t>(models_.size());
+  }
+
+  timeline line_;
+  std::unordered_map<std::string, std::uint32_t> models_;
+  std::map<track, std::pair<std::string, std::string>> tracks_;
+};
+
+/// What each model did in one slice of time.
+using slice = std::map<std::uint32_t, double>;
+
+std::vector<slice> cut_in_slices(const timeline_lane& lane, double width, std::size_t n) {
+  std::vector<slice> slices(n);
+  for (const timeline_span& s : lane.spans)
+    for (auto i = static_cast<std::size_t>(s.begin / width); i < n && static_cast<double>(i) * width < s.end; ++i) {
+      const double from = std::max(s.begin, static_cast<double>(i) * width);
+      slices[i][s.model] += std::min(s.end, static_cast<double>(i + 1) * width) - from;
+    }
+  return slices;
+}
+
+drawn_span draw(const slice& in, double begin, double width) {
+  double busy = 0;
+  for (const auto& [model, time] : in) busy += time;
+  const auto most = std::ranges::max_element(in, {}, [](const auto& each) { return each.second; });
+  return {begin, begin + width, most->first, std::min(busy / width, 1.0)};
+}
+
+}  // namespace
+
+timeline read_timeline(std::istream& in, const std::string& name, std::span<const std::string> devices,
+                       std::span<const std::string> models) {
+  collector events{devices, models};
+  constexpr int depth_of_events = 2;  // {"traceEvents": [ here
+  const auto consume = [&](int depth, json::parse_event_t what, json& parsed) {
+    if (depth != depth_of_events || what != json::parse_event_t::object_end) return true;
+    events.take(parsed);
+    return false;
+  };
+  try {
+    [[maybe_unused]] const json rest = json::parse(in, consume);
+  } catch (const json::exception& e) {
+    throw fault_error{fault_code::bad_input, fmt::format("{}: no trace of a run; is it truncated? {}", name, e.what())};
+  }
+  return events.finish();
+}
+
+std::vector<drawn_span> thin_out(const timeline_lane& lane, double seconds, std::size_t limit) {
+  std::vector<drawn_span> drawn;
+  if (lane.spans.size() <= limit) {
+    for (const timeline_span& s : lane.spans) drawn.push_back({s.begin, s.end, s.model, 1});
+    return drawn;
+  }
+  const double width = seconds / static_cast<double>(limit);
+  const auto slices = cut_in_slices(lane, width, limit);
+  for (std::size_t i = 0; i < slices.size(); ++i)
+    if (!slices[i].empty()) drawn.push_back(draw(slices[i], static_cast<double>(i) * width, width));
+  return drawn;
+}
+
+}  // namespace hydra::apps

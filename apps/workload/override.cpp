@@ -1,0 +1,231 @@
+#include "apps/workload/override.hpp"
+
+#include "apps/workload/grid.hpp"
+#include "apps/workload/model_keys.hpp"
+#include "apps/workload/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr const char* form = "allowed is --set key=value with a dotted key, such as run.seed=3 or model.steps=5";
+constexpr std::string_view blanks = " \t\r\n";
+
+// -- text --------------------------------------------------------------------------------------------------------------
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+bool has_empty_part(std::string_view path) {
+  return path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string_view::npos;
+}
+
+/// No structure of TOML in it: "12MiB", "sharded-lrtf", "corpus/train.txt".
+bool is_bare_word(std::string_view text) {
+  const auto structural = [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' ||
+           std::string_view{"\"'[]{},=#\\"}.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && std::ranges::none_of(text, structural);
+}
+
+/// The option is one place, whatever line of it the parser counts.
+void move_to(value& v, const place& where) {
+  v.where = where;
+  if (auto* list = v.as<value_list>())
+    for (value& each : *list) move_to(each, where);
+  if (auto* table = v.as<value_table>())
+    for (table_entry& e : table->entries) {
+      e.where = where;
+      move_to(e.is, where);
+    }
+}
+
+/// Nothing unless the text is one TOML value.
+std::optional<value> toml_value(std::string_view text) {
+  try {
+    value_table parsed = parse_toml(fmt::format("value = {}", text), "--set");
+    return parsed.entries.size() == 1 ? std::optional{std::move(parsed.entries.front().is)} : std::nullopt;
+  } catch (const fault_error&) {
+    return std::nullopt;
+  }
+}
+
+value read_value(std::string_view text, const place& where, std::string_view path) {
+  std::optional<value> v = toml_value(text);
+  if (!v && !is_bare_word(text))
+    refuse(where, path,
+           fmt::format("\"{}\" is no value; allowed are TOML values (3, 1e-3, true, \"text\", [0, 2]) and bare words",
+                       text));
+  if (!v) v = text_value(std::string{text}, where);
+  move_to(*v, where);
+  return *v;
+}
+
+// -- tree --------------------------------------------------------------------------------------------------------------
+
+using halves = std::pair<std::string_view, std::string_view>;
+
+/// Of "a.b.c": "a" and "b.c".
+halves split_first(std::string_view path) {
+  const auto dot = path.find('.');
+  return dot == std::string_view::npos ? halves{path, ""} : halves{path.substr(0, dot), path.substr(dot + 1)};
+}
+
+/// Name and key of "NAME.KEY"; names may contain dots, the longest one wins.
+std::optional<halves> split_name(std::string_view path, const std::vector<std::string>& names) {
+  std::optional<halves> best;
+  for (const std::string& name : names)
+    if (path.starts_with(name + ".") && (!best || name.size() > best->first.size()))
+      best = halves{path.substr(0, name.size()), path.substr(name.size() + 1)};
+  return best;
+}
+
+/// Sets a key of one table; refuses a path through something that is no table.
+void set_key(value_table& table, std::string_view path, const key_override& o) {
+  for (auto dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.', dot + 1)) {
+    const value* const outer = find_path(table, path.substr(0, dot));
+    if (outer && !outer->as<value_table>())
+      refuse(o.is.where, o.path,
+             fmt::format("\"{}\" is {} ({}) and holds no keys", path.substr(0, dot), describe(*outer),
+                         to_string(outer->where)));
+  }
+  set_path(table, path, o.is);
+}
+
+/// The tables of [[key]]; refuses if there are none to change.
+std::vector<value*> tables_of(value_table& root, std::string_view key, const key_override& o) {
+  value* const all = root.find(key);
+  auto* list = all ? all->as<value_list>() : nullptr;
+  std::vector<value*> tables;
+  for (std::size_t i = 0; list && i < list->size(); ++i)
+    if ((*list)[i].as<value_table>()) tables.push_back(&(*list)[i]);
+  if (tables.empty()) refuse(o.is.where, o.path, fmt::format("there is no [[{}]] that could be changed", key));
+  return tables;
+}
+
+void set_in_devices(value_table& root, std::string_view key, const key_override& o) {
+  for (value* const device : tables_of(root, "device", o)) set_key(*device->as<value_table>(), key, o);
+}
+
+void set_in_data(value_table& root, std::string_view rest, const key_override& o) {
+  value* const data = root.find("data");
+  auto* all = data ? data->as<value_table>() : nullptr;
+  std::vector<std::string> names;
+  if (all) std::ranges::transform(all->entries, std::back_inserter(names), &table_entry::key);
+  const auto parts = split_name(rest, names);
+  if (!parts) {
+    const auto [name, key] = split_first(rest);
+    refuse(o.is.where, o.path, fmt::format("there is no [data.{}]; {}", name, did_you_mean(name, names)));
+  }
+  value* const named = all->find(parts->first);
+  if (!named->as<value_table>()) refuse(o.is.where, o.path, fmt::format("[data.{}] is no table", parts->first));
+  set_key(*named->as<value_table>(), parts->second, o);
+}
+
+// -- models ------------------------------------------------------------------------------------------------------------
+
+std::string name_of(const value& model) {
+  const value* const name = model.as<value_table>()->find("name");
+  const auto* text = name ? name->as<std::string>() : nullptr;
+  return text ? *text : "";
+}
+
+std::vector<std::string> names_of_models(const std::vector<value*>& models) {
+  std::vector<std::string> names;
+  for (const value* m : models) names.push_back(name_of(*m));
+  std::erase(names, "");
+  return names;
+}
+
+void set_in_model(value& model, std::string_view key, const key_override& o) {
+  if (const auto varied = varied_by_grid(model, key, model_rules()))
+    refuse(o.is.where, o.path,
+           fmt::format("the grid at {0} varies it; allowed is model.grid.{1}=[...], or the name of one member",
+                       to_string(*varied), key));
+  auto& table = *model.as<value_table>();
+  // A model has exactly one of these: to set one is to choose it.
+  if (key == "steps") table.erase("epochs");
+  if (key == "epochs") table.erase("steps");
+  set_key(table, key, o);
+}
+
+/// False if no model has the name that the path starts with.
+bool set_in_named_models(const std::vector<value*>& models, std::string_view rest, const key_override& o) {
+  const auto parts = split_name(rest, names_of_models(models));
+  if (!parts) return false;
+  for (value* const m : models)
+    if (name_of(*m) == parts->first) set_in_model(*m, parts->second, o);
+  return true;
+}
+
+bool is_model_key(std::string_view key) { return model_rules().find(key) != nullptr; }
+
+/// False if `rest` starts with a name that is not written in the file.
+bool set_in_models(value_table& root, std::string_view rest, const key_override& o) {
+  const std::vector<value*> models = tables_of(root, "model", o);
+  const auto [head, tail] = split_first(rest);
+  if (!tail.empty() && !is_model_key(head)) return set_in_named_models(models, rest, o);
+  for (value* const m : models) set_in_model(*m, rest, o);
+  return true;
+}
+
+/// False if it has to wait for the grids.
+bool apply(value_table& root, const key_override& o) {
+  const auto [head, rest] = split_first(o.path);
+  if (head == "model" && !rest.empty()) return set_in_models(root, rest, o);
+  if (head == "device" && !rest.empty())
+    set_in_devices(root, rest, o);
+  else if (head == "data" && rest.find('.') != std::string_view::npos)
+    set_in_data(root, rest, o);
+  else
+    set_key(root, o.path, o);
+  return true;
+}
+
+[[noreturn]] void refuse_model_name(const key_override& o, std::string_view rest, std::vector<std::string> names) {
+  const auto [name, key] = split_first(rest);
+  std::ranges::copy(names_of(model_rules().keys), std::back_inserter(names));
+  refuse(o.is.where, o.path,
+         fmt::format("\"{}\" is neither a model nor a key of models; {}", name, did_you_mean(name, names)));
+}
+
+}  // namespace
+
+key_override parse_override(const std::string& text) {
+  const place where{std::make_shared<std::string>("--set " + text), 0};
+  const auto equals = text.find('=');
+  if (equals == std::string::npos)
+    throw fault_error{fault_code::bad_input, fmt::format("{}: there is no \"=\"; {}", to_string(where), form)};
+  const std::string path{trimmed(std::string_view{text}.substr(0, equals))};
+  if (has_empty_part(path))
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{}: a part of the key \"{}\" is empty; {}", to_string(where), path, form)};
+  return {path, read_value(trimmed(std::string_view{text}.substr(equals + 1)), where, path)};
+}
+
+std::vector<key_override> apply_overrides(value_table& root, const std::vector<key_override>& overrides) {
+  std::vector<key_override> left;
+  for (const key_override& o : overrides)
+    if (!apply(root, o)) left.push_back(o);
+  return left;
+}
+
+void apply_to_members(value_table& root, const std::vector<key_override>& overrides) {
+  for (const key_override& o : overrides) {
+    const std::vector<value*> models = tables_of(root, "model", o);
+    const std::string_view rest = split_first(o.path).second;
+    if (!set_in_named_models(models, rest, o)) refuse_model_name(o, rest, names_of_models(models));
+  }
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,83 @@
+// Benchmarks on tiny workloads: that they run and print what they promise. No test looks at a time.
+
+#include "apps/bench/ablation.hpp"
+#include "apps/bench/overlap.hpp"
+#include "tests/apps/commands/hydra_program.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+using json = nlohmann::json;
+
+namespace {
+
+constexpr bench_workload tiny{.steps = 1, .layers = 2, .width = 16, .batch_size = 4};
+
+}  // namespace
+
+TEST_CASE("a measurement tells its median, least and largest value") {
+  CHECK(measurement{{3, 1, 2}}.median() == 2);
+  CHECK(measurement{{4, 1, 2, 3}}.median() == 2.5);
+  CHECK(measurement{}.median() == 0);
+  CHECK(to_string(measurement{{3, 1, 2}}) == "2.000 [1.000..3.000]");
+  CHECK(json::parse(to_json(measurement{{3, 1, 2}}))["values"].size() == 3);
+}
+
+TEST_CASE("the machine is described by its processor and the cores in use") {
+  const machine_description m = this_machine();
+  CHECK_FALSE(m.processor.empty());
+  CHECK(m.cores_used >= 1);
+  CHECK_THAT(to_string(machine_description{"CPU", 2, 64}), StartsWith("CPU, 2 cores used of 64"));
+}
+
+TEST_CASE("the link makes a promote so many times as long as a unit") {
+  const bench_plan p{byte_count{1}, std::chrono::milliseconds{10}, byte_count{1000}};
+  CHECK(seconds(link_for(p, 1).time_for(byte_count{1000})) == Approx(0.01));
+  CHECK(seconds(link_for(p, 0.5).time_for(byte_count{1000})) == Approx(0.005));
+  CHECK(seconds(link_for(p, 4).time_for(byte_count{1000})) == Approx(0.04));
+}
+
+TEST_CASE("the plan of a bench has the smallest budget, and the bench runs in it") {
+  bench_workload w = tiny;
+  w.memory = plan_bench(w).memory;
+  CHECK(run_bench(w).all_finished());
+  w.memory = byte_count{w.memory.value() - 512};
+  CHECK_THROWS_AS(run_bench(w), fault_error);
+}
+
+TEST_CASE("overlap measures every cell in every repeat") {
+  const overlap_result r = measure_overlap({.models = {1, 2}, .ratios = {0.1, 1}, .repeats = 2, .workload = tiny});
+  REQUIRE(r.cells.size() == 4);
+  for (const overlap_cell& c : r.cells) CHECK(c.makespan_over_bound.values.size() == 2);
+  CHECK_THAT(to_table(r), Contains("models") && Contains("promote/unit") && Contains("makespan/bound"));
+  const json j = json::parse(to_json(r, this_machine()));
+  CHECK(j["cells"].size() == 4);
+  CHECK(j["cells"][3]["models"] == 2);
+  CHECK(j["cells"][3]["makespan_over_bound"]["values"].size() == 2);
+}
+
+TEST_CASE("every ablation runs in every round, over the full system of that round") {
+  bench_workload two = tiny;
+  two.devices = 2;
+  two.models = 2;
+  const ablation_result r = measure_ablation({.repeats = 2, .workload = two});
+  REQUIRE(r.rows.size() == ablation_variants().size());
+  CHECK(r.rows[0].over_full.values == std::vector<double>{1, 1});
+  CHECK_THAT(to_table(r), Contains("full") && Contains("clean shards copied back") && Contains("bit for bit"));
+  CHECK(json::parse(to_json(r, this_machine()))["rows"].size() == r.rows.size());
+}
+
+TEST_CASE("an unknown benchmark or a number of repeats that makes no sense is refused") {
+  const temporary_folder folder;
+  const outcome unknown = run_hydra(folder, "bench overlab");
+  CHECK(unknown.status == 2);
+  CHECK_THAT(unknown.err, Contains("\"overlab\"") && Contains("mean \"overlap\""));
+  for (const char* line : {"bench", "bench overlap --repeats 0", "bench overlap --repeats many"})
+    CHECK(run_hydra(folder, line).status == 2);
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,82 @@
+#include "apps/commands/report.hpp"
+
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/report/example.hpp"
+#include "tests/apps/report/xml_check.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+/// Nothing printed, nothing written.
+void check_no_report(const temporary_folder& folder, const std::string& arguments, const std::string& answer) {
+  const outcome o = run_hydra(folder, "report " + arguments);
+  INFO(o.err);
+  CHECK(o.status == 2);
+  CHECK(o.out.empty());
+  CHECK_THAT(o.err, StartsWith(answer));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "page.html"));
+}
+
+void write_run(const temporary_folder& folder, const std::string& report) {
+  std::filesystem::create_directory(folder.path() / "run");
+  folder.write("run/report.json", report);
+}
+
+}  // namespace
+
+TEST_CASE("hydra report prints the tables that the run has printed, and writes a page") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  const outcome run = run_hydra(folder, "train w.toml --quiet");
+  REQUIRE(run.status == 0);
+  CHECK(run_hydra(folder, "report runs/w").out == run.out);
+  const outcome o = run_hydra(folder, "report runs/w --html page.html");
+  CHECK(o.status == 0);
+  CHECK(o.out == run.out);
+  const std::string page = folder.read("page.html");
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, StartsWith("<!DOCTYPE html>") && Contains("loss curves") && Contains("time-line of the devices"));
+  CHECK(run_hydra(folder, "report runs/w --html page.html").status == 0);
+}
+
+TEST_CASE("a run without a trace has a page without a time-line") {
+  const temporary_folder folder;
+  write_run(folder, full_report);
+  CHECK(run_hydra(folder, "report run --html page.html").status == 0);
+  CHECK_THAT(folder.read("page.html"), Contains("loss curves") && !Contains("time-line of the devices"));
+}
+
+TEST_CASE("what is no run is refused") {
+  const temporary_folder folder;
+  check_no_report(folder, "none --html page.html", "none: no such run folder");
+  std::filesystem::create_directory(folder.path() / "empty");
+  check_no_report(folder, "empty --html page.html", "empty/report.json: no such file");
+  write_run(folder, full_report.substr(0, 300));
+  check_no_report(folder, "run --html page.html", "run/report.json: not valid JSON");
+  check_no_report(folder, "run/report.json", "run/report.json: a file");
+}
+
+TEST_CASE("a truncated trace is refused before a page is written") {
+  const temporary_folder folder;
+  write_run(folder, full_report);
+  folder.write("run/trace.json", "{\"traceEvents\": [");
+  check_no_report(folder, "run --html page.html", "run/trace.json: no trace of a run");
+}
+
+TEST_CASE("a page never overwrites what is no page") {
+  const temporary_folder folder;
+  write_run(folder, full_report);
+  check_no_report(folder, "run --html run/report.json", "--html run/report.json: exists, is no HTML page");
+  CHECK(folder.read("run/report.json") == full_report);
+  check_no_report(folder, "run --html run", "--html run: the name of a file");
+  check_no_report(folder, "run --html none/page.html", "--html none/page.html: there is no folder");
+}
+
+}  // namespace hydra::apps

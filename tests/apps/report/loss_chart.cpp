@@ -1,0 +1,82 @@
+#include "apps/report/loss_chart.hpp"
+
+#include "tests/apps/report/xml_check.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinite = std::numeric_limits<float>::infinity();
+
+std::ptrdiff_t occurrences(const std::string& text, const std::string& part) {
+  std::ptrdiff_t n = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("each model has a line, each validation a point, and the drawing is well-formed") {
+  const std::vector<loss_curve> curves{{"a<b", 0, {3, 2, 1}, {{2, 2.5}, {3, 1.5}}}, {"b", 1, {3, 2.5F}, {}}};
+  const std::string svg = loss_chart(curves);
+  CHECK(xml_fault(svg) == "");
+  CHECK(occurrences(svg, "fill=\"none\"") == 2);
+  CHECK(occurrences(svg, "<circle") == 2);
+  CHECK_THAT(svg, Contains("a&lt;b"));
+}
+
+TEST_CASE("a loss that is not finite is a gap, never a coordinate") {
+  const std::string svg = loss_chart(std::vector<loss_curve>{{"a", 0, {3, nan, 2, infinite, 1}, {{1, nan}}}});
+  CHECK(xml_fault(svg) == "");
+  CHECK_THAT(svg, !Contains("nan") && !Contains("inf"));
+  CHECK(occurrences(svg.substr(svg.find("<title>a")), "M") == 3);
+  CHECK(occurrences(svg, "<circle") == 0);
+}
+
+TEST_CASE("without any finite loss there is no chart") {
+  CHECK(loss_chart({}).empty());
+  CHECK(loss_chart(std::vector<loss_curve>{{"a", 0, {nan}, {}}, {"b", 1, {}, {}}}).empty());
+}
+
+TEST_CASE("one value alone can be drawn") {
+  CHECK(xml_fault(loss_chart(std::vector<loss_curve>{{"a", 0, {2}, {}}})) == "");
+}
+
+TEST_CASE("a model that diverges does not flatten the others") {
+  const std::vector<loss_curve> good{{"a", 0, {3, 2}, {}}};
+  const std::vector<loss_curve> both{{"a", 0, {3, 2}, {}}, {"b", 1, {3, 1e30F}, {}}};
+  CHECK_THAT(loss_chart(both), Contains(">2<") && !Contains("e+30"));
+  CHECK_THAT(loss_chart(good), Contains(">2<"));
+}
+
+TEST_CASE("a long curve is thinned out and keeps its extremes") {
+  std::vector<float> loss(100000, 2.0F);
+  loss[777] = 9;
+  loss[778] = 1;
+  const auto points = thin_out(loss, 100);
+  CHECK(points.size() <= 200);
+  const auto has = [&](double step, double v) {
+    return std::ranges::any_of(points, [&](const curve_point& p) { return p.step == step && p.value == v; });
+  };
+  CHECK(has(778, 9));
+  CHECK(has(779, 1));
+  CHECK(std::ranges::is_sorted(points, {}, &curve_point::step));
+  CHECK(thin_out(std::vector<float>{1, 2}, 100).size() == 2);
+}
+
+TEST_CASE("the curves of many long runs stay small") {
+  const std::vector<float> loss(100000, 2.0F);
+  std::vector<loss_curve> curves;
+  for (std::size_t i = 0; i < 60; ++i) curves.push_back({"model", i, loss, {}});
+  CHECK(loss_chart(curves).size() < 1000000);
+}
+
+}  // namespace hydra::apps

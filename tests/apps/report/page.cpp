@@ -1,0 +1,69 @@
+#include "apps/report/page.hpp"
+
+#include "tests/apps/report/example.hpp"
+#include "tests/apps/report/xml_check.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+
+namespace {
+
+recorded_run with_models(const std::vector<std::pair<double, double>>& loss_and_validation) {
+  recorded_run run;
+  for (const auto& [loss, validation] : loss_and_validation) {
+    model_report m;
+    m.loss = {static_cast<float>(loss)};
+    if (validation > 0) m.validation.push_back({.step = 1, .loss = validation});
+    run.summary.models.push_back(m);
+  }
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("models are listed best first, by validation if there is one, undefined losses last") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(best_first(with_models({{3, 0}, {nan, 0}, {1, 0}, {2, 0}})) == std::vector<std::size_t>{2, 3, 0, 1});
+  CHECK(best_first(with_models({{1, 3}, {3, 1}, {0.5, 0}})) == std::vector<std::size_t>{1, 0, 2});
+  CHECK(best_first(with_models({{2, 0}, {2, 0}})) == std::vector<std::size_t>{0, 1});
+}
+
+TEST_CASE("the page is well-formed, escapes names and shows no undefined number") {
+  const std::string page = to_page(example_run(), {});
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, Contains("&lt;b&gt;&amp;&quot;&#39;") && Contains("&lt;run&gt; &amp; more") && !Contains("<b>&"));
+  CHECK_THAT(page.substr(page.find("</style>")), !Contains("nan") && !Contains("inf\"") && !Contains("inf<"));
+}
+
+TEST_CASE("the page needs nothing from elsewhere") {
+  const std::string page = to_page(example_run(), {});
+  for (const char* outside : {"http:", "https:", "src=", "href=", "@import", "url(", "<script"})
+    CHECK_THAT(page, !Contains(outside));
+}
+
+TEST_CASE("the page suits dark screens and paper") {
+  CHECK_THAT(to_page(example_run(), {}), Contains("prefers-color-scheme: dark") && Contains("@media print"));
+}
+
+TEST_CASE("the headline tells makespan, bound and efficiency as reported") {
+  CHECK_THAT(to_page(example_run(), {}), Contains("<b>10.000 s</b><span>makespan") &&
+                                             Contains("<b>8.000 s</b><span>lower bound (uniform)") &&
+                                             Contains("<b>80 %</b><span>efficiency") && Contains("<b>1 of 2</b>"));
+}
+
+TEST_CASE("a report with nothing in it still makes a page") {
+  const std::string page = to_page(recorded_run{}, {});
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, !Contains("<svg") && !Contains("<table"));
+}
+
+TEST_CASE("the checker of this test finds what is not well-formed") {
+  CHECK(xml_fault("<a b=\"c\"><d/>&lt;</a>") == "");
+  for (const char* wrong : {"<a>", "<a></b>", "</a>", "<a b=c></a>", "<a>&</a>", "<a", "<a>1 < 2</a>"})
+    CHECK_FALSE(xml_fault(wrong).empty());
+}
+
+}  // namespace hydra::apps

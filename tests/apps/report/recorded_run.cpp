@@ -1,0 +1,81 @@
+#include "apps/report/recorded_run.hpp"
+
+#include "tests/apps/report/example.hpp"
+#include "tests/apps/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+std::string report_refusal(const std::string& text) {
+  try {
+    parse_report(text, "report.json");
+    return "";
+  } catch (const fault_error& e) {
+    return e.what_happened().code == fault_code::bad_input ? e.what_happened().text : "wrong code";
+  }
+}
+
+}  // namespace
+
+TEST_CASE("everything that a report documents is read") {
+  const recorded_run r = example_run();
+  CHECK(r.summary.name == "<run> & more");
+  CHECK(r.summary.makespan == std::chrono::seconds{10});
+  CHECK(r.bound == "uniform");
+  CHECK(r.bound_seconds == 8);
+  CHECK(r.efficiency == 0.8);
+  REQUIRE(r.bounds.size() == 3);
+  CHECK(r.bounds[2].name == "uniform");
+  REQUIRE(r.blame.at(0).size() == 7);
+  CHECK(r.blame[0][1].name == "exposed_h2d");
+  CHECK(r.summary.models.at(0).error.code == fault_code::not_finite);
+  CHECK(std::isnan(r.summary.models[0].loss.at(2)));
+  CHECK(r.summary.limits.uniform == std::chrono::seconds{8});
+  const auto& validation = r.summary.models.at(1).validation;
+  REQUIRE(validation.size() == 2);
+  CHECK(validation[0].floor == 1.5);
+  CHECK_FALSE(validation[1].floor);
+}
+
+TEST_CASE("a report that was written and read again prints the same tables") {
+  const report original = example_run().summary;
+  CHECK(to_table(parse_report(to_json(original), "report.json").summary) == to_table(original));
+}
+
+TEST_CASE("what a report lacks is absent, not wrong") {
+  const recorded_run r = parse_report("{\"models\": [{\"name\": \"a\"}], \"devices\": [{\"name\": \"cpu:0\"}]}", "r");
+  CHECK(r.summary.models.at(0).name == "a");
+  CHECK(r.bounds.empty());
+  CHECK(r.blame.at(0).empty());
+  CHECK(r.summary.models[0].validation.empty());
+}
+
+TEST_CASE("what is no report is refused with the file's name") {
+  CHECK_THAT(report_refusal(full_report.substr(0, full_report.size() / 2)),
+             StartsWith("report.json: not valid JSON at byte ") && Contains("truncated"));
+  CHECK_THAT(report_refusal(""), StartsWith("report.json: not valid JSON"));
+  CHECK_THAT(report_refusal("[]"), StartsWith("report.json: this is no report"));
+  CHECK_THAT(report_refusal("{}"), StartsWith("report.json: this is no report"));
+  CHECK_THAT(report_refusal("{\"models\": 3}"), StartsWith("report.json: not what a run writes"));
+  CHECK_THAT(report_refusal("{\"models\": [3]}"), StartsWith("report.json: not what a run writes"));
+  CHECK_THAT(report_refusal("{\"models\": [], \"bounds\": 3}"), StartsWith("report.json: not what a run writes"));
+  CHECK_THAT(report_refusal("{\"models\": [], \"makespan_s\": \"long\"}"), StartsWith("report.json: not what a run"));
+  CHECK_THAT(report_refusal("{\"models\": [], \"name\": \"\xFF\"}"), StartsWith("report.json: not valid JSON"));
+}
+
+TEST_CASE("a folder without a report is refused, and so is what is no folder") {
+  const temporary_folder folder;
+  CHECK_THROWS_WITH(read_report(folder.path() / "none"), Contains("none: no such run folder"));
+  CHECK_THROWS_WITH(read_report(folder.write("file", "")), Contains("file: a file; the folder of a run is expected"));
+  CHECK_THROWS_WITH(read_report(folder.path()), Contains("report.json: no such file"));
+}
+
+}  // namespace hydra::apps
