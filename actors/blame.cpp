@@ -31,8 +31,9 @@ void blame_book::add(const unit& u, device_id device, const visit_times& t) {
   } else {
     page.first_available = t.available;
   }
-  page.waits.exposed_h2d += t.exposed_h2d;
-  page.waits.exposed_d2h += t.exposed_d2h;
+  page.sums.compute += t.compute;
+  page.sums.exposed_h2d += t.exposed_h2d;
+  page.sums.exposed_d2h += t.exposed_d2h;
   page.last_end = std::max(page.last_end.value_or(t.end), t.end);
   last_[u.model] = {u.step, t.end};
 }
@@ -41,19 +42,18 @@ void blame_book::add(const unit& u, device_id device, const visit_times& t) {
 void blame_book::wait_before(device_page& page, const unit& u, time_point from, time_point available) {
   const auto before = last_.find(u.model);
   if (before == last_.end()) {
-    page.waits.no_unit += between(from, available);
+    page.sums.no_unit += between(from, available);
     return;
   }
   const bool turn = before->second.step < u.step;
   const auto computed = std::clamp(before->second.end, from, std::max(from, available));
-  page.waits.predecessor += between(from, computed);
-  (turn ? page.waits.optimizer : page.waits.predecessor) += between(computed, available);
+  page.sums.predecessor += between(from, computed);
+  (turn ? page.sums.optimizer : page.sums.predecessor) += between(computed, available);
 }
 
-blame blame_book::of(device_id device, time_point begin, time_point end, duration busy) const {
+blame blame_book::of(device_id device, time_point begin, time_point end) const {
   const auto& page = devices_.at(device.value);
-  auto b = page.waits;
-  b.compute = busy;
+  auto b = page.sums;
   if (!page.last_end) {
     b.no_unit = between(begin, end);
   } else {
@@ -61,6 +61,7 @@ blame blame_book::of(device_id device, time_point begin, time_point end, duratio
     for (const auto& [model, last] : last_) {
       all_computed = std::max(all_computed, last.end);
     }
+    b.compute -= std::min(b.compute, between(end, *page.last_end));  // a failed model's units may compute after the end
     const auto done = std::min(all_computed, end);
     b.no_unit += between(begin, page.first_available.value_or(begin)) + between(*page.last_end, done);
     b.optimizer += between(done, end);

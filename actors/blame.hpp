@@ -15,11 +15,12 @@ namespace hydra {
 
 /// The parts of one device's makespan; they add up to it.
 struct blame {
-  duration compute{};
+  duration compute{};        ///< of units that were committed
   duration exposed_h2d{};    ///< a unit was staged, its copies in were under way
   duration exposed_d2h{};    ///< a unit was staged, it waited for copies out (for the bytes they free)
-  duration optimizer{};      ///< the next unit waited for its version: gradients down, update
-  duration predecessor{};    ///< the next unit's predecessor was computing or landing on another device
+  duration optimizer{};      ///< the next unit began a step and waited for its version (gradients down, update), its
+                             ///< batch or a callback; at the end of the run: what follows the last computation
+  duration predecessor{};    ///< the next unit waited for the one before it, computing or landing on another device
   duration no_unit{};        ///< before the first unit was ready, after the last one: nothing was left for this device
   duration actors{};         ///< the rest: messages, decisions, a policy that kept the device waiting, work that was lost
 };
@@ -40,12 +41,12 @@ class blame_book {
   /// `u` has committed.
   void add(const unit& u, device_id device, const visit_times& t);
 
-  /// The parts of a device's share of [begin, end), if its compute queue was busy for `busy`.
-  blame of(device_id device, time_point begin, time_point end, duration busy) const;
+  /// The parts of a device's share of [begin, end).
+  blame of(device_id device, time_point begin, time_point end) const;
 
  private:
   struct device_page {
-    blame waits;                              ///< but for compute, no_unit and actors
+    blame sums;                               ///< without the ends of the run, and without what is left for actors
     std::optional<time_point> first_available;
     std::optional<time_point> last_end;
   };

@@ -97,7 +97,9 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
     if (id.kind == block_kind::loss) {
       const auto values = bytes->data() ? bytes->floats() : std::span<float>{};
       result.loss = values.empty() ? 0.0F : values[0];
-      result.score = id.pass == pass_kind::evaluation ? sum_scores(values) : evaluation_score{};
+      if (id.pass == pass_kind::evaluation) {
+        result.scores = scores_in(values);
+      }
     } else if (id.kind == block_kind::gradients) {
       record(u.model).homes[u.shard.value].gradients = std::move(bytes);
       result.has_gradients = true;

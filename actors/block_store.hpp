@@ -39,7 +39,7 @@ struct lease_grant {
 /// What a commit sets in motion.
 struct committed {
   float loss = 0;
-  evaluation_score score;
+  std::vector<evaluation_score> scores;
   bool has_gradients = false;
 };
 

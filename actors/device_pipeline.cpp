@@ -22,6 +22,11 @@ std::string detail_of(const visit_record& v) {
   return fmt::format("{} {} {} step {}", v.model->name, to_string(v.what.way), v.what.shard.value, v.what.step.value);
 }
 
+/// Of micro-batch number `k` of the visit, in its step or evaluation.
+micro_batch_index index_of(const visit_record& v, std::size_t k) {
+  return micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
+}
+
 byte_count total(const std::vector<reservation>& parts) {
   byte_count sum;
   for (const auto& part : parts) {
@@ -282,7 +287,7 @@ std::optional<staged_block> device_pipeline::live_output(const block_id& id) con
       continue;
     }
     for (std::size_t k = 0; k < v->next_op; ++k) {
-      const auto out = output_of(v->what, v->model->size(), micro_batch_index{v->what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+      const auto out = output_of(v->what, v->model->size(), index_of(*v, k));
       if (out == id) {
         const auto block = v->batches[k].output.lock();
         return block ? std::optional(staged_block{block, v->batches[k].compute}) : std::nullopt;
@@ -298,7 +303,7 @@ bool device_pipeline::produced_here(const block_id& id, std::size_t shards) cons
       return false;
     }
     for (std::uint32_t k = 0; k < v->what.micro_batches; ++k) {
-      if (output_of(v->what, shards, micro_batch_index{v->what.first_micro_batch.value + k}) == id) {
+      if (output_of(v->what, shards, index_of(*v, k)) == id) {
         return true;
       }
     }
@@ -315,7 +320,7 @@ std::vector<device_pipeline::wanted_block> device_pipeline::wanted(const visit_r
   if (k == 0) {
     want(parameters_of(v.what));
   }
-  const auto in = inputs_of(v.what, v.model->size(), micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+  const auto in = inputs_of(v.what, v.model->size(), index_of(v, k));
   want(in.input);
   if (in.second) {
     want(*in.second);
@@ -352,7 +357,7 @@ staged_block& device_pipeline::slot_of(visit_record& v, const block_id& id, std:
   if (id.kind == block_kind::parameters) {
     return v.parameters;
   }
-  const auto in = inputs_of(v.what, v.model->size(), micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+  const auto in = inputs_of(v.what, v.model->size(), index_of(v, k));
   return in.input == id ? v.batches[k].input : v.batches[k].second;
 }
 
@@ -539,7 +544,7 @@ bool device_pipeline::pump(visit_record& v) {
 
 void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
   auto& batch = v.batches[k];
-  const auto out = output_of(v.what, v.model->size(), micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)});
+  const auto out = output_of(v.what, v.model->size(), index_of(v, k));
   const auto output = out ? std::make_shared<device_block>() : nullptr;
   if (k == 0) {
     v.results.gradients = has_gradients(v.what) ? std::make_shared<device_block>() : nullptr;
@@ -559,7 +564,7 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
                .estimate = v.model->plan.time_of(v.what) / v.what.micro_batches,
                .label = {"execute_shard", fmt::format("{} micro-batch {}", detail_of(v), v.what.first_micro_batch.value + k)}};
   ++v.next_op;
-  batch.compute = submit(queue_kind::compute, std::move(op), after, 
+  batch.compute = submit(queue_kind::compute, std::move(op), after,
                          {.owner = &v, .kind = op_kind::compute, .batch = k, .lease = {}, .bytes = {}, .label = {}});
   batch.output = output;
   batch.input.block.reset();
@@ -596,7 +601,7 @@ void device_pipeline::end_copy_back(const visit_record& v) {
 }
 
 void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const device_block_ptr& output) {
-  const auto index = micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
+  const auto index = index_of(v, k);
   if (const auto out = output_of(v.what, v.model->size(), index)) {
     keep_output(v, *out, output, v.batches[k].compute);
     demote(v, op_kind::demote_output, k, *out, output);
@@ -747,7 +752,7 @@ void device_pipeline::finish_compute(visit_record& v) {
 void device_pipeline::on_landed(visit_record& v, const operation_record& op) {
   if (op.kind == op_kind::demote_output) {
     v.batches[op.batch].output_landed = true;
-    const auto out = output_of(v.what, v.model->size(), micro_batch_index{v.what.first_micro_batch.value + static_cast<std::uint32_t>(op.batch)});
+    const auto out = output_of(v.what, v.model->size(), index_of(v, op.batch));
     if (out && cache_.peek(*out)) {
       cache_.set_clean(*out);
     }

@@ -92,7 +92,9 @@ class memory_manager final : public memory_actor::base {
   }
 
   void grant_waiting() {
+    ++freed_;
     for (auto& [reader, wanted] : std::exchange(unread_, {})) {
+      asked_[wanted.model] = freed_;
       send(reader, wanted);
     }
     while (!waiting_.empty() && grant(waiting_.front())) {
@@ -105,7 +107,7 @@ class memory_manager final : public memory_actor::base {
   void on_shard_demoted(const shard_demoted& m) {
     const auto result = store_.commit(m.what, m.device);
     if (result) {
-      const shard_completed message{m.what, m.device, result->loss, result->score, m.times};
+      const shard_completed message{m.what, m.device, result->loss, result->scores, m.times};
       send(scheduler_, message);
       send(tasks_.at(m.what.model), message);
       send(reporter_, message);
@@ -138,13 +140,26 @@ class memory_manager final : public memory_actor::base {
 
   void on_batch_ready(const batch_ready& m) {
     if (m.why.code == fault_code::out_of_memory) {
-      unread_.emplace_back(m.reader, batch_wanted{m.model, m.range});  // landing units have the room; they give it back
+      on_unread(m);
       return;
     }
+    asked_.erase(m.model);
     for (const auto& [id, bytes] : m.blocks) {
       store_.adopt(id, bytes);
     }
     send(tasks_.at(m.model), batch_ready{m.model, m.range, m.targets, {}, m.why, {}});
+  }
+
+  /// Landing units have the room; they give it back. What was given back since the reader was asked is not awaited.
+  void on_unread(const batch_ready& m) {
+    const auto asked = asked_.find(m.model);
+    const bool news = asked == asked_.end() || asked->second != freed_;
+    asked_[m.model] = freed_;
+    if (news) {
+      send(m.reader, batch_wanted{m.model, m.range});
+    } else {
+      unread_.emplace_back(m.reader, batch_wanted{m.model, m.range});
+    }
   }
 
   void on_device_lost(const device_lost& m) {
@@ -167,6 +182,8 @@ class memory_manager final : public memory_actor::base {
   std::map<model_id, task_actor> tasks_;
   std::deque<lease_request> waiting_;
   std::vector<std::pair<data_actor, batch_wanted>> unread_;   ///< batches there was no room for
+  std::uint64_t freed_ = 0;                ///< how often something was given back
+  std::map<model_id, std::uint64_t> asked_;   ///< as it stood when a model's batch was asked for again
 };
 
 }  // namespace

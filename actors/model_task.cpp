@@ -98,12 +98,15 @@ class model_task final : public task_actor::base {
     go_on();
   }
 
-  /// A round's visits are complete in order, so the last round's is the evaluation's last.
+  /// One by one in the order of the micro-batches, because visits complete in order: how long they are leaves no trace in
+  /// the sum.
   void on_score(const shard_completed& m) {
     const auto targets = targets_.extract(batch_of(m.what));
     evaluated_targets_ += targets.empty() ? 0 : targets.mapped();
-    score_.loss += m.score.loss;
-    score_.correct += m.score.correct;
+    for (const auto& score : m.scores) {
+      evaluated_loss_ += double{score.loss};
+      evaluated_correct_ += double{score.correct};
+    }
     if (m.what.first_micro_batch.value + m.what.micro_batches == setup_.what->plan.evaluation.micro_batches) {
       tell_evaluation(m.what.step.value);
     }
@@ -111,12 +114,12 @@ class model_task final : public task_actor::base {
 
   void tell_evaluation(std::uint32_t steps) {
     const auto targets = static_cast<double>(std::max(evaluated_targets_, std::size_t{1}));
-    evaluation_completed message{setup_.id, setup_.what->name, steps, score_.loss / targets, {}};
+    evaluation_completed message{setup_.id, setup_.what->name, steps, evaluated_loss_ / targets, {}};
     const bool classes = setup_.what->plan.shards.back().second_spec.type == element::i64;
     if (setup_.what->model && classes && setup_.what->model->objective().counts_correct()) {
-      message.accuracy = score_.correct / targets;
+      message.accuracy = evaluated_correct_ / targets;
     }
-    score_ = {};
+    evaluated_loss_ = evaluated_correct_ = 0;
     evaluated_targets_ = 0;
     send(setup_.reporter, message);
   }
@@ -226,7 +229,8 @@ class model_task final : public task_actor::base {
   task_books books_;
   retry_book retries_;
   std::map<batch_range, std::size_t> targets_;
-  evaluation_score score_;                     ///< of the evaluation that is under way
+  double evaluated_loss_ = 0;                  ///< of the evaluation that is under way
+  double evaluated_correct_ = 0;
   std::size_t evaluated_targets_ = 0;
   float loss_ = 0;
   std::optional<float> norm_;

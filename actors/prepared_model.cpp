@@ -89,7 +89,7 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
   const auto target = p.data.source->sample_target();
   p.profile_key = setting_ + "; " + fingerprint(*p.model, target, samples);
   auto& known = profiles_[p.profile_key];
-  if (!known || known->layers.size() != p.model->size()) {
+  if (!known || !suits(*known, *p.model, target, samples)) {
     const auto start = steady_clock::now();
     known = std::make_shared<const chain_profile>(pilot_.measure(p.model, target, samples, m.micro_batches));
     pilot_time_ += steady_clock::now() - start;

@@ -25,7 +25,7 @@
 //                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices
 //
 // Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER), batch_wanted (MODEL
-// TASK -> DATA, one step ahead) and batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
+// TASK -> DATA, ahead of need) and batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
 // CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed (MODEL TASK -> REPORTER). Evaluation units take
 // the same way, between the last unit of a step and the first of the next. Everything is one-way; tickets and unit names
 // tie answers to questions. An imperative name is a command, a past participle an event.
@@ -283,12 +283,12 @@ struct shard_failed {
 };
 
 /// Commit: before it the unit can be lost, after it never. From the last shard's unit: `loss` of the step; of an
-/// evaluation the `score` of its micro-batches.
+/// evaluation the `scores` of its micro-batches, in their order.
 struct shard_completed {
   unit what;
   device_id device;
   float loss = 0;
-  evaluation_score score;
+  std::vector<evaluation_score> scores;
   visit_times times;
 };
 

@@ -124,14 +124,6 @@ std::string device_table(const report& r) {
   return t.to_string();
 }
 
-std::string bounds_line(const bounds& limits) {
-  std::string text = "bounds";
-  for (const auto& b : limits.all()) {
-    text += fmt::format("  {} {}", b.name, to_string(b.value));
-  }
-  return text + "\n";
-}
-
 /// Where the makespan went.
 std::string blame_table(const report& r) {
   text_table t{{{"makespan of"},
@@ -157,7 +149,7 @@ std::string closing_lines(const report& r) {
                      to_string(r.optimizer_busy)) +
          fmt::format("policy {}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy, r.decisions,
                      microseconds(r.decision_mean), microseconds(r.decision_p99)) +
-         bounds_line(r.limits) +
+         to_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
                      r.bound_name(), percent(r.efficiency()));
 }
@@ -273,6 +265,14 @@ json json_of(const report& r) {
 
 }  // namespace
 
+std::string to_line(const bounds& limits) {
+  std::string text = "bounds";
+  for (const auto& b : limits.all()) {
+    text += fmt::format("  {} {}", b.name, to_string(b.value));
+  }
+  return text + "\n";
+}
+
 double report::efficiency() const { return share(bound(), makespan); }
 
 bool report::all_finished() const noexcept {
@@ -291,7 +291,7 @@ std::string to_string(model_status s) {
   return "unknown status";
 }
 
-std::string to_table(const report& r) { 
+std::string to_table(const report& r) {
   return model_table(r) + "\n" + device_table(r) + "\n" + blame_table(r) + "\n" + closing_lines(r);
 }
 

@@ -83,6 +83,8 @@ struct report {
 };
 
 std::string to_string(model_status s);
+/// "bounds  work 2.000 s  chain 1.000 s ...", with a newline.
+std::string to_line(const bounds& limits);
 
 /// The table that ends a run: models (loss, status), devices (utilisation, bytes), makespan beside its bounds.
 std::string to_table(const report& r);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <vector>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -125,7 +125,8 @@ class reporter final : public reporter_actor::base {
     blame_.add(m.what, m.device, m.times);
     if (services_.spans) {
       const auto now = clock().now();
-      services_.spans->record({"shard_completed", "model " + setup_.models[m.what.model.value]->name, now, now, to_string(m.what)});
+      const auto track = "model " + setup_.models[m.what.model.value]->name;
+      services_.spans->record({"shard_completed", track, now, now, to_string(m.what)});
     }
     if (setup_.progress) {
       setup_.progress->unit_completed(m.device, m.times.compute, clock().now());
@@ -195,8 +196,7 @@ class reporter final : public reporter_actor::base {
       return;
     }
     for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
-      auto& d = record_.devices[i];
-      d.time = blame_.of(device_id{i}, *record_.first_prefetch, *record_.last_update, d.counters.busy);
+      record_.devices[i].time = blame_.of(device_id{i}, *record_.first_prefetch, *record_.last_update);
     }
   }
 

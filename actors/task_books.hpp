@@ -21,8 +21,9 @@ struct announcement {
 };
 
 /// At most one unit is announced at a time, the first that is not in flight. Gates: a unit needs its parameter version
-/// and its step's minibatch at home; the first unit of step n+1 waits for version n+1 of shard 0 and, if steps are
-/// observed, for the acknowledgement of step n; so does the first of an evaluation. A unit's inputs derive from the unit, its place from these books.
+/// and the micro-batches of its step or evaluation range at home; the first unit after step n waits for version n+1 of
+/// shard 0 and, if steps are observed, for the acknowledgement of step n. A unit's inputs derive from the unit, its place
+/// from these books.
 class task_books {
  public:
   task_books(cursor units, std::uint32_t shards, bool observed);

@@ -1,5 +1,7 @@
 #include "partition/cursor.hpp"
 
+#include <algorithm>
+
 namespace hydra {
 
 cursor::cursor(model_id model, std::uint32_t shards, std::uint32_t steps, std::uint32_t micro_batches)
@@ -125,9 +127,21 @@ std::uint32_t cursor::evaluations_after(std::uint32_t step) const noexcept {
   return regular + (every == 0 || steps_ % every != 0 ? 1 : 0);
 }
 
-duration cursor::remaining(unit_position p) const {
+duration cursor::evaluation_left(std::uint32_t index) const {
+  const auto present = evaluation_at(index);
+  const auto done = present.first_micro_batch.value + present.micro_batches;
   duration left{};
-  for (auto i = p.index; i < units_in(p.step); ++i) {
+  for (std::uint32_t s = 0; s < shards_; ++s) {
+    left += evaluate_[s].time * (s >= present.shard.value ? present.micro_batches : 0);
+    left += evaluate_[s].time * (evaluation_.range.micro_batches - done);
+  }
+  return left;
+}
+
+duration cursor::remaining(unit_position p) const {
+  const auto evaluations = evaluations_in(p.step);
+  duration left = p.index < evaluations ? evaluation_left(p.index) : duration{};
+  for (auto i = std::max(p.index, evaluations); i < units_in(p.step); ++i) {
     left += time_of({p.step, i});
   }
   duration step{};

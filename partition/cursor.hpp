@@ -77,6 +77,8 @@ class cursor {
   std::uint32_t evaluations_in(std::uint32_t step) const noexcept;
   std::uint32_t units_in(std::uint32_t step) const noexcept;
   unit evaluation_at(std::uint32_t index) const;
+  /// Of an evaluation from its unit `index` on.
+  duration evaluation_left(std::uint32_t index) const;
   unit_class& class_of(const unit& u);
   void put(unit_class& c, duration time);
 

@@ -5,6 +5,7 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <hydra/version.hpp>
 #include <torch/headeronly/version.h>
 
 #include <algorithm>
@@ -18,32 +19,47 @@
 
 namespace hydra {
 
-/// One operation on each device, awaited together. Outlives the pilot while a late completion may still come.
+/// One operation on each device, awaited together. A device that was late once is out: what it says later belongs to an
+/// earlier operation. Outlives the pilot while such a completion may still come.
 class pilot::round {
  public:
-  explicit round(std::size_t devices) : done_(devices) {}
+  explicit round(std::size_t devices) : done_(devices), out_(devices) {}
 
   void begin() {
     const std::lock_guard lock{mutex_};
-    std::ranges::fill(done_, std::nullopt);
+    done_ = out_;
+  }
+
+  bool is_out(std::size_t device) {
+    const std::lock_guard lock{mutex_};
+    return out_[device].has_value();
   }
 
   void complete(std::size_t device, const completion& c) {
     {
       const std::lock_guard lock{mutex_};
-      done_[device] = c;
+      if (!out_[device]) {
+        done_[device] = c;
+      }
     }
     changed_.notify_all();
   }
 
-  /// Completions of all devices; of those that are late, a fault.
+  /// Completions of all devices; of those that are late, a fault. `limit` zero: there is none.
   std::vector<completion> wait(duration limit) {
     std::unique_lock lock{mutex_};
     const auto all_done = [this] { return std::ranges::all_of(done_, &std::optional<completion>::has_value); };
-    changed_.wait_for(lock, limit, all_done);
+    if (limit > duration{}) {
+      changed_.wait_for(lock, limit, all_done);
+    } else {
+      changed_.wait(lock, all_done);
+    }
     std::vector<completion> all;
-    for (const auto& d : done_) {
-      all.push_back(d.value_or(completion{.operation = {}, .begin = {}, .end = {}, .error = late(limit)}));
+    for (std::size_t i = 0; i < done_.size(); ++i) {
+      if (!done_[i]) {
+        out_[i] = completion{.operation = {}, .begin = {}, .end = {}, .error = late(limit)};
+      }
+      all.push_back(done_[i] ? *done_[i] : *out_[i]);
     }
     return all;
   }
@@ -56,6 +72,7 @@ class pilot::round {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::optional<completion>> done_;
+  std::vector<std::optional<completion>> out_;   ///< the fault of each device that was late
 };
 
 namespace {
@@ -103,6 +120,9 @@ pilot::pilot(std::span<device* const> devices, duration limit)
 std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<void(std::size_t)>& work) {
   round_->begin();
   for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (round_->is_out(i)) {
+      continue;
+    }
     try {
       devices_[i]->submit(queue, {.work = [work, i] { work(i); }, .bytes = {}, .estimate = {}, .label = {"pilot", {}}},
                           {});
@@ -143,7 +163,7 @@ std::string pilot::setting() {
       kinds.insert(fmt::format("{} with threads = {}", devices_[i]->info().kind, (*threads)[i]));
     }
   }
-  return fmt::format("{}; LibTorch {}", fmt::join(kinds, ", "), TORCH_VERSION);
+  return fmt::format("{}; Hydra {}, LibTorch {}", fmt::join(kinds, ", "), version, TORCH_VERSION);
 }
 
 /// One copy to each device and back; the time of both.

@@ -22,7 +22,7 @@ namespace hydra {
 class pilot {
  public:
   /// Becomes the receiver of the devices' completions: they serve no run afterwards. `limit`: of one measurement; a
-  /// device that takes longer is taken to have failed.
+  /// device that takes longer is taken to have failed, for good; zero: none.
   pilot(std::span<device* const> devices, duration limit);
 
   chain_profile measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,

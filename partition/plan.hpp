@@ -93,7 +93,7 @@ struct workload_plan {
   byte_count staging_room;       ///< X: max W over all units
   byte_count computing_room;     ///< max P + C over all units
   byte_count sufficient;         ///< smallest device memory (without reserve) for all of it
-  byte_count host_needed;        ///< parameters, moments, and landing room for every boundary and gradient
+  byte_count host_needed;        ///< parameters, moments, batches, and landing room for every boundary and gradient
 };
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the

@@ -255,6 +255,23 @@ chain_profile merge(std::span<const chain_samples> devices) {
   return all;
 }
 
+bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples) {
+  if (profile.samples != samples || profile.layers.size() != model.size() ||
+      profile.target_spec != batched(sample_target, samples)) {
+    return false;
+  }
+  const auto outputs = model.outputs(samples);
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const auto& layer = profile.layers[i];
+    const auto input = i == 0 ? batched(model.sample_input(), samples) : outputs[i - 1];
+    const auto parameters = charged_bytes(parameter_layout(model, i, i + 1).bytes());
+    if (layer.input_spec != input || layer.output_spec != outputs[i] || layer.parameters != parameters) {
+      return false;
+    }
+  }
+  return true;
+}
+
 chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
                       std::uint32_t micro_batches) {
   const auto one = sample_costs(model, sample_target, samples, micro_batches);

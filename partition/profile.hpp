@@ -63,6 +63,9 @@ chain_samples sample_costs(const chain& model, const tensor_spec& sample_target,
 /// One profile of what several devices have seen: largest bytes, medians of all times. At least one.
 chain_profile merge(std::span<const chain_samples> devices);
 
+/// True if the profile can be one of this chain: same samples, shapes and parameter bytes.
+bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples);
+
 /// The two together, for one device.
 chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
                       std::uint32_t micro_batches = 1);

@@ -70,7 +70,7 @@ std::string model_lines(std::span<const plan_request> models, byte_count reserve
   for (std::size_t i = 0; i < models.size(); ++i) {
     if (like[i] > 0) {
       lines += fmt::format("\n  {}; alone {} needs memory = {}", largest_of(models[i]).text,
-                           like[i] > 1 ? fmt::format("it (or one of {} models like it)", like[i] - 1) : "the model",
+                           like[i] > 1 ? fmt::format("it, or any of the {} models like it,", like[i]) : "the model",
                            named_bytes(alone[i] + reserve));
     }
   }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace hydra {
 
@@ -19,15 +20,14 @@ struct micro_batch_blocks {
   device_block_ptr output;
 };
 
-/// Sums over the targets of some micro-batches of an evaluation. Added up in double: which visits they came from leaves no
-/// trace.
+/// Of one micro-batch of an evaluation, as the last shard leaves it behind (shard::score).
 struct evaluation_score {
-  double loss = 0;
-  double correct = 0;    ///< targets that were predicted, where the loss knows
+  float loss = 0;        ///< sum over its targets
+  float correct = 0;     ///< targets that were predicted, where the loss knows
 };
 
-/// The sum of what an evaluation visit of the last shard has left behind: fp32 [micro-batches, 2].
-evaluation_score sum_scores(std::span<const float> landed) noexcept;
+/// What an evaluation visit of the last shard has landed: fp32 [micro-batches, 2].
+std::vector<evaluation_score> scores_in(std::span<const float> landed);
 
 /// Run its micro-batches in order on one queue. Between micro-batches it keeps only the bound parameters; with the
 /// last one it lets go of everything, so the bytes of gradients live on in their block alone.

@@ -48,10 +48,10 @@ sharded_model_ptr shorter(const sharded_model& m, std::uint32_t by) {
   return model;
 }
 
-bounds bounds_of(const forecast_setup& setup) {
+bounds bounds_of(std::span<const sharded_model_ptr> models, const forecast_setup& setup) {
   std::vector<unit_times> times;
   resources machines{.speeds = {}, .optimizer_workers = setup.optimizer_workers};
-  for (const auto& m : setup.models) {
+  for (const auto& m : models) {
     times.push_back(planned_times(*m, setup.devices));
   }
   std::ranges::transform(setup.devices, std::back_inserter(machines.speeds), &device_info::speed);
@@ -91,13 +91,14 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
 
 forecast predict(forecast_setup setup) {
   forecast f;
-  f.limits = bounds_of(setup);
+  f.limits = bounds_of(setup.models, setup);
   f.policy = setup.chosen->name();
   f.shortened = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, count_units(setup.models) / setup.most_units));
   simulation_setup run;
-  run.devices = std::move(setup.devices);
   std::ranges::transform(setup.models, std::back_inserter(run.planned),
                          [&](const sharded_model_ptr& m) { return shorter(*m, f.shortened); });
+  const auto simulated = bounds_of(run.planned, setup).best();
+  run.devices = std::move(setup.devices);
   run.chosen = std::move(setup.chosen);
   run.pipeline = setup.pipeline;
   run.optimizer_workers = setup.optimizer_workers;
@@ -106,7 +107,8 @@ forecast predict(forecast_setup setup) {
   if (!s.record()) {
     throw fault_error(fault_code::internal, "the simulated run of the plan hangs");
   }
-  f.makespan = makespan_of(*s.record()) * f.shortened;
+  const double scale = simulated > duration{} ? seconds(f.limits.best()) / seconds(simulated) : 1;
+  f.makespan = std::max(f.limits.best(), from_seconds(seconds(makespan_of(*s.record())) * scale));
   return f;
 }
 

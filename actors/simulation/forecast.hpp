@@ -19,7 +19,7 @@ struct forecast {
   duration makespan{};
   bounds limits;
   std::string policy;
-  std::uint32_t shortened = 1;  ///< steps were divided by this before, and the makespan multiplied after
+  std::uint32_t shortened = 1;  ///< steps were divided by this, and the makespan scaled as its bound
 };
 
 struct forecast_setup {

@@ -53,7 +53,7 @@ const std::vector<ablation_variant>& ablation_variants() {
 ablation_result measure_ablation(const ablation_bench_options& o) {
   bench_workload w = o.workload;
   const bench_plan plan = plan_bench(w);
-  w.memory = plan.memory;
+  w.memory = plan.least;
   w.link = link_for(plan, o.ratio);
   ablation_result r{{}, w.link};
   for (const ablation_variant& v : ablation_variants()) r.rows.push_back({v.name, {}, {}});

@@ -1,6 +1,8 @@
 #include "apps/bench/bench_workload.hpp"
 
-#include "models/mlp.hpp"
+#include "apps/bench/paced_layer.hpp"
+#include "models/layers/linear.hpp"
+#include "models/loss.hpp"
 
 #include <fmt/format.h>
 
@@ -20,10 +22,24 @@ cut_points one_layer_each(std::int64_t hidden) {
   return cuts;
 }
 
+/// A multi-layer perceptron of paced layers.
+chain_description paced_mlp(const bench_workload& w) {
+  const auto build = [w](const data_source& data) {
+    chain all{"paced mlp", data.sample_input(), cross_entropy()};
+    for (std::int64_t i = 0; i <= w.layers; ++i) {
+      const bool last = i == w.layers;
+      const linear_options options{.in = w.width, .out = last ? data.classes() : w.width, .gelu = !last};
+      all.add(fmt::format("layers.{}.", i), std::make_shared<paced_layer>(std::make_shared<linear>(options), w.forward));
+    }
+    return all;
+  };
+  return {"paced mlp", 0, build};
+}
+
 model_description model_of(const bench_workload& w, int i) {
   return {.name = fmt::format("model-{}", i),
-          .chain = mlp({.layers = w.layers, .width = w.width}),
-          .data = {synthetic_classes{.features = w.width}},
+          .chain = paced_mlp(w),
+          .data = {synthetic_classes{.features = w.width, .validation_samples = 1}},
           .batch_size = w.batch_size,
           .steps = w.steps,
           .optimizer = adamw({.learning_rate = 1e-3 / (1 + i)}),
@@ -66,7 +82,8 @@ bench_plan plan_bench(const bench_workload& w) {
   const workload_plan& plan = s.plan();
   const model_plan& m = plan.models.front();
   const std::uint64_t units = 2 * m.shards.size() - 1;
-  return {plan.computing_room + plan.staging_room, unit_times(m) / static_cast<std::int64_t>(units),
+  const auto mean = seconds(unit_times(m)) / static_cast<double>(units);
+  return {plan.sufficient, plan.sufficient * 2, from_seconds(mean),
           byte_count{promoted_bytes(m) / units}};
 }
 

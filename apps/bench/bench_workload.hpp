@@ -1,5 +1,7 @@
 #pragma once
-// The jobs that benchmarks run: equal models, each cut into one-layer shards, on devices just large enough for them.
+// The jobs that benchmarks run: equal models, each cut into one-layer shards, on devices with room for a unit that
+// computes, one that is staged and one that lands. Parameters, copies and results are real, but a layer takes a fixed time
+// (paced_layer): what is measured is the runtime, not how the devices' threads share the host's cores.
 
 #include "actors/session.hpp"
 
@@ -13,7 +15,8 @@ struct bench_workload {
   std::uint32_t steps = 4;
   std::int64_t layers = 6;  ///< hidden ones
   std::int64_t width = 384;
-  std::uint32_t batch_size = 256;
+  std::uint32_t batch_size = 16;
+  duration forward = std::chrono::milliseconds(2);  ///< of a layer; backward visits take three times as long
   byte_rate link{};     ///< not emulated if zero
   byte_count memory{};  ///< 0: as much as one likes
   ablation_options ablation{};
@@ -24,7 +27,8 @@ report run_bench(const bench_workload& w);
 
 /// What a pilot tells of a workload.
 struct bench_plan {
-  byte_count memory;        ///< the smallest budget that suffices
+  byte_count least;         ///< the smallest budget that suffices
+  byte_count memory;        ///< twice as much: room for what lands beside what computes and what is staged
   duration mean_unit{};     ///< over the units of a step
   byte_count mean_promote;  ///< parameters that a unit reads, on average
 };

@@ -12,7 +12,7 @@ namespace hydra::apps {
 
 struct overlap_options {
   std::vector<int> models{1, 2, 4, 8};
-  std::vector<double> ratios{0.1, 0.25, 0.5, 1, 2, 4};  ///< mean promote time / mean unit time
+  std::vector<double> ratios{0.1, 0.25, 0.45, 1, 2, 4};  ///< mean promote time / mean unit time
   int repeats = 3;
   bench_workload workload{};  ///< but for the number of models and the link
 };

@@ -1,5 +1,6 @@
 #include "apps/commands/plan_table.hpp"
 
+#include "actors/report.hpp"
 #include "actors/text_table.hpp"
 
 #include <fmt/format.h>
@@ -101,7 +102,8 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
 
 std::string to_lines(const forecast& f) {
   const double share = f.makespan > duration::zero() ? seconds(f.limits.best()) / seconds(f.makespan) : 0;
-  return fmt::format("policy {}  predicted makespan {}{}  bound {} ({})  efficiency {:.0f} %\n", f.policy,
+  return to_line(f.limits) +
+         fmt::format("policy {}  predicted makespan {}{}  bound {} ({})  efficiency {:.0f} %\n", f.policy,
                      to_string(f.makespan),
                      f.shortened > 1 ? fmt::format(" (from a {}th of the steps)", f.shortened) : "",
                      to_string(f.limits.best()), f.limits.best_name(), share * 100);

@@ -231,6 +231,21 @@ TEST_CASE("a fence drops the leases and landings of that device alone") {
   CHECK(s.store.commit(s.m.forward(0, 1), d1));
 }
 
+TEST_CASE("an evaluation's commit tells the scores of its micro-batches and takes its inputs away") {
+  stocked s;
+  unit u = s.m.forward(0);
+  u.way = direction::evaluate;
+  u.shard = shard_index{1};
+  const auto in = inputs_of(u, 2, {});
+  s.store.adopt(in.input, s.arena->allocate(8_B, "boundary"));
+  s.store.adopt(*in.second, s.arena->allocate(8_B, "targets"));
+  const auto before = s.store.blocks();
+  const auto result = s.visit(u);
+  REQUIRE(result);
+  CHECK_FALSE(result->has_gradients);
+  CHECK(s.store.blocks() == before - 2);
+}
+
 TEST_CASE("after every step the host holds what the homes need and nothing else") {
   stocked s;
   const cursor units(model_id{0}, 2, 3, 1);

@@ -70,6 +70,16 @@ bounds bounds_of(const simulation& s, const std::vector<double>& speeds) {
   return lower_bounds(smallest, {.speeds = speeds, .optimizer_workers = s.record()->optimizer_workers});
 }
 
+/// On two devices without transfers, where nothing is staged ahead: the scheduling problem of the theory.
+duration late_makespan(const std::vector<simulated_model>& models, const std::string& policy) {
+  auto setup = even_run(models, 2);
+  setup.chosen = make_policy(policy, 0);
+  setup.pipeline.double_buffer = false;
+  const auto s = finished(std::move(setup));
+  CHECK(makespan(*s) >= bounds_of(*s, {1.0, 1.0}).best());
+  return makespan(*s);
+}
+
 using plain_span = std::tuple<std::string, std::string, time_point, time_point, std::string>;
 
 std::vector<plain_span> plain_spans(simulation& s) {
@@ -258,6 +268,22 @@ TEST_CASE("sharded-lrtf starts the model that has most left", "[time]") {
     CHECK_THAT(all[i].detail, Contains("heavy"));
   }
   CHECK_THAT(all[4].detail, Contains("middle"));  // the step turn of the heavy one
+}
+
+TEST_CASE("three equal models on two devices: sharded-lrtf is near the bound, whole-model takes 4/3 of it", "[time]") {
+  const std::vector models(3, even_model("m", 2, 40, 1ms, 0ms));  // each 120 ms
+  CHECK(late_makespan(models, "sharded-lrtf") == 180ms);
+  CHECK(late_makespan(models, "whole-model") == 240ms);
+}
+
+TEST_CASE("models of lengths 1:2:3:4 separate fifo from sharded-lrtf as theory says", "[time]") {
+  std::vector<simulated_model> models;
+  for (std::uint32_t k = 1; k <= 4; ++k) {
+    models.push_back(even_model("m", 8, 8 * k, 1ms, 0ms));
+  }
+  CHECK(late_makespan(models, "sharded-lrtf") == 600ms);  // 10 * 120 ms of work on two devices
+  // Fifo shares evenly: model 1 ends at 2, model 2 at 3.5, model 3 at 4.5 and model 4 alone at 5.5 times 120 ms.
+  CHECK(late_makespan(models, "fifo") == 660ms);
 }
 
 TEST_CASE("every built-in policy finishes every model, in order", "[time]") {

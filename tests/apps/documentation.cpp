@@ -81,14 +81,14 @@ TEST_CASE("every shipped workload can be assembled and fits its devices") {
   CHECK(found >= 1);
 }
 
-TEST_CASE("each of the quickstart's four models is three times larger than a device") {
+TEST_CASE("each of the quickstart's twelve models is one and a half times as large as a device, or larger") {
   const workload w = read_workload(source / "apps/workloads/quickstart.toml");
-  REQUIRE(w.models.size() == 4);
+  REQUIRE(w.models.size() == 12);
   REQUIRE(w.devices.size() == 1);
   CHECK(w.devices[0].count == 2);
   const cpu_device device = read_cpu_device(*w.devices[0].keys.as<value_table>());
   CHECK(device.link.limited());
-  for (const model_entry& m : w.models) CHECK(trained_bytes(m, w) >= 3.0 * static_cast<double>(device.memory.value()));
+  for (const model_entry& m : w.models) CHECK(trained_bytes(m, w) >= 1.5 * static_cast<double>(device.memory.value()));
 }
 
 TEST_CASE("the mixed workload has several families, grids of their own, and unequal devices") {

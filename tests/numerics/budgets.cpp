@@ -75,6 +75,7 @@ TEST_CASE("the host memory that the plan asks for is enough to the byte, and its
     const auto spilled = train_spilled(two_models(), {.devices = devices, .host_memory = needed});
     REQUIRE(spilled.summary.all_finished());
     REQUIRE(spilled.summary.host_peak <= needed);
+    REQUIRE(difference(train_plain(two_models()[0]), spilled, 0) == "");  // evaluated in shorter visits, too
   }
   REQUIRE(refusal({.devices = devices, .host_memory = needed - 1_B}).code == fault_code::does_not_fit);
 }

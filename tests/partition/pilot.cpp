@@ -66,9 +66,18 @@ TEST_CASE("a device that dies in the pilot is left out; if all do, its fault is 
 TEST_CASE("a device that never answers is not awaited beyond the limit") {
   fake_device silent(fake_info(1_MiB), fake_device::drive::by_hand);
   device* const devices[] = {&silent};
-  CHECK_THROWS_WITH(pilot(devices, 0ns).setting(), Contains("has not ended within"));
+  CHECK_THROWS_WITH(pilot(devices, 1ns).setting(), Contains("has not ended within"));
   silent.stop();
   silent.drain();
+}
+
+TEST_CASE("a device that was late is out: what it says later is no answer to another question") {
+  fake_device slow(fake_info(1_MiB), fake_device::drive::by_hand);
+  device* const devices[] = {&slow};
+  pilot measures(devices, 1ns);
+  CHECK_THROWS_WITH(measures.setting(), Contains("has not ended within"));
+  slow.drain();
+  CHECK_THROWS_WITH(measures.measure(gpt().body, gpt().data->sample_target(), 2, 1), Contains("has not ended within"));
 }
 
 TEST_CASE("a layer's fault in the pilot is told as it is") {
@@ -84,9 +93,9 @@ TEST_CASE("the setting of a pilot names kinds of devices, their threads and LibT
              more = make_cpu_device("cpu:2", {.memory = 1_MiB});
   device* const equal[] = {one.get(), more.get()};
   const auto text = pilot(equal, long_enough).setting();
-  CHECK_THAT(text, Contains("cpu with threads = 1; LibTorch 2."));
+  CHECK_THAT(text, Contains("cpu with threads = 1; Hydra"));
   device* const other[] = {two.get()};
-  CHECK_THAT(pilot(other, long_enough).setting(), Contains("cpu with threads = 2; LibTorch 2."));
+  CHECK_THAT(pilot(other, long_enough).setting(), Contains("cpu with threads = 2; Hydra"));
 }
 
 TEST_CASE("the rate of an emulated link is taken from the device, another one is measured") {

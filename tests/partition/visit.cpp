@@ -94,3 +94,40 @@ TEST_CASE("a visit that is run again from its first micro-batch starts with zero
   work.run(0, raw(flat), blocks, out);
   CHECK(same_bits(once, out.gradients->tensor));
 }
+
+TEST_CASE("an evaluation of the last shard leaves loss and right predictions of each micro-batch, without dropout") {
+  const auto m = gpt(2);
+  const auto flat = parameters_of(*m, 1);
+  visit work(m, visit_of(*m, direction::evaluate, 1), 24);
+  const visit::results out{nullptr, std::make_shared<device_block>()};
+  std::vector<at::Tensor> scores;
+  for (const std::uint32_t k : {0u, 1u}) {
+    const auto x = random_tensor({2, 6, 16}, 3 + k);
+    const auto targets = random_ids({2, 6}, 11, 4);
+    work.run(k, raw(flat), {raw(x), raw(targets), nullptr}, out);
+    scores.push_back(m->shards[1].score(flat, x, targets, {.seed = 99, .training = false}));
+  }
+  const std::span landed(out.loss->tensor.const_data_ptr<float>(), 4);
+  const auto told = scores_in(landed);
+  REQUIRE(told.size() == 2);
+  for (const std::size_t k : {0, 1}) {
+    CHECK(told[k].loss == scores[k].const_data_ptr<float>()[0]);
+    CHECK(told[k].correct == scores[k].const_data_ptr<float>()[1]);
+    CHECK(told[k].loss > 0);
+  }
+  CHECK(told[0].loss != told[1].loss);
+}
+
+TEST_CASE("an evaluation drops nothing out") {
+  const auto m = gpt(1);
+  const auto flat = parameters_of(*m, 0);
+  const auto ids = random_ids({2, 6}, 11, 1);
+  visit work(m, visit_of(*m, direction::evaluate, 0), 1);
+  const micro_batch_blocks blocks{raw(ids), nullptr, std::make_shared<device_block>()};
+  work.run(0, raw(flat), blocks, {});
+  const visit_context training{.seed = m->seed};
+  auto plain = training;
+  plain.training = false;
+  CHECK(same_bits(blocks.output->tensor, m->shards[0].forward(flat, ids, plain)));
+  CHECK_FALSE(same_bits(blocks.output->tensor, m->shards[0].forward(flat, ids, training)));
+}

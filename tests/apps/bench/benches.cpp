@@ -2,7 +2,10 @@
 
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/overlap.hpp"
+#include "apps/bench/paced_layer.hpp"
+#include "models/layers/linear.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
+#include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -35,7 +38,7 @@ TEST_CASE("the machine is described by its processor and the cores in use") {
 }
 
 TEST_CASE("the link makes a promote so many times as long as a unit") {
-  const bench_plan p{byte_count{1}, std::chrono::milliseconds{10}, byte_count{1000}};
+  const bench_plan p{byte_count{1}, byte_count{2}, std::chrono::milliseconds{10}, byte_count{1000}};
   CHECK(seconds(link_for(p, 1).time_for(byte_count{1000})) == Approx(0.01));
   CHECK(seconds(link_for(p, 0.5).time_for(byte_count{1000})) == Approx(0.005));
   CHECK(seconds(link_for(p, 4).time_for(byte_count{1000})) == Approx(0.04));
@@ -43,10 +46,21 @@ TEST_CASE("the link makes a promote so many times as long as a unit") {
 
 TEST_CASE("the plan of a bench has the smallest budget, and the bench runs in it") {
   bench_workload w = tiny;
-  w.memory = plan_bench(w).memory;
+  w.memory = plan_bench(w).least;
   CHECK(run_bench(w).all_finished());
   w.memory = byte_count{w.memory.value() - 512};
   CHECK_THROWS_AS(run_bench(w), fault_error);
+}
+
+TEST_CASE("a paced layer computes what its inner layer does and takes at least its time") {
+  const auto inner = std::make_shared<linear>(linear_options{.in = 2, .out = 2});
+  const paced_layer paced(inner, std::chrono::milliseconds(2));
+  const auto w = test::zeros({2, 2}), b = test::zeros({2}), x = test::zeros({1, 2});
+  const std::vector<at::Tensor> parameters{w, b};
+  const auto start = steady_clock::now();
+  const auto y = paced.forward(parameters, x, {});
+  CHECK(steady_clock::now() - start >= std::chrono::milliseconds(2));
+  CHECK(test::same_bits(y, inner->forward(parameters, x, {})));
 }
 
 TEST_CASE("overlap measures every cell in every repeat") {
