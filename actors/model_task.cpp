@@ -129,7 +129,7 @@ class model_task final : public task_actor::base {
     if (!std::isfinite(m.loss) && setup_.what->stop_on_nan) {
       end({fault_code::not_finite, fmt::format("the loss of step {} is {}; lower the learning rate or set clip_norm "
                                                "(on_nan = \"ignore\" goes on)",
-                                               m.what.step.value, m.loss)});
+                                               m.what.step.value + 1, m.loss)});
     }
   }
 

@@ -70,10 +70,10 @@ std::vector<const model_report*> ranked(const report& r) {
 /// Of the last evaluation.
 std::vector<std::string> validation_cells(const model_report& m) {
   if (m.validation.empty()) {
-    return {"-", "-", "-", "-"};
+    return {"-", "-", "-", "-", "-"};
   }
   const auto& v = m.validation.back();
-  return {number(v.loss, 4), number(v.floor, 4), number(v.perplexity, 2),
+  return {number(v.loss, 4), number(v.floor, 4), number(v.entropy, 4), number(v.perplexity, 2),
           v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-"};
 }
 
@@ -81,7 +81,7 @@ std::string model_table(const report& r) {
   const bool validated = std::ranges::any_of(r.models, [](const model_report& m) { return !m.validation.empty(); });
   std::vector<table_column> columns{{"model"}, {"shards", alignment::right}, {"steps", alignment::right}, {"loss"}};
   if (validated) {
-    for (const char* title : {"validation", "floor", "perplexity", "accuracy"}) {
+    for (const char* title : {"validation", "floor", "entropy", "perplexity", "accuracy"}) {
       columns.push_back({title, alignment::right});
     }
   }

@@ -113,7 +113,7 @@ void refuse_memory(std::span<const plan_request> models, const plan_device& devi
                     fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
                                 "memory of every device is {}. Raise memory, use more micro_batches, or make the "
                                 "largest layer smaller. Model by model:{}",
-                                device.name, to_string(device.memory), largest_of(models), named_bytes(sufficient),
+                                device.name, named_bytes(device.memory), largest_of(models), named_bytes(sufficient),
                                 model_lines(models, device.reserve)));
 }
 

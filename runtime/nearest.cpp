@@ -22,8 +22,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
-  const auto nearest = std::ranges::min_element(
-      candidates, {}, [&](const std::string& candidate) { return edit_distance(name, candidate); });
+  const auto nearest = std::ranges::min_element(candidates, {}, [&](const std::string& candidate) {
+    return std::pair{candidate.find(name) == std::string::npos, edit_distance(name, candidate)};
+  });
   return nearest == candidates.end() ? std::string{} : *nearest;
 }
 

@@ -11,7 +11,8 @@ namespace hydra {
 /// Number of insertions, deletions and substitutions that turn `a` into `b` (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate with the smallest edit distance to `name`, the first of equals; empty if there is none.
+/// The candidate that contains `name`, else any, with the smallest edit distance to it, the first of equals; empty if there
+/// is none.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
 }  // namespace hydra

@@ -3,6 +3,7 @@
 #include "actors/session.hpp"
 #include "apps/commands/plan_table.hpp"
 #include "apps/commands/set_option.hpp"
+#include "apps/commands/written_file.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 #include "partition/plan_file.hpp"
@@ -46,6 +47,7 @@ std::string to_json(const workload_plan& plan, const forecast& f) {
 }
 
 int plan(const plan_options& o) {
+  if (o.save) check_written_file("--save", *o.save);
   const workload w = read_workload(o.file, parse_overrides(o.set));
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
@@ -63,7 +65,7 @@ int plan(const plan_options& o) {
 command_action declare_plan(CLI::App& app) {
   auto o = std::make_shared<plan_options>();
   app.add_option("workload", o->file, "workload file (TOML)")->required();
-  app.add_option("--save", o->save, "file for the plan (JSON); `cuts` of a model may name it");
+  app.add_option("--save", o->save, "file for the plan (JSON), must not exist; `cuts` of a model may name it");
   add_set_option(app, o->set);
   app.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");
   return [o] { return plan(*o); };

@@ -71,7 +71,7 @@ std::string names_like(const workload_plan& plan, const model_plan& m) {
 
 std::string model_text(const workload_plan& plan, const model_plan& m) {
   std::string text =
-      fmt::format("{}\n  {} micro-batches of {} samples, {} shards, alone needs {} on a device\n\n",
+      fmt::format("{}\n  micro-batches {}  samples of each {}  shards {}  alone needs {} on a device\n\n",
                   names_like(plan, m), m.micro_batches, m.samples, m.shards.size(), to_string(m.sufficient));
   const auto profile = plan.profiles.find(m.profile);
   if (profile != plan.profiles.end()) text += layer_table(*profile->second) + "\n";

@@ -1,13 +1,15 @@
 #include "apps/commands/report.hpp"
 
+#include "apps/commands/written_file.hpp"
 #include "apps/report/page.hpp"
 #include "runtime/atomic_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -25,28 +27,6 @@ struct report_options {
   std::optional<std::string> html;
 };
 
-[[noreturn]] void refuse_page(const fs::path& file, const std::string& what) {
-  throw fault_error{fault_code::bad_input, fmt::format("--html {}: {}", file.string(), what)};
-}
-
-bool is_page(const fs::path& file) {
-  std::string line;
-  std::getline(std::ifstream{file}, line);
-  return line == first_line_of_pages;
-}
-
-/// A page may be made again; nothing else is overwritten.
-void check_page_file(const fs::path& file) {
-  std::error_code ignored;
-  const fs::path folder = fs::absolute(file).parent_path();
-  if (file.empty() || fs::is_directory(file, ignored)) refuse_page(file, "the name of a file is expected");
-  if (!fs::is_directory(folder, ignored)) refuse_page(file, fmt::format("there is no folder \"{}\"", folder.string()));
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    refuse_page(file, fmt::format("the folder \"{}\" is not writable", folder.string()));
-  if (fs::exists(fs::symlink_status(file, ignored)) && !is_page(file))
-    refuse_page(file, "exists, is no HTML page and is not overwritten: choose another name");
-}
-
 /// A run whose trace was removed still has a report.
 timeline read_timeline_of(const recorded_run& run, const fs::path& folder) {
   const fs::path file = folder / "trace.json";
@@ -59,7 +39,7 @@ timeline read_timeline_of(const recorded_run& run, const fs::path& folder) {
 }
 
 int show(const report_options& o) {
-  if (o.html) check_page_file(*o.html);
+  if (o.html) check_written_file("--html", *o.html, first_line_of_pages);  // a page may be made again
   const recorded_run run = read_report(o.run);
   if (o.html) {
     const std::string page = to_page(run, read_timeline_of(run, o.run));

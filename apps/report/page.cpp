@@ -32,7 +32,7 @@ p.note, footer { color: var(--soft); font-size: 13px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; font-size: 13px; } .n { text-align: right; }
-td.fault { white-space: normal; color: #e15759; }
+.fault { white-space: normal; color: #e15759; }
 svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--soft); }
 .grid { stroke: var(--line); stroke-width: 1; }
 .legend span { display: inline-block; margin-right: 14px; font-size: 13px; }
@@ -113,7 +113,9 @@ std::string validation_cell(const validation_report* v) {
 
 std::string status_of(const model_report& m) {
   const std::string status = to_string(m.status);
-  return escaped(m.error ? fmt::format("{}: {}: {}", status, to_string(m.error.code), m.error.text) : status);
+  if (!m.error) return escaped(status);
+  const std::string text = fmt::format("{}: {}: {}", status, to_string(m.error.code), m.error.text);
+  return fmt::format("<span class=\"fault\">{}</span>", escaped(text));
 }
 
 std::string tokens_per_second(const model_report& m) {

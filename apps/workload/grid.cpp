@@ -57,7 +57,7 @@ void flatten(const value_table& table, const std::string& prefix, value_table& f
 
 [[noreturn]] void refuse_values(const place& where, const std::string& key, const value& v) {
   refuse(where, "model.grid." + key,
-         fmt::format("{} is written here, expected a list of values, such as [1e-3, 3e-4]", describe(v)));
+         fmt::format("{} is written here, expected a list of one value or more, such as [1e-3, 3e-4]", describe(v)));
 }
 
 grid_axis read_axis(const table_entry& entry, const table_rules& rules) {

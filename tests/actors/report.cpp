@@ -157,11 +157,11 @@ TEST_CASE("the table ranks models by their last validation loss, beside the floo
   r.models = {finished_model(), finished_model(), failed_model()};
   r.models[1].name = "better";
   r.models[0].validation = {{.step = 4, .loss = 2.75, .accuracy = 0.5, .floor = 2.25}};
-  r.models[1].validation = {{.step = 2, .loss = 9.0}, {.step = 4, .loss = 2.5, .accuracy = 0.625, .floor = 2.25}};
+  r.models[1].validation = {{.step = 2, .loss = 9.0}, {.step = 4, .loss = 2.5, .accuracy = 0.625, .floor = 2.25, .entropy = 2.125}};
   const auto table = to_table(r);
   CHECK(table.find("better") < table.find("gpt-a"));
   CHECK(table.find("gpt-a") < table.find("gpt-with-a-long-name"));
-  CHECK_THAT(line_with(table, "better"), Contains("2.5000  2.2500           -    62.5 %"));
+  CHECK_THAT(line_with(table, "better"), Contains("2.5000  2.2500   2.1250           -    62.5 %"));
 }
 
 TEST_CASE("report.json begins with what a reader looks for first", "[report]") {

@@ -37,12 +37,21 @@ small_model random_gpt(rng& random) {
                     .tied = random() % 2 == 0});
 }
 
+small_model random_cnn(rng& random) {
+  const auto groups = between(random, 1, 3);
+  return small_cnn({.stages = between(random, 1, 3),
+                    .blocks = between(random, 1, 2),
+                    .width = groups * between(random, 1, 3),
+                    .groups = groups});
+}
+
 struct family_under_test {
   const char* name;
   std::function<small_model(rng&)> make;
 };
 
-const std::vector<family_under_test> families_under_test{{"mlp", random_mlp}, {"gpt2", random_gpt}};
+const std::vector<family_under_test> families_under_test{
+    {"mlp", random_mlp}, {"gpt2", random_gpt}, {"cnn", random_cnn}};
 
 bool accepted(const plan_request& request, byte_count memory) {
   const plan_device device{.name = "d", .memory = memory, .reserve = {}};

@@ -21,3 +21,8 @@ TEST_CASE("the nearest name is the one with the fewest edits, the first of equal
   CHECK(nearest_name("", std::vector<std::string>{"ab", "cd"}) == "ab");
   CHECK(nearest_name("layer", {}).empty());
 }
+
+TEST_CASE("a name that contains what was written is nearer than any other") {
+  CHECK(nearest_name("lrtf", std::vector<std::string>{"fifo", "sharded-lrtf"}) == "sharded-lrtf");
+  CHECK(nearest_name("synthetic", std::vector<std::string>{"text", "synthetic-language"}) == "synthetic-language");
+}

@@ -49,6 +49,18 @@ TEST_CASE("a saved plan cuts the model of the same name again, and its profile i
   CHECK(second["profiles"] == first["profiles"]);  // the times, too: no two pilots agree to the nanosecond
 }
 
+TEST_CASE("a plan is saved over nothing, and a place that cannot be written is told before the pilot") {
+  const temporary_folder folder;
+  const outcome own = plan(folder, example, "--save w.toml");
+  CHECK(own.status == 2);
+  CHECK_THAT(own.err, StartsWith("--save w.toml: exists and is not overwritten"));
+  CHECK(folder.read("w.toml") == example);
+  const outcome nowhere = plan(folder, example, "--save none/plan.json");
+  CHECK(nowhere.status == 2);
+  CHECK(nowhere.out.empty());
+  CHECK_THAT(nowhere.err, StartsWith("--save none/plan.json: there is no folder"));
+}
+
 TEST_CASE("a saved plan that does not suit is refused where the cuts are given") {
   const temporary_folder folder;
   REQUIRE(plan(folder, example, "--save plan.json").status == 0);

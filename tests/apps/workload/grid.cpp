@@ -143,8 +143,8 @@ TEST_CASE("an unknown key of a grid is refused with the nearest one") {
 }
 
 TEST_CASE("a grid's values must be a list that is not empty, without tables") {
-  CHECK_THAT(grid_refusal("seed = 3\n"), StartsWith("w.toml:19: model.grid.seed: 3 ") && Contains("list of values"));
-  CHECK_THAT(grid_refusal("seed = []\n"), StartsWith("w.toml:19: model.grid.seed: ") && Contains("list of values"));
+  CHECK_THAT(grid_refusal("seed = 3\n"), StartsWith("w.toml:19: model.grid.seed: 3 ") && Contains("list of one value"));
+  CHECK_THAT(grid_refusal("seed = []\n"), StartsWith("w.toml:19: model.grid.seed: ") && Contains("list of one value"));
   CHECK_THAT(grid_refusal("seed = [{ a = 1 }]\n"), StartsWith("w.toml:19: model.grid.seed: a table"));
   CHECK_THAT(refusal(example + "grid = 3\n"), StartsWith("w.toml:18: model.grid: 3 "));
 }

@@ -1,0 +1,40 @@
+#include "apps/commands/written_file.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool begins_with(const fs::path& file, std::string_view first_line) {
+  std::string line;
+  std::getline(std::ifstream{file}, line);
+  return !first_line.empty() && line == first_line;
+}
+
+}  // namespace
+
+void check_written_file(std::string_view option, const fs::path& file, std::string_view replaceable) {
+  const auto refuse = [&](const std::string& what) {
+    throw fault_error{fault_code::bad_input, fmt::format("{} {}: {}", option, file.string(), what)};
+  };
+  std::error_code ignored;
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (file.empty() || fs::is_directory(file, ignored)) refuse("the name of a file is expected");
+  if (!fs::is_directory(folder, ignored)) refuse(fmt::format("there is no folder \"{}\"", folder.string()));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse(fmt::format("the folder \"{}\" is not writable", folder.string()));
+  if (fs::exists(fs::symlink_status(file, ignored)) && !begins_with(file, replaceable))
+    refuse(replaceable.empty() ? "exists and is not overwritten: choose another name"
+                               : "exists, is no HTML page and is not overwritten: choose another name");
+}
+
+}  // namespace hydra::apps
