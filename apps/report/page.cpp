@@ -101,8 +101,9 @@ std::pair<int, double> rank_of(const recorded_run& run, std::size_t model) {
 }
 
 std::string quality(const validation_report& v) {
-  if (v.perplexity) return fmt::format("perplexity {:.2f}", *v.perplexity);
-  return v.accuracy ? "accuracy " + percent(*v.accuracy) : "";
+  const std::string perplexity = v.perplexity ? fmt::format("perplexity {:.2f}", *v.perplexity) : "";
+  const std::string accuracy = v.accuracy ? "accuracy " + percent(*v.accuracy) : "";
+  return perplexity + (perplexity.empty() || accuracy.empty() ? "" : ", ") + accuracy;
 }
 
 std::string validation_cell(const validation_report* v) {
@@ -124,7 +125,7 @@ std::string tokens_per_second(const model_report& m) {
 
 std::string models_section(const recorded_run& run) {
   const std::vector<column> columns{{"model"},          {"family"},     {"parameters", true}, {"shards", true},
-                                    {"steps", true},    {"loss", true}, {"validation", true}, {""},
+                                    {"steps", true},    {"loss", true}, {"validation", true}, {"quality"},
                                     {"tokens/s", true}, {"status"}};
   std::string rows;
   for (const std::size_t i : best_first(run)) {
