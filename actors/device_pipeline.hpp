@@ -1,6 +1,7 @@
 #pragma once
 // The slot machine of one device: from messages and completions to operations and answers. No actor, no thread, no
-// clock: the DEVICE actor only hands it messages and sends what it says.
+// clock: the DEVICE actor only hands it messages and sends what it says. Sources: device_pipeline.cpp (messages, the loop),
+// _staging, _computing, _ends.
 
 #include "actors/visit_record.hpp"
 #include "runtime/block_cache.hpp"
@@ -187,5 +188,18 @@ class device_pipeline {
   std::shared_ptr<std::vector<std::byte>> copied_back_ = std::make_shared<std::vector<std::byte>>();
   pipeline_counters counters_;
 };
+
+template <class Predicate>
+bool device_pipeline::all_before(const visit_record& v, Predicate holds) const {
+  for (const auto& other : visits_) {
+    if (other.get() == &v) {
+      return true;
+    }
+    if (other->alive() && !holds(*other)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace hydra

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -82,6 +83,12 @@ struct visit_record {
 
   visit_times times;
 
+  /// Of its micro-batch number `k`, in its step or evaluation.
+  micro_batch_index index_of(std::size_t k) const noexcept {
+    return micro_batch_index{what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
+  }
+  /// "gpt-a forward 2 step 7", for spans; only when it is ordered.
+  std::string detail() const;
   bool alive() const noexcept { return !error && phase != visit_phase::ended; }
   bool all_submitted() const noexcept { return next_op == what.micro_batches; }
   bool all_computed() const noexcept { return computed == what.micro_batches; }
