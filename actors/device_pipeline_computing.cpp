@@ -1,5 +1,3 @@
-// From staged bytes to operations: working bytes, micro-batches, copies out.
-
 #include "actors/device_pipeline.hpp"
 
 #include "partition/dataflow.hpp"
@@ -10,6 +8,8 @@
 
 #include <algorithm>
 #include <utility>
+
+// From staged bytes to operations: working bytes, micro-batches, copies out.
 
 namespace hydra {
 

@@ -1,11 +1,11 @@
-// What completions change, and how a unit ends: demoted, or failed with all that follows it.
-
 #include "actors/device_pipeline.hpp"
 
 #include "partition/dataflow.hpp"
 
 #include <algorithm>
 #include <utility>
+
+// What completions change, and how a unit ends: demoted, or failed with all that follows it.
 
 namespace hydra {
 

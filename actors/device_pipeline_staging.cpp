@@ -1,5 +1,3 @@
-// From a placement to bytes on the device: claims, leases, copies in.
-
 #include "actors/device_pipeline.hpp"
 
 #include "partition/dataflow.hpp"
@@ -10,6 +8,8 @@
 
 #include <algorithm>
 #include <utility>
+
+// From a placement to bytes on the device: claims, leases, copies in.
 
 namespace hydra {
 

@@ -16,19 +16,6 @@ namespace hydra {
 
 namespace {
 
-cursor make_cursor(model_id id, const sharded_model& m) {
-  cursor units(id, static_cast<std::uint32_t>(m.size()), m.steps, m.plan.micro_batches);
-  units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
-  for (std::uint32_t s = 0; s < m.size(); ++s) {
-    if (s + 1 < m.size()) {
-      units.set_time(direction::forward, s, m.plan.shards[s].forward_time);
-    }
-    units.set_time(direction::backward, s, m.plan.shards[s].backward_time);
-    units.set_time(direction::evaluate, s, m.plan.shards[s].evaluation_time);
-  }
-  return units;
-}
-
 /// MODEL TASK: announces the units of one model and keeps its history; what may be announced is decided by task_books.
 class model_task final : public task_actor::base {
  public:
@@ -38,7 +25,7 @@ class model_task final : public task_actor::base {
       : super(config),
         services_(std::move(services)),
         setup_(std::move(setup)),
-        books_(make_cursor(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
+        books_(units_of(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
                static_cast<bool>(setup_.controller)) {}
 
   static constexpr const char* actor_name = "model task";

@@ -31,10 +31,6 @@ std::string loss_course(const model_report& m) {
   return m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back());
 }
 
-std::string tokens_per_second(const model_report& m) {
-  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
-}
-
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text;
@@ -98,11 +94,6 @@ std::string model_table(const report& r) {
     t.add(std::move(row));
   }
   return t.to_string();
-}
-
-std::string hit_rate(const device_report& d) {
-  const auto visits = d.cache_hits + d.cache_misses;
-  return visits == 0 ? "-" : percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
 }
 
 std::string device_table(const report& r) {
@@ -264,6 +255,15 @@ json json_of(const report& r) {
 }
 
 }  // namespace
+
+std::string tokens_per_second(const model_report& m) {
+  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
+}
+
+std::string hit_rate(const device_report& d) {
+  const auto visits = d.cache_hits + d.cache_misses;
+  return visits == 0 ? "-" : percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
+}
 
 std::string to_line(const bounds& limits) {
   std::string text = "bounds";

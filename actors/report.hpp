@@ -83,6 +83,9 @@ struct report {
 };
 
 std::string to_string(model_status s);
+/// What tables print of a model and a device; "-" where there was nothing to measure.
+std::string tokens_per_second(const model_report& m);
+std::string hit_rate(const device_report& d);
 /// "bounds  work 2.000 s  chain 1.000 s ...", with a newline.
 std::string to_line(const bounds& limits);
 

@@ -92,6 +92,7 @@ struct session::state {
 
   void require_unplanned(const std::string& what) const;
   void make_devices();
+  std::vector<device*> device_pointers() const;
   void prepare_models();
   void make_plan();
   std::vector<device_info> measured_machines();
@@ -160,15 +161,22 @@ void session::state::make_devices() {
   }
 }
 
+std::vector<device*> session::state::device_pointers() const {
+  std::vector<device*> all;
+  for (const auto& d : devices) {
+    all.push_back(d.get());
+  }
+  return all;
+}
+
 /// On devices of its own: those of the run start with empty queues and counters.
 void session::state::prepare_models() {
   make_devices();
   machines.clear();
-  std::vector<device*> measured;
   for (const auto& d : devices) {
-    measured.push_back(d.get());
     machines.push_back(d->info());
   }
+  const auto measured = device_pointers();
   pilot measures(measured, options.stall_limit);
   model_preparer preparer(options.seed, measures);
   prepared.clear();
@@ -220,10 +228,7 @@ const workload_plan& session::plan() {
 /// The devices with the rate of their links, which is measured where it is not emulated.
 std::vector<device_info> session::state::measured_machines() {
   make_devices();
-  std::vector<device*> measured;
-  for (const auto& d : devices) {
-    measured.push_back(d.get());
-  }
+  const auto measured = device_pointers();
   auto infos = machines;
   const auto rates = pilot(measured, options.stall_limit).link_rates();
   for (std::size_t i = 0; i < infos.size(); ++i) {
@@ -296,9 +301,7 @@ int session::state::optimizer_threads() const {
 run_setup session::state::make_setup(trace& spans, executor& updates, progress_printer* progress) {
   run_setup setup;
   setup.services = {log, &spans, arena.get(), &updates};
-  for (const auto& d : devices) {
-    setup.devices.push_back(d.get());
-  }
+  setup.devices = device_pointers();
   setup.models = models;
   setup.chosen = sharp(std::move(chosen));
   setup.pipeline = pipeline();

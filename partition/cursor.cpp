@@ -1,6 +1,7 @@
 #include "partition/cursor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hydra {
 
@@ -90,10 +91,12 @@ unit_position cursor::position_of(const unit& u) const noexcept {
 
 // -- times ----------------------------------------------------------------------------------------------------------------
 
-cursor::unit_class& cursor::class_of(const unit& u) {
-  auto& all = u.way == direction::forward ? forward_ : u.way == direction::backward ? backward_ : evaluate_;
+const cursor::unit_class& cursor::class_of(const unit& u) const {
+  const auto& all = u.way == direction::forward ? forward_ : u.way == direction::backward ? backward_ : evaluate_;
   return all[u.shard.value];
 }
+
+cursor::unit_class& cursor::class_of(const unit& u) { return const_cast<unit_class&>(std::as_const(*this).class_of(u)); }
 
 void cursor::set_time(direction way, std::uint32_t shard, duration planned) {
   unit u;
@@ -111,11 +114,7 @@ void cursor::measured(const unit& u, duration at_speed_one) {
 
 duration cursor::time_of(unit_position p) const {
   const auto u = unit_at(p, 0);
-  const auto s = u.shard.value;
-  if (u.way == direction::evaluate) {
-    return evaluate_[s].time * u.micro_batches;
-  }
-  return u.way == direction::forward ? forward_[s].time : backward_[s].time;
+  return class_of(u).time * (u.way == direction::evaluate ? u.micro_batches : 1);
 }
 
 std::uint32_t cursor::evaluations_after(std::uint32_t step) const noexcept {

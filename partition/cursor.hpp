@@ -43,7 +43,6 @@ class cursor {
   /// How often that happens after more than `step` steps.
   std::uint32_t evaluations_after(std::uint32_t step) const noexcept;
   std::uint32_t micro_batches() const noexcept { return micro_batches_; }
-  const evaluation_range& evaluation() const noexcept { return evaluation_.range; }
 
   bool at_end(unit_position p) const noexcept { return p.index >= units_in(p.step); }
   unit_position next(unit_position p) const noexcept;
@@ -79,8 +78,8 @@ class cursor {
   unit evaluation_at(std::uint32_t index) const;
   /// Of an evaluation from its unit `index` on.
   duration evaluation_left(std::uint32_t index) const;
+  const unit_class& class_of(const unit& u) const;
   unit_class& class_of(const unit& u);
-  void put(unit_class& c, duration time);
 
   model_id model_;
   std::uint32_t shards_;

@@ -31,7 +31,7 @@ class pilot {
   /// Rate of copies each way, per device: its link's, or measured where the link is not limited.
   std::vector<byte_rate> link_rates();
 
-  /// What times depend on besides the model: kinds of devices with their threads, version of LibTorch.
+  /// What times depend on besides the model: kinds of devices with their threads, versions of Hydra and LibTorch.
   std::string setting();
 
  private:

@@ -7,6 +7,18 @@
 
 namespace hydra {
 
+cursor units_of(model_id id, const sharded_model& m) {
+  cursor units(id, static_cast<std::uint32_t>(m.size()), m.steps, m.plan.micro_batches);
+  units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
+  for (std::uint32_t s = 0; s < m.size(); ++s) {
+    const auto& planned = m.plan.shards[s];
+    units.set_time(direction::forward, s, planned.forward_time);  // of the last shard it counts for nothing
+    units.set_time(direction::backward, s, planned.backward_time);
+    units.set_time(direction::evaluate, s, planned.evaluation_time);
+  }
+  return units;
+}
+
 std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const cut_points& cuts) {
   std::vector<shard> shards;
   shards.reserve(cuts.size());

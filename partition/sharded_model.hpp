@@ -3,6 +3,7 @@
 
 #include "models/chain.hpp"
 #include "models/update_rule.hpp"
+#include "partition/cursor.hpp"
 #include "partition/plan.hpp"
 #include "partition/shard.hpp"
 
@@ -38,6 +39,9 @@ struct sharded_model {
 };
 
 using sharded_model_ptr = std::shared_ptr<const sharded_model>;
+
+/// The units of the model in their order, with the times of its plan.
+cursor units_of(model_id id, const sharded_model& m);
 
 /// The ties between the shards of a cut chain. Throws fault_error{bad_input} if an owner is missing.
 std::vector<tie> find_ties(const std::vector<shard>& shards);

@@ -1,7 +1,6 @@
 #include "actors/simulation/forecast.hpp"
 
 #include "actors/simulation/simulation.hpp"
-#include "partition/cursor.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -19,16 +18,10 @@ duration fastest_copy(byte_count n, std::span<const device_info> devices) {
   return least;
 }
 
-cursor units_of(const sharded_model& m) {
-  cursor units(model_id{}, static_cast<std::uint32_t>(m.size()), m.steps, m.plan.micro_batches);
-  units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
-  return units;
-}
-
 std::uint64_t count_units(std::span<const sharded_model_ptr> models) {
   std::uint64_t units = 0;
   for (const auto& m : models) {
-    units += units_of(*m).units();
+    units += units_of({}, *m).units();
   }
   return units;
 }
@@ -77,7 +70,7 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
   t.steps = m.steps;
   t.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   t.evaluated_last = t.evaluation_micro_batches > 0;
-  t.evaluations = units_of(m).evaluations_after(0);
+  t.evaluations = units_of({}, m).evaluations_after(0);
   for (const auto& s : m.plan.shards) {
     t.forward.push_back(s.forward_time);
     t.backward.push_back(s.backward_time);

@@ -64,9 +64,7 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
 }
 
 cursor units_of(const simulated_model& m, model_id id) {
-  cursor units(id, static_cast<std::uint32_t>(m.shards.size()), m.steps, m.micro_batches);
-  units.evaluate(m.evaluation);
-  return units;
+  return units_of(id, *make_simulated_model(m));
 }
 
 simulation::simulation(simulation_setup setup)

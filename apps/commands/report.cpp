@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view first_line_of_pages = "<!DOCTYPE html>";
+constexpr replaceable_files pages{"HTML page", "<!DOCTYPE html>"};
 
 struct report_options {
   std::string run;
@@ -39,7 +39,7 @@ timeline read_timeline_of(const recorded_run& run, const fs::path& folder) {
 }
 
 int show(const report_options& o) {
-  if (o.html) check_written_file("--html", *o.html, first_line_of_pages);  // a page may be made again
+  if (o.html) check_written_file("--html", *o.html, pages);
   const recorded_run run = read_report(o.run);
   if (o.html) {
     const std::string page = to_page(run, read_timeline_of(run, o.run));

@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 bool begins_with(const fs::path& file, std::string_view first_line) {
   std::string line;
   std::getline(std::ifstream{file}, line);
-  return !first_line.empty() && line == first_line;
+  return line == first_line;
 }
 
 }  // namespace
 
-void check_written_file(std::string_view option, const fs::path& file, std::string_view replaceable) {
+void check_written_file(std::string_view option, const fs::path& file, const replaceable_files& but) {
   const auto refuse = [&](const std::string& what) {
     throw fault_error{fault_code::bad_input, fmt::format("{} {}: {}", option, file.string(), what)};
   };
@@ -32,9 +32,10 @@ void check_written_file(std::string_view option, const fs::path& file, std::stri
   if (!fs::is_directory(folder, ignored)) refuse(fmt::format("there is no folder \"{}\"", folder.string()));
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     refuse(fmt::format("the folder \"{}\" is not writable", folder.string()));
-  if (fs::exists(fs::symlink_status(file, ignored)) && !begins_with(file, replaceable))
-    refuse(replaceable.empty() ? "exists and is not overwritten: choose another name"
-                               : "exists, is no HTML page and is not overwritten: choose another name");
+  if (!fs::exists(fs::symlink_status(file, ignored))) return;
+  if (but.name.empty()) refuse("exists and is not overwritten: choose another name");
+  if (!begins_with(file, but.first_line))
+    refuse(fmt::format("exists, is no {} and is not overwritten: choose another name", but.name));
 }
 
 }  // namespace hydra::apps

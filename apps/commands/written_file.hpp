@@ -6,8 +6,14 @@
 
 namespace hydra::apps {
 
-/// Nothing that is there is overwritten, unless the first line of the file is `replaceable` (not empty). Throws
-/// fault_error{bad_input} that names the option: no file name, no such folder, not writable, the file exists.
-void check_written_file(std::string_view option, const std::filesystem::path& file, std::string_view replaceable = {});
+/// Files that may be made again: what they are called, and the first line that tells them.
+struct replaceable_files {
+  std::string_view name;        ///< empty: there are none
+  std::string_view first_line;
+};
+
+/// Nothing else that is there is overwritten. Throws fault_error{bad_input} that names the option: no file name, no such
+/// folder, not writable, the file exists.
+void check_written_file(std::string_view option, const std::filesystem::path& file, const replaceable_files& but = {});
 
 }  // namespace hydra::apps

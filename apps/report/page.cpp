@@ -119,10 +119,6 @@ std::string status_of(const model_report& m) {
   return fmt::format("<span class=\"fault\">{}</span>", escaped(text));
 }
 
-std::string tokens_per_second(const model_report& m) {
-  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
-}
-
 std::string models_section(const recorded_run& run) {
   const std::vector<column> columns{{"model"},          {"family"},     {"parameters", true}, {"shards", true},
                                     {"steps", true},    {"loss", true}, {"validation", true}, {"quality"},
@@ -169,11 +165,6 @@ std::string curves_section(const recorded_run& run) {
 }
 
 // -- devices -----------------------------------------------------------------------------------------------------------
-
-std::string hit_rate(const device_report& d) {
-  const auto visits = d.cache_hits + d.cache_misses;
-  return visits == 0 ? "-" : percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
-}
 
 std::string devices_section(const recorded_run& run) {
   const std::vector<column> columns{
