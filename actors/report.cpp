@@ -287,6 +287,8 @@ std::string to_string(model_status s) {
       return "failed";
     case model_status::stopped:
       return "stopped";
+    case model_status::interrupted:
+      return "interrupted";
   }
   return "unknown status";
 }

@@ -30,7 +30,7 @@ struct device_report {
   bool lost = false;
 };
 
-enum class model_status : std::uint8_t { finished, failed, stopped };
+enum class model_status : std::uint8_t { finished, failed, stopped, interrupted };
 
 /// One evaluation on validation data.
 struct validation_report {
@@ -66,6 +66,9 @@ struct report {
   bounds limits;
   duration load{};                    ///< initialising parameters
   duration pilot{};
+  duration save{};                    ///< from the last update to the last model's checkpoint
+  bool interrupted = false;           ///< by session::interrupt()
+  std::vector<std::string> notes;     ///< what a user should know: checkpoints passed over, devices lost, ...
   std::uint64_t decisions = 0;
   duration decision_mean{};
   duration decision_p99{};

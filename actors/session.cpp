@@ -373,6 +373,8 @@ void session::state::write(const report& r, const trace& spans) const {
   write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
 }
 
+void session::interrupt() {}
+
 std::vector<std::pair<std::string, std::vector<float>>> session::parameters(model_id model) const {
   std::vector<std::pair<std::string, std::vector<float>>> all;
   const auto& entry = state_->models.at(model.value);

@@ -30,6 +30,13 @@ struct ablation_options {
   bool sharp = true;             ///< false: one model after the other
 };
 
+/// When models are saved under `output`/checkpoints. Each is also saved when it ends and when the run is interrupted.
+struct checkpoint_options {
+  std::uint32_t every_steps = 0;      ///< of each model; 0: not by steps
+  double every_minutes = 10;          ///< of each model; 0: not by time
+  std::uint32_t keep = 2;             ///< newest checkpoints per model, at least 1
+};
+
 struct session_options {
   std::uint64_t seed = 0;
   std::string name = "run";
@@ -39,6 +46,8 @@ struct session_options {
   verbosity log = verbosity::normal;
   bool progress = false;              ///< live progress on stderr
   ablation_options ablation{};
+  checkpoint_options checkpoint{};
+  bool resume = false;                ///< go on from the newest checkpoints under `output`, where there are any
   duration stall_limit = std::chrono::minutes(10);  ///< a run without any progress for so long ends with a fault
 };
 
@@ -106,6 +115,10 @@ class session {
   /// Trains everything. Throws before anything has started (bad_input, does_not_fit); afterwards faults are in the
   /// report, per model.
   report run();
+
+  /// From any thread, at any time: the units that compute now are completed, every model is saved, run() returns; its
+  /// report says `interrupted`. Before run(): as soon as it is called. A second call: run() returns without saving.
+  void interrupt();
 
   /// Final parameter values of a model after run(), by full name (copies; replicas included).
   std::vector<std::pair<std::string, std::vector<float>>> parameters(model_id model) const;
