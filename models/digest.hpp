@@ -1,7 +1,8 @@
 #pragma once
 // SHA-256 over parameters: the fingerprint of a training result.
 
-#include <memory>
+#include "runtime/sha256.hpp"
+
 #include <span>
 #include <string>
 
@@ -10,15 +11,12 @@ namespace hydra {
 /// Feed the parameters in chain order, each as little-endian fp32 without padding, replicas left out.
 class digest {
  public:
-  digest();
-  ~digest();
   void add(std::span<const float> values);
   /// "sha256:<64 hex digits>". Ends the digest.
   std::string finish();
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  sha256 hash_;
 };
 
 }  // namespace hydra

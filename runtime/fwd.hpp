@@ -1,7 +1,8 @@
 #pragma once
 // runtime/ answers: where do bytes live and how do they move? Devices, tickets, queues, budgets, the host arena, the
-// block cache, trace, log, faults. It may use Torch tensors, TBB and spdlog, CUDA only in the plug-in runtime/cuda/.
-// It must not know models or actors: a new device type is written from device.hpp alone.
+// block cache, folders that outlive a crash, trace, log, faults. It may use Torch tensors, TBB, spdlog and OpenSSL, CUDA
+// only in the plug-in runtime/cuda/. It must not know models or actors: a new device type is written from device.hpp
+// alone.
 //
 // Read in this order: ids, unit, block_id (the words), bytes, fault, byte_budget, device + ticket, block_cache.
 
@@ -14,6 +15,10 @@ class host_block;
 class device;
 class block_cache;
 class trace;
+class byte_sink;
+class durable_folder;
+class file_system;
+class writable_file;
 struct device_block;
 struct device_info;
 struct fault;

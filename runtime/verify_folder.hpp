@@ -1,0 +1,12 @@
+#pragma once
+// Is a folder still what durable_folder has written?
+
+#include <filesystem>
+
+namespace hydra {
+
+/// Reads every file. Throws fault_error{io} with the folder and the first file that is missing, is listed twice, has
+/// another SHA-256 than SHA256SUMS says, or is not listed there; also if SHA256SUMS is missing or no such list.
+void verify_folder(const std::filesystem::path& folder);
+
+}  // namespace hydra
