@@ -1,0 +1,48 @@
+#pragma once
+// safetensors: named tensors in one file, https://github.com/huggingface/safetensors#format. Writing; reading is
+// safetensors_file.
+
+#include "runtime/fwd.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+/// Element types of the format that we use.
+enum class stored_type : std::uint8_t { f32, i64, u8 };
+
+/// "F32", as the format writes it.
+std::string_view to_string(stored_type type) noexcept;
+/// The inverse; nothing for a type that we do not know.
+std::optional<stored_type> stored_type_of(std::string_view text) noexcept;
+/// Bytes of one element.
+std::uint64_t width_of(stored_type type) noexcept;
+
+/// A tensor's shape and little-endian elements, the last dimension contiguous. The bytes belong to someone else.
+struct stored_tensor {
+  stored_type type = stored_type::f32;
+  std::vector<std::int64_t> shape;  ///< empty: one element
+  std::span<const std::byte> data;
+};
+
+/// Bytes of a tensor of that type and shape; nothing if a dimension is negative or the product does not fit 63 bits.
+std::optional<std::uint64_t> bytes_of(stored_type type, std::span<const std::int64_t> shape) noexcept;
+
+struct named_tensor {
+  std::string name;  ///< UTF-8
+  stored_tensor tensor;
+};
+
+/// Writes a whole file: header with {"format": "pt"}, data in the order given, the first at a multiple of 64 bytes.
+/// Throws fault_error{internal} for what no reader would take: a name that is no UTF-8, "__metadata__" or there twice;
+/// data of another size than type and shape say; data that would not begin at a multiple of its element's width
+/// (give wider types first).
+void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors);
+
+}  // namespace hydra
