@@ -13,7 +13,15 @@ struct block_store::model_record {
   std::vector<shard_home> homes;
   std::vector<version_index> versions;
   std::vector<bool> stepping;
+  unit_position begins;
 };
+
+namespace {
+
+/// Gradients have landed, the next version is not at home yet.
+bool under_way(update_phase p) { return p != update_phase::waiting && p != update_phase::complete; }
+
+}  // namespace
 
 block_store::block_store(host_arena& arena) : arena_(arena) {}
 block_store::~block_store() = default;
@@ -26,12 +34,20 @@ block_store::model_record& block_store::record(model_id id) {
   return found->second;
 }
 
-void block_store::add_model(model_id model, sharded_model_ptr what, std::vector<shard_home> homes) {
+void block_store::add_model(model_id model, sharded_model_ptr what, model_memory memory, const unit_position& begins) {
   model_record r;
-  r.versions.resize(what->size());
   r.stepping.resize(what->size());
+  r.versions = std::move(memory.versions);
+  r.versions.resize(what->size());
+  for (std::size_t s = 0; s < memory.updates.shards.size(); ++s) {
+    r.stepping[s] = under_way(memory.updates.shards[s]);
+  }
+  for (auto& [id, bytes] : memory.boundaries) {
+    adopt(id, std::move(bytes));
+  }
   r.what = std::move(what);
-  r.homes = std::move(homes);
+  r.homes = std::move(memory.homes);
+  r.begins = begins;
   models_.insert_or_assign(model, std::move(r));
 }
 
@@ -126,7 +142,17 @@ void block_store::fence(device_id device) {
 
 // -- minibatches, versions -----------------------------------------------------------------------------------------------
 
-void block_store::adopt(const block_id& id, host_block_ptr bytes) { blocks_.insert_or_assign(id, std::move(bytes)); }
+void block_store::adopt(const block_id& id, host_block_ptr bytes) {
+  const auto owner = models_.find(id.model);
+  if (owner != models_.end() && id.kind == block_kind::targets && id.pass == pass_kind::train) {
+    const auto& r = owner->second;
+    const bool read = id.step.value == r.begins.step && r.begins.index >= r.what->size();  // the loss was computed before
+    if (read) {
+      return;
+    }
+  }
+  blocks_.insert_or_assign(id, std::move(bytes));
+}
 
 shard_home block_store::begin_step(model_id model, shard_index shard) {
   auto& r = record(model);
@@ -140,6 +166,28 @@ version_index block_store::stepped(model_id model, shard_index shard) {
   r.homes[shard.value].gradients.reset();
   r.versions[shard.value] = r.versions[shard.value].next();
   return r.versions[shard.value];
+}
+
+// -- checkpoints ---------------------------------------------------------------------------------------------------------
+
+model_memory block_store::capture(model_id model, update_progress updates) const {
+  const auto& r = models_.at(model);
+  model_memory memory{.homes = r.homes, .versions = r.versions, .updates = std::move(updates)};
+  memory.updates.shards.resize(r.homes.size(), update_phase::waiting);
+  for (std::size_t s = 0; s < r.homes.size(); ++s) {
+    auto& phase = memory.updates.shards[s];
+    if (r.stepping[s] && phase == update_phase::waiting) {
+      phase = update_phase::landed;  // the optimizer has not heard of it yet
+    }
+  }
+  for (const auto& [id, bytes] : blocks_) {
+    const bool boundary = id.kind == block_kind::activation || id.kind == block_kind::upstream;
+    if (id.model == model && id.pass == pass_kind::train && boundary) {
+      memory.boundaries.emplace_back(id, bytes);
+    }
+  }
+  std::ranges::sort(memory.boundaries, {}, [](const auto& entry) { return entry.first; });
+  return memory;
 }
 
 // -- facts ---------------------------------------------------------------------------------------------------------------

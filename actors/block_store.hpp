@@ -2,6 +2,7 @@
 // The memory manager's books: homes of blocks, leases, landing buffers, versions, fenced devices. Pure: no actors, no
 // copies; memory comes from a host arena.
 
+#include "partition/checkpoint.hpp"
 #include "partition/model_update.hpp"
 #include "partition/sharded_model.hpp"
 #include "partition/visit.hpp"
@@ -48,7 +49,8 @@ class block_store {
   explicit block_store(host_arena& arena);
   ~block_store();
 
-  void add_model(model_id model, sharded_model_ptr what, std::vector<shard_home> homes);
+  /// `begins`: with which unit; what only units before it read is not kept.
+  void add_model(model_id model, sharded_model_ptr what, model_memory memory, const unit_position& begins = {});
 
   // -- leases ------------------------------------------------------------------------------------------------------
   /// Grants a lease or throws fault_error: {device_lost} for a fenced device, {refused} for a block that is not at
@@ -73,6 +75,10 @@ class block_store {
   shard_home begin_step(model_id model, shard_index shard);
   /// The next version is at home; its gradients are dropped.
   version_index stepped(model_id model, shard_index shard);
+
+  // -- checkpoints -------------------------------------------------------------------------------------------------
+  /// The model's memory as it stands, `updates` being what the optimizer says while none of its jobs runs.
+  model_memory capture(model_id model, update_progress updates) const;
 
   // -- facts -------------------------------------------------------------------------------------------------------
   const sharded_model_ptr& model(model_id id) const;

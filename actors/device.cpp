@@ -52,7 +52,7 @@ class device_host final : public device_actor::base, public pipeline_port {
 
   void on_prefetch_shard(const prefetch_shard& m) { pipeline_->prefetch(m.what, {m.available, clock().now()}); }
   void on_execute_shard(const execute_shard& m) { pipeline_->execute(m.what, m.model, m.targets); }
-  void on_withdraw_unit(const withdraw_unit& m) { pipeline_->withdraw(m.what); }
+  void on_withdraw_unit(const withdraw_unit& m) { pipeline_->withdraw(m.what, m.unless_started); }
   void on_shard_leased(const shard_leased& m) { pipeline_->leased(m.lease, m.reads, m.lands); }
   void on_lease_refused(const lease_refused& m) { pipeline_->refused(m.lease, m.why); }
   void on_operation_completed(const operation_completed& m) { pipeline_->completed(m.what); }

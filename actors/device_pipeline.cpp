@@ -59,9 +59,10 @@ void device_pipeline::execute(const unit& u, sharded_model_ptr model, std::size_
   advance();
 }
 
-void device_pipeline::withdraw(const unit& u) {
+void device_pipeline::withdraw(const unit& u, bool unless_started) {
   const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
-  if (found != visits_.end() && (*found)->phase != visit_phase::ended) {
+  const bool there = found != visits_.end() && (*found)->phase != visit_phase::ended;
+  if (there && !(unless_started && (*found)->phase >= visit_phase::running)) {
     (*found)->withdrawn = true;
     fail(**found, {fault_code::cancelled, to_string(u) + " was withdrawn"});
   }

@@ -73,7 +73,7 @@ class device_pipeline {
   void execute(const unit& u, sharded_model_ptr model, std::size_t targets);
   void leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> lands);
   void refused(ticket lease, const fault& why);
-  void withdraw(const unit& u);
+  void withdraw(const unit& u, bool unless_started = false);
   void completed(const completion& c);
 
   // -- facts -------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
   reporter_setup r;
   for (const auto& m : setup.models) {
     r.models.push_back(m.what);
+    r.standing_before.push_back(m.standing);
   }
   r.devices = setup.devices.size();
   r.progress = setup.progress;
@@ -30,13 +31,29 @@ void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assem
   }
 }
 
+/// Models of the same period are saved one after the other, not all at once.
+checkpoint_times times_of(const run_setup& setup, std::uint32_t model) {
+  const auto& c = setup.checkpoints;
+  return {c.every_steps, c.every, c.every * (model + 1) / static_cast<std::int64_t>(setup.models.size())};
+}
+
 void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {
   for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
     const auto& m = setup.models[i];
     crew.tasks.push_back(spawn_model_task(system, setup.services,
-                                          {model_id{i}, m.what, crew.scheduler, crew.data, crew.reporter,
-                                           crew.controller, crew.supervisor}));
-    post(crew.memory, register_model{model_id{i}, m.what, m.homes, crew.tasks.back()});
+                                          {.id = model_id{i},
+                                           .what = m.what,
+                                           .standing = m.standing,
+                                           .versions = m.memory.versions,
+                                           .checkpoints = times_of(setup, i),
+                                           .scheduler = crew.scheduler,
+                                           .memory = crew.memory,
+                                           .data = crew.data,
+                                           .reporter = crew.reporter,
+                                           .controller = crew.controller,
+                                           .checkpointer = crew.checkpointer,
+                                           .supervisor = crew.supervisor}));
+    post(crew.memory, register_model{model_id{i}, m.what, m.memory, m.standing.step, m.standing.unit, crew.tasks.back()});
   }
 }
 
@@ -44,13 +61,15 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
 
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
   crew_assembled crew;
-  crew.supervisor = spawn_supervisor(system, setup.services);
+  crew.supervisor = spawn_supervisor(system, setup.services, setup.stall_limit);
   crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
   crew.scheduler = spawn_scheduler(system, std::move(setup.chosen), setup.services, crew.reporter);
   crew.optimizer = spawn_optimizer(system, setup.services);
   crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);
   crew.controller = spawn_controller(system, setup.services, setup.callbacks, setup.detached);
+  crew.checkpointer = spawn_checkpointer(system, setup.services, {setup.checkpoints.store, crew.optimizer, crew.reporter},
+                                         setup.detached);
   spawn_devices(system, setup, crew);
   spawn_tasks(system, setup, crew);
   post(crew.supervisor, crew);

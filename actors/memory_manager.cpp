@@ -33,7 +33,8 @@ class memory_manager final : public memory_actor::base {
             guarded(this, &memory_manager::on_lease_shard),    guarded(this, &memory_manager::on_lease_returned),
             guarded(this, &memory_manager::on_shard_demoted),  guarded(this, &memory_manager::on_shard_failed),
             guarded(this, &memory_manager::on_shard_stepped),  guarded(this, &memory_manager::on_batch_ready),
-            guarded(this, &memory_manager::on_device_lost),    guarded(this, &memory_manager::on_shut_down)};
+            guarded(this, &memory_manager::on_device_lost),    guarded(this, &memory_manager::on_capture_model),
+            guarded(this, &memory_manager::on_updates_held),   guarded(this, &memory_manager::on_shut_down)};
   }
 
   void on_exit() override {
@@ -55,8 +56,12 @@ class memory_manager final : public memory_actor::base {
   void on_device_added(const device_added& m) { devices_[m.device] = m.actor; }
 
   void on_register_model(const register_model& m) {
-    store_.add_model(m.model, m.what, m.homes);
+    store_.add_model(m.model, m.what, m.memory, {m.step, m.unit});
     tasks_[m.model] = m.task;
+    if (!m.memory.at_step_begin()) {
+      send(optimizer_, resume_updates{m.model, step_index{m.memory.step()}, m.what, m.memory.homes, m.memory.updates,
+                                      caf::actor_cast<memory_actor>(this)});
+    }
   }
 
   // -- leases ----------------------------------------------------------------------------------------------------------
@@ -166,6 +171,16 @@ class memory_manager final : public memory_actor::base {
     store_.fence(m.device);
     send(scheduler_, m);
     grant_waiting();
+  }
+
+  // -- checkpoints -----------------------------------------------------------------------------------------------------
+
+  void on_capture_model(const capture_model& m) {
+    send(optimizer_, hold_updates{m.model, store_.model(m.model), caf::actor_cast<memory_actor>(this)});
+  }
+
+  void on_updates_held(const updates_held& m) {
+    send(tasks_.at(m.model), model_captured{m.model, store_.capture(m.model, m.updates)});
   }
 
   void on_shut_down(const shut_down&) {

@@ -26,7 +26,8 @@ class model_task final : public task_actor::base {
         services_(std::move(services)),
         setup_(std::move(setup)),
         books_(units_of(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
-               static_cast<bool>(setup_.controller)) {}
+               static_cast<bool>(setup_.controller)),
+        history_(setup_.standing.history) {}
 
   static constexpr const char* actor_name = "model task";
   const char* name() const override { return actor_name; }
@@ -35,8 +36,9 @@ class model_task final : public task_actor::base {
     return {guarded(this, &model_task::on_begin_run),       guarded(this, &model_task::on_unit_placed),
             guarded(this, &model_task::on_unit_lost),       guarded(this, &model_task::on_shard_completed),
             guarded(this, &model_task::on_shard_updated),   guarded(this, &model_task::on_batch_ready),
-            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_run_aborted),
-            guarded(this, &model_task::on_shut_down)};
+            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_checkpoint_due),
+            guarded(this, &model_task::on_model_captured),  guarded(this, &model_task::on_model_saved),
+            guarded(this, &model_task::on_run_aborted),     guarded(this, &model_task::on_shut_down)};
   }
 
   void on_exit() override { setup_ = {}; }
@@ -51,7 +53,34 @@ class model_task final : public task_actor::base {
 
   void on_begin_run(const begin_run&) {
     send(setup_.scheduler, model_added{setup_.id, caf::actor_cast<task_actor>(this)});
+    begin_where_it_stopped();
+    if (setup_.checkpointer && setup_.checkpoints.every > duration{}) {
+      delayed_send(this, setup_.checkpoints.first, checkpoint_due{});
+    }
     go_on();
+  }
+
+  void begin_where_it_stopped() {
+    const auto& begins = setup_.standing;
+    if (setup_.versions.empty()) {
+      return;
+    }
+    const auto told = static_cast<std::uint32_t>(history_.losses.size());
+    stopped_ = begins.stopped;
+    if (stopped_) {
+      books_.stop_after(begins.step);
+    }
+    const auto first = books_.units().position_in(begins.step, begins.unit, history_.evaluated_after(begins.step));
+    const bool observe_again = setup_.controller && told == begins.step && told > 0 && first.index == 0 && !stopped_;
+    books_.begin_at(first, observe_again ? told - 1 : told, setup_.versions);
+    loss_ = begins.loss;
+    if (books_.completed_steps() > told) {
+      committed_step_ = step_index{told};  // its norm is still to come
+    }
+    saved_ = here();
+    if (observe_again) {
+      observe(told_step(told - 1));
+    }
   }
 
   void on_unit_placed(const unit_placed& m) {
@@ -62,7 +91,7 @@ class model_task final : public task_actor::base {
   }
 
   void on_unit_lost(const unit_lost& m) {
-    if (books_.lost(m.what, m.next_attempt) && !retries_.may_retry(m.what, m.why.code)) {
+    if (books_.lost(m.what, m.next_attempt) && !leaving_ && !retries_.may_retry(m.what, m.why.code)) {
       end({m.why.code, fmt::format("{}: {}", to_string(m.what), m.why.text)});
     }
     go_on();
@@ -101,14 +130,15 @@ class model_task final : public task_actor::base {
 
   void tell_evaluation(std::uint32_t steps) {
     const auto targets = static_cast<double>(std::max(evaluated_targets_, std::size_t{1}));
-    evaluation_completed message{setup_.id, setup_.what->name, steps, evaluated_loss_ / targets, {}};
+    evaluation_record result{steps, evaluated_loss_ / targets};
     const bool classes = setup_.what->plan.shards.back().second_spec.type == element::i64;
     if (setup_.what->model && classes && setup_.what->model->objective().counts_correct()) {
-      message.accuracy = evaluated_correct_ / targets;
+      result.accuracy = evaluated_correct_ / targets;
     }
     evaluated_loss_ = evaluated_correct_ = 0;
     evaluated_targets_ = 0;
-    send(setup_.reporter, message);
+    history_.evaluations.push_back(result);
+    send(setup_.reporter, evaluation_completed{setup_.id, setup_.what->name, result.steps, result.loss, result.accuracy});
   }
 
   void on_loss(const shard_completed& m) {
@@ -130,6 +160,9 @@ class model_task final : public task_actor::base {
     if (m.grad_norm && committed_step_ && m.version == committed_step_->next()) {
       norm_ = m.grad_norm;
       tell_step();
+    }
+    if (books_.whole_version() == m.version.value) {
+      save_if_due(m.version.value);
     }
     go_on();
   }
@@ -153,9 +186,103 @@ class model_task final : public task_actor::base {
     go_on();
   }
 
-  void on_run_aborted(const run_aborted& m) { end(m.why); }
+  void on_run_aborted(const run_aborted& m) {
+    if (m.save && setup_.checkpointer) {
+      leave(m.why);
+    } else if (leaving_) {
+      unsaved_ = m.why;
+      end(*leaving_);
+    } else {
+      end(m.why);
+    }
+  }
 
   void on_shut_down(const shut_down&) { quit(); }
+
+  // -- checkpoints -----------------------------------------------------------------------------------------------------
+
+  void on_checkpoint_due(const checkpoint_due&) {
+    due_ = true;
+    delayed_send(this, setup_.checkpoints.every, checkpoint_due{});
+  }
+
+  /// Between two steps, when no shard is ahead of another.
+  void save_if_due(std::uint32_t steps) {
+    const auto every = setup_.checkpoints.every_steps;
+    const bool due = due_ || (every > 0 && steps % every == 0);
+    if (due && setup_.checkpointer && !leaving_ && steps < books_.units().steps()) {
+      capture();
+    }
+  }
+
+  void capture() {
+    if (!std::exchange(saving_, true)) {
+      due_ = false;
+      send(setup_.memory, capture_model{setup_.id});
+    }
+  }
+
+  /// The memory manager has told every completion before it told this: the cursor agrees with the memory.
+  void on_model_captured(const model_captured& m) {
+    model_checkpoint c{setup_.what, m.memory, standing()};
+    if (!leaving_ && c.memory.at_step_begin()) {
+      c.standing.unit = 0;  // a visit or two again, instead of boundaries on disk
+      c.memory.boundaries.clear();
+    }
+    saving_at_ = here();
+    send(setup_.checkpointer, save_model{setup_.id, std::move(c), caf::actor_cast<task_actor>(this)});
+  }
+
+  void on_model_saved(const model_saved& m) {
+    saving_ = false;
+    unsaved_ = m.why;
+    if (!m.why) {
+      saved_ = saving_at_;
+    }
+    if (leaving_ && (m.why || saved_ == here())) {
+      end(*leaving_);
+    }
+    go_on();
+  }
+
+  /// Ends the model when all that it has on devices is over and it has been saved.
+  void leave(const fault& why) {
+    if (leaving_ || ended_) {
+      return;
+    }
+    leaving_ = why;
+    books_.give_up();
+    send(setup_.scheduler, model_left{setup_.id});
+    go_on();
+  }
+
+  void save_and_end() {
+    if (!leaving_ || !books_.drained() || saving_) {
+      return;
+    }
+    if (!setup_.checkpointer || saved_ == here()) {
+      end(*leaving_);
+    } else {
+      capture();
+    }
+  }
+
+  model_standing standing() const {
+    const auto p = books_.committed();
+    return {.step = p.step, .unit = books_.units().training_unit(p), .loss = loss_, .stopped = stopped_, .history = history_};
+  }
+
+  /// What tells one checkpoint from another.
+  struct place {
+    unit_position unit;
+    std::size_t evaluations = 0;
+    bool stopped = false;
+    friend bool operator==(const place&, const place&) = default;
+  };
+  place here() const {
+    const auto p = books_.committed();
+    return {{p.step, books_.units().training_unit(p)}, history_.evaluations.size(), stopped_};
+  }
 
   // -- what follows ----------------------------------------------------------------------------------------------------
 
@@ -163,6 +290,7 @@ class model_task final : public task_actor::base {
     if (ended_) {
       return;
     }
+    save_and_end();
     while (const auto range = books_.wanted_batch()) {
       send(setup_.data, batch_wanted{setup_.id, *range});
     }
@@ -170,7 +298,7 @@ class model_task final : public task_actor::base {
       announce(*next);
     }
     if (books_.finished() && !norm_pending()) {
-      end({});
+      leave({});
     }
   }
 
@@ -189,13 +317,26 @@ class model_task final : public task_actor::base {
     if (!committed_step_ || (clips() && !norm_)) {
       return;
     }
-    const step_completed message{setup_.id, setup_.what->name, *committed_step_, setup_.what->steps, loss_,
-                              norm_.value_or(0.0F)};
+    history_.losses.push_back(loss_.value_or(0.0F));
+    if (clips()) {
+      history_.grad_norms.push_back(*norm_);
+    }
+    const auto message = told_step(committed_step_->value);
     committed_step_.reset();
     norm_.reset();
+    loss_.reset();
     send(setup_.reporter, message);
+    observe(message);
+  }
+
+  step_completed told_step(std::uint32_t step) const {
+    return {setup_.id, setup_.what->name, step_index{step}, setup_.what->steps, history_.losses[step],
+            clips() ? history_.grad_norms[step] : 0.0F};
+  }
+
+  void observe(const step_completed& what) {
     if (setup_.controller) {
-      send(setup_.controller, step_observed{message, caf::actor_cast<task_actor>(this)});
+      send(setup_.controller, step_observed{what, caf::actor_cast<task_actor>(this)});
     }
   }
 
@@ -205,8 +346,10 @@ class model_task final : public task_actor::base {
       return;
     }
     books_.give_up();
-    const model_ended message{setup_.id, books_.completed_steps(), stopped_, why};
-    send(setup_.scheduler, model_left{setup_.id});
+    const model_ended message{setup_.id, books_.completed_steps(), stopped_, why, unsaved_};
+    if (!leaving_) {
+      send(setup_.scheduler, model_left{setup_.id});
+    }
     send(setup_.reporter, message);
     send(setup_.supervisor, message);
   }
@@ -219,10 +362,17 @@ class model_task final : public task_actor::base {
   double evaluated_loss_ = 0;                  ///< of the evaluation that is under way
   double evaluated_correct_ = 0;
   std::size_t evaluated_targets_ = 0;
-  float loss_ = 0;
+  model_history history_;
+  std::optional<float> loss_;                  ///< of the step that is still to be told
   std::optional<float> norm_;
   std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent
   bool stopped_ = false;
+  bool due_ = false;                           ///< a checkpoint, at the next step's end
+  bool saving_ = false;
+  place saving_at_;
+  std::optional<place> saved_;
+  fault unsaved_;
+  std::optional<fault> leaving_;               ///< why it ends when it has been saved; none: it is finished
   bool ended_ = false;
 };
 

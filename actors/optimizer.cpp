@@ -1,9 +1,11 @@
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -30,6 +32,16 @@ struct model_updates {
   memory_actor memory;
   step_index step;
   std::optional<float> norm;
+  std::size_t running = 0;
+  std::set<std::size_t> held;            ///< shards whose buffers a checkpoint reads
+  std::vector<update_job> parked;        ///< jobs that touch them
+  memory_actor holder;                   ///< to be told when no job runs
+
+  bool touches_held(const update_job& job) const {
+    return held.contains(job.shard) || std::ranges::any_of(what->ties, [&](const tie& t) {
+             return t.owner_shard == job.shard && held.contains(t.replica_shard);
+           });
+  }
 };
 
 /// OPTIMIZER: feeds update jobs to the executor in the order in which they may run.
@@ -43,8 +55,10 @@ class optimizer final : public optimizer_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &optimizer::on_step_shard), guarded(this, &optimizer::on_operation_completed),
-            guarded(this, &optimizer::on_shut_down)};
+    return {guarded(this, &optimizer::on_step_shard),  guarded(this, &optimizer::on_resume_updates),
+            guarded(this, &optimizer::on_operation_completed),
+            guarded(this, &optimizer::on_hold_updates), guarded(this, &optimizer::on_shard_saved),
+            guarded(this, &optimizer::on_model_saved), guarded(this, &optimizer::on_shut_down)};
   }
 
   void on_exit() override {
@@ -64,13 +78,32 @@ class optimizer final : public optimizer_actor::base {
   };
 
   void on_step_shard(const step_shard& m) {
-    auto& model = models_[m.model];
-    if (!model) {
-      model = std::make_shared<model_updates>(m.what, m.memory);
-    }
+    auto& model = model_of(m.model, m.what, m.memory);
     model->step = m.step;
     model->homes[m.shard.value] = m.home;
     submit(m.model, model, model->books.landed(m.shard.value));
+  }
+
+  void on_resume_updates(const resume_updates& m) {
+    auto& model = model_of(m.model, m.what, m.memory);
+    model->step = m.step;
+    model->homes = m.homes;
+    auto norms = m.updates.norms;
+    norms.resize(m.what->size());
+    model->math.set_norms(std::move(norms));
+    const auto next = model->books.resume(m.updates.shards);
+    if (model->books.norms_known()) {
+      model->norm = model->math.total_norm();
+    }
+    submit(m.model, model, next);
+  }
+
+  std::shared_ptr<model_updates>& model_of(model_id id, const sharded_model_ptr& what, const memory_actor& memory) {
+    auto& model = models_[id];
+    if (!model) {
+      model = std::make_shared<model_updates>(what, memory);
+    }
+    return model;
   }
 
   void on_operation_completed(const operation_completed& m) {
@@ -82,12 +115,50 @@ class optimizer final : public optimizer_actor::base {
     const auto id = job.mapped().model;
     auto& model = models_.at(id);
     const auto shard = job.mapped().job.shard;
+    --model->running;
     model->elapsed[shard] += m.what.end - m.what.begin;
     if (m.what.error) {
       send(model->memory, shard_stepped{id, index(shard), model->step.next(), {}, {}, m.what.error});
+    } else {
+      finish(id, model, job.mapped().job);
+    }
+    tell_if_held(id, *model);
+  }
+
+  // -- checkpoints -----------------------------------------------------------------------------------------------------
+
+  void on_hold_updates(const hold_updates& m) {
+    auto& model = *model_of(m.model, m.what, m.memory);
+    for (std::size_t s = 0; s < model.what->size(); ++s) {
+      model.held.insert(s);
+    }
+    model.holder = m.memory;
+    tell_if_held(m.model, model);
+  }
+
+  void tell_if_held(model_id id, model_updates& model) {
+    if (model.holder && model.running == 0) {
+      send(std::exchange(model.holder, nullptr), updates_held{id, {model.books.phases(), model.math.norms()}});
+    }
+  }
+
+  void on_shard_saved(const shard_saved& m) { let_go(m.model, {m.shard.value}); }
+
+  void on_model_saved(const model_saved& m) { let_go(m.model, {}); }
+
+  /// Of one shard, or of all: what was parked may run.
+  void let_go(model_id id, std::optional<std::size_t> shard) {
+    const auto found = models_.find(id);
+    if (found == models_.end()) {
       return;
     }
-    finish(id, model, job.mapped().job);
+    const auto& model = found->second;
+    if (shard) {
+      model->held.erase(*shard);
+    } else {
+      model->held.clear();
+    }
+    submit(id, model, std::exchange(model->parked, {}));
   }
 
   /// A complete shard's gradients go at once: home counts them once. (A replica is told after its owner was stepped, so
@@ -110,9 +181,14 @@ class optimizer final : public optimizer_actor::base {
 
   void submit(model_id id, const std::shared_ptr<model_updates>& model, const std::vector<update_job>& jobs) {
     for (const auto& job : jobs) {
+      if (model->touches_held(job)) {
+        model->parked.push_back(job);
+        continue;
+      }
       const auto estimate = job.what == update_job::kind::step ? model->what->plan.shards[job.shard].update_time : duration{};
       const auto t = services_.update_executor->submit(work(model, job), estimate);
       jobs_.emplace(t.value, running_job{id, job});
+      ++model->running;
     }
   }
 

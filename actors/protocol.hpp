@@ -23,9 +23,14 @@
 //                                                  next step
 //  9 device_lost      SUPERVISOR -> MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
 //                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices
+// 10 capture_model    MODEL TASK -> MEMORY MANAGER  between two steps, at its end, or when the run is halted;
+//    hold_updates     MEMORY MANAGER -> OPTIMIZER -> updates_held: no job of the model runs or starts;
+//    model_captured   MEMORY MANAGER -> MODEL TASK  behind every completion that it has told: memory and cursor agree;
+//    save_model       MODEL TASK -> CHECKPOINTER    writes the buffers where they are, the shard first that is stepped first;
+//    shard_saved      CHECKPOINTER -> OPTIMIZER     it may be stepped again;  model_saved -> OPTIMIZER, MODEL TASK
 //
-// Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER), batch_wanted (MODEL
-// TASK -> DATA, ahead of need) and batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
+// Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
+// OPTIMIZER where a saved step is taken up in the middle), batch_wanted (MODEL TASK -> DATA, ahead of need) and batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
 // CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed (MODEL TASK -> REPORTER). Evaluation units take
 // the same way, between the last unit of a step and the first of the next. Everything is one-way; tickets and unit names
 // tie answers to questions. An imperative name is a command, a past participle an event.
@@ -33,7 +38,9 @@
 #include "actors/caf_version.hpp"
 #include "actors/events.hpp"
 #include "actors/visit_times.hpp"
+#include "partition/checkpoint.hpp"
 #include "partition/dataflow.hpp"
+#include "partition/model_history.hpp"
 #include "partition/model_update.hpp"
 #include "partition/sharded_model.hpp"
 #include "partition/visit.hpp"
@@ -83,11 +90,23 @@ struct unit_placed;
 struct unit_lost;
 struct batch_wanted;
 struct batch_ready;
+struct resume_updates;
+struct capture_model;
+struct hold_updates;
+struct updates_held;
+struct model_captured;
+struct save_model;
+struct shard_saved;
+struct model_saved;
+struct checkpoint_due;
+struct checkpoints_retired;
 struct step_observed;
 struct step_acknowledged;
 struct begin_run;
 struct crew_assembled;
+struct interrupt_run;
 struct run_aborted;
+struct halt_overdue;
 struct check_progress;
 struct shut_down;
 
@@ -103,17 +122,20 @@ using device_actor = caf::typed_actor<
 using task_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
+    caf::reacts_to<checkpoint_due>, caf::reacts_to<model_captured>, caf::reacts_to<model_saved>,
     caf::reacts_to<run_aborted>, caf::reacts_to<shut_down>>;
 
 /// MEMORY MANAGER: homes of blocks, leases, versions; the only judge of completion.
 using memory_actor = caf::typed_actor<
     caf::reacts_to<device_added>, caf::reacts_to<register_model>, caf::reacts_to<lease_shard>,
     caf::reacts_to<lease_returned>, caf::reacts_to<shard_demoted>, caf::reacts_to<shard_failed>,
-    caf::reacts_to<shard_stepped>, caf::reacts_to<batch_ready>, caf::reacts_to<device_lost>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<shard_stepped>, caf::reacts_to<batch_ready>, caf::reacts_to<device_lost>,
+    caf::reacts_to<capture_model>, caf::reacts_to<updates_held>, caf::reacts_to<shut_down>>;
 
 /// OPTIMIZER: update jobs on the host.
-using optimizer_actor =
-    caf::typed_actor<caf::reacts_to<step_shard>, caf::reacts_to<operation_completed>, caf::reacts_to<shut_down>>;
+using optimizer_actor = caf::typed_actor<
+    caf::reacts_to<step_shard>, caf::reacts_to<resume_updates>, caf::reacts_to<operation_completed>,
+    caf::reacts_to<hold_updates>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>, caf::reacts_to<shut_down>>;
 
 /// SCHEDULER: ready units, credits, flights, and the policy object.
 using scheduler_actor = caf::typed_actor<
@@ -124,6 +146,9 @@ using scheduler_actor = caf::typed_actor<
 /// DATA: reads batches, off the cooperative threads.
 using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<shut_down>>;
 
+/// CHECKPOINTER: writes models to where they survive, one after the other, off the cooperative threads.
+using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::reacts_to<shut_down>>;
+
 /// CONTROLLER: the user's callbacks; every observed step is acknowledged.
 using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<shut_down>>;
 
@@ -131,11 +156,12 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
 using reporter_actor = caf::typed_actor<
     caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
-    caf::reacts_to<memory_retired>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
-    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<run_aborted>>;
+    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<interrupt_run>,
+                     caf::reacts_to<run_aborted>, caf::reacts_to<halt_overdue>>;
 
 // -- set-up -------------------------------------------------------------------------------------------------------------
 
@@ -151,6 +177,7 @@ struct crew_assembled {
   optimizer_actor optimizer;
   data_actor data;
   controller_actor controller;         ///< null without callbacks
+  checkpoint_actor checkpointer;       ///< null without checkpoints
   reporter_actor reporter;
   supervisor_actor supervisor;
 };
@@ -173,11 +200,14 @@ struct model_left {
   model_id model;
 };
 
-/// Home buffers of a model, one per shard, filled with version 0. Local only: carries memory.
+/// A model's memory as it begins: its home buffers filled with version 0, or what a checkpoint had, at unit `unit` of step
+/// `step`. Local only: carries memory.
 struct register_model {
   model_id model;
   sharded_model_ptr what;
-  std::vector<shard_home> homes;
+  model_memory memory;
+  std::uint32_t step = 0;
+  std::uint32_t unit = 0;
   task_actor task;
 };
 
@@ -221,9 +251,11 @@ struct unit_lost {
   fault why;
 };
 
-/// Stop working on a unit; the device answers with shard_failed in any case.
+/// Stop working on a unit; the device answers with shard_failed in any case. `unless_started`: one that computes or lands
+/// may still complete.
 struct withdraw_unit {
   unit what;
+  bool unless_started = false;
 };
 
 // -- a unit on its device -----------------------------------------------------------------------------------------------
@@ -304,6 +336,16 @@ struct step_shard {
   memory_actor memory;
 };
 
+/// Goes on with the updates of a step that a checkpoint has begun. Local only: carries memory.
+struct resume_updates {
+  model_id model;
+  step_index step;
+  sharded_model_ptr what;
+  std::vector<shard_home> homes;
+  update_progress updates;
+  memory_actor memory;
+};
+
 /// The next version of a shard is complete. `grad_norm` of the whole model, if it clips.
 struct shard_stepped {
   model_id model;
@@ -341,6 +383,57 @@ struct batch_ready {
   data_actor reader;               ///< asked again when there is room, if there was none
 };
 
+// -- checkpoints --------------------------------------------------------------------------------------------------------
+
+/// Asks for the model's memory as it stands; one at a time.
+struct capture_model {
+  model_id model;
+};
+
+/// Start no job of the model any more, until its shards are saved; say when none runs.
+struct hold_updates {
+  model_id model;
+  sharded_model_ptr what;
+  memory_actor memory;
+};
+
+struct updates_held {
+  model_id model;
+  update_progress updates;
+};
+
+/// Local only, as the next one: carries memory.
+struct model_captured {
+  model_id model;
+  model_memory memory;
+};
+
+struct save_model {
+  model_id model;
+  model_checkpoint what;
+  task_actor task;
+};
+
+/// The shard's buffers may change again.
+struct shard_saved {
+  model_id model;
+  shard_index shard;
+};
+
+/// The checkpoint is complete and will survive, or `why` not; either way all buffers may change again.
+struct model_saved {
+  model_id model;
+  fault why;
+};
+
+/// A task's own clock.
+struct checkpoint_due {};
+
+/// What a run's checkpoints have cost.
+struct checkpoints_retired {
+  checkpoint_totals totals;
+};
+
 // -- progress and its end -----------------------------------------------------------------------------------------------
 
 /// For the CONTROLLER: `what` has happened; the task waits for step_acknowledged before its next step.
@@ -360,6 +453,7 @@ struct model_ended {
   std::uint32_t steps = 0;         ///< completed
   bool stopped = false;            ///< by a controller
   fault why;                       ///< none if finished
+  fault unsaved;                   ///< why the last checkpoint is missing
 };
 
 /// Counters of a device at its end.
@@ -386,10 +480,18 @@ struct memory_retired {
   std::string leftovers;           ///< leases and landing buffers that never came back
 };
 
-/// The run cannot go on (no device left, an actor died, no progress): every task ends with this fault.
+/// From outside: stop as soon as the units that compute now are complete. Once more: stop now.
+struct interrupt_run {};
+
+/// The run does not go on (interrupted, no device left, an actor died, no progress): every task ends with this fault; if
+/// `save`, when it has been saved.
 struct run_aborted {
   fault why;
+  bool save = false;
 };
+
+/// The supervisor's own clock: what was to be saved by now.
+struct halt_overdue {};
 
 /// Fences a device: nothing it says counts any more.
 struct device_lost {

@@ -205,6 +205,9 @@ json json_of(const model_report& m) {
   if (m.error) {
     j["fault"] = json_of(m.error);
   }
+  if (m.steps_before > 0) {
+    j["steps_before"] = m.steps_before;
+  }
   j.update({{"steps", m.steps}, {"tokens", m.tokens}, {"seconds", seconds(m.elapsed)}, {"loss", m.loss}});
   if (!m.grad_norm.empty()) {
     j["grad_norm"] = m.grad_norm;
@@ -242,6 +245,9 @@ json json_of(const report& r) {
          {"scheduling", json_of_scheduling(r)},
          {"pilot_s", seconds(r.pilot)},
          {"load_s", seconds(r.load)},
+         {"save_s", seconds(r.save)},
+         {"interrupted", r.interrupted},
+         {"notes", r.notes},
          {"devices", json::array()},
          {"host", json_of_host(r)},
          {"models", json::array()}};
@@ -257,7 +263,8 @@ json json_of(const report& r) {
 }  // namespace
 
 std::string tokens_per_second(const model_report& m) {
-  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
+  const auto here = m.steps == 0 ? 0.0 : static_cast<double>(m.steps - m.steps_before) / m.steps;
+  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", here * static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
 }
 
 std::string hit_rate(const device_report& d) {

@@ -50,6 +50,7 @@ struct model_report {
   model_status status = model_status::finished;
   fault error;                        ///< of a failed model
   std::uint32_t steps = 0;            ///< completed
+  std::uint32_t steps_before = 0;     ///< of them, before this run
   std::uint64_t tokens = 0;           ///< targets trained on
   duration elapsed{};                 ///< first unit to last update
   std::vector<float> loss;            ///< every step

@@ -3,6 +3,9 @@
 #include "actors/policy/bounds.hpp"
 #include "models/digest.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,6 +14,9 @@ namespace hydra {
 namespace {
 
 model_status status_of(const model_outcome& out) {
+  if (out.why.code == fault_code::interrupted) {
+    return model_status::interrupted;
+  }
   if (out.why || !out.ended) {
     return model_status::failed;
   }
@@ -25,7 +31,7 @@ std::vector<validation_report> validations_of(const model_outcome& out, const mo
   const auto samples = plan.evaluation.micro_batches * static_cast<std::size_t>(plan.samples);
   const auto floor = nats ? m.data.source->floor(split::validation, samples) : std::nullopt;
   std::vector<validation_report> all;
-  for (const auto& e : out.evaluations) {
+  for (const auto& e : out.history.evaluations) {
     validation_report v{.step = e.steps, .loss = e.loss, .accuracy = e.accuracy};
     v.perplexity = sequences ? std::optional(std::exp(e.loss)) : std::nullopt;
     v.floor = floor ? std::optional(floor->log_loss) : std::nullopt;
@@ -44,16 +50,17 @@ model_report report_of(const model_outcome& out, const model_entry& m, const fau
   r.status = status_of(out);
   r.error = out.ended ? out.why : aborted;
   r.steps = out.steps;
+  r.steps_before = std::min(out.steps_before, out.steps);
   const auto targets_per_sample = static_cast<std::uint64_t>(m.data.source->sample_target().elements());
   r.tokens = out.steps * m.data.order.batch_size * targets_per_sample;
   if (out.first_completion && out.last_update) {
     r.elapsed = *out.last_update - *out.first_completion;
   }
-  r.loss = out.losses;
-  r.grad_norm = out.grad_norms;
+  r.loss = out.history.losses;
+  r.grad_norm = out.history.grad_norms;
   r.validation = validations_of(out, m);
-  if (r.status != model_status::failed) {
-    r.digest = digest_of(m);  // what a failed model has at home depends on when it failed
+  if (r.status == model_status::finished || r.status == model_status::stopped) {
+    r.digest = digest_of(m);  // what others have at home depends on when they ended
   }
   return r;
 }
@@ -94,8 +101,8 @@ void add_bounds(report& r, const run_record& record) {
 
 std::string digest_of(const model_entry& model) {
   digest d;
-  for (std::size_t s = 0; s < model.homes.size(); ++s) {
-    const auto values = std::as_const(*model.homes[s].parameters).floats();
+  for (std::size_t s = 0; s < model.memory.homes.size(); ++s) {
+    const auto values = std::as_const(*model.memory.homes[s].parameters).floats();
     for (const auto& p : model.what->shards[s].layout().parameters()) {
       if (p.tied_to.empty()) {
         d.add(values.subspan(p.offset, p.elements));
@@ -122,6 +129,15 @@ report build_report(const finished_run& run) {
   for (std::size_t i = 0; i < run.models.size(); ++i) {
     r.models.push_back(report_of(record.models[i], run.models[i], record.aborted));
   }
+  if (record.last_update && record.saved) {
+    r.save = std::max(*record.saved - *record.last_update, duration{});
+  }
+  for (std::size_t i = 0; i < run.models.size(); ++i) {
+    if (const auto& why = record.models[i].unsaved) {
+      r.notes.push_back(fmt::format("{} could not be saved at its end: {}", run.models[i].what->name, why.text));
+    }
+  }
+  r.interrupted = std::ranges::any_of(r.models, [](auto& m) { return m.status == model_status::interrupted; });
   r.host_peak = run.arena->budget().peak();
   r.host_budget = run.arena->budget().limit();
   add_bounds(r, record);

@@ -41,8 +41,13 @@ duration of_class(const shard_completed& m) {
   return at_speed_one(m.times) / (m.what.way == direction::evaluate ? m.what.micro_batches : 1);
 }
 
-model_outcome empty_outcome(const sharded_model& m) {
+/// A step that an earlier run has begun is not counted as this one's.
+std::uint32_t steps_before(const model_standing& begins) { return begins.step + (begins.unit > 0 ? 1 : 0); }
+
+model_outcome empty_outcome(const sharded_model& m, const model_standing& begins) {
   model_outcome out;
+  out.steps_before = steps_before(begins);
+  out.history = begins.history;
   for (auto* times : all_classes(out.smallest)) {
     times->resize(m.size(), unseen);
   }
@@ -57,8 +62,8 @@ class reporter final : public reporter_actor::base {
 
   reporter(caf::actor_config& config, run_services services, reporter_setup setup)
       : super(config), services_(std::move(services)), setup_(std::move(setup)), blame_(setup_.devices) {
-    for (const auto& m : setup_.models) {
-      record_.models.push_back(empty_outcome(*m));
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+      record_.models.push_back(empty_outcome(*setup_.models[i], setup_.standing_before[i]));
     }
     record_.devices.resize(setup_.devices);
     record_.optimizer_workers = services_.update_executor->workers();
@@ -75,6 +80,7 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_shard_completed),      guarded(this, &reporter::on_shard_updated),
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
+            guarded(this, &reporter::on_checkpoints_retired),
             guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
   }
 
@@ -98,9 +104,9 @@ class reporter final : public reporter_actor::base {
  private:
   void on_step_completed(const step_completed& m) {
     auto& out = record_.models.at(m.model.value);
-    out.losses.push_back(m.loss);
+    out.history.losses.push_back(m.loss);
     if (setup_.models[m.model.value]->update.clip_norm > 0) {
-      out.grad_norms.push_back(m.grad_norm);
+      out.history.grad_norms.push_back(m.grad_norm);
     }
     if (setup_.progress) {
       setup_.progress->step(m.name, m.step, m.steps, m.loss, clock().now());
@@ -109,7 +115,7 @@ class reporter final : public reporter_actor::base {
 
   void on_evaluation_completed(const evaluation_completed& m) {
     auto& out = record_.models.at(m.model.value);
-    out.evaluations.push_back(m);
+    out.history.evaluations.push_back({m.steps, m.loss, m.accuracy});
     out.smallest.evaluations += 1;
     out.last_update = clock().now();
     record_.last_update = clock().now();
@@ -152,9 +158,12 @@ class reporter final : public reporter_actor::base {
     out.steps = m.steps;
     out.stopped = m.stopped;
     out.why = m.why;
+    out.unsaved = m.unsaved;
     // A model that failed may have a last step whose update was never told: its bound leaves that step out.
-    out.smallest.steps = m.why && m.steps > 0 ? m.steps - 1 : m.steps;
-    out.smallest.evaluated_last = !m.why && !out.evaluations.empty() && out.evaluations.back().steps == m.steps;
+    const auto complete = m.why && m.steps > 0 ? m.steps - 1 : m.steps;
+    out.smallest.steps = complete > out.steps_before ? complete - out.steps_before : 0;
+    out.smallest.evaluated_last = !m.why && out.smallest.evaluations > 0 && out.history.evaluated_after(m.steps);
+    record_.saved = clock().now();
     if (setup_.progress && (m.stopped || m.why)) {
       setup_.progress->left(setup_.models[m.model.value]->name);
     }
@@ -176,12 +185,13 @@ class reporter final : public reporter_actor::base {
 
   void on_memory_retired(const memory_retired& m) { record_.leftovers += m.leftovers; }
 
+  void on_checkpoints_retired(const checkpoints_retired& m) { record_.checkpoints = m.totals; }
+
   void on_check_progress(const check_progress& m) {
     if (m.last_seen == events_) {
       record_.aborted = {fault_code::internal, "the run made no progress for " + to_string(setup_.stall_limit)};
       services_.log->error("{}", record_.aborted.text);
-      send(setup_.supervisor, run_aborted{record_.aborted});
-      return;
+      send(setup_.supervisor, run_aborted{record_.aborted, true});
     }
     delayed_send(this, setup_.stall_limit, check_progress{events_});
   }

@@ -11,7 +11,8 @@
 #include "actors/report.hpp"
 #include "models/batch_order.hpp"
 #include "models/data_source.hpp"
-#include "partition/model_update.hpp"
+#include "partition/checkpoint.hpp"
+#include "partition/model_history.hpp"
 #include "partition/sharded_model.hpp"
 #include "runtime/device.hpp"
 #include "runtime/executor.hpp"
@@ -36,8 +37,16 @@ struct model_data {
 
 struct model_entry {
   sharded_model_ptr what;
-  std::vector<shard_home> homes;
+  model_memory memory;                   ///< version 0, or a checkpoint's
+  model_standing standing;               ///< where it begins
   model_data data;
+};
+
+/// Where models are saved, and when (besides their end and the end of a run that is halted).
+struct checkpoint_setup {
+  checkpoint_store* store = nullptr;     ///< null: nowhere
+  std::uint32_t every_steps = 0;         ///< 0: not by steps
+  duration every{};                      ///< zero: not by time
 };
 
 /// Shared by all actors of a run; none of it is owned by an actor.
@@ -56,6 +65,7 @@ struct run_setup {
   pipeline_options pipeline;
   std::vector<step_callback> callbacks;
   progress_printer* progress = nullptr;  ///< may be null
+  checkpoint_setup checkpoints;
   duration stall_limit{};                ///< zero: none
   bool detached = true;                  ///< data and callbacks on threads of their own; false under virtual time
 };
@@ -66,9 +76,9 @@ struct model_outcome {
   bool ended = false;
   bool stopped = false;
   fault why;
-  std::vector<float> losses;
-  std::vector<float> grad_norms;
-  std::vector<evaluation_completed> evaluations;
+  fault unsaved;
+  std::uint32_t steps_before = 0;        ///< complete before this run
+  model_history history;
   unit_times smallest;                   ///< per class, at speed 1
   std::optional<time_point> first_completion;
   std::optional<time_point> last_update;  ///< or evaluation
@@ -91,6 +101,8 @@ struct run_record {
   int optimizer_workers = 1;
   std::optional<time_point> first_prefetch;
   std::optional<time_point> last_update; ///< or evaluation
+  std::optional<time_point> saved;       ///< the last model was saved, if it was to be
+  checkpoint_totals checkpoints;
   fault aborted;
   std::string leftovers;                 ///< empty if everything was given back
 };

@@ -56,7 +56,11 @@ class scheduler final : public scheduler_actor::base {
     books_.add_model(m.model);
   }
 
+  /// What it has staged is for nothing; what computes may complete.
   void on_model_left(const model_left& m) {
+    for (const auto& flight : books_.flights_of(m.model)) {
+      send(devices_.at(flight.device), withdraw_unit{flight.what, true});
+    }
     books_.remove_model(m.model);
     live_models_.erase(m.model);
     place();

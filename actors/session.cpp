@@ -2,14 +2,18 @@
 
 #include "actors/policy/catalog.hpp"
 #include "actors/policy/one_at_a_time.hpp"
+#include "actors/identity.hpp"
 #include "actors/prepared_model.hpp"
 #include "actors/report_builder.hpp"
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
 #include "actors/terminal.hpp"
+#include "partition/checkpoint_folder.hpp"
 #include "partition/plan_file.hpp"
+#include "partition/saved_model.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/host_memory.hpp"
+#include "runtime/interrupt_line.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -30,21 +34,6 @@ namespace {
 byte_count default_host_memory() { return byte_count{available_host_memory().value() / 4 * 3}; }
 
 int default_optimizer_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
-
-host_block_ptr filled(host_arena& arena, const sharded_model& m, std::size_t s) {
-  auto block = arena.allocate(m.plan.shards[s].parameters, "parameters of " + m.name);
-  m.shards[s].layout().initialise(block->floats(), *m.model, m.seed);
-  return block;
-}
-
-shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t s) {
-  shard_home home{.parameters = filled(arena, m, s), .gradients = nullptr, .moments = {}};
-  const auto& shard = m.plan.shards[s];
-  for (std::uint64_t i = 0; i < shard.moment_buffers; ++i) {
-    home.moments.push_back(arena.allocate(byte_count{shard.moments.value() / shard.moment_buffers}, "moments of " + m.name));
-  }
-  return home;
-}
 
 /// What is left of the devices: their threads end here, and with them the last references to actors.
 std::vector<device_snapshot> retire(std::vector<std::unique_ptr<device>>& devices) {
@@ -80,6 +69,8 @@ struct session::state {
   std::vector<device_info> machines;
   std::vector<prepared_model> prepared;
   std::optional<workload_plan> plan;
+  std::vector<std::optional<saved_model>> saved;    ///< what each model goes on from
+  std::vector<std::string> notes;
   duration pilot_time{};
   byte_count host_cap;
 
@@ -87,16 +78,24 @@ struct session::state {
   std::vector<std::unique_ptr<device>> devices;
   std::unique_ptr<host_arena> arena;
   std::vector<model_entry> models;
+  std::unique_ptr<checkpoint_folder> checkpoints;   ///< null: nothing is saved
   std::vector<device_snapshot> snapshots;
   bool has_run = false;
+  interrupt_line interrupts;
 
   void require_unplanned(const std::string& what) const;
   void make_devices();
   std::vector<device*> device_pointers() const;
   void prepare_models();
+  void find_checkpoints();
+  void find_checkpoint(std::size_t i, bool inside_step);
+  bool keeps_cuts(std::size_t i) const;
+  workload_plan plan_models() const;
+  workload_plan plan_with_checkpoints();
   void make_plan();
   std::vector<device_info> measured_machines();
   std::shared_ptr<sharded_model> cut_model(std::size_t i) const;
+  model_entry load_model(std::size_t i) const;
   void load_models();
   pipeline_options pipeline() const;
   std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
@@ -181,10 +180,86 @@ void session::state::prepare_models() {
   model_preparer preparer(options.seed, measures);
   prepared.clear();
   for (const auto& m : descriptions) {
+    if (interrupts.interrupted()) {
+      throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
+    }
     prepared.push_back(preparer.prepare(m));
   }
   pilot_time = preparer.pilot_time();
   devices.clear();
+}
+
+// -- checkpoints ----------------------------------------------------------------------------------------------------------
+
+void session::state::find_checkpoints() {
+  saved.assign(descriptions.size(), std::nullopt);
+  for (std::size_t i = 0; options.resume && i < descriptions.size(); ++i) {
+    find_checkpoint(i, true);
+  }
+}
+
+void session::state::find_checkpoint(std::size_t i, bool inside_step) {
+  const auto& name = descriptions[i].name;
+  const auto folder = checkpoints_of(options.output / "checkpoints", name);
+  saved[i] = newest_checkpoint(folder, inside_step, notes);
+  if (!saved[i]) {
+    notes.push_back(fmt::format("{} has no checkpoint: it starts from the beginning", name));
+    return;
+  }
+  const auto other = difference_of(saved[i]->identity, identity_of(descriptions[i], prepared[i], options.seed));
+  if (!other.empty()) {
+    throw fault_error(fault_code::bad_input, fmt::format("model '{}' cannot go on from {}: {}; resume it as it was, or "
+                                                         "train it in another folder",
+                                                         name, saved[i]->folder.string(), other));
+  }
+}
+
+/// A checkpoint from inside a step goes on with its cuts only: they stay, unless the user has chosen others.
+bool session::state::keeps_cuts(std::size_t i) const {
+  const auto* told = std::get_if<cut_points>(&prepared[i].cuts);
+  return saved[i] && !saved[i]->any_cuts() && (!told || *told == saved[i]->cuts);
+}
+
+workload_plan session::state::plan_models() const {
+  std::vector<plan_request> requests;
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    requests.push_back({.name = descriptions[i].name, .model = prepared[i].model.get(),
+                        .profile = prepared[i].profile.get(), .micro_batches = descriptions[i].micro_batches,
+                        .moments = moment_buffers(descriptions[i].optimizer),
+                        .evaluation = prepared[i].evaluation,
+                        .cuts = keeps_cuts(i) ? cut_rule{saved[i]->cuts} : prepared[i].cuts,
+                        .update = prepared[i].update});
+  }
+  std::vector<plan_device> limits;
+  for (const auto& d : machines) {
+    limits.push_back({d.name, d.memory, d.reserve});
+  }
+  return hydra::make_plan(requests, limits);
+}
+
+/// Where the cuts of a checkpoint cannot be kept, an older one of the begin of a step is taken up.
+workload_plan session::state::plan_with_checkpoints() {
+  const auto inside = [&](std::size_t i) { return saved[i] && !saved[i]->any_cuts(); };
+  bool kept = false;
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    if (inside(i) && !keeps_cuts(i)) {
+      find_checkpoint(i, false);
+    }
+    kept = kept || keeps_cuts(i);
+  }
+  try {
+    return plan_models();
+  } catch (const fault_error& e) {
+    if (!kept || e.what_happened().code != fault_code::does_not_fit) {
+      throw;
+    }
+  }
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    if (inside(i)) {
+      find_checkpoint(i, false);
+    }
+  }
+  return plan_models();
 }
 
 void session::state::make_plan() {
@@ -195,19 +270,8 @@ void session::state::make_plan() {
     throw fault_error(fault_code::bad_input, "the workload has no device; add one [[device]] at least");
   }
   prepare_models();
-  std::vector<plan_request> requests;
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    requests.push_back({.name = descriptions[i].name, .model = prepared[i].model.get(),
-                        .profile = prepared[i].profile.get(), .micro_batches = descriptions[i].micro_batches,
-                        .moments = moment_buffers(descriptions[i].optimizer),
-                        .evaluation = prepared[i].evaluation, .cuts = prepared[i].cuts,
-                        .update = prepared[i].update});
-  }
-  std::vector<plan_device> limits;
-  for (const auto& d : machines) {
-    limits.push_back({d.name, d.memory, d.reserve});
-  }
-  auto made = hydra::make_plan(requests, limits);
+  find_checkpoints();
+  auto made = plan_with_checkpoints();
   host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
   shorten_evaluations(made, host_cap, machines.size());
   check_host(made, host_cap);
@@ -270,18 +334,33 @@ std::shared_ptr<sharded_model> session::state::cut_model(std::size_t i) const {
   m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
   m->seed = d.seed.value_or(options.seed);
   m->stop_on_nan = d.stop_on_nan;
+  m->identity = identity_of(d, prepared[i], options.seed);
   return m;
+}
+
+model_entry session::state::load_model(std::size_t i) const {
+  const auto m = cut_model(i);
+  model_entry entry{.what = m, .memory = {}, .standing = {}, .data = prepared[i].data};
+  if (saved[i]) {
+    entry.memory = load_memory(*saved[i], model_id{static_cast<std::uint32_t>(i)}, *m, *arena);
+    entry.standing = saved[i]->begins(m->plan.cuts());
+    return entry;
+  }
+  for (std::size_t s = 0; s < m->size(); ++s) {
+    entry.memory.homes.push_back(make_home(*arena, *m, s));
+    m->shards[s].layout().initialise(entry.memory.homes.back().parameters->floats(), *m->model, m->seed);
+  }
+  return entry;
 }
 
 void session::state::load_models() {
   arena = make_host_arena(host_cap);
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    const auto m = cut_model(i);
-    model_entry entry{.what = m, .homes = {}, .data = prepared[i].data};
-    for (std::size_t s = 0; s < m->size(); ++s) {
-      entry.homes.push_back(make_home(*arena, *m, s));
-    }
-    models.push_back(std::move(entry));
+    models.push_back(load_model(i));
+  }
+  if (!options.output.empty()) {
+    checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), options.output / "checkpoints",
+                                                      options.checkpoint.keep);
   }
 }
 
@@ -307,6 +386,8 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.pipeline = pipeline();
   setup.callbacks = callbacks;
   setup.progress = progress;
+  setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
+                       .every = duration{static_cast<std::int64_t>(options.checkpoint.every_minutes * 60e9)}};
   setup.stall_limit = options.stall_limit;
   return setup;
 }
@@ -329,9 +410,11 @@ run_record session::state::execute(trace& spans) {
   auto record = done.get_future();
   {
     caf::actor_system system(*config);
-    launch(system, make_setup(spans, *updates, options.progress ? &printer : nullptr),
-           [&](run_record r) { done.set_value(std::move(r)); });
+    const auto crew = launch(system, make_setup(spans, *updates, options.progress ? &printer : nullptr),
+                             [&](run_record r) { done.set_value(std::move(r)); });
+    interrupts.connect([supervisor = crew.supervisor] { post(supervisor, interrupt_run{}); });
     record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
+    interrupts.disconnect();
     snapshots = retire(devices);
     updates.reset();  // the last handles of actors go before their system does
   }
@@ -360,6 +443,7 @@ report session::run() {
   r.seed = state_->options.seed;
   r.load = loaded;
   r.pilot = state_->pilot_time;
+  r.notes.insert(r.notes.begin(), state_->notes.begin(), state_->notes.end());
   state_->write(r, spans);
   return r;
 }
@@ -373,13 +457,13 @@ void session::state::write(const report& r, const trace& spans) const {
   write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
 }
 
-void session::interrupt() {}
+void session::interrupt() { state_->interrupts.interrupt(); }
 
 std::vector<std::pair<std::string, std::vector<float>>> session::parameters(model_id model) const {
   std::vector<std::pair<std::string, std::vector<float>>> all;
   const auto& entry = state_->models.at(model.value);
-  for (std::size_t s = 0; s < entry.homes.size(); ++s) {
-    const auto values = entry.homes[s].parameters->floats();
+  for (std::size_t s = 0; s < entry.memory.homes.size(); ++s) {
+    const auto values = entry.memory.homes[s].parameters->floats();
     for (const auto& p : entry.what->shards[s].layout().parameters()) {
       const auto slice = values.subspan(p.offset, p.elements);
       all.emplace_back(p.name, std::vector<float>(slice.begin(), slice.end()));

@@ -30,13 +30,25 @@ struct device_setup {
 };
 device_actor spawn_device(caf::actor_system& system, const run_services& services, const device_setup& setup);
 
+/// When a task asks for a checkpoint of its model.
+struct checkpoint_times {
+  std::uint32_t every_steps = 0;   ///< 0: not by steps
+  duration every{};                ///< zero: not by time
+  duration first{};                ///< models take turns
+};
+
 struct task_setup {
   model_id id;
   sharded_model_ptr what;
+  model_standing standing;         ///< where it begins
+  std::vector<version_index> versions;   ///< with these; empty: from the start
+  checkpoint_times checkpoints;
   scheduler_actor scheduler;
+  memory_actor memory;
   data_actor data;
   reporter_actor reporter;
-  controller_actor controller;   ///< null: steps are not observed
+  controller_actor controller;     ///< null: steps are not observed
+  checkpoint_actor checkpointer;   ///< null: nothing is saved
   supervisor_actor supervisor;
 };
 task_actor spawn_model_task(caf::actor_system& system, const run_services& services, const task_setup& setup);
@@ -49,11 +61,21 @@ data_actor spawn_data(caf::actor_system& system, const run_services& services, c
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
                                   std::vector<step_callback> callbacks, bool detached);
 
+struct checkpointer_setup {
+  checkpoint_store* store = nullptr;
+  optimizer_actor optimizer;
+  reporter_actor reporter;
+};
+/// Null without a store. `detached`: on a thread of its own, because writing blocks.
+checkpoint_actor spawn_checkpointer(caf::actor_system& system, const run_services& services,
+                                    const checkpointer_setup& setup, bool detached);
+
 /// Everything a run was asked to produce, delivered when the REPORTER is shut down.
 using record_sink = std::function<void(run_record)>;
 
 struct reporter_setup {
   std::vector<sharded_model_ptr> models;
+  std::vector<model_standing> standing_before;   ///< of each model
   std::size_t devices = 0;
   progress_printer* progress = nullptr;
   duration stall_limit{};
@@ -62,8 +84,8 @@ struct reporter_setup {
 };
 reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
 
-/// Waits for crew_assembled, then starts the run.
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services);
+/// Waits for crew_assembled, then starts the run. `halt_limit`: how long a halted run may take to be saved; zero: no limit.
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration halt_limit);
 
 /// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets
 /// the record when every model has ended and the actors are shut down.

@@ -14,7 +14,8 @@ class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
 
-  supervisor(caf::actor_config& config, run_services services) : super(config), services_(std::move(services)) {}
+  supervisor(caf::actor_config& config, run_services services, duration halt_limit)
+      : super(config), services_(std::move(services)), halt_limit_(halt_limit) {}
 
   static constexpr const char* actor_name = "supervisor";
   const char* name() const override { return actor_name; }
@@ -22,7 +23,8 @@ class supervisor final : public supervisor_actor::base {
   behavior_type make_behavior() override {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
     return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_model_ended),
-            guarded(this, &supervisor::on_run_aborted)};
+            guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
+            guarded(this, &supervisor::on_halt_overdue)};
   }
 
   void on_exit() override { crew_ = {}; }
@@ -52,6 +54,9 @@ class supervisor final : public supervisor_actor::base {
     if (crew_.controller) {
       watch(crew_.controller);
     }
+    if (crew_.checkpointer) {
+      watch(crew_.checkpointer);
+    }
     running_ = crew_.tasks.size();
     end_if_over();
   }
@@ -69,9 +74,29 @@ class supervisor final : public supervisor_actor::base {
     end_if_over();
   }
 
+  void on_interrupt_run(const interrupt_run&) { on_run_aborted({{fault_code::interrupted, "the run was interrupted"}, true}); }
+
+  /// To save takes its time, but not for ever; who asks twice does not wait.
   void on_run_aborted(const run_aborted& m) {
+    if (std::exchange(halting_, true)) {
+      abort(m.why, false);
+      return;
+    }
+    abort(m.why, m.save);
+    if (m.save && halt_limit_ > duration{}) {
+      delayed_send(this, halt_limit_, halt_overdue{});
+    }
+  }
+
+  void on_halt_overdue(const halt_overdue&) {
+    if (!ending_) {
+      abort({fault_code::internal, "the run could not be saved within " + to_string(halt_limit_)}, false);
+    }
+  }
+
+  void abort(const fault& why, bool save) {
     for (const auto& task : crew_.tasks) {
-      send(task, m);
+      send(task, run_aborted{why, save});
     }
   }
 
@@ -86,7 +111,7 @@ class supervisor final : public supervisor_actor::base {
     }
     for (std::uint32_t i = 0; i < crew_.tasks.size(); ++i) {
       if (crew_.tasks[i].address() == m.source) {
-        on_model_ended({model_id{i}, 0, false, {fault_code::internal, "its task died"}});
+        on_model_ended({model_id{i}, 0, false, {fault_code::internal, "its task died"}, {}});
         return;
       }
     }
@@ -106,7 +131,7 @@ class supervisor final : public supervisor_actor::base {
     services_.log->warn("device {} is lost; its units go elsewhere", device.value);
     send(crew_.memory, device_lost{device, {fault_code::device_lost, "the device is gone"}});
     if (alive_.empty()) {
-      on_run_aborted({{fault_code::device_lost, "the last device is gone"}});
+      on_run_aborted({{fault_code::device_lost, "the last device is gone"}, true});
     }
   }
 
@@ -136,6 +161,9 @@ class supervisor final : public supervisor_actor::base {
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
     }
+    if (crew_.checkpointer) {
+      send(crew_.checkpointer, shut_down{});
+    }
     end_reporter_if_alone();
   }
 
@@ -148,19 +176,21 @@ class supervisor final : public supervisor_actor::base {
   }
 
   run_services services_;
+  duration halt_limit_;                   ///< zero: none
   crew_assembled crew_;
   std::set<device_id> alive_;
-  std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller that live
+  std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer that live
   std::set<model_id> ended_;
   std::size_t running_ = 0;
+  bool halting_ = false;
   bool ending_ = false;
   bool host_ended_ = false;
 };
 
 }  // namespace
 
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services) {
-  return system.spawn<supervisor>(services);
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration halt_limit) {
+  return system.spawn<supervisor>(services, halt_limit);
 }
 
 }  // namespace hydra

@@ -8,6 +8,15 @@ namespace hydra {
 task_books::task_books(cursor units, std::uint32_t shards, bool observed)
     : units_(std::move(units)), observed_(observed), versions_(shards) {}
 
+void task_books::begin_at(const unit_position& first, std::uint32_t told, std::vector<version_index> versions) {
+  next_ = first;
+  versions_ = std::move(versions);
+  completed_steps_ = std::min(first.step, units_.steps());
+  wanted_ = first.step;
+  next_round_ = units_.evaluation_unit(first) ? unit_position{first.step, 0} : unit_position{first.step + 1, 0};
+  acknowledged_ = told;
+}
+
 bool task_books::placed(const unit& u, device_id device) {
   if (!announced_ || *announced_ != u) {
     return false;
@@ -57,6 +66,16 @@ void task_books::batch_at_home(const batch_range& range) { batches_.insert(range
 void task_books::acknowledged(step_index step) { acknowledged_ = std::max(acknowledged_, step.value + 1); }
 
 void task_books::stop_after(std::uint32_t steps) { units_.truncate(std::min(steps, units_.steps())); }
+
+unit_position task_books::committed() const {
+  return flights_.empty() ? next_ : units_.position_of(flights_.front().what);
+}
+
+std::optional<std::uint32_t> task_books::whole_version() const {
+  const auto v = versions_.front();
+  const bool whole = std::ranges::all_of(versions_, [&](version_index other) { return other == v; });
+  return whole ? std::optional(v.value) : std::nullopt;
+}
 
 bool task_books::batch_is_home(const unit& u) const { return batches_.contains(batch_of(u)); }
 

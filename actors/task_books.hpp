@@ -27,6 +27,9 @@ struct announcement {
 class task_books {
  public:
   task_books(cursor units, std::uint32_t shards, bool observed);
+  /// Begins with a later unit than the first; `told`: steps whose events have been sent. A step boundary is observed again:
+  /// whether it had been acknowledged is not known.
+  void begin_at(const unit_position& first, std::uint32_t told, std::vector<version_index> versions);
 
   // -- events ------------------------------------------------------------------------------------------------------
   /// The announced unit is staged on a device. False if it is not the announced one.
@@ -53,8 +56,12 @@ class task_books {
 
   // -- facts -------------------------------------------------------------------------------------------------------
   bool finished() const;
-  /// All flights are over (a model that gave up may leave).
-  bool drained() const noexcept { return flights_.empty() && !announced_; }
+  /// Nothing of it is on a device.
+  bool drained() const noexcept { return flights_.empty(); }
+  /// The first unit that has not completed.
+  unit_position committed() const;
+  /// All shards have the same version, after a step: the version that makes the next one begin.
+  std::optional<std::uint32_t> whole_version() const;
   std::uint32_t completed_steps() const noexcept { return completed_steps_; }
   const cursor& units() const noexcept { return units_; }
   cursor& units() noexcept { return units_; }

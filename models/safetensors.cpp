@@ -25,8 +25,8 @@ struct type_row {
   std::uint64_t width;
 };
 
-constexpr std::array types{type_row{stored_type::f32, "F32", 4}, type_row{stored_type::i64, "I64", 8},
-                           type_row{stored_type::u8, "U8", 1}};
+constexpr std::array types{type_row{stored_type::f32, "F32", 4}, type_row{stored_type::f64, "F64", 8},
+                           type_row{stored_type::i64, "I64", 8}, type_row{stored_type::u8, "U8", 1}};
 
 constexpr const type_row& row_of(stored_type type) { return types[static_cast<std::size_t>(type)]; }
 

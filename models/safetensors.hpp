@@ -15,7 +15,7 @@
 namespace hydra {
 
 /// Element types of the format that we use.
-enum class stored_type : std::uint8_t { f32, i64, u8 };
+enum class stored_type : std::uint8_t { f32, f64, i64, u8 };
 
 /// "F32", as the format writes it.
 std::string_view to_string(stored_type type) noexcept;

@@ -89,6 +89,16 @@ unit_position cursor::position_of(const unit& u) const noexcept {
   return {u.step.value, evaluations_in(u.step.value) + (u.way == direction::forward ? s : 2 * shards_ - 2 - s)};
 }
 
+unit_position cursor::position_in(std::uint32_t step, std::uint32_t training_unit, bool evaluated) const noexcept {
+  const bool after = evaluated || training_unit > 0;
+  return {step, training_unit + (after ? evaluations_in(step) : 0)};
+}
+
+std::uint32_t cursor::training_unit(unit_position p) const noexcept {
+  const auto evaluations = evaluations_in(p.step);
+  return p.index > evaluations ? p.index - evaluations : 0;
+}
+
 // -- times ----------------------------------------------------------------------------------------------------------------
 
 const cursor::unit_class& cursor::class_of(const unit& u) const {

@@ -54,6 +54,11 @@ class cursor {
   /// The unit there if it is one of an evaluation.
   std::optional<unit> evaluation_unit(unit_position p) const;
   unit_position position_of(const unit& u) const noexcept;
+  /// Unit `training_unit` (0: F_0, ..) of step `step`; if that is the first, the step's evaluation comes before it unless
+  /// it is done already.
+  unit_position position_in(std::uint32_t step, std::uint32_t training_unit, bool evaluated) const noexcept;
+  /// Of the training units of its step; 0 inside an evaluation.
+  std::uint32_t training_unit(unit_position p) const noexcept;
 
   /// Planned or measured time of a unit class at speed 1; of evaluations for one micro-batch. Measured times replace the
   /// plan's; later ones are averaged in (weight 1/4), so that the remaining time follows the run.

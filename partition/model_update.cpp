@@ -10,6 +10,16 @@
 
 namespace hydra {
 
+shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard) {
+  const auto& plan = m.plan.shards[shard];
+  shard_home home{.parameters = arena.allocate(plan.parameters, "parameters of " + m.name), .gradients = nullptr,
+                  .moments = {}};
+  for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
+    home.moments.push_back(arena.allocate(byte_count{plan.moments.value() / plan.moment_buffers}, "moments of " + m.name));
+  }
+  return home;
+}
+
 // -- order --------------------------------------------------------------------------------------------------------------
 
 update_books::update_books(std::size_t shards, std::vector<tie> ties, bool clipping)
@@ -84,6 +94,30 @@ void update_books::next_step() {
     flags->assign(flags->size(), false);
   }
   norms_known_ = false;
+}
+
+std::vector<update_phase> update_books::phases() const {
+  std::vector<update_phase> all(landed_.size());
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    all[s] = told_[s]      ? update_phase::complete
+             : stepped_[s] ? update_phase::stepped
+             : normed_[s]  ? update_phase::normed
+             : landed_[s]  ? update_phase::landed
+                           : update_phase::waiting;
+  }
+  return all;
+}
+
+std::vector<update_job> update_books::resume(const std::vector<update_phase>& phases) {
+  for (std::size_t s = 0; s < phases.size(); ++s) {
+    landed_[s] = phases[s] >= update_phase::landed;
+    normed_[s] = clipping_ && phases[s] >= update_phase::normed;
+    stepped_[s] = phases[s] >= update_phase::stepped;
+    told_[s] = phases[s] == update_phase::complete;
+  }
+  norms_known_ = clipping_ && std::ranges::all_of(normed_, [](bool b) { return b; });
+  issued_ = clipping_ && !norms_known_ ? normed_ : stepped_;
+  return ready_jobs();
 }
 
 // -- mathematics ----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -17,6 +18,18 @@ struct shard_home {
   host_block_ptr parameters;
   host_block_ptr gradients;
   std::vector<host_block_ptr> moments;
+};
+
+/// Buffers of a shard as they are at home, all zero. Throws fault_error{out_of_memory}.
+shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard);
+
+/// How far the update of a shard has come in the step that is under way. `complete`: the next version is at home.
+enum class update_phase : std::uint8_t { waiting, landed, normed, stepped, complete };
+
+/// Of all shards of a model, while no job of it runs. Together with gradients and moments it is the optimizer's whole state.
+struct update_progress {
+  std::vector<update_phase> shards;          ///< empty: all waiting
+  std::vector<std::vector<float>> norms;     ///< per shard, of its own parameters; empty where not known
 };
 
 /// One piece of optimizer work. Jobs of one model may run at the same time, in any order, with the same bits.
@@ -42,6 +55,11 @@ class update_books {
   bool step_complete() const noexcept;
   void next_step();
 
+  bool norms_known() const noexcept { return norms_known_; }
+  std::vector<update_phase> phases() const;
+  /// Goes on from phases in which no job was running: jobs that may run now.
+  std::vector<update_job> resume(const std::vector<update_phase>& phases);
+
  private:
   bool gradients_complete(std::size_t shard) const;
   bool version_complete(std::size_t shard) const;
@@ -63,6 +81,8 @@ class model_update {
   /// Norm of the norms in chain order, once every shard has its norms.
   float total_norm() const;
   float clip_coefficient(float norm) const;
+  const std::vector<std::vector<float>>& norms() const noexcept { return norms_; }
+  void set_norms(std::vector<std::vector<float>> norms) { norms_ = std::move(norms); }
   /// Adds replica gradients (unless norms() did), applies the update rule, copies owners to their replicas.
   void step(std::size_t shard, std::uint32_t step, float clip_coefficient, std::vector<shard_home>& homes) const;
 

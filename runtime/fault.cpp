@@ -61,6 +61,7 @@ std::string to_string(fault_code code) {
       return "input/output";
     case fault_code::not_finite:
       return "not finite";
+    case fault_code::interrupted: return "interrupted";
     case fault_code::internal:
       return "internal";
   }

@@ -40,7 +40,7 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
 }
 
 model_entry without_bytes(const sharded_model_ptr& what) {
-  return {what, std::vector<shard_home>(what->size()), {}};
+  return {.what = what, .memory = {.homes = std::vector<shard_home>(what->size()), .versions = {}}, .standing = {}, .data = {}};
 }
 
 }  // namespace
@@ -102,6 +102,7 @@ simulation::~simulation() {
   kill(crew_.optimizer);
   kill(crew_.data);
   kill(crew_.controller);
+  kill(crew_.checkpointer);
   kill(crew_.reporter);
   kill(crew_.supervisor);
   for (auto& d : devices_) {
@@ -128,9 +129,14 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   std::ranges::transform(setup.models, std::back_inserter(run.models),
                          [](const simulated_model& m) { return without_bytes(make_simulated_model(m)); });
   std::ranges::transform(setup.planned, std::back_inserter(run.models), without_bytes);
+  for (std::size_t i = 0; i < setup.resumed.size(); ++i) {
+    run.models[i].memory = setup.resumed[i].memory;
+    run.models[i].standing = setup.resumed[i].standing;
+  }
   run.chosen = std::move(setup.chosen);
   run.pipeline = setup.pipeline;
   run.callbacks = std::move(setup.callbacks);
+  run.checkpoints = setup.checkpoints;
   run.detached = false;
   return run;
 }

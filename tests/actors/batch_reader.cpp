@@ -38,7 +38,7 @@ model_entry entry() {
   what->plan.shards.resize(3);
   what->plan.shards.front().input = 32_B;
   what->plan.shards.back().targets = 16_B;
-  return {.what = what, .homes = {},
+  return {.what = what, .memory = {}, .standing = {},
           .data = {std::make_shared<numbered>(), batch_order{.samples = 10, .batch_size = 4, .seed = 3}}};
 }
 

@@ -21,7 +21,7 @@ struct stocked {
     for (const auto& s : m.what()->plan.shards) {
       homes.push_back({.parameters = arena->allocate(s.parameters, "parameters"), .gradients = nullptr, .moments = {}});
     }
-    store.add_model(model_id{0}, m.what(), homes);
+    store.add_model(model_id{0}, m.what(), {.homes = homes, .versions = {}});
     needed_by_homes = arena->budget().used();
     bring_batch(0);
   }

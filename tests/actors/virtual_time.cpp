@@ -338,7 +338,7 @@ TEST_CASE("a callback's stop ends its model exactly after that step, and no othe
   });
   const auto s = finished(std::move(setup));
   const auto& a = s->record()->models[0];
-  CHECK((a.stopped && a.steps == 3 && a.losses.size() == 3));
+  CHECK((a.stopped && a.steps == 3 && a.history.losses.size() == 3));
   CHECK_FALSE(s->record()->models[1].stopped);
   CHECK(s->record()->models[1].steps == 6);
   CHECK(out_of_order(*s, models) == "");

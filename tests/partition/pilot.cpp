@@ -3,7 +3,7 @@
 #include "runtime/cpu_device.hpp"
 #include "runtime/fault.hpp"
 #include "tests/support/fake_device.hpp"
-#include "tests/support/mortal_device.hpp"
+#include "tests/support/watched_device.hpp"
 #include "tests/support/small_models.hpp"
 
 #include <catch2/catch.hpp>
@@ -57,10 +57,10 @@ TEST_CASE("a pilot needs no memory of its device's budget") {
 
 TEST_CASE("a device that dies in the pilot is left out; if all do, its fault is told") {
   const auto alive = make_cpu_device("cpu:0", {.memory = 1_MiB});
-  mortal_device dead(make_cpu_device("cpu:1", {.memory = 1_MiB}), 0);
+  watched_device dead(make_cpu_device("cpu:1", {.memory = 1_MiB}), dies(0));
   check_same_bytes(measured_on({alive.get(), &dead}), profile_of(gpt(), 2));
-  mortal_device also_dead(make_cpu_device("cpu:2", {.memory = 1_MiB}), 0);
-  CHECK_THROWS_WITH(measured_on({&also_dead}), Contains("cpu:2 has died"));
+  watched_device also_dead(make_cpu_device("cpu:2", {.memory = 1_MiB}), dies(0));
+  CHECK_THROWS_WITH(measured_on({&also_dead}), Contains("the device has died"));
 }
 
 TEST_CASE("a device that never answers is not awaited beyond the limit") {

@@ -110,10 +110,10 @@ std::string unfinished(const simulation& s, const std::vector<simulated_model>& 
   for (std::size_t i = 0; i < models.size(); ++i) {
     const auto& out = s.record()->models[i];
     const auto evaluations = evaluations_of(models[i]);
-    if (!out.ended || out.why || out.steps != models[i].steps || out.losses.size() != models[i].steps ||
-        out.evaluations.size() != evaluations) {
+    if (!out.ended || out.why || out.steps != models[i].steps || out.history.losses.size() != models[i].steps ||
+        out.history.evaluations.size() != evaluations) {
       return fmt::format("model {} ended after {} of {} steps, {} losses, {} of {} evaluations: {}", i, out.steps,
-                         models[i].steps, out.losses.size(), out.evaluations.size(), evaluations, out.why.text);
+                         models[i].steps, out.history.losses.size(), out.history.evaluations.size(), evaluations, out.why.text);
     }
   }
   return {};

@@ -1,6 +1,6 @@
 #include "tests/support/spilled_run.hpp"
 
-#include "tests/support/mortal_device.hpp"
+#include "tests/support/watched_device.hpp"
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -64,19 +64,27 @@ std::string first_difference(const std::vector<reference_evaluation>& a, const s
   return {};
 }
 
-void add_device(session& s, const cpu_device& d, std::optional<std::size_t> dies_at) {
-  s.add_device("cpu", [d, dies_at](const std::string& name) -> std::unique_ptr<device> {
-    auto machine = make_cpu_device(name, d);
-    if (dies_at) {
-      return std::make_unique<mortal_device>(std::move(machine), *dies_at);
-    }
-    return machine;
-  });
+/// What happens on the i-th device; nothing while it only measures.
+std::function<void(std::size_t)> mishap_of(session& s, const run_options& o, std::size_t i, const bool& planned) {
+  if (o.second_dies_at && i == 1) {
+    return dies(*o.second_dies_at);
+  }
+  if (o.interrupt_at && i == 0) {
+    return [&s, &planned, at = *o.interrupt_at](std::size_t n) {
+      if (planned && n == at) {
+        s.interrupt();
+      }
+    };
+  }
+  return [](std::size_t) {};
 }
 
-void build(session& s, const std::vector<exact_case>& models, const run_options& options) {
+/// `planned` is read while the session runs.
+void build(session& s, const std::vector<exact_case>& models, const run_options& options, const bool& planned) {
   for (std::size_t i = 0; i < options.devices.size(); ++i) {
-    add_device(s, options.devices[i], i == 1 ? options.second_dies_at : std::nullopt);
+    s.add_device("cpu", [&, i](const std::string& name) -> std::unique_ptr<device> {
+      return std::make_unique<watched_device>(make_cpu_device(name, options.devices[i]), mishap_of(s, options, i, planned));
+    });
   }
   s.use_policy(options.policy);
   for (std::size_t i = 0; i < models.size(); ++i) {
@@ -105,17 +113,22 @@ exact_case tiny_cnn() {
 
 byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options) {
   session s({.host_memory = options.host_memory});
-  build(s, models, options);
+  const bool planned = false;
+  build(s, models, options, planned);
   return s.plan().host_needed;
 }
 
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options) {
   at::set_num_threads(1);
-  session s({.host_memory = options.host_memory, .log = verbosity::quiet, .ablation = options.ablation});
-  build(s, models, options);
+  session s({.host_memory = options.host_memory, .output = options.output, .log = verbosity::quiet,
+             .ablation = options.ablation, .checkpoint = options.checkpoint, .resume = options.resume});
+  bool planned = false;
+  build(s, models, options, planned);
   for (const auto& call : options.callbacks) {
     s.on<step_completed>(call);
   }
+  s.plan();
+  planned = true;
   spilled_result result{.summary = s.run(), .parameters = {}};
   for (std::uint32_t i = 0; i < models.size(); ++i) {
     auto& values = result.parameters.emplace_back();

@@ -5,6 +5,7 @@
 #include "tests/support/reference_trainer.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,6 +40,10 @@ struct run_options {
   ablation_options ablation{};
   byte_count host_memory{};
   std::optional<std::size_t> second_dies_at{};   ///< operation at which the second device dies
+  std::filesystem::path output{};                ///< run folder; empty: none
+  checkpoint_options checkpoint{.every_steps = 0, .every_minutes = 0, .keep = 2};
+  bool resume = false;
+  std::optional<std::size_t> interrupt_at{};     ///< operation of the first device before which the run is interrupted
 };
 
 struct spilled_result {

@@ -1,0 +1,76 @@
+#include "actors/guarded.hpp"
+#include "actors/spawn.hpp"
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// CHECKPOINTER: saves models, one after the other, on a thread of its own.
+class checkpointer final : public checkpoint_actor::base {
+ public:
+  using super = checkpoint_actor::base;
+
+  checkpointer(caf::actor_config& config, run_services services, checkpointer_setup setup)
+      : super(config), services_(std::move(services)), setup_(std::move(setup)) {}
+
+  static constexpr const char* actor_name = "checkpointer";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    return {guarded(this, &checkpointer::on_save_model), guarded(this, &checkpointer::on_shut_down)};
+  }
+
+  void on_exit() override { setup_ = {}; }
+
+  void on_fault(const fault& why) {
+    services_.log->error("checkpointer fails: {}", why.text);
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  /// A checkpoint that cannot be written is an answer, too: the one before it is there, and the run goes on.
+  void on_save_model(const save_model& m) {
+    const auto begin = clock().now();
+    fault why;
+    try {
+      setup_.store->save(m.what, [&](shard_index shard) { send(setup_.optimizer, shard_saved{m.model, shard}); });
+      ++totals_.saved;
+    } catch (...) {
+      why = to_fault(std::current_exception());
+      services_.log->warn("no checkpoint of {}: {}", m.what.what->name, why.text);
+      totals_.why = why;
+    }
+    totals_.elapsed += clock().now() - begin;
+    if (services_.spans) {
+      services_.spans->record({"save_model", "host checkpoints", begin, clock().now(), m.what.what->name});
+    }
+    send(setup_.optimizer, model_saved{m.model, why});
+    send(m.task, model_saved{m.model, why});
+  }
+
+  void on_shut_down(const shut_down&) {
+    send(setup_.reporter, checkpoints_retired{totals_});
+    quit();
+  }
+
+  run_services services_;
+  checkpointer_setup setup_;
+  checkpoint_totals totals_;
+};
+
+}  // namespace
+
+checkpoint_actor spawn_checkpointer(caf::actor_system& system, const run_services& services,
+                                    const checkpointer_setup& setup, bool detached) {
+  if (!setup.store) {
+    return {};
+  }
+  if (detached) {
+    return system.spawn<checkpointer, caf::detached>(services, setup);
+  }
+  return system.spawn<checkpointer>(services, setup);
+}
+
+}  // namespace hydra

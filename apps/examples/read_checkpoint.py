@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+"""Reads a checkpoint of Hydra without Hydra: python3 read_checkpoint.py runs/quickstart/checkpoints/MODEL/000002-step-40"""
+import array, json, pathlib, struct, sys
+
+TYPES = {"F32": "f", "F64": "d", "I64": "q", "U8": "B"}
+
+
+def tensors(file):
+    """Name -> (shape, values) of a safetensors file: header length, JSON header, little-endian data."""
+    data = file.read_bytes()
+    (length,) = struct.unpack_from("<Q", data)
+    for name, t in json.loads(data[8:8 + length]).items():
+        if name != "__metadata__":
+            begin, end = (8 + length + o for o in t["data_offsets"])
+            yield name, (t["shape"], array.array(TYPES[t["dtype"]], data[begin:end]))
+
+
+folder = pathlib.Path(sys.argv[1])
+state = json.loads((folder / "state.json").read_text())
+print(f"{state['model']}: next is unit {state['unit']} of step {state['step']}, of {state['steps']} steps")
+for file in sorted(folder.glob("*.safetensors")):
+    for name, (shape, values) in tensors(file):
+        print(f"{file.name:24} {name:48} {str(shape):14} {' '.join(f'{v:.6g}' for v in values[:3])}")

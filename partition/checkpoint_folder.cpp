@@ -1,0 +1,209 @@
+#include "partition/checkpoint_folder.hpp"
+
+#include "models/safetensors.hpp"
+#include "partition/checkpoint_names.hpp"
+#include "partition/saved_model.hpp"
+#include "runtime/durable_folder.hpp"
+
+#include <fmt/format.h>
+#include <hydra/version.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace names = checkpoint_names;
+using ordered = nlohmann::ordered_json;
+
+/// Tensors of one file; what they point to stays where it is until it is written.
+class tensor_list {
+ public:
+  template <class T>
+  void add(std::string name, std::span<const T> values, std::vector<std::int64_t> shape) {
+    tensors_.push_back({std::move(name), {names::type_of<T>, std::move(shape), std::as_bytes(values)}});
+  }
+  template <class T>
+  void add(std::string name, const std::vector<T>& values) {
+    add(std::move(name), std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
+  }
+
+  void write(durable_folder& to, const std::string& file) const {
+    to.write(file, [&](byte_sink& sink) { write_safetensors(sink, tensors_); });
+  }
+
+ private:
+  std::vector<named_tensor> tensors_;
+};
+
+std::span<const float> slice(const host_block_ptr& block, std::size_t offset, std::size_t n) {
+  return std::as_const(*block).floats().subspan(offset, n);
+}
+
+/// Parameters under their names, moments and gradients behind what they are; replicas of a tied parameter have only a
+/// gradient of their own.
+void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
+  const auto& home = c.memory.homes[s];
+  const auto moments = names::moments(c.what->update.kind);
+  tensor_list tensors;
+  for (const auto& p : c.what->shards[s].layout().parameters()) {
+    if (p.tied_to.empty()) {
+      tensors.add("parameter." + p.name, slice(home.parameters, p.offset, p.elements), p.shape);
+      for (std::size_t i = 0; i < home.moments.size(); ++i) {
+        tensors.add(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements), p.shape);
+      }
+    }
+    if (home.gradients) {
+      tensors.add("gradient." + p.name, slice(home.gradients, p.offset, p.elements), p.shape);
+    }
+  }
+  tensors.write(to, names::shard_file(s));
+}
+
+void write_boundaries(durable_folder& to, const model_memory& memory) {
+  tensor_list tensors;
+  for (const auto& [id, bytes] : memory.boundaries) {
+    const auto values = std::as_const(*bytes).floats();
+    tensors.add(names::boundary(id), values, {static_cast<std::int64_t>(values.size())});
+  }
+  tensors.write(to, names::boundaries);
+}
+
+void write_history(durable_folder& to, const model_checkpoint& c) {
+  const auto& h = c.standing.history;
+  std::vector<std::int64_t> steps;
+  std::vector<double> losses;
+  std::vector<double> accuracies;
+  for (const auto& e : h.evaluations) {
+    steps.push_back(e.steps);
+    losses.push_back(e.loss);
+    accuracies.push_back(e.accuracy.value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+  std::vector<float> present;
+  if (c.standing.loss) {
+    present.push_back(*c.standing.loss);
+  }
+  tensor_list tensors;
+  tensors.add("evaluation.steps", steps);
+  tensors.add("evaluation.loss", losses);
+  tensors.add("evaluation.accuracy", accuracies);
+  tensors.add("loss", h.losses);
+  tensors.add("grad_norm", h.grad_norms);
+  tensors.add("step_loss", present);
+  for (std::size_t s = 0; s < c.memory.updates.norms.size(); ++s) {
+    tensors.add(names::norms(s), c.memory.updates.norms[s]);
+  }
+  tensors.write(to, names::history);
+}
+
+std::string state_of(const model_checkpoint& c) {
+  ordered j{{"format", "hydra checkpoint"},
+            {"format_version", names::format_version},
+            {"written_by", fmt::format("hydra {}", version)},
+            {"model", c.what->name},
+            {"identity", c.what->identity},
+            {"seed", c.what->seed},
+            {"steps", c.what->steps},
+            {"step", c.standing.step},
+            {"unit", c.standing.unit},
+            {"stopped", c.standing.stopped},
+            {"shards", ordered::array()}};
+  const auto cuts = c.what->plan.cuts();
+  for (std::size_t s = 0; s < cuts.size(); ++s) {
+    j["shards"].push_back({{"first_layer", cuts[s]},
+                           {"version", c.memory.versions[s].value},
+                           {"update", names::phase(c.memory.updates.shards[s])}});
+  }
+  return j.dump(2) + "\n";
+}
+
+void write_state(durable_folder& to, const model_checkpoint& c) {
+  const auto text = state_of(c);
+  to.write(names::state, [&](byte_sink& sink) { sink.add(std::as_bytes(std::span(text))); });
+}
+
+/// "000012" of "000012-step-400".
+std::uint64_t number_of(const fs::path& checkpoint) {
+  try {
+    return std::stoull(checkpoint.filename().string());
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+bool is_checkpoint(const fs::path& p) {
+  const auto name = p.filename().string();
+  return name.find("-step-") != std::string::npos && number_of(p) > 0;
+}
+
+fs::path next_place(const fs::path& of_model, std::uint32_t step) {
+  const auto known = list_checkpoints(of_model);
+  return of_model / fmt::format("{:06}-step-{}", known.empty() ? 1 : number_of(known.front()) + 1, step);
+}
+
+}  // namespace
+
+fs::path checkpoints_of(const fs::path& root, const std::string& model) {
+  std::string name;
+  for (const char c : model) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || (c == '.' && !name.empty());
+    name += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return root / name;
+}
+
+std::vector<fs::path> list_checkpoints(const fs::path& of_model) {
+  std::vector<fs::path> all;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(of_model, none)) {
+    if (is_checkpoint(entry.path())) {
+      all.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(all, std::greater{}, number_of);
+  return all;
+}
+
+checkpoint_folder::checkpoint_folder(file_system& files, fs::path root, std::uint32_t keep)
+    : files_(files), root_(std::move(root)), keep_(std::max(keep, 1U)) {}
+
+void checkpoint_folder::save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) {
+  const auto of_model = checkpoints_of(root_, c.what->name);
+  make_folders(files_, of_model);
+  durable_folder folder(files_, next_place(of_model, c.standing.step));
+  for (auto s = c.what->size(); s-- > 0;) {
+    write_shard(folder, c, s);
+    saved(shard_index{static_cast<std::uint32_t>(s)});
+  }
+  write_boundaries(folder, c.memory);
+  write_history(folder, c);
+  write_state(folder, c);
+  folder.commit();
+  drop_old(of_model);
+}
+
+/// The newest `keep`, and the newest that any cuts can take up.
+void checkpoint_folder::drop_old(const fs::path& of_model) {
+  bool any_cuts = false;
+  std::size_t kept = 0;
+  for (const auto& folder : list_checkpoints(of_model)) {
+    const bool wanted = kept < keep_ || !any_cuts;
+    try {
+      any_cuts = any_cuts || (wanted && read_checkpoint(folder).any_cuts());
+    } catch (const fault_error&) {
+      // A damaged one counts for nothing.
+    }
+    ++kept;
+    if (!wanted) {
+      files_.remove_all(folder);
+    }
+  }
+}
+
+}  // namespace hydra

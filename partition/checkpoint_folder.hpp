@@ -1,0 +1,37 @@
+#pragma once
+// Checkpoints as folders: one per checkpoint, safetensors and JSON, readable without Hydra. CHECKPOINTS.md describes them.
+
+#include "partition/checkpoint.hpp"
+#include "runtime/file_system.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// Writes `<root>/<model>/<number>-step-<steps>/`, complete or not at all, and keeps the newest of each model.
+class checkpoint_folder final : public checkpoint_store {
+ public:
+  /// `keep` >= 1. One more stays if none of them could be taken up with other cuts. `files` outlives the object.
+  checkpoint_folder(file_system& files, std::filesystem::path root, std::uint32_t keep);
+
+  void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override;
+
+ private:
+  void drop_old(const std::filesystem::path& of_model);
+
+  file_system& files_;
+  std::filesystem::path root_;
+  std::uint32_t keep_;
+};
+
+/// The folder of a model's checkpoints: characters that no file name should have are written as %XX.
+std::filesystem::path checkpoints_of(const std::filesystem::path& root, const std::string& model);
+
+/// A model's checkpoints, the newest first, damaged or not.
+std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& of_model);
+
+}  // namespace hydra

@@ -1,0 +1,36 @@
+#pragma once
+// What a model has told so far, and where it stands in its chain of units.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// One evaluation on validation data.
+struct evaluation_record {
+  std::uint32_t steps = 0;     ///< complete before it
+  double loss = 0;             ///< mean over the targets
+  std::optional<double> accuracy{};
+  friend bool operator==(const evaluation_record&, const evaluation_record&) = default;
+};
+
+struct model_history {
+  std::vector<float> losses;        ///< of every step that was told
+  std::vector<float> grad_norms;    ///< the same, if clipping
+  std::vector<evaluation_record> evaluations;
+  bool evaluated_after(std::uint32_t steps) const noexcept {
+    return !evaluations.empty() && evaluations.back().steps == steps;
+  }
+};
+
+/// The first unit that has not committed: number `unit` of the training units of step `step`; and what goes with it.
+struct model_standing {
+  std::uint32_t step = 0;
+  std::uint32_t unit = 0;
+  std::optional<float> loss{};      ///< of a step that is not told yet, once its last shard's unit has committed
+  bool stopped = false;             ///< by a controller: the model ends with step `step`
+  model_history history{};
+};
+
+}  // namespace hydra

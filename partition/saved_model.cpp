@@ -1,0 +1,252 @@
+#include "partition/saved_model.hpp"
+
+#include "models/safetensors_file.hpp"
+#include "partition/checkpoint_folder.hpp"
+#include "partition/checkpoint_names.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/verify_folder.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace names = checkpoint_names;
+using json = nlohmann::json;
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+  throw fault_error(fault_code::io, fmt::format("{}: {}", file.string(), why));
+}
+
+json read_json(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  auto j = json::parse(text, nullptr, false);
+  if (j.is_discarded()) {
+    refuse(file, "is missing or no JSON");
+  }
+  return j;
+}
+
+void check_format(const json& j, const fs::path& file) {
+  if (j.value("format", "") != "hydra checkpoint") {
+    refuse(file, "is no checkpoint of Hydra");
+  }
+  const int written = j.value("format_version", 0);
+  if (written != names::format_version) {
+    refuse(file, fmt::format("has format version {}; this Hydra reads version {}", written, names::format_version));
+  }
+}
+
+/// One file of a checkpoint, and its name for complaints.
+struct tensor_file {
+  explicit tensor_file(const fs::path& p) : path(p), tensors(p) {}
+  fs::path path;
+  safetensors_file tensors;
+};
+
+template <class T>
+std::vector<T> values_of(const tensor_file& file, const std::string& name) {
+  const auto t = file.tensors.find(name);
+  if (!t || t->type != names::type_of<T>) {
+    refuse(file.path, "has no tensor '" + name + "' of the right type");
+  }
+  std::vector<T> values(t->data.size() / sizeof(T));
+  std::memcpy(values.data(), t->data.data(), t->data.size());
+  return values;
+}
+
+void read_history(const fs::path& folder, std::size_t shards, saved_model& m) {
+  const tensor_file file(folder / names::history);
+  auto& h = m.standing.history;
+  h.losses = values_of<float>(file, "loss");
+  h.grad_norms = values_of<float>(file, "grad_norm");
+  const auto present = values_of<float>(file, "step_loss");
+  m.standing.loss = present.empty() ? std::nullopt : std::optional(present.front());
+  const auto steps = values_of<std::int64_t>(file, "evaluation.steps");
+  const auto losses = values_of<double>(file, "evaluation.loss");
+  const auto accuracies = values_of<double>(file, "evaluation.accuracy");
+  if (losses.size() != steps.size() || accuracies.size() != steps.size()) {
+    refuse(file.path, "its evaluations do not have the same length");
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    h.evaluations.push_back({static_cast<std::uint32_t>(steps[i]), losses[i],
+                             std::isnan(accuracies[i]) ? std::nullopt : std::optional(accuracies[i])});
+  }
+  for (std::size_t s = 0; s < shards && file.tensors.find(names::norms(s)); ++s) {
+    m.updates.norms.push_back(values_of<float>(file, names::norms(s)));
+  }
+}
+
+void read_shards(const json& shards, const fs::path& file, saved_model& m) {
+  for (const auto& s : shards) {
+    const auto phase = names::phase(s.at("update").get<std::string>());
+    if (!phase) {
+      refuse(file, fmt::format("an update is called \"{}\"", s.at("update").get<std::string>()));
+    }
+    m.cuts.push_back(s.at("first_layer").get<std::size_t>());
+    m.versions.emplace_back(s.at("version").get<std::uint32_t>());
+    m.updates.shards.push_back(*phase);
+  }
+}
+
+// -- memory -----------------------------------------------------------------------------------------------------------------
+
+/// All tensors of a checkpoint's shard files by name: whatever the cuts were.
+class tensor_index {
+ public:
+  explicit tensor_index(const saved_model& from) {
+    for (std::size_t s = 0; s < from.cuts.size(); ++s) {
+      files_.push_back(std::make_unique<tensor_file>(from.folder / names::shard_file(s)));
+      for (const auto& name : files_.back()->tensors.names()) {
+        places_.emplace(name, files_.back().get());
+      }
+    }
+  }
+
+  void copy(const std::string& name, std::span<float> to) const {
+    const auto place = places_.find(name);
+    if (place == places_.end()) {
+      refuse(files_.front()->path.parent_path(), "has no tensor '" + name + "'");
+    }
+    const auto t = place->second->tensors.find(name).value();
+    if (t.type != stored_type::f32 || t.data.size() != to.size_bytes()) {
+      refuse(place->second->path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}",
+                                              name, t.data.size(), to.size_bytes()));
+    }
+    std::memcpy(to.data(), t.data.data(), t.data.size());
+  }
+
+ private:
+  std::vector<std::unique_ptr<tensor_file>> files_;
+  std::map<std::string, const tensor_file*> places_;
+};
+
+std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::size_t n) {
+  return block->floats().subspan(offset, n);
+}
+
+void fill_shard(const tensor_index& from, const sharded_model& m, std::size_t s, shard_home& home) {
+  const auto moments = names::moments(m.update.kind);
+  for (const auto& p : m.shards[s].layout().parameters()) {
+    const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
+    from.copy("parameter." + owner, slice(home.parameters, p.offset, p.elements));
+    for (std::size_t i = 0; i < home.moments.size() && p.tied_to.empty(); ++i) {
+      from.copy(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements));
+    }
+    if (home.gradients) {
+      from.copy("gradient." + p.name, slice(home.gradients, p.offset, p.elements));
+    }
+  }
+}
+
+bool under_way(update_phase p) { return p != update_phase::waiting && p != update_phase::complete; }
+
+std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_model& from, model_id model,
+                                                                 const sharded_model& m, host_arena& arena) {
+  std::vector<std::pair<block_id, host_block_ptr>> all;
+  const tensor_file file(from.folder / names::boundaries);
+  for (const auto& name : file.tensors.names()) {
+    auto id = names::boundary_id(name);
+    if (!id) {
+      refuse(file.path, "has a tensor '" + name + "'");
+    }
+    id->model = model;
+    id->step = step_index{from.standing.step};
+    const auto bytes = file.tensors.find(name)->data;
+    auto block = arena.allocate(m.plan.bytes_of(*id), name);
+    if (bytes.size() != block->size().value()) {
+      refuse(file.path, "tensor '" + name + "' has another size than the model's");
+    }
+    std::ranges::copy(bytes, block->data());
+    all.emplace_back(*id, std::move(block));
+  }
+  return all;
+}
+
+}  // namespace
+
+bool saved_model::any_cuts() const noexcept {
+  return model_memory{.homes = {}, .versions = versions, .updates = updates}.at_step_begin();
+}
+
+model_standing saved_model::begins(const cut_points& now) const {
+  auto begin = standing;
+  if (now != cuts) {
+    begin.unit = 0;
+  }
+  return begin;
+}
+
+saved_model read_checkpoint(const fs::path& folder) {
+  const auto file = folder / names::state;
+  const auto j = read_json(file);
+  check_format(j, file);
+  saved_model m{.folder = folder, .name = {}, .identity = {}, .cuts = {}, .standing = {}, .versions = {}, .updates = {}};
+  try {
+    j.at("model").get_to(m.name);
+    j.at("identity").get_to(m.identity);
+    j.at("step").get_to(m.standing.step);
+    j.at("unit").get_to(m.standing.unit);
+    j.at("stopped").get_to(m.standing.stopped);
+    read_shards(j.at("shards"), file, m);
+  } catch (const json::exception& e) {
+    refuse(file, e.what());
+  }
+  read_history(folder, m.cuts.size(), m);
+  return m;
+}
+
+model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena) {
+  const bool same_cuts = from.cuts == m.plan.cuts();
+  const tensor_index tensors(from);
+  model_memory memory{.homes = {}, .versions = from.versions, .updates = from.updates};
+  if (same_cuts) {
+    memory.boundaries = load_boundaries(from, id, m, arena);
+  } else {
+    memory.versions.assign(m.size(), version_index{from.standing.step});
+    memory.updates = {};
+  }
+  for (std::size_t s = 0; s < m.size(); ++s) {
+    memory.homes.push_back(make_home(arena, m, s));
+    auto& home = memory.homes.back();
+    if (same_cuts && under_way(from.updates.shards[s])) {
+      home.gradients = arena.allocate(m.plan.shards[s].parameters, "gradients of " + m.name);
+    }
+    fill_shard(tensors, m, s, home);
+  }
+  return memory;
+}
+
+std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool inside_step, std::vector<std::string>& notes) {
+  for (const auto& folder : list_checkpoints(of_model)) {
+    try {
+      verify_folder(folder);
+      auto m = read_checkpoint(folder);
+      if (inside_step || m.any_cuts()) {
+        return m;
+      }
+      notes.push_back(fmt::format("{} was saved inside step {} with cuts that are not those of now: the checkpoint before "
+                                  "it is taken",
+                                  folder.string(), m.standing.step + 1));
+    } catch (const fault_error& e) {
+      notes.push_back(fmt::format("{} is damaged, the checkpoint before it is taken: {}", folder.string(),
+                                  e.what_happened().text));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace hydra

@@ -1,0 +1,42 @@
+#pragma once
+// What a checkpoint has to say, read back.
+
+#include "partition/checkpoint.hpp"
+#include "partition/cut.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// A checkpoint without its memory.
+struct saved_model {
+  std::filesystem::path folder;
+  std::string name;
+  std::string identity;             ///< sharded_model::identity of the model that was saved
+  cut_points cuts;
+  model_standing standing;
+  std::vector<version_index> versions;
+  update_progress updates;
+  /// It can be taken up with other cuts, from the begin of its step.
+  bool any_cuts() const noexcept;
+  /// Where the model begins under those cuts.
+  model_standing begins(const cut_points& now) const;
+};
+
+/// Throws fault_error{io} naming the file that is missing, damaged or of another format version.
+saved_model read_checkpoint(const std::filesystem::path& folder);
+
+/// The model's memory, in new buffers of the arena: what the checkpoint has, under the cuts of `m`. If those are not the
+/// checkpoint's, it must have any_cuts(), and the model begins its step again. Throws fault_error{io} if a tensor is
+/// missing or has another shape, {out_of_memory}.
+model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena);
+
+/// The newest checkpoint of a model that is whole; if not `inside_step`, of those that any_cuts() can take up. Says in
+/// `notes` which ones it passed over, and why.
+std::optional<saved_model> newest_checkpoint(const std::filesystem::path& of_model, bool inside_step,
+                                             std::vector<std::string>& notes);
+
+}  // namespace hydra

@@ -1,0 +1,98 @@
+#include "tests/support/mixed_workload.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+/// One to three devices of other sizes, speeds and links each time.
+std::vector<cpu_device> some_devices(std::mt19937& random) {
+  std::vector<cpu_device> devices;
+  for (auto n = 1 + random() % 3; n > 0; --n) {
+    devices.push_back(random() % 2 == 0 ? tiny() : roomy());
+    devices.back().speed = random() % 3 == 0 ? 0.5 : 1.0;
+    if (random() % 2 == 0) {
+      devices.back().link = 200_MiB_per_s;
+    }
+  }
+  return devices;
+}
+
+struct long_way {
+  spilled_result end;
+  std::size_t interruptions = 0;
+};
+
+/// Interrupts the run before operation `after` of its first device, resumes it elsewhere, interrupts it again, .. until it
+/// is through. `change` may change the models before each run.
+template <class Change>
+long_way train_with_interruptions(std::size_t after, std::uint32_t seed, run_options options, Change change) {
+  const temporary_folder folder;
+  std::mt19937 random(seed);
+  options.output = folder.path();
+  for (std::size_t n = 0;; ++n) {
+    auto models = mixed_workload();
+    change(models, random);
+    options.devices = some_devices(random);
+    options.resume = n > 0;
+    options.interrupt_at = after;
+    auto result = train_spilled(models, options);
+    if (!result.summary.interrupted) {
+      return {std::move(result), n};
+    }
+    REQUIRE(n < 500);
+  }
+}
+
+void keep_models(std::vector<exact_case>&, std::mt19937&) {}
+
+}  // namespace
+
+TEST_CASE("a run that is interrupted again and again and resumed elsewhere has plain training's bits", "[resume]") {
+  for (const std::size_t after : {17, 45}) {
+    INFO("interrupted before operation " << after);
+    const auto way = train_with_interruptions(after, static_cast<std::uint32_t>(after), {}, keep_models);
+    require_plain_bits(way.end);
+    CHECK(way.interruptions > 3);
+  }
+}
+
+TEST_CASE("models that are cut elsewhere go on from the begin of a step with plain training's bits", "[resume]") {
+  const auto cut_anew = [](std::vector<exact_case>& models, std::mt19937& random) {
+    for (auto& m : models) {
+      m.cuts = random() % 3 == 0 ? cut_points{0, 1, 2, 3, 4} : random() % 2 == 0 ? cut_points{0, 3} : cut_points{0, 2, 4};
+    }
+  };
+  run_options options;
+  options.checkpoint.every_steps = 1;
+  const auto way = train_with_interruptions(90, 5, options, cut_anew);
+  require_plain_bits(way.end);
+  CHECK(way.interruptions > 2);
+}
+
+TEST_CASE("a run with checkpoints after every step has plain training's bits", "[resume]") {
+  const temporary_folder folder;
+  run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
+  options.checkpoint.every_steps = 1;
+  require_plain_bits(train_spilled(mixed_workload(), options));
+}
+
+TEST_CASE("what has finished is not run again", "[resume]") {
+  const temporary_folder folder;
+  run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
+  require_plain_bits(train_spilled(mixed_workload(), options));
+  options.resume = true;
+  const auto again = train_spilled(mixed_workload(), options);
+  require_plain_bits(again);
+  for (const auto& d : again.summary.devices) {
+    CHECK(d.h2d_bytes == byte_count{});
+  }
+}

@@ -1,0 +1,51 @@
+#include "tests/support/mixed_workload.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::test {
+
+using namespace hydra::literals;
+
+std::vector<exact_case> mixed_workload() {
+  auto a = tiny_gpt(0.1, true);
+  a.cuts = {0, 2, 4};
+  a.optimizer.clip_norm = 0.5;
+  auto b = tiny_gpt(0.0, false);
+  b.cuts = {0, 1, 2, 3, 4};
+  b.micro_batches = 4;
+  b.optimizer = sgd({.learning_rate = 0.05, .momentum = 0.9});
+  b.seed = 2;
+  auto c = tiny_gpt(0.2, true);
+  c.cuts = {0, 3};
+  c.micro_batches = 2;
+  c.steps = 4;
+  c.seed = 3;
+  return {a, b, c};
+}
+
+const std::vector<reference_result>& plain_results() {
+  static const auto results = [] {
+    std::vector<reference_result> all;
+    for (const auto& m : mixed_workload()) {
+      all.push_back(train_plain(m));
+    }
+    return all;
+  }();
+  return results;
+}
+
+void require_plain_bits(const spilled_result& spilled) {
+  for (std::size_t i = 0; i < plain_results().size(); ++i) {
+    INFO("model " << i);
+    REQUIRE(difference(plain_results()[i], spilled, i) == "");
+  }
+  for (const auto& d : spilled.summary.devices) {
+    INFO(d.name);
+    REQUIRE(d.peak <= d.budget);
+  }
+}
+
+cpu_device roomy() { return {.memory = 64_MiB}; }
+cpu_device tiny() { return {.memory = byte_count{164352}}; }
+
+}  // namespace hydra::test
