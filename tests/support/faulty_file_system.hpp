@@ -3,7 +3,6 @@
 
 #include "runtime/file_system.hpp"
 
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -36,7 +35,7 @@ class faulty_file_system final : public file_system {
 
   /// Has any operation failed?
   bool hit() const noexcept { return hit_; }
-  /// "rename newer", one for each operation that was begun.
+  /// "rename to newer", one for each operation that was begun.
   const std::vector<std::string>& transcript() const noexcept { return transcript_; }
   /// Writes take half of the bytes, so the other half must be given again.
   bool short_writes() const noexcept { return short_writes_; }
