@@ -17,7 +17,7 @@ namespace hydra {
 /// All checks are done before the constructor returns; no byte of data is read for them. May be read by many threads.
 class safetensors_file {
  public:
-  /// Throws fault_error{bad_input} with the path, and the tensor if it is one's fault, for a file that is missing or not
+  /// Throws fault_error{bad_input} with the path, and the tensor if one is wrong, for a file that is missing or not
   /// what the format says (see parse_safetensors_header()); {io} if it cannot be read.
   explicit safetensors_file(const std::filesystem::path& path);
 

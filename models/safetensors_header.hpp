@@ -18,7 +18,7 @@ struct header_entry {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// Entries in the order of their data (empty ones at one place by name), which they cover from 0 to `data_bytes` without
+/// Entries in the order of their data (empty ones at a place by name), which they cover from 0 to `data_bytes` without
 /// gap or overlap, each as long as its type and shape say. Unknown keys of an entry are passed over.
 /// Throws fault_error{bad_input} with the tensor's name for anything else: no JSON object, a name given twice, a type
 /// that we do not know, a shape or offsets that are no integers or do not fit.

@@ -15,7 +15,7 @@ namespace hydra {
 
 /// Files are written into `.<name>.<pid>.tmp` beside the place; commit() gives it its name. Other folders are never
 /// touched. Refused operations throw fault_error{io}, "cannot write <place>: <operation> <path>: <reason>", and leave
-/// nothing behind; all that can be done then is to destroy the object. Only a disk that refuses the clean-up, too, keeps
+/// nothing behind; all that can be done then is to destroy the object. Only a disk that refuses the clean-up too keeps
 /// a leftover, or the complete folder if its name was all that could not be synced.
 /// For one thread. Keeps one file descriptor open for each file until commit().
 class durable_folder {
