@@ -5,8 +5,8 @@
 
 namespace hydra::apps {
 
-/// While it lives, SIGINT and SIGTERM wait for a thread that asks for them; every thread made meanwhile leaves them alone,
-/// too, so make it before any other. One that is ignored (SIGINT of a shell's background job) stays ignored.
+/// While it lives, SIGINT and SIGTERM wait for a thread that asks for them; every thread made meanwhile leaves them
+/// alone, too, so make it before any other. One that is ignored (SIGINT of a shell's background job) stays ignored.
 class blocked_signals {
  public:
   blocked_signals();

@@ -58,7 +58,9 @@ void check_same_workload(const workload& w) {
 
 std::string check_resume(const workload& w) {
   const fs::path& folder = w.options.output;
-  const auto afresh = [&](const char* what) { return fmt::format("{} \"{}\": starting afresh", what, folder.string()); };
+  const auto afresh = [&](const char* what) {
+    return fmt::format("{} \"{}\": starting afresh", what, folder.string());
+  };
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(folder, ignored))) {
     check_output(w.output_place, folder);

@@ -26,10 +26,11 @@ fs::path existing_parent(const fs::path& folder) {
 void check_output(const place& where, const fs::path& folder) {
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(folder, ignored)))
-    refuse(where, "run.output",
-           fmt::format("\"{}\" exists and is not overwritten: go on with it by --resume, move it away, or choose another "
-                       "by --output",
-                       folder.string()));
+    refuse(
+        where, "run.output",
+        fmt::format("\"{}\" exists and is not overwritten: go on with it by --resume, move it away, or choose another "
+                    "by --output",
+                    folder.string()));
   check_writable(where, existing_parent(folder));
 }
 

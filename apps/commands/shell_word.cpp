@@ -9,7 +9,8 @@ namespace hydra::apps {
 namespace {
 
 bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || std::string_view{"_-+./:=,@%"}.find(c) != std::string_view::npos;
+  return std::isalnum(static_cast<unsigned char>(c)) ||
+         std::string_view{"_-+./:=,@%"}.find(c) != std::string_view::npos;
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ int train(const train_options& o) {
 command_action declare_train(CLI::App& app) {
   auto o = std::make_shared<train_options>();
   app.add_option("workload", o->file, "workload file (TOML)")->required();
-  app.add_option("--output", o->output, "run folder, must not exist unless resumed (default: [run] output, else runs/<name>)");
+  app.add_option("--output", o->output,
+                 "run folder, must not exist unless resumed (default: [run] output, else runs/<name>)");
   app.add_option("--policy", o->policy, "scheduling policy instead of the file's");
   add_set_option(app, o->set);
   app.add_flag("--resume", o->resume,

@@ -219,7 +219,8 @@ std::string settings(const recorded_run& run) {
 
 /// What a reader should know before the figures.
 std::string remarks(const recorded_run& run) {
-  std::string out = run.summary.interrupted ? "<p class=\"note\">The run was interrupted; it can be resumed.</p>\n" : "";
+  std::string out =
+      run.summary.interrupted ? "<p class=\"note\">The run was interrupted; it can be resumed.</p>\n" : "";
   for (const std::string& note : run.summary.notes) out += fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
   return out;
 }

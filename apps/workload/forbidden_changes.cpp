@@ -37,7 +37,7 @@ bool is_number(const value& v) { return v.as<std::int64_t>() || v.as<double>(); 
 
 /// 1 and 1.0 are, "1" is another.
 bool same(const value& a, const value& b) {
-  if (const auto *x = a.as<std::int64_t>(), *y = b.as<std::int64_t>(); x && y) return *x == *y;
+  if (const auto* x = a.as<std::int64_t>(), *y = b.as<std::int64_t>(); x && y) return *x == *y;
   if (is_number(a) && is_number(b)) return real_from(a) == real_from(b);
   const auto *x = a.as<value_list>(), *y = b.as<value_list>();
   if (x && y) return std::ranges::equal(*x, *y, same);

@@ -45,7 +45,7 @@ struct key_rule {
   value_kind kind = value_kind::text;
   std::string help{};
   bool required = false;
-  std::string fallback{};              ///< what holds without the key, for people; a value of the key where it can be one
+  std::string fallback{};              ///< what holds without the key: a value of it, or words for people
   bool may_change = false;             ///< when a run is resumed, with all that is in it
   number_range range{};                ///< of numbers
   std::vector<std::string> choices{};  ///< of texts; empty = any

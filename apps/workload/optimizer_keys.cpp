@@ -35,7 +35,8 @@ table_variant adamw_variant() {
 
 table_variant sgd_variant() {
   return {"sgd",
-          {weight_decay_rule("0"), real_rule("momentum", below_one, "0", "0 = off"),
+          {weight_decay_rule("0"),
+           real_rule("momentum", below_one, "0", "0 = off"),
            {.name = "nesterov", .kind = value_kind::boolean, .help = "needs momentum", .fallback = "false"}}};
 }
 

@@ -70,23 +70,24 @@ ablation_options read_ablation(const value_table& table) {
 }  // namespace
 
 table_rules run_rules() {
-  return {.keys = {{.name = "name", .help = "of the run", .fallback = "the file's name"},
-                   {.name = "seed",
-                    .kind = value_kind::integer,
-                    .help = "of models that have none",
-                    .fallback = "0",
-                    .range = {.least = 0}},
-                   {.name = "policy",
-                    .help = "which unit is staged next",
-                    .fallback = default_policy,
-                    .may_change = true,
-                    .choices = policy_names()},
-                   {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>", .may_change = true},
-                   {.name = "checkpoint",
-                    .kind = value_kind::table,
-                    .help = "when models are saved, besides at their end",
-                    .may_change = true,
-                    .inner = {checkpoint_rules()}}}};
+  return {
+      .keys = {{.name = "name", .help = "of the run", .fallback = "the file's name"},
+               {.name = "seed",
+                .kind = value_kind::integer,
+                .help = "of models that have none",
+                .fallback = "0",
+                .range = {.least = 0}},
+               {.name = "policy",
+                .help = "which unit is staged next",
+                .fallback = default_policy,
+                .may_change = true,
+                .choices = policy_names()},
+               {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>", .may_change = true},
+               {.name = "checkpoint",
+                .kind = value_kind::table,
+                .help = "when models are saved, besides at their end",
+                .may_change = true,
+                .inner = {checkpoint_rules()}}}};
 }
 
 table_rules host_rules() {

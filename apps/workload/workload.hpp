@@ -34,7 +34,7 @@ struct data_entry {
 };
 
 struct workload {
-  place file;          ///< its first line
+  place file;  ///< its first line
   session_options options;
   place output_place;  ///< what chose options.output
   std::string policy;

@@ -4,8 +4,8 @@ disturbed: every loss, gradient norm, validation and digest, bit for bit.
 
     tests/deep/kill_and_resume.py build/release/bin/hydra [--kills 50] [--seed 0] [--folder KEPT]
 
-One line for each round; exit status 1 with the first difference, whose run folder is kept. A round follows from the seed
-but for the moments, which scale with the time that the undisturbed run took on this machine."""
+One line for each round; exit status 1 with the first difference, whose run folder is kept. A round follows from the
+seed but for the moments, which scale with the time that the undisturbed run took on this machine."""
 import argparse, json, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 PATIENCE_S = 300       # a process that takes longer hangs

@@ -25,7 +25,8 @@ constexpr unsigned patience_s = 30;
 std::string read_all(int from) {
   std::string text;
   std::array<char, 256> part{};
-  for (ssize_t n = 0; (n = ::read(from, part.data(), part.size())) > 0;) text.append(part.data(), static_cast<size_t>(n));
+  for (ssize_t n = 0; (n = ::read(from, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<size_t>(n));
   return text;
 }
 

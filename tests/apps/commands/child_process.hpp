@@ -7,7 +7,7 @@
 namespace hydra::apps {
 
 struct child_end {
-  int status = -1;  ///< exit status; 1000 + the signal that killed it
+  int status = -1;    ///< exit status; 1000 + the signal that killed it
   std::string err{};  ///< stderr
 };
 

@@ -20,7 +20,8 @@ std::vector<forbidden_change> changes(const std::string& recorded, const workloa
 
 /// What resuming the run of the text `was` with the text `is` says; empty if it may go on.
 std::string changed(const std::string& was, const std::string& is, const std::vector<key_override>& set = {}) {
-  const std::vector<forbidden_change> all = changes(parse_workload(was, "w.toml").expanded, parse_workload(is, "w.toml", set));
+  const std::vector<forbidden_change> all =
+      changes(parse_workload(was, "w.toml").expanded, parse_workload(is, "w.toml", set));
   try {
     refuse_changes(all);
     return "";
@@ -58,8 +59,9 @@ TEST_CASE("devices, host, policy, cuts, checkpoint, ablation and output may chan
 TEST_CASE("a key at its default and one written with that value are the same") {
   CHECK(changed_by("steps = 3", "steps = 3\nmicro_batches = 1\non_nan = \"stop\"\nseed = 7\nvalidate = {}") == "");
   CHECK(changed_by("steps = 3", "steps = 3\nschedule = { kind = \"constant\", warmup = 0 }") == "");
-  CHECK(changed_by(rate, "{ kind = \"adamw\", learning_rate = 1e-3, weight_decay = 0.01, betas = [0.9, 0.999], eps = 1e-8,"
-                         " clip_norm = 0 }") == "");
+  CHECK(changed_by(rate,
+                   "{ kind = \"adamw\", learning_rate = 1e-3, weight_decay = 0.01, betas = [0.9, 0.999], eps = 1e-8,"
+                   " clip_norm = 0 }") == "");
   CHECK(changed_by("heads = 2", "heads = 2, dropout = 0, tied = true") == "");
   CHECK(changed_by("kind = \"synthetic-language\"",
                    "kind = \"synthetic-language\"\nsymbols = 32\norder = 2\nseed = 0\nshuffle = true") == "");
@@ -87,8 +89,10 @@ TEST_CASE("a change of the data is refused") {
 
 TEST_CASE("every change of a model is refused, by the model's name") {
   const auto more = [](const std::string& line) { return changed_by("steps = 3", "steps = 3\n" + line); };
-  CHECK_THAT(changed_by("steps = 3", "steps = 4"), StartsWith("w.toml:16: model.gpt.steps: ") && Contains("(was 3, is 4)"));
-  CHECK_THAT(changed_by("steps = 3", "epochs = 3"), StartsWith("w.toml:16: model.gpt.epochs: ") && Contains("(was not set"));
+  CHECK_THAT(changed_by("steps = 3", "steps = 4"),
+             StartsWith("w.toml:16: model.gpt.steps: ") && Contains("(was 3, is 4)"));
+  CHECK_THAT(changed_by("steps = 3", "epochs = 3"),
+             StartsWith("w.toml:16: model.gpt.epochs: ") && Contains("(was not set"));
   CHECK_THAT(changed_by("layers = 2", "layers = 3"), StartsWith("w.toml:13: model.gpt.chain.layers: "));
   CHECK_THAT(changed_by("heads = 2", "heads = 2, tied = false"), StartsWith("w.toml:13: model.gpt.chain.tied: "));
   CHECK_THAT(changed_by("batch_size = 4", "batch_size = 2"), StartsWith("w.toml:15: model.gpt.batch_size: "));
@@ -120,8 +124,10 @@ TEST_CASE("models are matched by name: one more or less is a change, another ord
   std::string second = models;
   second.replace(second.find("gpt\""), 4, "other\"");
   CHECK(changed(head + models + second, head + second + models) == "");
-  CHECK_THAT(changed(example, example + second), StartsWith("w.toml:18: model.other: new (was absent from run/workload.toml"));
-  CHECK_THAT(changed(example + second, example), StartsWith("w.toml:11: model.other: missing (was at run/workload.toml:"));
+  CHECK_THAT(changed(example, example + second),
+             StartsWith("w.toml:18: model.other: new (was absent from run/workload.toml"));
+  CHECK_THAT(changed(example + second, example),
+             StartsWith("w.toml:11: model.other: missing (was at run/workload.toml:"));
 }
 
 TEST_CASE("grids are compared member by member; the first change is told and the others are counted") {
