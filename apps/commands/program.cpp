@@ -1,6 +1,7 @@
 #include "apps/commands/program.hpp"
 
 #include "apps/commands/command.hpp"
+#include "apps/commands/exit_status.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/nearest.hpp"
 
@@ -16,16 +17,9 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr int failed = 1, bad_input = 2, does_not_fit = 3;
-
-int exit_status(fault_code code) {
-  if (code == fault_code::bad_input) return bad_input;
-  return code == fault_code::does_not_fit ? does_not_fit : failed;
-}
-
 int complain(const fault& f) {
   fmt::print(stderr, "{}\n", f.text);
-  return exit_status(f.code);
+  return status_of(f.code);
 }
 
 /// CLI11 would only say that an argument was not expected.

@@ -25,14 +25,21 @@ fs::path existing_parent(const fs::path& folder) {
 
 void check_output(const place& where, const fs::path& folder) {
   std::error_code ignored;
-  const auto refuse_output = [&](const std::string& what) { refuse(where, "run.output", what); };
   if (fs::exists(fs::symlink_status(folder, ignored)))
-    refuse_output(fmt::format("\"{}\" exists and is not overwritten: move it away, or choose another by --output",
-                              folder.string()));
-  const fs::path parent = existing_parent(folder);
-  if (!fs::is_directory(parent, ignored)) refuse_output(fmt::format("\"{}\" is no folder", parent.string()));
-  if (::access(parent.c_str(), W_OK | X_OK) != 0)
-    refuse_output(fmt::format("the folder \"{}\" is not writable", parent.string()));
+    refuse(
+        where, "run.output",
+        fmt::format("\"{}\" exists and is not overwritten: go on with it by --resume, move it away, or choose another "
+                    "by --output",
+                    folder.string()));
+  check_writable(where, existing_parent(folder));
+}
+
+void check_writable(const place& where, const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    refuse(where, "run.output", fmt::format("\"{}\" is no folder", folder.string()));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse(where, "run.output", fmt::format("the folder \"{}\" is not writable", folder.string()));
 }
 
 void make_run_folder(const place& where, const fs::path& folder, const std::string& text) {

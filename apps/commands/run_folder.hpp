@@ -9,10 +9,14 @@
 namespace hydra::apps {
 
 /// Throws fault_error{bad_input} if the folder exists, or could not be made. Makes nothing. `where` chose the folder.
+/// The text says that --resume goes on.
 void check_output(const place& where, const std::filesystem::path& folder);
 
-/// Makes the folder and writes workload.toml into it. Throws fault_error{bad_input} if it cannot be made, {io} if it
-/// cannot be written to.
+/// Throws fault_error{bad_input} unless the folder, which is there, can be written to.
+void check_writable(const place& where, const std::filesystem::path& folder);
+
+/// Makes the folder unless it is there and writes workload.toml into it, instead of an older one. Throws
+/// fault_error{bad_input} if it cannot be made, {io} if it cannot be written to.
 void make_run_folder(const place& where, const std::filesystem::path& folder, const std::string& text);
 
 }  // namespace hydra::apps

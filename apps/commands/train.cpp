@@ -1,14 +1,18 @@
 #include "apps/commands/train.hpp"
 
 #include "actors/session.hpp"
+#include "apps/commands/exit_status.hpp"
+#include "apps/commands/interrupts.hpp"
+#include "apps/commands/resume.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/set_option.hpp"
+#include "apps/commands/shell_word.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -21,6 +25,7 @@ struct train_options {
   std::optional<std::string> output;
   std::optional<std::string> policy;
   std::vector<std::string> set;
+  bool resume = false;
   bool quiet = false;
 };
 
@@ -39,23 +44,45 @@ session_options options_of(const workload& w, const train_options& o) {
   session_options s = w.options;
   s.log = o.quiet ? verbosity::quiet : verbosity::normal;
   s.progress = !o.quiet;
+  s.resume = o.resume;
   return s;
 }
 
-int status_of(const report& r) {
-  const auto failed = [](const model_report& m) { return m.status == model_status::failed; };
-  return std::ranges::any_of(r.models, failed) ? 1 : 0;
+/// Refuses a folder that this run must not write to. Touches nothing.
+void check_folder(const workload& w, const train_options& o) {
+  if (!o.resume) return check_output(w.output_place, w.options.output);
+  const std::string afresh = check_resume(w);
+  if (!afresh.empty() && !o.quiet) fmt::print(stderr, "{}\n", afresh);
+}
+
+/// The command line again, with --resume.
+std::string command_that_resumes(const train_options& o) {
+  std::string line = "hydra train " + shell_word(o.file) + " --resume";
+  if (o.output) line += " --output " + shell_word(*o.output);
+  if (o.policy) line += " --policy " + shell_word(*o.policy);
+  for (const std::string& set : o.set) line += " --set " + shell_word(set);
+  return line;
+}
+
+void tell(const report& r, const train_options& o) {
+  fmt::print("{}", to_table(r));
+  std::fflush(stdout);  // what follows stands behind the table where both go to one place
+  for (const std::string& note : r.notes)
+    if (!o.quiet) fmt::print(stderr, "note: {}\n", note);
+  if (r.interrupted) fmt::print(stderr, "interrupted; to go on: {}\n", command_that_resumes(o));
 }
 
 int train(const train_options& o) {
+  const blocked_signals blocked;  // before any thread is made
   const workload w = read_workload(o.file, overrides(o));
-  check_output(w.output_place, w.options.output);
+  check_folder(w, o);
   session s{options_of(w, o)};
+  const interrupts watch{blocked, [&s] { s.interrupt(); }};
   assemble(s, w);
   s.plan();
   make_run_folder(w.output_place, w.options.output, w.expanded);
   const report r = s.run();
-  fmt::print("{}", to_table(r));
+  tell(r, o);
   return status_of(r);
 }
 
@@ -64,9 +91,12 @@ int train(const train_options& o) {
 command_action declare_train(CLI::App& app) {
   auto o = std::make_shared<train_options>();
   app.add_option("workload", o->file, "workload file (TOML)")->required();
-  app.add_option("--output", o->output, "run folder, must not exist (default: [run] output, else runs/<name>)");
+  app.add_option("--output", o->output,
+                 "run folder, must not exist unless resumed (default: [run] output, else runs/<name>)");
   app.add_option("--policy", o->policy, "scheduling policy instead of the file's");
   add_set_option(app, o->set);
+  app.add_flag("--resume", o->resume,
+               "goes on in the run folder; device, host, policy, cuts, checkpoint and ablation may have changed");
   app.add_flag("--quiet", o->quiet, "no progress and no log on stderr");
   return [o] { return train(*o); };
 }

@@ -217,6 +217,14 @@ std::string settings(const recorded_run& run) {
                           to_string(r.host_budget))));
 }
 
+/// What a reader should know before the figures.
+std::string remarks(const recorded_run& run) {
+  std::string out =
+      run.summary.interrupted ? "<p class=\"note\">The run was interrupted; it can be resumed.</p>\n" : "";
+  for (const std::string& note : run.summary.notes) out += fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::size_t> best_first(const recorded_run& run) {
@@ -233,7 +241,7 @@ std::string to_page(const recorded_run& run, const timeline& when) {
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
              "<title>{0} - Hydra</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
              title, style) +
-         headline(run) + settings(run) + models_section(run) + curves_section(run) +
+         headline(run) + settings(run) + remarks(run) + models_section(run) + curves_section(run) +
          section("Devices over time", timeline_chart(when),
                  "Colours are the models'. Below each device: copies to it (h2d) and from it (d2h).") +
          section("Where the time went", blame_chart(blame_bars(run))) + devices_section(run) + bounds_section(run) +

@@ -117,7 +117,7 @@ device_report read_device(const json& j) {
 model_status read_status(const json& j) {
   std::string name = "finished";
   read(j, "status", name);
-  for (const auto s : {model_status::finished, model_status::failed, model_status::stopped})
+  for (const auto s : {model_status::finished, model_status::failed, model_status::stopped, model_status::interrupted})
     if (name == to_string(s)) return s;
   return model_status::failed;
 }
@@ -195,6 +195,9 @@ report read_summary(const json& j, const std::vector<named_seconds>& bounds) {
               .optimizer = duration_of(bounds, "optimizer")};
   read(j, "load_s", r.load);
   read(j, "pilot_s", r.pilot);
+  read(j, "save_s", r.save);
+  read(j, "interrupted", r.interrupted);
+  read(j, "notes", r.notes);
   read_scheduling(object_of(j, "scheduling"), r);
   read_host(object_of(j, "host"), r);
   for (const json& d : list_of(j, "devices")) r.devices.push_back(read_device(d));

@@ -78,13 +78,6 @@ void check_required(const table_site& site, const std::vector<key_rule>& rules) 
       refuse(site.where, site.path + rule.name, fmt::format("missing, expected {}", describe(rule)));
 }
 
-const key_rule* find_rule(const table_rules& rules, const table_variant* variant, std::string_view key) {
-  if (const key_rule* const rule = rules.find(key)) return rule;
-  if (!variant) return nullptr;
-  const auto found = std::ranges::find(variant->keys, key, &key_rule::name);
-  return found == variant->keys.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 void check_table(const table_site& site, const table_rules& rules) {

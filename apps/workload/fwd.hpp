@@ -5,7 +5,7 @@
 //
 // Read in this order: value (the file as a tree), key_rule and check (what is allowed), grid (one model becomes many),
 // *_keys and *_kinds (one table of the file each: its keys and what they become), workload (the story), assemble
-// (workload -> session).
+// (workload -> session), forbidden_changes (what a resumed run may not change).
 
 namespace hydra::apps {
 

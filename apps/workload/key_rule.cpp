@@ -51,6 +51,11 @@ std::vector<std::string> table_rules::variant_names() const { return all_names(v
 
 std::vector<std::string> names_of(const std::vector<key_rule>& rules) { return all_names(rules); }
 
+const key_rule* find_rule(const table_rules& rules, const table_variant* variant, std::string_view key) {
+  const key_rule* const rule = rules.find(key);
+  return rule || !variant ? rule : find_named(variant->keys, key);
+}
+
 std::string describe(const key_rule& rule) {
   switch (rule.kind) {
     case value_kind::boolean:

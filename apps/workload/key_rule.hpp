@@ -45,7 +45,8 @@ struct key_rule {
   value_kind kind = value_kind::text;
   std::string help{};
   bool required = false;
-  std::string fallback{};              ///< what holds without the key, for people
+  std::string fallback{};              ///< what holds without the key: a value of it, or words for people
+  bool may_change = false;             ///< when a run is resumed, with all that is in it
   number_range range{};                ///< of numbers
   std::vector<std::string> choices{};  ///< of texts; empty = any
   std::vector<table_rules> inner{};    ///< of table kinds: exactly one
@@ -68,6 +69,9 @@ struct table_rules {
   const table_variant* variant(std::string_view name) const;
   std::vector<std::string> variant_names() const;
 };
+
+/// The rule of a key of a table that has chosen `variant` (null: none); null if it takes no such key.
+const key_rule* find_rule(const table_rules& rules, const table_variant* variant, std::string_view key);
 
 /// "an integer of at least 1", "one of \"constant\", \"linear\"", "a size such as \"24MiB\"".
 std::string describe(const key_rule& rule);

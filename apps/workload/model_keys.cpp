@@ -102,6 +102,7 @@ table_rules model_rules() {
                 .kind = value_kind::cut_list,
                 .help = "where the chain is cut",
                 .fallback = "balanced",
+                .may_change = true,
                 .choices = {"balanced", "greedy"}},
                table_rule("validate", validation_rules(), "on the validation data; default: at the end, on all"),
                {.name = "seed",

@@ -18,9 +18,14 @@ key_rule real_rule(std::string name, number_range range, std::string fallback, s
           .range = range};
 }
 
+key_rule weight_decay_rule(std::string fallback) {
+  return real_rule("weight_decay", {.least = 0}, std::move(fallback), "of all parameters");
+}
+
 table_variant adamw_variant() {
   return {"adamw",
-          {{.name = "betas",
+          {weight_decay_rule("0.01"),
+           {.name = "betas",
             .kind = value_kind::number_pair,
             .help = "decay of the moments",
             .fallback = "[0.9, 0.999]",
@@ -30,7 +35,8 @@ table_variant adamw_variant() {
 
 table_variant sgd_variant() {
   return {"sgd",
-          {real_rule("momentum", below_one, "0", "0 = off"),
+          {weight_decay_rule("0"),
+           real_rule("momentum", below_one, "0", "0 = off"),
            {.name = "nesterov", .kind = value_kind::boolean, .help = "needs momentum", .fallback = "false"}}};
 }
 
@@ -66,7 +72,6 @@ table_rules optimizer_rules() {
   key_rule rate = real_rule("learning_rate", positive, "", "before the schedule");
   rate.required = true;
   rules.keys = {selector_rule("kind", rules.variants, "adamw"), rate,
-                real_rule("weight_decay", {.least = 0}, "0.01 (adamw), 0 (sgd)", "of all parameters"),
                 real_rule("clip_norm", {.least = 0}, "0", "largest norm of a step's gradient; 0 = off")};
   return rules;
 }

@@ -50,18 +50,8 @@ void move_to(value& v, const place& where) {
     }
 }
 
-/// Nothing unless the text is one TOML value.
-std::optional<value> toml_value(std::string_view text) {
-  try {
-    value_table parsed = parse_toml(fmt::format("value = {}", text), "--set");
-    return parsed.entries.size() == 1 ? std::optional{std::move(parsed.entries.front().is)} : std::nullopt;
-  } catch (const fault_error&) {
-    return std::nullopt;
-  }
-}
-
 value read_value(std::string_view text, const place& where, std::string_view path) {
-  std::optional<value> v = toml_value(text);
+  std::optional<value> v = parse_value(text);
   if (!v && !is_bare_word(text))
     refuse(where, path,
            fmt::format("\"{}\" is no value; allowed are TOML values (3, 1e-3, true, \"text\", [0, 2]) and bare words",

@@ -102,4 +102,13 @@ value_table parse_toml(std::string_view text, const std::string& file) {
   }
 }
 
+std::optional<value> parse_value(std::string_view text) {
+  try {
+    value_table parsed = parse_toml(fmt::format("value = {}", text), "value");
+    return parsed.entries.size() == 1 ? std::optional{std::move(parsed.entries.front().is)} : std::nullopt;
+  } catch (const fault_error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace hydra::apps

@@ -4,6 +4,7 @@
 #include "apps/workload/value.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,8 @@ std::string read_text(const std::filesystem::path& file);
 
 /// Throws fault_error{bad_input} with file and line for text that is not TOML. `file` is only named.
 value_table parse_toml(std::string_view text, const std::string& file);
+
+/// Nothing unless the text is one TOML value.
+std::optional<value> parse_value(std::string_view text);
 
 }  // namespace hydra::apps

@@ -32,6 +32,32 @@ byte_count read_host_memory(const value& v) {
   return byte_count{static_cast<std::uint64_t>(*share * static_cast<double>(available_host_memory().value()))};
 }
 
+table_rules checkpoint_rules() {
+  return {.keys = {{.name = "every_steps",
+                    .kind = value_kind::integer,
+                    .help = "of each model; 0 = off",
+                    .fallback = "0",
+                    .range = {0, 1e9}},
+                   {.name = "every_minutes",
+                    .kind = value_kind::real,
+                    .help = "of each model; 0 = off",
+                    .fallback = "10",
+                    .range = {0, 1e6}},
+                   {.name = "keep",
+                    .kind = value_kind::integer,
+                    .help = "newest checkpoints of each model",
+                    .fallback = "2",
+                    .range = {1, 1e6}}}};
+}
+
+checkpoint_options read_checkpoint(const value_table& table) {
+  checkpoint_options o;
+  assign(table, "every_steps", o.every_steps);
+  assign(table, "every_minutes", o.every_minutes);
+  assign(table, "keep", o.keep);
+  return o;
+}
+
 ablation_options read_ablation(const value_table& table) {
   ablation_options o;
   assign(table, "double_buffer", o.double_buffer);
@@ -44,17 +70,24 @@ ablation_options read_ablation(const value_table& table) {
 }  // namespace
 
 table_rules run_rules() {
-  return {.keys = {{.name = "name", .help = "of the run", .fallback = "the file's name"},
-                   {.name = "seed",
-                    .kind = value_kind::integer,
-                    .help = "of models that have none",
-                    .fallback = "0",
-                    .range = {.least = 0}},
-                   {.name = "policy",
-                    .help = "which unit is staged next",
-                    .fallback = default_policy,
-                    .choices = policy_names()},
-                   {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>"}}};
+  return {
+      .keys = {{.name = "name", .help = "of the run", .fallback = "the file's name"},
+               {.name = "seed",
+                .kind = value_kind::integer,
+                .help = "of models that have none",
+                .fallback = "0",
+                .range = {.least = 0}},
+               {.name = "policy",
+                .help = "which unit is staged next",
+                .fallback = default_policy,
+                .may_change = true,
+                .choices = policy_names()},
+               {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>", .may_change = true},
+               {.name = "checkpoint",
+                .kind = value_kind::table,
+                .help = "when models are saved, besides at their end",
+                .may_change = true,
+                .inner = {checkpoint_rules()}}}};
 }
 
 table_rules host_rules() {
@@ -86,6 +119,7 @@ session_options read_session_options(const value_table& root, const std::string&
   assign(run, "output", o.output);
   if (const value* const memory = host.find("memory")) o.host_memory = read_host_memory(*memory);
   assign(host, "optimizer_threads", o.optimizer_threads);
+  o.checkpoint = read_checkpoint(sub_table(run, "checkpoint"));
   o.ablation = read_ablation(sub_table(root, "ablation"));
   return o;
 }

@@ -13,6 +13,11 @@ key_rule optional(std::string name, value_kind kind, table_rules inner) {
   return {.name = std::move(name), .kind = kind, .inner = {std::move(inner)}};
 }
 
+key_rule changeable(key_rule rule) {
+  rule.may_change = true;
+  return rule;
+}
+
 key_rule required(std::string name, value_kind kind, table_rules inner) {
   return {.name = std::move(name), .kind = kind, .required = true, .inner = {std::move(inner)}};
 }
@@ -21,11 +26,11 @@ key_rule required(std::string name, value_kind kind, table_rules inner) {
 
 const table_rules& workload_rules() {
   static const table_rules rules{.keys = {optional("run", value_kind::table, run_rules()),
-                                          optional("host", value_kind::table, host_rules()),
-                                          required("device", value_kind::table_list, device_rules()),
+                                          changeable(optional("host", value_kind::table, host_rules())),
+                                          changeable(required("device", value_kind::table_list, device_rules())),
                                           required("data", value_kind::named_tables, data_rules()),
                                           required("model", value_kind::table_list, model_rules()),
-                                          optional("ablation", value_kind::table, ablation_rules())}};
+                                          changeable(optional("ablation", value_kind::table, ablation_rules()))}};
   return rules;
 }
 

@@ -27,31 +27,22 @@ std::string key_text(const std::string& key) {
   return !key.empty() && std::ranges::all_of(key, is_bare) ? key : quoted(key);
 }
 
-std::string inline_text(const value& v);
-
-std::string inline_text(const value_list& list) {
+std::string list_text(const value_list& list) {
   std::vector<std::string> parts;
-  for (const value& v : list) parts.push_back(inline_text(v));
+  for (const value& v : list) parts.push_back(inline_toml(v));
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
-std::string inline_text(const value_table& table) {
+std::string table_text(const value_table& table) {
   std::vector<std::string> parts;
   for (const table_entry& e : table.entries)
-    parts.push_back(fmt::format("{} = {}", key_text(e.key), inline_text(e.is)));
+    parts.push_back(fmt::format("{} = {}", key_text(e.key), inline_toml(e.is)));
   return parts.empty() ? "{}" : fmt::format("{{ {} }}", fmt::join(parts, ", "));
-}
-
-std::string inline_text(const value& v) {
-  if (const auto* text = v.as<std::string>()) return quoted(*text);
-  if (const auto* list = v.as<value_list>()) return inline_text(*list);
-  if (const auto* table = v.as<value_table>()) return inline_text(*table);
-  return v.written;
 }
 
 std::string section(const std::string& header, const value_table& table) {
   std::string out = header + "\n";
-  for (const table_entry& e : table.entries) out += fmt::format("{} = {}\n", key_text(e.key), inline_text(e.is));
+  for (const table_entry& e : table.entries) out += fmt::format("{} = {}\n", key_text(e.key), inline_toml(e.is));
   return out + "\n";
 }
 
@@ -89,12 +80,19 @@ std::string top_level(const table_entry& e) {
 
 }  // namespace
 
+std::string inline_toml(const value& v) {
+  if (const auto* text = v.as<std::string>()) return quoted(*text);
+  if (const auto* list = v.as<value_list>()) return list_text(*list);
+  if (const auto* table = v.as<value_table>()) return table_text(*table);
+  return v.written;
+}
+
 std::string to_toml(const value_table& root) {
   std::string scalars, sections;
   for (const table_entry& e : root.entries) {
     const std::string text = top_level(e);
     if (text.empty())
-      scalars += fmt::format("{} = {}\n", key_text(e.key), inline_text(e.is));
+      scalars += fmt::format("{} = {}\n", key_text(e.key), inline_toml(e.is));
     else
       sections += text;
   }

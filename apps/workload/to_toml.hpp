@@ -11,4 +11,7 @@ namespace hydra::apps {
 /// lost. parse_toml() of the result gives the same tree.
 std::string to_toml(const value_table& root);
 
+/// One value on one line: `"adamw"`, `[0.9, 0.999]`, `{ kind = "cosine" }`.
+std::string inline_toml(const value& v);
+
 }  // namespace hydra::apps

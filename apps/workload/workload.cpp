@@ -72,25 +72,26 @@ void check_some(const value_table& root, std::string_view key) {
   if (list ? list->empty() : v.as<value_table>()->entries.empty()) refuse(v.where, key, "at least one is needed");
 }
 
-/// The file as run: what the command line or the file's name decided stands in it.
-std::string write_expanded(value_table root, const session_options& options) {
-  const place here;
-  set_path(root, "run.name", text_value(options.name, here));
+/// With the run's name, which the file's name may have decided.
+value_table with_name(value_table root, const session_options& options, const place& file) {
+  if (!find_path(root, "run.name")) set_path(root, "run.name", text_value(options.name, file));
   const auto run = std::ranges::find(root.entries, "run", &table_entry::key);
   std::rotate(root.entries.begin(), run, std::next(run));  // first, wherever it was made
-  return to_toml(root);
+  return root;
 }
 
 workload build(const value_table& root, const place& file) {
   for (const char* key : {"device", "data", "model"}) check_some(root, key);
   workload w;
+  w.file = file;
   w.options = read_session_options(root, std::filesystem::path{*file.source}.stem().string());
   w.output_place = place_of(sub_table(root, "run"), "output", {file.source, 0});
   w.policy = read_policy(root);
   std::ranges::transform(sub_tables(root, "device"), std::back_inserter(w.devices), read_device);
   w.data = read_all_data(root);
   w.models = read_models(root, w.data);
-  w.expanded = write_expanded(root, w.options);
+  w.as_run = with_name(root, w.options, file);
+  w.expanded = to_toml(w.as_run);
   return w;
 }
 

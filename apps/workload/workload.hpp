@@ -34,13 +34,15 @@ struct data_entry {
 };
 
 struct workload {
+  place file;  ///< its first line
   session_options options;
   place output_place;  ///< what chose options.output
   std::string policy;
   std::vector<device_entry> devices;
   std::map<std::string, data_entry> data;
   std::vector<model_entry> models;
-  std::string expanded;  ///< the file as run, grids expanded, as TOML
+  value_table as_run;    ///< the file, grids expanded, with what the command line or the file's name decided
+  std::string expanded;  ///< `as_run` as TOML
 };
 
 /// Reads and validates a file. Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.

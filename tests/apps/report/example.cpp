@@ -22,6 +22,12 @@ const std::string full_report = R"({
   ]
 })";
 
+const std::string interrupted_report = R"({
+  "name": "run", "interrupted": true, "notes": ["a checkpoint of <a> was passed over"], "save_s": 0.5,
+  "models": [{"name": "<a>", "status": "interrupted", "steps": 2, "loss": [3.0, 2.0]},
+             {"name": "b", "status": "finished", "steps": 4, "loss": [3.0, 2.5, 2.25, 2.0]}]
+})";
+
 recorded_run example_run() { return parse_report(full_report, "report.json"); }
 
 }  // namespace hydra::apps

@@ -54,6 +54,14 @@ TEST_CASE("the headline tells makespan, bound and efficiency as reported") {
                                              Contains("<b>80 %</b><span>efficiency") && Contains("<b>1 of 2</b>"));
 }
 
+TEST_CASE("an interrupted run says so, with its notes") {
+  const std::string page = to_page(parse_report(interrupted_report, "report.json"), {});
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, Contains("The run was interrupted") && Contains("a checkpoint of &lt;a&gt; was passed over") &&
+                       Contains("<td>interrupted</td>"));
+  CHECK_THAT(to_page(example_run(), {}), !Contains("interrupted"));
+}
+
 TEST_CASE("a report with nothing in it still makes a page") {
   const std::string page = to_page(recorded_run{}, {});
   CHECK(xml_fault(page) == "");

@@ -45,6 +45,16 @@ TEST_CASE("everything that a report documents is read") {
   CHECK_FALSE(validation[1].floor);
 }
 
+TEST_CASE("an interrupted run is read with its notes, the status of its models and what its saving took") {
+  const report r = parse_report(interrupted_report, "report.json").summary;
+  CHECK(r.interrupted);
+  CHECK(r.notes == std::vector<std::string>{"a checkpoint of <a> was passed over"});
+  CHECK(r.models.at(0).status == model_status::interrupted);
+  CHECK(r.models.at(1).status == model_status::finished);
+  CHECK(r.save == std::chrono::milliseconds{500});
+  CHECK_FALSE(example_run().summary.interrupted);
+}
+
 TEST_CASE("a report that was written and read again prints the same tables") {
   const report original = example_run().summary;
   CHECK(to_table(parse_report(to_json(original), "report.json").summary) == to_table(original));

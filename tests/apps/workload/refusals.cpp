@@ -44,10 +44,23 @@ TEST_CASE("an unknown key is refused with the nearest known one, in every table"
 
 TEST_CASE("keys that no issue has brought yet are unknown") {
   CHECK_THAT(refusal(bent("seed = 7", "plugins = []")), StartsWith("w.toml:2: run.plugins: unknown key"));
-  CHECK_THAT(refusal(bent("seed = 7", "checkpoint = { keep = 2 }")),
-             StartsWith("w.toml:2: run.checkpoint: unknown key"));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\npriority = 2")),
              StartsWith("w.toml:17: model.priority: unknown key"));
+}
+
+TEST_CASE("a checkpoint that is impossible is refused with what is allowed") {
+  const auto with = [](const std::string& is) { return refusal(bent("seed = 7", "checkpoint = " + is)); };
+  CHECK_THAT(with("{ every_step = 2 }"),
+             StartsWith("w.toml:2: run.checkpoint.every_step: unknown key") && Contains("\"every_steps\""));
+  CHECK_THAT(with("{ every_steps = 2.5 }"),
+             StartsWith("w.toml:2: run.checkpoint.every_steps: 2.5 ") && Contains("an integer of at least 0"));
+  CHECK_THAT(with("{ every_steps = -1 }"), StartsWith("w.toml:2: run.checkpoint.every_steps: -1 "));
+  for (const char* minutes : {"-0.5", "inf", "nan"})
+    CHECK_THAT(with("{ every_minutes = " + std::string{minutes} + " }"),
+               StartsWith("w.toml:2: run.checkpoint.every_minutes: " + std::string{minutes}));
+  CHECK_THAT(with("{ every_minutes = \"5min\" }"), StartsWith("w.toml:2: run.checkpoint.every_minutes: the text "));
+  CHECK_THAT(with("{ keep = 0 }"), StartsWith("w.toml:2: run.checkpoint.keep: 0 ") && Contains("at least 1"));
+  CHECK_THAT(with("10"), StartsWith("w.toml:2: run.checkpoint: 10 ") && Contains("a table"));
 }
 
 TEST_CASE("a validation that is impossible is refused") {

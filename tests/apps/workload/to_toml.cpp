@@ -23,6 +23,12 @@ TEST_CASE("deeper tables and lists are written inline") {
         "[m.o]\nrate = 1\nbetas = [0.9, 0.99]\ndeep = { x = \"y\" }\n");
 }
 
+TEST_CASE("a value alone is written on one line, as it was spelled") {
+  for (const char* text : {"1e-3", "\"a \\\" b\"", "[0.9, 0.999]", "{ kind = \"cosine\", warmup = 4 }", "true"})
+    CHECK(inline_toml(*parse_value(text)) == text);
+  CHECK_FALSE(parse_value("no value").has_value());
+}
+
 TEST_CASE("texts and keys are quoted so that they read back") {
   const std::string text = "[t]\n\"a key\" = \"quote \\\" backslash \\\\ newline \\u000A\"\n";
   const std::string once = again(text);

@@ -19,6 +19,9 @@ TEST_CASE("a workload without optional keys gets the documented defaults") {
   CHECK(w.policy == "sharded-lrtf");
   CHECK(w.options.host_memory == 0_B);
   CHECK(w.options.optimizer_threads == 0);
+  CHECK(w.options.checkpoint.every_steps == 0);
+  CHECK(w.options.checkpoint.every_minutes == 10);
+  CHECK(w.options.checkpoint.keep == 2);
   CHECK(w.options.ablation.double_buffer);
   CHECK(w.options.ablation.cache);
   CHECK_FALSE(w.options.ablation.copy_back_clean);
@@ -48,6 +51,7 @@ TEST_CASE("every key of run, host and ablation reaches the session's options") {
 seed = 9
 policy = "fifo"
 output = "elsewhere"
+checkpoint = { every_steps = 5, every_minutes = 0.25, keep = 3 }
 [host]
 memory = "3GiB"
 optimizer_threads = 3
@@ -62,6 +66,9 @@ sharp = false
   CHECK(w.options.seed == 9);
   CHECK(w.policy == "fifo");
   CHECK(w.options.output == "elsewhere");
+  CHECK(w.options.checkpoint.every_steps == 5);
+  CHECK(w.options.checkpoint.every_minutes == 0.25);
+  CHECK(w.options.checkpoint.keep == 3);
   CHECK(w.options.host_memory == 3_GiB);
   CHECK(w.options.optimizer_threads == 3);
   CHECK_FALSE(w.options.ablation.double_buffer);

@@ -1,0 +1,18 @@
+#pragma once
+// How the program ends.
+
+#include "actors/report.hpp"
+#include "runtime/fault.hpp"
+
+namespace hydra::apps {
+
+/// As the README lists them.
+enum exit_status : int { all_done = 0, some_failed = 1, bad_input = 2, does_not_fit = 3, interrupted = 130 };
+
+/// Of a command that has thrown.
+exit_status status_of(fault_code code);
+
+/// Of a run: interrupted, whatever else has happened; else whether some model failed.
+exit_status status_of(const report& r);
+
+}  // namespace hydra::apps

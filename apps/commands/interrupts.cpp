@@ -1,0 +1,46 @@
+#include "apps/commands/interrupts.hpp"
+
+#include "actors/terminal.hpp"
+#include "apps/commands/exit_status.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+namespace hydra::apps {
+
+namespace {
+
+/// In one piece and past stdio, whose lock a run that hangs may hold. On a terminal over the live lines.
+void say(const std::string& text) {
+  const std::string line = (terminal_of(STDERR_FILENO).live ? "\r\x1b[J" : "") + text + "\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+/// False if the watch is over.
+bool wait_for_signal(const sigset_t& signals) {
+  int signal = 0;
+  ::sigwait(&signals, &signal);
+  return signal != blocked_signals::wake();
+}
+
+}  // namespace
+
+interrupts::interrupts(const blocked_signals& blocked, std::function<void()> first)
+    : signals_{blocked.all()}, first_{std::move(first)}, thread_{[this] { watch(); }} {}
+
+interrupts::~interrupts() {
+  ::pthread_kill(thread_.native_handle(), blocked_signals::wake());
+  thread_.join();
+}
+
+void interrupts::watch() const {
+  if (!wait_for_signal(signals_)) return;
+  say("interrupted: saving and stopping; once more stops at once");
+  first_();
+  if (!wait_for_signal(signals_)) return;
+  say("interrupted again: stopped at once");
+  ::_exit(exit_status::interrupted);
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,29 @@
+#pragma once
+// What Ctrl-C and SIGTERM do to a run.
+
+#include "apps/commands/blocked_signals.hpp"
+
+#include <functional>
+#include <thread>
+
+namespace hydra::apps {
+
+/// A thread that waits for SIGINT and SIGTERM. The first says on stderr what happens and calls `first`, on that thread;
+/// the second ends the process at once, with status 130. Signals sent since `blocked` was made count.
+class interrupts {
+ public:
+  /// `first` may be called until the destructor returns.
+  interrupts(const blocked_signals& blocked, std::function<void()> first);
+  ~interrupts();
+  interrupts(const interrupts&) = delete;
+  interrupts& operator=(const interrupts&) = delete;
+
+ private:
+  void watch() const;
+
+  sigset_t signals_;
+  std::function<void()> first_;
+  std::thread thread_;  ///< last: it uses the others
+};
+
+}  // namespace hydra::apps

@@ -1,0 +1,75 @@
+#include "apps/commands/resume.hpp"
+
+#include "apps/commands/run_folder.hpp"
+#include "apps/workload/check.hpp"
+#include "apps/workload/forbidden_changes.hpp"
+#include "apps/workload/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* workload_file = "workload.toml";
+
+/// Nothing in it, but perhaps a workload file that was being written when the run was killed.
+bool holds_nothing(const fs::path& folder) {
+  const auto unfinished = [](const fs::directory_entry& e) {
+    const std::string name = e.path().filename().string();
+    return name.starts_with(workload_file) && name.ends_with(".tmp");
+  };
+  return std::ranges::all_of(fs::directory_iterator{folder}, unfinished);
+}
+
+bool has_checkpoint(const fs::path& folder) {
+  std::error_code none;
+  const fs::recursive_directory_iterator all{folder / "checkpoints", none};
+  return std::ranges::any_of(all, [](const fs::directory_entry& e) { return e.is_regular_file(); });
+}
+
+value_table read_recorded(const workload& w, const fs::path& file) {
+  std::error_code ignored;
+  const auto refuse_folder = [&](const char* what) {
+    refuse(w.output_place, "run.output",
+           fmt::format("\"{}\" is no run folder: {}; choose another by --output", w.options.output.string(), what));
+  };
+  if (!fs::is_regular_file(file, ignored)) refuse_folder("it holds no workload.toml");
+  value_table table = parse_toml(read_text(file), file.string());
+  const value* const models = table.find("model");
+  if (!models || !models->as<value_list>()) refuse_folder("its workload.toml has no [[model]]");
+  return table;
+}
+
+void check_same_workload(const workload& w) {
+  const fs::path file = w.options.output / workload_file;
+  const value_table recorded = read_recorded(w, file);
+  const place top{std::make_shared<std::string>(file.string()), 1};
+  refuse_changes(forbidden_changes({recorded, top, ""}, {w.as_run, w.file, ""}));
+}
+
+}  // namespace
+
+std::string check_resume(const workload& w) {
+  const fs::path& folder = w.options.output;
+  const auto afresh = [&](const char* what) {
+    return fmt::format("{} \"{}\": starting afresh", what, folder.string());
+  };
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(folder, ignored))) {
+    check_output(w.output_place, folder);
+    return afresh("no run yet in");
+  }
+  check_writable(w.output_place, folder);
+  if (holds_nothing(folder)) return afresh("no run yet in");
+  check_same_workload(w);
+  return has_checkpoint(folder) ? "" : afresh("no checkpoint yet in");
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,25 @@
+#pragma once
+// What a resumed run must not change: everything but the keys whose rule says that they may.
+
+#include "apps/workload/check.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+struct forbidden_change {
+  place where;       ///< of the key, or of the table that lacks it
+  std::string key;   ///< "model.gpt-a.steps"
+  std::string text;  ///< "another value than in runs/w/workload.toml:7 (was 3, is 5)"
+};
+
+/// Of a workload as run (checked, grids expanded) against the one that the run began with, in the order of the former.
+/// Models and data are matched by name, wherever they stand. A key left at its default and one written with that value
+/// are the same; so are a model without a seed and one with the run's. `was` need not be valid.
+std::vector<forbidden_change> forbidden_changes(const table_site& was, const table_site& is);
+
+/// Throws fault_error{bad_input} for the first of them, if there is one, with what to do.
+void refuse_changes(const std::vector<forbidden_change>& changes);
+
+}  // namespace hydra::apps

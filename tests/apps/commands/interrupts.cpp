@@ -1,0 +1,91 @@
+#include "apps/commands/interrupts.hpp"
+
+#include "tests/apps/commands/child_process.hpp"
+
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <future>
+
+namespace hydra::apps {
+
+namespace {
+
+const std::string first = "interrupted: saving and stopping; once more stops at once\n";
+const std::string second = "interrupted again: stopped at once\n";
+
+/// Sends each signal once the one before has been noticed; ends with 7 if nothing ends it before.
+int send(const std::vector<int>& signals) {
+  const blocked_signals blocked;
+  std::promise<void> noticed;
+  const interrupts watch{blocked, [&] { noticed.set_value(); }};
+  ::kill(::getpid(), signals.at(0));
+  noticed.get_future().wait();
+  for (std::size_t i = 1; i < signals.size(); ++i) {
+    ::kill(::getpid(), signals[i]);
+    std::promise<void>{}.get_future().wait();  // for its end
+  }
+  return 7;
+}
+
+}  // namespace
+
+TEST_CASE("the first signal is told and calls back, and the process goes on") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const child_end end = in_child([signal] { return send({signal}); });
+    CHECK(end.status == 7);
+    CHECK(end.err == first);
+  }
+}
+
+TEST_CASE("the second signal ends the process at once with status 130") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const child_end end = in_child([signal] { return send({SIGINT, signal}); });
+    CHECK(end.status == 130);
+    CHECK(end.err == first + second);
+  }
+}
+
+TEST_CASE("a signal from before the watch is not lost, and threads leave it alone") {
+  const child_end end = in_child([] {
+    const blocked_signals blocked;
+    std::async(std::launch::async, [] { ::kill(::getpid(), SIGTERM); }).wait();
+    std::promise<void> noticed;
+    const interrupts watch{blocked, [&] { noticed.set_value(); }};
+    noticed.get_future().wait();
+    return 7;
+  });
+  CHECK(end.status == 7);
+  CHECK(end.err == first);
+}
+
+TEST_CASE("a watch without a signal ends quietly, as often as it is made") {
+  const child_end end = in_child([] {
+    int calls = 0;
+    const blocked_signals blocked;
+    for (int i = 0; i < 100; ++i) const interrupts watch{blocked, [&] { ++calls; }};
+    return calls;
+  });
+  CHECK(end.status == 0);
+  CHECK(end.err.empty());
+}
+
+TEST_CASE("signals are let through again behind it") {
+  const child_end end = in_child([] {
+    { const blocked_signals blocked; }
+    ::raise(SIGTERM);
+    return 7;
+  });
+  CHECK(end.status == 1000 + SIGTERM);
+}
+
+TEST_CASE("an ignored signal stays ignored, as that of a shell's background job") {
+  const child_end end = in_child([] {
+    ::signal(SIGINT, SIG_IGN);
+    const blocked_signals blocked;
+    return ::sigismember(&blocked.all(), SIGINT) + 2 * ::sigismember(&blocked.all(), SIGTERM);
+  });
+  CHECK(end.status == 2);
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,124 @@
+#include "apps/commands/resume.hpp"
+
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+outcome resume(const temporary_folder& folder, const std::string& text, const std::string& options = "") {
+  folder.write("w.toml", text);
+  return run_hydra(folder, "train w.toml --resume " + options);
+}
+
+/// A run of the example as it was killed: its workload, and a checkpoint that nobody may touch.
+void leave_run(const temporary_folder& folder) {
+  fs::create_directories(folder.path() / "runs/w/checkpoints/gpt");
+  folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);
+  folder.write("runs/w/checkpoints/gpt/precious", "as it was");
+}
+
+std::string refused(const temporary_folder& folder, const outcome& o) {
+  CHECK(o.status == 2);
+  CHECK(o.out.empty());
+  CHECK(folder.read("runs/w/checkpoints/gpt/precious") == "as it was");
+  CHECK_FALSE(fs::exists(folder.path() / "runs/w/report.json"));
+  return o.err;
+}
+
+}  // namespace
+
+TEST_CASE("without a folder a resumed run starts afresh and says so, unless told to be quiet") {
+  const temporary_folder folder;
+  const outcome o = resume(folder, example);
+  CHECK(o.status == 0);
+  CHECK_THAT(o.err, StartsWith("no run yet in \"runs/w\": starting afresh\n"));
+  CHECK_FALSE(folder.read("runs/w/report.json").empty());
+  const outcome quiet = resume(folder, example, "--quiet --output elsewhere");
+  CHECK(quiet.status == 0);
+  CHECK(quiet.err.empty());
+  CHECK_FALSE(folder.read("elsewhere/report.json").empty());
+}
+
+TEST_CASE("a run that was killed before its first checkpoint starts afresh in its folder") {
+  const temporary_folder folder;
+  fs::create_directories(folder.path() / "runs/w/checkpoints/gpt");
+  folder.write("runs/w/workload.toml.17.tmp", "[ru");
+  const workload w =
+      parse_workload(example, "w.toml", {parse_override("run.output=" + (folder.path() / "runs/w").string())});
+  CHECK_THROWS_WITH(check_resume(w), Contains("no run folder"));
+  fs::remove_all(folder.path() / "runs/w/checkpoints");
+  CHECK_THAT(check_resume(w), StartsWith("no run yet in "));
+  folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);
+  CHECK_THAT(check_resume(w), StartsWith("no checkpoint yet in "));
+  leave_run(folder);
+  CHECK(check_resume(w) == "");
+}
+
+TEST_CASE("a resumed run writes its workload again, with what has changed") {
+  const temporary_folder folder;
+  REQUIRE(resume(folder, example, "--quiet").status == 0);
+  CHECK_THAT(folder.read("runs/w/workload.toml"), !Contains("fifo"));
+  REQUIRE(resume(folder, bent("24MiB", "25MiB"), "--quiet --policy fifo --set run.checkpoint.keep=1").status == 0);
+  CHECK_THAT(folder.read("runs/w/workload.toml"), Contains("\"fifo\"") && Contains("25MiB") && Contains("keep = 1"));
+}
+
+TEST_CASE("another workload is refused, and the run stays as it was") {
+  const temporary_folder folder;
+  leave_run(folder);
+  CHECK_THAT(refused(folder, resume(folder, bent("steps = 3", "steps = 5"))),
+             StartsWith("w.toml:16: model.gpt.steps: another value than in runs/w/workload.toml:") &&
+                 Contains("(was 3, is 5)") && Contains("--output"));
+  CHECK_THAT(refused(folder, resume(folder, example, "--set model.gpt.seed=8")),
+             StartsWith("--set model.gpt.seed=8: model.gpt.seed: "));
+  CHECK(folder.read("runs/w/workload.toml") == parse_workload(example, "w.toml").expanded);
+}
+
+TEST_CASE("a workload that does not fit its new devices is refused, and the run stays as it was") {
+  const temporary_folder folder;
+  leave_run(folder);
+  CHECK(resume(folder, bent("24MiB", "1KiB")).status == 3);
+  CHECK(folder.read("runs/w/workload.toml") == parse_workload(example, "w.toml").expanded);
+  CHECK(folder.read("runs/w/checkpoints/gpt/precious") == "as it was");
+}
+
+TEST_CASE("a folder that is no run's is refused and left as it is") {
+  const temporary_folder folder;
+  fs::create_directories(folder.path() / "mine");
+  folder.write("mine/letter", "precious");
+  fs::create_symlink("nowhere", folder.path() / "dangling");
+  for (const char* output : {"mine", "w.toml", "dangling", "w.toml/below"}) {
+    const outcome o = resume(folder, example, std::string{"--output "} + output);
+    CHECK(o.status == 2);
+    CHECK_THAT(o.err, StartsWith("--output: run.output: \""));
+  }
+  CHECK(folder.read("mine/letter") == "precious");
+  CHECK_THAT(resume(folder, example, "--output mine").err, Contains("is no run folder: it holds no workload.toml"));
+}
+
+TEST_CASE("a recorded workload that is none is refused by name") {
+  const temporary_folder folder;
+  leave_run(folder);
+  folder.write("runs/w/workload.toml", "seed = \n");
+  CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("runs/w/workload.toml:1: not valid TOML"));
+  folder.write("runs/w/workload.toml", "[tool]\nname = \"poetry\"\n");
+  CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("w.toml: run.output: \"runs/w\" is no run folder"));
+}
+
+TEST_CASE("an existing run folder without --resume is refused, and --resume is offered") {
+  const temporary_folder folder;
+  leave_run(folder);
+  CHECK_THAT(refused(folder, run_hydra(folder, "train w.toml")), Contains("no such file"));
+  folder.write("w.toml", example);
+  CHECK_THAT(refused(folder, run_hydra(folder, "train w.toml")), Contains("exists") && Contains("--resume"));
+}
+
+}  // namespace hydra::apps

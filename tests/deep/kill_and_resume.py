@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Ends runs at random moments, resumes them on other devices, and compares the results with those of a run that nobody
+disturbed: every loss, gradient norm, validation and digest, bit for bit.
+
+    tests/deep/kill_and_resume.py build/release/bin/hydra [--kills 50] [--seed 0] [--folder KEPT]
+
+One line for each round; exit status 1 with the first difference, whose run folder is kept. A round follows from the
+seed but for the moments, which scale with the time that the undisturbed run took on this machine."""
+import argparse, json, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
+
+PATIENCE_S = 300       # a process that takes longer hangs
+SAVING_S = 10          # an interrupted one saves and stops within this
+LOADING_S = 2          # a signal that comes earlier may meet a program that is still being loaded
+POLICIES = ["sharded-lrtf", "fifo", "round-robin", "random", "whole-model"]
+CRASHES = ["terminate called", "Traceback", "Sanitizer", "Assertion", "what():"]
+
+HEAD = """
+[run]
+name = "kill-and-resume"
+seed = 11
+checkpoint = { every_steps = 2, keep = 2 }
+"""
+MODELS = """
+[data.language]
+kind = "synthetic-language"
+symbols = 24
+
+[data.classes]
+kind = "synthetic-classes"
+features = 48
+classes = 8
+
+[[model]]
+name = "gpt-adamw"
+chain = { family = "gpt2", layers = 4, width = 64, heads = 4, context = 32, dropout = 0.1 }
+data = "language"
+batch_size = 8
+micro_batches = 2
+steps = 120
+optimizer = { learning_rate = 3e-3, clip_norm = 1.0 }
+
+[[model]]
+name = "gpt-sgd"
+chain = { family = "gpt2", layers = 3, width = 48, heads = 3, context = 32, tied = false }
+data = "language"
+batch_size = 8
+steps = 120
+optimizer = { kind = "sgd", learning_rate = 0.05, momentum = 0.9 }
+schedule = { kind = "cosine", warmup = 5 }
+
+[[model]]
+name = "mlp"
+chain = { family = "mlp", layers = 3, width = 256 }
+data = "classes"
+batch_size = 32
+steps = 160
+optimizer = { learning_rate = 1e-3 }
+validate = { every_steps = 8, batches = 4 }
+"""
+STEPS = 120 + 120 + 160
+
+
+class Failure(Exception):
+    pass
+
+
+def devices(count, memory="2MiB", link="200MiB/s", latency="50us", speed=1.0):
+    return (f'\n[[device]]\nkind = "cpu"\ncount = {count}\nmemory = "{memory}"\nlink = "{link}"\nlatency = "{latency}"\n'
+            f"speed = {speed}\n")
+
+
+# -- one process -------------------------------------------------------------------------------------------------------
+
+
+class Process:
+    """hydra train, perhaps ended by a signal after a while; what it did is in its members afterwards."""
+
+    def __init__(self, hydra, folder, arguments, end_by=None, after=0.0):
+        self.run_folder = folder / "run"
+        line = [hydra, "train", *arguments, "--output", str(self.run_folder)]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # another number of threads may give other bits
+        with open(folder / "stdout", "w") as out, open(folder / "stderr", "w") as err:
+            start = time.monotonic()
+            process = subprocess.Popen(line, cwd=folder, stdout=out, stderr=err, env=environment)
+            self.signalled = self.wait(process, after) and end_by if end_by else None
+            if self.signalled:
+                process.send_signal(end_by)
+            if self.wait(process, PATIENCE_S):
+                process.kill()
+                raise Failure(f"hangs: {' '.join(line)}")
+        self.seconds = time.monotonic() - start
+        self.seconds_after = self.seconds - after
+        self.early = after < LOADING_S
+        self.status = process.returncode
+        self.stderr = (folder / "stderr").read_text()
+        self.check()
+
+    @staticmethod
+    def wait(process, seconds):
+        """True if it still runs."""
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
+
+    def expected(self):
+        if self.signalled == signal.SIGKILL:
+            return {-signal.SIGKILL, 0}
+        if self.signalled == signal.SIGINT:
+            return {130, 0, -signal.SIGINT} if self.early else {130, 0}
+        return {0}
+
+    def check(self):
+        if self.status not in self.expected() or any(word in self.stderr for word in CRASHES):
+            raise Failure(f"exit status {self.status}, stderr:\n{self.stderr}")
+        if self.status == 130:
+            self.check_interrupted()
+        elif self.signalled == signal.SIGINT and self.status == 0 and self.seconds_after > SAVING_S / 2:
+            raise Failure(f"SIGINT was not heeded: finished {self.seconds_after:.1f} s later")
+
+    def check_interrupted(self):
+        if self.seconds_after > SAVING_S:
+            raise Failure(f"took {self.seconds_after:.1f} s to save and stop")
+        if "--resume" not in self.stderr.rstrip().split("\n")[-1]:
+            raise Failure(f"the last line does not say how to go on:\n{self.stderr}")
+        if not self.report()["interrupted"]:
+            raise Failure("report.json does not say that the run was interrupted")
+
+    def report(self):
+        file = self.run_folder / "report.json"
+        return json.loads(file.read_text()) if file.exists() else None  # half a file is no JSON: a failure
+
+    def steps_trained(self):
+        """By this process alone."""
+        steps = set()
+        for event in json.loads((self.run_folder / "trace.json").read_text())["traceEvents"]:
+            if event["name"] == "execute_shard":
+                steps.update(re.findall(r"^(\S+) backward 0 step (\d+)", event["args"]["detail"]))
+        return len(steps)
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+def is_finished(report):
+    return not report.get("interrupted") and all(m["status"] == "finished" for m in report["models"])
+
+
+def difference(key, is_, should):
+    if isinstance(is_, list) and isinstance(should, list) and len(is_) == len(should):
+        at = next(i for i in range(len(is_)) if is_[i] != should[i])
+        return f"{key}[{at}] is {is_[at]}, should be {should[at]}"
+    shown = [f"{len(x)} values" if isinstance(x, list) else x for x in (is_, should)]
+    return f"{key}: {shown[0]}, should be {shown[1]}"
+
+
+def differences(report, reference):
+    """JSON numbers are written so that they read back as the same doubles; == compares their bits (no NaN: null)."""
+    models = {m["name"]: m for m in report["models"]}
+    found = [] if list(models) == [m["name"] for m in reference["models"]] else [f"models: {list(models)}"]
+    for should in reference["models"]:
+        is_ = models.get(should["name"], {})
+        for key in ["status", "steps", "tokens", "digest", "loss", "grad_norm", "validation"]:
+            if is_.get(key) != should.get(key):
+                found.append(should["name"] + " " + difference(key, is_.get(key), should.get(key)))
+    return found
+
+
+def check_equal(report, reference, whose):
+    found = differences(report, reference)
+    if found:
+        raise Failure("\n  ".join([f"{whose} differs:"] + found))
+
+
+def check_claims(process, reference):
+    """A run that was killed left a report only if an earlier process wrote it, or if it was complete already."""
+    report = process.report()
+    if report and is_finished(report):
+        check_equal(report, reference, "the report that a killed run left")
+
+
+# -- one round ---------------------------------------------------------------------------------------------------------
+
+
+def other_device(rng, count):
+    return dict(count=count, memory=f"{rng.choice([2, 3, 5, 8])}MiB", link=f"{rng.choice([80, 200, 900])}MiB/s",
+                latency=f"{rng.choice([0, 50, 200])}us", speed=rng.choice([0.6, 0.8, 1.0]))
+
+
+def other_machine(rng, folder):
+    """Options that resume on other devices, sometimes with another policy or other cuts; and what to say of them."""
+    count = rng.randint(1, 3)
+    if rng.random() < 0.5:
+        text = "".join(devices(**other_device(rng, 1)) for _ in range(count))
+        (folder / "other.toml").write_text(HEAD + text + MODELS)
+        options = ["other.toml"]
+    else:
+        options = ["w.toml"]
+        for key, value in other_device(rng, count).items():
+            options += ["--set", f"device.{key}={value}"]
+    policy = rng.choice(POLICIES) if rng.random() < 0.4 else POLICIES[0]
+    cuts = ["--set", "model.cuts=greedy"] if rng.random() < 0.3 else []
+    return options + ["--policy", policy] + cuts, f"{count} devices, {policy}{', greedy' if cuts else ''}"
+
+
+def ended(process, after):
+    if process.signalled is None or process.status == 0:
+        return f"finished, {process.steps_trained()} of {STEPS} steps"
+    return f"{signal.Signals(process.signalled).name} after {after:.2f} s"
+
+
+def check_saved(process, interrupted):
+    """What an interrupted run has saved is not trained again."""
+    saved = sum(m["steps"] for m in interrupted["models"])
+    if process.steps_trained() != STEPS - saved:
+        raise Failure(f"{saved} of {STEPS} steps were saved, but {process.steps_trained()} were trained after that")
+
+
+def play(hydra, folder, rng, reference, span, story):
+    """Starts, kills and resumes one run until it is finished; adds to its story what happens."""
+    (folder / "w.toml").write_text(HEAD + devices(2) + MODELS)
+    after = rng.uniform(0, span)
+    process = Process(hydra, folder, ["w.toml"], signal.SIGKILL, after)
+    story.append(ended(process, after))
+    endings = [rng.choice([None, signal.SIGKILL, signal.SIGINT]) for _ in range(rng.choice([0, 1, 1, 2]))] + [None]
+    for end_by in endings:
+        if process.status == 0:
+            break
+        check_claims(process, reference)
+        interrupted = process.report() if process.status == 130 else None
+        options, machine = other_machine(rng, folder)
+        after = rng.uniform(0, span)
+        story.append(f"on {machine}: ")
+        process = Process(hydra, folder, options + ["--resume"], end_by, after)
+        story[-1] += ended(process, after)
+        if interrupted and process.status == 0:
+            check_saved(process, interrupted)
+    check_equal(process.report(), reference, "the resumed run")
+    story.append("equal")
+
+
+def undisturbed(hydra, folder):
+    folder.mkdir()
+    (folder / "w.toml").write_text(HEAD + devices(2) + MODELS)
+    process = Process(hydra, folder, ["w.toml"])
+    if not is_finished(process.report()):
+        raise Failure("the undisturbed run has not finished")
+    return process
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("hydra", help="the built program")
+    parser.add_argument("--kills", type=int, default=50, help="rounds")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=pathlib.Path, help="must not exist, is kept (default: a temporary one)")
+    o = parser.parse_args()
+    if o.folder:
+        o.folder.mkdir(parents=True)
+    base = (o.folder or pathlib.Path(tempfile.mkdtemp(prefix="kill-and-resume-"))).resolve()
+    hydra = str(pathlib.Path(o.hydra).resolve())
+    equal, story = 0, []
+    try:
+        calm = undisturbed(hydra, base / "undisturbed")
+        print(f"undisturbed: {calm.seconds:.2f} s", flush=True)
+        for i in range(1, o.kills + 1):
+            folder = base / f"round-{i}"
+            folder.mkdir()
+            story = [f"round {i}"]
+            play(hydra, folder, random.Random(f"{o.seed}/{i}"), calm.report(), calm.seconds, story)
+            print("; ".join(story), flush=True)
+            equal += 1
+            if not o.folder:
+                shutil.rmtree(folder)
+    except Failure as e:
+        print("; ".join(story), e, f"{equal} of {o.kills} equal; the run is kept in {base}", sep="\n")
+        return 1
+    print(f"{equal} of {o.kills} equal")
+    if not o.folder:
+        shutil.rmtree(base)
+    return 0
+
+
+sys.exit(main())
