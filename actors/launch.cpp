@@ -24,7 +24,7 @@ void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assem
     auto* machine = setup.devices[i];
     crew.devices.push_back(spawn_device(system, setup.services,
                                         {device_id{i}, machine, setup.pipeline, crew.scheduler, crew.memory, crew.reporter}));
-    const device_added joined{device_id{i}, machine->info().speed, crew.devices.back()};
+    const device_added joined{device_id{i}, machine->info().speed, crew.devices.back(), machine->info().link};
     post(crew.scheduler, joined);
     post(crew.memory, joined);
   }
@@ -35,7 +35,7 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
     const auto& m = setup.models[i];
     crew.tasks.push_back(spawn_model_task(system, setup.services,
                                           {model_id{i}, m.what, crew.scheduler, crew.data, crew.reporter,
-                                           crew.controller, crew.supervisor}));
+                                           crew.controller, crew.supervisor, setup.callback_limit}));
     post(crew.memory, register_model{model_id{i}, m.what, m.homes, crew.tasks.back()});
   }
 }
@@ -44,9 +44,10 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
 
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
   crew_assembled crew;
-  crew.supervisor = spawn_supervisor(system, setup.services);
+  crew.supervisor = spawn_supervisor(system, setup.services, setup.callback_limit);
   crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
-  crew.scheduler = spawn_scheduler(system, std::move(setup.chosen), setup.services, crew.reporter);
+  crew.scheduler =
+      spawn_scheduler(system, setup.services, {std::move(setup.chosen), setup.watch, crew.reporter, crew.supervisor});
   crew.optimizer = spawn_optimizer(system, setup.services);
   crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);

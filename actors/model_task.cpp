@@ -35,7 +35,8 @@ class model_task final : public task_actor::base {
     return {guarded(this, &model_task::on_begin_run),       guarded(this, &model_task::on_unit_placed),
             guarded(this, &model_task::on_unit_lost),       guarded(this, &model_task::on_shard_completed),
             guarded(this, &model_task::on_shard_updated),   guarded(this, &model_task::on_batch_ready),
-            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_run_aborted),
+            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_check_controller),
+            guarded(this, &model_task::on_controller_lost), guarded(this, &model_task::on_run_aborted),
             guarded(this, &model_task::on_shut_down)};
   }
 
@@ -62,10 +63,15 @@ class model_task final : public task_actor::base {
   }
 
   void on_unit_lost(const unit_lost& m) {
-    if (books_.lost(m.what, m.next_attempt) && !retries_.may_retry(m.what, m.why.code)) {
-      end({m.why.code, fmt::format("{}: {}", to_string(m.what), m.why.text)});
+    if (books_.lost(m.what, m.next_attempt) && !retries_.may_retry(m.what, m.device, m.why.code)) {
+      end({m.why.code, fmt::format("{}: {}{}", to_string(m.what), m.why.text, failures_of(m))});
     }
     go_on();
+  }
+
+  std::string failures_of(const unit_lost& m) const {
+    const auto n = retries_.failures(m.what, m.why.code);
+    return n > 1 ? fmt::format(" (it has failed {} times, the last time on device {})", n, m.device.value) : "";
   }
 
   void on_shard_completed(const shard_completed& m) {
@@ -145,11 +151,30 @@ class model_task final : public task_actor::base {
   }
 
   void on_step_acknowledged(const step_acknowledged& m) {
+    if (!setup_.controller) {
+      return;  // it was given up: the run went on without this answer
+    }
+    observed_at_.reset();
     if (m.stop) {
       stopped_ = m.step.value + 1 < books_.units().steps();  // after the last step it has finished anyway
       books_.stop_after(m.step.value + 1);
     }
     books_.acknowledged(m.step);
+    go_on();
+  }
+
+  void on_check_controller(const check_controller&) {
+    checks_controller_ = false;
+    if (observed_at_ && clock().now() - *observed_at_ >= setup_.callback_limit) {
+      send(setup_.supervisor, controller_silent{setup_.callback_limit});
+    }
+    keep_watch();
+  }
+
+  void on_controller_lost(const controller_lost&) {
+    setup_.controller = nullptr;
+    observed_at_.reset();
+    books_.unobserved();
     go_on();
   }
 
@@ -178,7 +203,7 @@ class model_task final : public task_actor::base {
     const auto p = books_.units().position_of(next.what);
     send(setup_.scheduler,
          unit_ready{next.what, next.after, books_.units().remaining(p), books_.units().time_of(p),
-                    setup_.what->plan.shards[next.what.shard.value].parameters});
+                    setup_.what->plan.shards[next.what.shard.value].parameters, retries_.avoid(next.what)});
   }
 
   bool clips() const { return setup_.what->update.clip_norm > 0; }
@@ -196,6 +221,20 @@ class model_task final : public task_actor::base {
     send(setup_.reporter, message);
     if (setup_.controller) {
       send(setup_.controller, step_observed{message, caf::actor_cast<task_actor>(this)});
+      observed_at_ = clock().now();
+      keep_watch();
+    }
+  }
+
+  /// One message to itself at a time, and only while it waits.
+  void keep_watch() {
+    if (checks_controller_ || !observed_at_ || setup_.callback_limit <= duration{}) {
+      return;
+    }
+    const auto due = *observed_at_ + setup_.callback_limit;
+    if (due > clock().now()) {
+      checks_controller_ = true;
+      delayed_send(this, due - clock().now(), check_controller{});
     }
   }
 
@@ -222,6 +261,8 @@ class model_task final : public task_actor::base {
   float loss_ = 0;
   std::optional<float> norm_;
   std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent
+  std::optional<time_point> observed_at_;      ///< of the step that is not acknowledged
+  bool checks_controller_ = false;             ///< a check_controller is under way
   bool stopped_ = false;
   bool ended_ = false;
 };

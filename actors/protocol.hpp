@@ -17,18 +17,22 @@
 //                     (DEVICE copies, computes by ticket behind the running unit, copies out)
 //  6 shard_demoted    DEVICE -> MEMORY MANAGER     everything the unit produced has landed, or shard_failed
 //  7 shard_completed  MEMORY MANAGER -> MODEL TASK and SCHEDULER: the only judge of completion.
-//                     shard_failed takes the road of a loss: MEMORY MANAGER -> SCHEDULER -> unit_lost -> MODEL TASK
+//                     shard_failed takes the road of a loss: MEMORY MANAGER -> SCHEDULER -> unit_lost -> MODEL TASK, which
+//                     announces the next attempt, elsewhere (`avoid`) if an operation has thrown
 //    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK the next version of the shard is at home. That of shard 0 opens the
 //                                                  next step
 //  9 device_lost      SUPERVISOR -> MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
-//                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices
+//                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices.
+//                     A device that is silent or throws whatever it is given: device_given_up SCHEDULER -> SUPERVISOR,
+//                     which then ends its DEVICE and takes the same road
 //
 // Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER), batch_wanted (MODEL
 // TASK -> DATA, ahead of need) and batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
 // CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed (MODEL TASK -> REPORTER). Evaluation units take
-// the same way, between the last unit of a step and the first of the next. Everything is one-way; tickets and unit names
-// tie answers to questions. An imperative name is a command, a past participle an event.
+// the same way, between the last unit of a step and the first of the next. A CONTROLLER that dies or does not answer
+// (controller_silent MODEL TASK -> SUPERVISOR) is done without: controller_lost SUPERVISOR -> MODEL TASK. Everything is
+// one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
 
 #include "actors/caf_version.hpp"
 #include "actors/events.hpp"
@@ -70,6 +74,7 @@ struct step_shard;
 struct shard_stepped;
 struct shard_updated;
 struct device_lost;
+struct device_given_up;
 struct device_freed;
 struct device_retired;
 struct scheduler_retired;
@@ -85,10 +90,14 @@ struct batch_wanted;
 struct batch_ready;
 struct step_observed;
 struct step_acknowledged;
+struct controller_silent;
+struct controller_lost;
 struct begin_run;
 struct crew_assembled;
 struct run_aborted;
 struct check_progress;
+struct check_devices;
+struct check_controller;
 struct shut_down;
 
 // -- interfaces ---------------------------------------------------------------------------------------------------------
@@ -103,7 +112,8 @@ using device_actor = caf::typed_actor<
 using task_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
-    caf::reacts_to<run_aborted>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<check_controller>, caf::reacts_to<controller_lost>, caf::reacts_to<run_aborted>,
+    caf::reacts_to<shut_down>>;
 
 /// MEMORY MANAGER: homes of blocks, leases, versions; the only judge of completion.
 using memory_actor = caf::typed_actor<
@@ -119,7 +129,7 @@ using optimizer_actor =
 using scheduler_actor = caf::typed_actor<
     caf::reacts_to<device_added>, caf::reacts_to<model_added>, caf::reacts_to<model_left>, caf::reacts_to<unit_ready>,
     caf::reacts_to<device_freed>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_failed>,
-    caf::reacts_to<device_lost>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<device_lost>, caf::reacts_to<check_devices>, caf::reacts_to<shut_down>>;
 
 /// DATA: reads batches, off the cooperative threads.
 using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<shut_down>>;
@@ -135,7 +145,8 @@ using reporter_actor = caf::typed_actor<
 
 /// SUPERVISOR: starts the run, watches it, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
-    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<run_aborted>>;
+    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<run_aborted>,
+                     caf::reacts_to<device_given_up>, caf::reacts_to<controller_silent>>;
 
 // -- set-up -------------------------------------------------------------------------------------------------------------
 
@@ -155,11 +166,12 @@ struct crew_assembled {
   supervisor_actor supervisor;
 };
 
-/// A device joins. `speed` as in its device_info.
+/// A device joins. `speed` and `link` as in its device_info.
 struct device_added {
   device_id device;
   double speed = 1.0;
   device_actor actor;
+  byte_rate link;
 };
 
 /// A model joins the schedule.
@@ -190,6 +202,7 @@ struct unit_ready {
   duration remaining{};            ///< of the model from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
   byte_count bytes;                ///< parameters of its shard
+  std::optional<device_id> avoid;  ///< an operation of it has thrown there: not this device, while another one lives
 };
 
 /// Gives back `credits` (0 or 1), never states a level; says what computes now.
@@ -219,6 +232,7 @@ struct unit_lost {
   unit what;
   std::uint32_t next_attempt = 0;
   fault why;
+  device_id device;
 };
 
 /// Stop working on a unit; the device answers with shard_failed in any case.
@@ -354,6 +368,15 @@ struct step_acknowledged {
   bool stop = false;
 };
 
+/// The CONTROLLER has not answered for longer than a callback may take. From a MODEL TASK that waits; at the end of the
+/// run the SUPERVISOR says it to itself.
+struct controller_silent {
+  duration lasted{};
+};
+
+/// There is no CONTROLLER any more: nobody waits for it, later steps are not observed.
+struct controller_lost {};
+
 /// A model task is through.
 struct model_ended {
   model_id model;
@@ -396,6 +419,18 @@ struct device_lost {
   device_id device;
   fault why;
 };
+
+/// The SCHEDULER does without this device: it gives no sign of life, or throws whatever it is given.
+struct device_given_up {
+  device_id device;
+  fault why;
+};
+
+/// The scheduler's own clock, while a device holds units: do all give signs of life?
+struct check_devices {};
+
+/// A task's own clock, while it waits: has its step been acknowledged?
+struct check_controller {};
 
 /// The reporter's own clock: has anything happened since?
 struct check_progress {

@@ -6,6 +6,7 @@
 #include "actors/blame.hpp"
 #include "actors/events.hpp"
 #include "actors/policy/bounds.hpp"
+#include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/progress.hpp"
 #include "actors/report.hpp"
@@ -57,6 +58,8 @@ struct run_setup {
   std::vector<step_callback> callbacks;
   progress_printer* progress = nullptr;  ///< may be null
   duration stall_limit{};                ///< zero: none
+  duration callback_limit{};             ///< a step is not acknowledged for longer: no more callbacks; zero: none
+  watch_limits watch{.minimum = {}};     ///< of silent devices; none unless asked for
   bool detached = true;                  ///< data and callbacks on threads of their own; false under virtual time
 };
 

@@ -46,12 +46,21 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t s) {
   return home;
 }
 
-/// What is left of the devices: their threads end here, and with them the last references to actors.
-std::vector<device_snapshot> retire(std::vector<std::unique_ptr<device>>& devices) {
+/// What is left of the devices: their threads end here. A device that hangs is kept for ever, because its threads use it.
+std::vector<device_snapshot> retire(std::vector<std::unique_ptr<device>>& devices, spdlog::logger& log, duration limit) {
   std::vector<device_snapshot> snapshots;
-  for (const auto& d : devices) {
-    d->stop();
+  for (auto& d : devices) {
+    d->stop({});  // all at once
+  }
+  for (auto& d : devices) {
+    const bool ended = d->stop(limit);
     snapshots.push_back({d->info(), d->memory()});
+    if (!ended) {
+      log.warn("device {} still computes or copies {} after it was told to stop; its threads and its memory are left "
+               "behind until the program ends",
+               d->info().name, to_string(limit));
+      static_cast<void>(d.release());
+    }
   }
   devices.clear();
   return snapshots;
@@ -67,6 +76,7 @@ struct session::state {
 
   explicit state(session_options o)
       : options(std::move(o)), log(make_logger(options.log)), chosen(make_policy("sharded-lrtf", options.seed)) {}
+  ~state() { retire_devices(); }  // of a pilot or a run that threw
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
@@ -92,6 +102,7 @@ struct session::state {
 
   void require_unplanned(const std::string& what) const;
   void make_devices();
+  std::vector<device_snapshot> retire_devices() { return retire(devices, *log, options.stop_limit); }
   std::vector<device*> device_pointers() const;
   void prepare_models();
   void make_plan();
@@ -154,7 +165,7 @@ void session::state::require_unplanned(const std::string& what) const {
 }
 
 void session::state::make_devices() {
-  devices.clear();
+  retire_devices();
   std::map<std::string, int> counts;
   for (const auto& entry : device_entries) {
     devices.push_back(entry.make(fmt::format("{}:{}", entry.kind, counts[entry.kind]++)));
@@ -184,7 +195,7 @@ void session::state::prepare_models() {
     prepared.push_back(preparer.prepare(m));
   }
   pilot_time = preparer.pilot_time();
-  devices.clear();
+  retire_devices();
 }
 
 void session::state::make_plan() {
@@ -234,7 +245,7 @@ std::vector<device_info> session::state::measured_machines() {
   for (std::size_t i = 0; i < infos.size(); ++i) {
     infos[i].link = rates[i];
   }
-  devices.clear();
+  retire_devices();
   return infos;
 }
 
@@ -308,6 +319,8 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.callbacks = callbacks;
   setup.progress = progress;
   setup.stall_limit = options.stall_limit;
+  setup.callback_limit = options.stall_limit / 2;  // the rest is for the run to show that it goes on
+  setup.watch = options.watch;
   return setup;
 }
 
@@ -332,7 +345,7 @@ run_record session::state::execute(trace& spans) {
     launch(system, make_setup(spans, *updates, options.progress ? &printer : nullptr),
            [&](run_record r) { done.set_value(std::move(r)); });
     record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
-    snapshots = retire(devices);
+    snapshots = retire_devices();
     updates.reset();  // the last handles of actors go before their system does
   }
   if (options.progress) {

@@ -11,8 +11,13 @@
 
 namespace hydra {
 
-scheduler_actor spawn_scheduler(caf::actor_system& system, std::unique_ptr<policy> chosen, const run_services& services,
-                                const reporter_actor& reporter);
+struct scheduler_setup {
+  std::unique_ptr<policy> chosen;
+  watch_limits watch;
+  reporter_actor reporter;
+  supervisor_actor supervisor;
+};
+scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup);
 
 optimizer_actor spawn_optimizer(caf::actor_system& system, const run_services& services);
 
@@ -38,6 +43,7 @@ struct task_setup {
   reporter_actor reporter;
   controller_actor controller;   ///< null: steps are not observed
   supervisor_actor supervisor;
+  duration callback_limit{};     ///< zero: the controller may take for ever
 };
 task_actor spawn_model_task(caf::actor_system& system, const run_services& services, const task_setup& setup);
 
@@ -62,8 +68,8 @@ struct reporter_setup {
 };
 reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
 
-/// Waits for crew_assembled, then starts the run.
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services);
+/// Waits for crew_assembled, then starts the run. `callback_limit` as a task's.
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration callback_limit);
 
 /// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets
 /// the record when every model has ended and the actors are shut down.

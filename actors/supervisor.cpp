@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace hydra {
@@ -14,7 +15,8 @@ class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
 
-  supervisor(caf::actor_config& config, run_services services) : super(config), services_(std::move(services)) {}
+  supervisor(caf::actor_config& config, run_services services, duration callback_limit)
+      : super(config), services_(std::move(services)), callback_limit_(callback_limit) {}
 
   static constexpr const char* actor_name = "supervisor";
   const char* name() const override { return actor_name; }
@@ -22,7 +24,8 @@ class supervisor final : public supervisor_actor::base {
   behavior_type make_behavior() override {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
     return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_model_ended),
-            guarded(this, &supervisor::on_run_aborted)};
+            guarded(this, &supervisor::on_run_aborted),    guarded(this, &supervisor::on_device_given_up),
+            guarded(this, &supervisor::on_controller_silent)};
   }
 
   void on_exit() override { crew_ = {}; }
@@ -90,6 +93,10 @@ class supervisor final : public supervisor_actor::base {
         return;
       }
     }
+    if (crew_.controller && crew_.controller.address() == m.source) {
+      lose_controller("its actor is gone");
+      return;
+    }
     host_.erase(m.source);
     if (!ending_) {
       on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}});
@@ -97,17 +104,48 @@ class supervisor final : public supervisor_actor::base {
     end_reporter_if_alone();
   }
 
-  void on_device_down(device_id device) {
-    alive_.erase(device);
+  void on_device_down(device_id device) { lose(device, {fault_code::device_lost, "the device is gone"}); }
+
+  /// Its DEVICE may still be well, what is behind it is not.
+  void on_device_given_up(const device_given_up& m) {
+    lose(m.device, m.why);
+    end_actor(crew_.devices.at(m.device.value));
+  }
+
+  void lose(device_id device, const fault& why) {
+    if (alive_.erase(device) == 0) {
+      return;
+    }
     if (ending_) {
       end_host_if_devices_are_gone();
       return;
     }
-    services_.log->warn("device {} is lost; its units go elsewhere", device.value);
-    send(crew_.memory, device_lost{device, {fault_code::device_lost, "the device is gone"}});
+    services_.log->warn("device {} is lost ({}); its units go elsewhere", device.value, why.text);
+    send(crew_.memory, device_lost{device, why});
     if (alive_.empty()) {
-      on_run_aborted({{fault_code::device_lost, "the last device is gone"}});
+      on_run_aborted({{fault_code::device_lost, "the last device is gone: " + why.text}});
     }
+  }
+
+  void on_controller_silent(const controller_silent& m) {
+    lose_controller("a callback has not returned for " + to_string(m.lasted));
+  }
+
+  /// Once. It may still be in a callback: nobody waits for it any more.
+  void lose_controller(const std::string& why) {
+    if (!crew_.controller) {
+      return;
+    }
+    if (!ending_) {
+      services_.log->warn("the controller is lost ({}); the run goes on without callbacks", why);
+    }
+    host_.erase(crew_.controller.address());
+    send(crew_.controller, shut_down{});
+    crew_.controller = nullptr;
+    for (const auto& task : crew_.tasks) {
+      send(task, controller_lost{});
+    }
+    end_reporter_if_alone();
   }
 
   // -- the end ---------------------------------------------------------------------------------------------------------
@@ -135,6 +173,9 @@ class supervisor final : public supervisor_actor::base {
     send(crew_.data, shut_down{});
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
+      if (callback_limit_ > duration{}) {
+        delayed_send(this, callback_limit_, controller_silent{callback_limit_});
+      }
     }
     end_reporter_if_alone();
   }
@@ -148,6 +189,7 @@ class supervisor final : public supervisor_actor::base {
   }
 
   run_services services_;
+  duration callback_limit_;
   crew_assembled crew_;
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller that live
@@ -159,8 +201,8 @@ class supervisor final : public supervisor_actor::base {
 
 }  // namespace
 
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services) {
-  return system.spawn<supervisor>(services);
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration callback_limit) {
+  return system.spawn<supervisor>(services, callback_limit);
 }
 
 }  // namespace hydra

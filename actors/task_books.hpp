@@ -39,6 +39,8 @@ class task_books {
   void version_at_home(shard_index shard, version_index version);
   void batch_at_home(const batch_range& range);
   void acknowledged(step_index step);
+  /// From now on steps are not acknowledged.
+  void unobserved() noexcept { observed_ = false; }
   /// The model ends after `steps` completed steps (never more than planned).
   void stop_after(std::uint32_t steps);
   /// Nothing more is announced; flights may still complete.

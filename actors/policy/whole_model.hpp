@@ -13,6 +13,7 @@ namespace hydra {
 class whole_model final : public policy {
  public:
   std::string name() const override { return "whole-model"; }
+  bool moves_models() const override { return false; }
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view&) override {

@@ -131,6 +131,8 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   run.chosen = std::move(setup.chosen);
   run.pipeline = setup.pipeline;
   run.callbacks = std::move(setup.callbacks);
+  run.callback_limit = setup.callback_limit;
+  run.watch = setup.watch;
   run.detached = false;
   return run;
 }

@@ -52,6 +52,8 @@ struct simulation_setup {
   int optimizer_workers = 1;
   byte_count host_memory{std::uint64_t{1} << 50};
   std::vector<step_callback> callbacks;
+  duration callback_limit{};         ///< zero: none
+  watch_limits watch{.minimum = {}};
 };
 
 /// A run that can be stepped. Not thread-safe.
