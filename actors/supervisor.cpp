@@ -97,8 +97,8 @@ class supervisor final : public supervisor_actor::base {
       lose_controller("its actor is gone");
       return;
     }
-    host_.erase(m.source);
-    if (!ending_) {
+    const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
+    if (awaited && !ending_) {
       on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}});
     }
     end_reporter_if_alone();

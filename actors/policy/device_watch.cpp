@@ -1,6 +1,7 @@
 #include "actors/policy/device_watch.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hydra {
 
@@ -52,7 +53,7 @@ std::optional<silence> device_watch::look(std::span<const device_load> loads, ti
 duration device_watch::limit_of(const device_load& load) const {
   const auto copies = copies_.find(load.device);
   const auto expected = load.longest + (copies == copies_.end() ? duration{} : copies->second);
-  return std::max(limits_.minimum, from_seconds(limits_.factor * seconds(expected)));
+  return std::max(limits_.minimum, duration{std::llround(limits_.factor * static_cast<double>(expected.count()))});
 }
 
 duration device_watch::longest_limit(std::span<const device_load> loads) const {
