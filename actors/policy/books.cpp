@@ -70,6 +70,9 @@ void books::remove_model(model_id model) {
 bool books::unit_ready(const ready_unit& u, time_point now) {
   auto* m = find(u.next.model);
   const bool accepted = m != nullptr && m->announce(u, now);
+  if (accepted && u.avoid && devices_.size() > 1) {
+    policy_->unit_avoids(u.next.model, *u.avoid);
+  }
   refresh(u.next.model);
   return accepted;
 }
@@ -233,7 +236,7 @@ void books::refresh(model_id model) {
     return;
   }
   if (const auto& u = m->announced()) {
-    const candidate_list::limits who{.bound_to = m->bound_to(), .avoid = may_avoid() ? u->avoid : std::nullopt};
+    const candidate_list::limits who{.bound_to = m->bound_to(), .avoid = devices_.size() > 1 ? u->avoid : std::nullopt};
     candidates_.put(candidate_of(*u, m->available_since()), who, residency_.holders(parameter_block(u->next)));
   } else {
     candidates_.drop(model);

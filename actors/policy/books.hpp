@@ -90,7 +90,6 @@ class books {
   std::vector<std::size_t> asking_order(const std::vector<device_state>& devices) const;
   std::optional<placement> ask(const device_state& device, const policy_view& view);
   placement place(const unit& u, device_id device, time_point now);
-  bool may_avoid() const { return devices_.size() > 1 && policy_->moves_models(); }
 
   std::unique_ptr<policy> policy_;
   std::map<device_id, device_book> devices_;

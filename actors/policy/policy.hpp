@@ -62,11 +62,11 @@ class policy {
   virtual std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                             const policy_view& view) = 0;
 
-  /// False if a model stays on its device: then a unit that failed there is tried again there.
-  virtual bool moves_models() const { return true; }
-
   /// A model will announce no more units.
   virtual void model_left(model_id) {}
+
+  /// A unit of the model has failed there: another device will be offered it, this one will not.
+  virtual void unit_avoids(model_id, device_id) {}
 
   /// A device is lost.
   virtual void device_left(device_id) {}

@@ -13,7 +13,6 @@ namespace hydra {
 class whole_model final : public policy {
  public:
   std::string name() const override { return "whole-model"; }
-  bool moves_models() const override { return false; }
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view&) override {
@@ -27,6 +26,11 @@ class whole_model final : public policy {
 
   void model_left(model_id model) override {
     std::erase_if(bound_, [model](const auto& entry) { return entry.second == model; });
+  }
+
+  /// A device that fails is free for another model, and its model for another device.
+  void unit_avoids(model_id model, device_id device) override {
+    std::erase_if(bound_, [=](const auto& entry) { return entry.first == device && entry.second == model; });
   }
 
   void device_left(device_id device) override { bound_.erase(device); }
