@@ -74,8 +74,24 @@ void add_device(session& s, const cpu_device& d, std::optional<std::size_t> dies
   });
 }
 
+/// The pilot's device, which is the first that is made, does not hang.
+void add_hanging_device(session& s, const cpu_device& d, const run_options& options) {
+  const auto made = std::make_shared<int>(0);
+  s.add_device("cpu", [=](const std::string& name) -> std::unique_ptr<device> {
+    auto machine = make_cpu_device(name, d);
+    if ((*made)++ == 0) {
+      return machine;
+    }
+    return std::make_unique<hanging_device>(std::move(machine), *options.second_hangs_at, options.hangs);
+  });
+}
+
 void build(session& s, const std::vector<exact_case>& models, const run_options& options) {
   for (std::size_t i = 0; i < options.devices.size(); ++i) {
+    if (i == 1 && options.second_hangs_at) {
+      add_hanging_device(s, options.devices[i], options);
+      continue;
+    }
     add_device(s, options.devices[i], i == 1 ? options.second_dies_at : std::nullopt);
   }
   s.use_policy(options.policy);
@@ -111,7 +127,11 @@ byte_count planned_host_memory(const std::vector<exact_case>& models, const run_
 
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options) {
   at::set_num_threads(1);
-  session s({.host_memory = options.host_memory, .log = verbosity::quiet, .ablation = options.ablation});
+  session s({.host_memory = options.host_memory,
+             .log = verbosity::quiet,
+             .ablation = options.ablation,
+             .watch = options.watch,
+             .stop_limit = std::chrono::milliseconds(50)});
   build(s, models, options);
   for (const auto& call : options.callbacks) {
     s.on<step_completed>(call);

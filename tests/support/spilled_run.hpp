@@ -2,6 +2,7 @@
 // One model, or several, trained by the real runtime on virtual devices; compared with the reference trainer.
 
 #include "actors/hydra.hpp"
+#include "tests/support/hanging_device.hpp"
 #include "tests/support/reference_trainer.hpp"
 
 #include <cstdint>
@@ -39,6 +40,9 @@ struct run_options {
   ablation_options ablation{};
   byte_count host_memory{};
   std::optional<std::size_t> second_dies_at{};   ///< operation at which the second device dies
+  std::optional<std::size_t> second_hangs_at{};  ///< computation of the run at which the second device hangs
+  std::shared_ptr<hanging_point> hangs{};        ///< with second_hangs_at
+  watch_limits watch{};
 };
 
 struct spilled_result {
