@@ -170,7 +170,7 @@ version_index block_store::stepped(model_id model, shard_index shard) {
 
 // -- checkpoints ---------------------------------------------------------------------------------------------------------
 
-model_memory block_store::capture(model_id model, update_progress updates) const {
+model_memory block_store::capture(model_id model, update_progress updates, bool boundaries) const {
   const auto& r = models_.at(model);
   model_memory memory{.homes = r.homes, .versions = r.versions, .updates = std::move(updates)};
   memory.updates.shards.resize(r.homes.size(), update_phase::waiting);
@@ -179,6 +179,9 @@ model_memory block_store::capture(model_id model, update_progress updates) const
     if (r.stepping[s] && phase == update_phase::waiting) {
       phase = update_phase::landed;  // the optimizer has not heard of it yet
     }
+  }
+  if (!boundaries && memory.at_step_begin()) {
+    return memory;
   }
   for (const auto& [id, bytes] : blocks_) {
     const bool boundary = id.kind == block_kind::activation || id.kind == block_kind::upstream;

@@ -77,8 +77,9 @@ class block_store {
   version_index stepped(model_id model, shard_index shard);
 
   // -- checkpoints -------------------------------------------------------------------------------------------------
-  /// The model's memory as it stands, `updates` being what the optimizer says while none of its jobs runs.
-  model_memory capture(model_id model, update_progress updates) const;
+  /// The model's memory as it stands, `updates` being what the optimizer says while none of its jobs runs. If not
+  /// `boundaries`, they are left out where the step may begin again.
+  model_memory capture(model_id model, update_progress updates, bool boundaries) const;
 
   // -- facts -------------------------------------------------------------------------------------------------------
   const sharded_model_ptr& model(model_id id) const;

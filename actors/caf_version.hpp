@@ -16,4 +16,10 @@ void post(const Handle& to, Message message) {
   caf::anon_send(to, std::move(message));
 }
 
+/// Ends an actor whatever it still has to do; its on_exit runs.
+template <class Handle>
+void end_actor(const Handle& which) {
+  caf::anon_send_exit(which, caf::exit_reason::kill);
+}
+
 }  // namespace hydra

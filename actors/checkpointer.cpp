@@ -33,21 +33,28 @@ class checkpointer final : public checkpoint_actor::base {
   /// A checkpoint that cannot be written is an answer, too: the one before it is there, and the run goes on.
   void on_save_model(const save_model& m) {
     const auto begin = clock().now();
-    fault why;
-    try {
-      setup_.store->save(m.what, [&](shard_index shard) { send(setup_.optimizer, shard_saved{m.model, shard}); });
-      ++totals_.saved;
-    } catch (...) {
-      why = to_fault(std::current_exception());
-      services_.log->warn("no checkpoint of {}: {}", m.what.what->name, why.text);
-      totals_.why = why;
-    }
+    const auto why = save(m);
     totals_.elapsed += clock().now() - begin;
     if (services_.spans) {
-      services_.spans->record({"save_model", "host checkpoints", begin, clock().now(), m.what.what->name});
+      services_.spans->record({"save_model", "host checkpoints", begin, clock().now(), m.what->name});
     }
-    send(setup_.optimizer, model_saved{m.model, why});
-    send(m.task, model_saved{m.model, why});
+    const model_saved message{m.model, why};
+    send(setup_.optimizer, message);
+    send(setup_.memory, message);
+    send(m.task, message);
+  }
+
+  fault save(const save_model& m) {
+    try {
+      const model_checkpoint c{m.what, std::exchange(*m.memory, {}), m.standing};
+      setup_.store->save(c, [&](shard_index shard) { send(setup_.optimizer, shard_saved{m.model, shard}); });
+      ++totals_.saved;
+      return {};
+    } catch (...) {
+      totals_.why = to_fault(std::current_exception());
+      services_.log->warn("no checkpoint of {}: {}", m.what->name, totals_.why.text);
+      return totals_.why;
+    }
   }
 
   void on_shut_down(const shut_down&) {

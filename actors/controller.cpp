@@ -27,7 +27,7 @@ class callback_controller final : public controller_actor::base {
   void on_exit() override { callbacks_.clear(); }
 
   void on_fault(const fault& why) {
-    services_.log->error("a callback fails: {}", why.text);
+    services_.log->warn("a callback failed: {}", why.text);
     quit(caf::exit_reason::unhandled_exception);
   }
 

@@ -1,7 +1,9 @@
 #include "actors/device_pipeline.hpp"
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
+#include "runtime/closable_sink.hpp"
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -14,10 +16,12 @@ class device_host final : public device_actor::base, public pipeline_port {
  public:
   using super = device_actor::base;
 
-  device_host(caf::actor_config& config, run_services services, device_setup setup)
+  device_host(caf::actor_config& config, run_services services, device_setup setup,
+              std::shared_ptr<closable_sink> completions)
       : super(config),
         services_(std::move(services)),
         setup_(std::move(setup)),
+        completions_(std::move(completions)),
         pipeline_(std::make_unique<device_pipeline>(*setup_.machine, *this, services_.spans, setup_.pipeline)) {}
 
   static constexpr const char* actor_name = "device";
@@ -28,11 +32,13 @@ class device_host final : public device_actor::base, public pipeline_port {
             guarded(this, &device_host::on_execute_shard), guarded(this, &device_host::on_withdraw_unit),
             guarded(this, &device_host::on_shard_leased),  guarded(this, &device_host::on_lease_refused),
             guarded(this, &device_host::on_operation_completed),
-            guarded(this, &device_host::on_shut_down)};
+            guarded(this, &device_host::on_tell_state),    guarded(this, &device_host::on_shut_down)};
   }
 
+  /// What runs on the machine is not awaited here, where other actors need the thread: the session does, for a while.
   void on_exit() override {
-    setup_.machine->stop();
+    setup_.machine->stop({});
+    completions_->close();
     pipeline_.reset();
     setup_.scheduler = nullptr;
     setup_.memory = nullptr;
@@ -56,6 +62,10 @@ class device_host final : public device_actor::base, public pipeline_port {
   void on_shard_leased(const shard_leased& m) { pipeline_->leased(m.lease, m.reads, m.lands); }
   void on_lease_refused(const lease_refused& m) { pipeline_->refused(m.lease, m.why); }
   void on_operation_completed(const operation_completed& m) { pipeline_->completed(m.what); }
+
+  void on_tell_state(const tell_state& m) {
+    send(m.to, state_told{"device " + setup_.machine->info().name, pipeline_->quiet() ? "" : pipeline_->describe()});
+  }
 
   void on_shut_down(const shut_down&) {
     const auto& c = pipeline_->counters();
@@ -89,14 +99,17 @@ class device_host final : public device_actor::base, public pipeline_port {
 
   run_services services_;
   device_setup setup_;
+  std::shared_ptr<closable_sink> completions_;   ///< of a machine that may live longer than this actor and its system
   std::unique_ptr<device_pipeline> pipeline_;
 };
 
 }  // namespace
 
 device_actor spawn_device(caf::actor_system& system, const run_services& services, const device_setup& setup) {
-  auto actor = system.spawn<device_host>(services, setup);
-  setup.machine->on_completion([actor](const completion& c) { post(actor, operation_completed{c}); });
+  const auto completions = std::make_shared<closable_sink>();
+  auto actor = system.spawn<device_host>(services, setup, completions);
+  completions->open([actor](const completion& c) { post(actor, operation_completed{c}); });
+  setup.machine->on_completion(completions->sink());
   return actor;
 }
 

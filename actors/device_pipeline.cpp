@@ -122,6 +122,7 @@ void device_pipeline::completed(const completion& c) {
     end_copy_back(v);
   }
   if (c.error) {
+    failed_.insert(c.operation.value);
     fail(v, c.error);
     fail_behind(c.operation);
   } else if (op.kind == op_kind::compute) {

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace hydra {
@@ -175,6 +176,7 @@ class device_pipeline {
   block_cache cache_;
   std::deque<std::unique_ptr<visit_record>> visits_;   ///< in the order of placement
   std::unordered_map<std::uint64_t, operation_record> operations_;
+  std::unordered_set<std::uint64_t> failed_;           ///< tickets: what they should have filled is never used
   std::unordered_map<std::uint64_t, lease_record> leases_;
   std::uint64_t last_lease_ = 0;
   std::uint32_t credits_due_ = 0;

@@ -70,6 +70,9 @@ std::vector<device_pipeline::wanted_block> device_pipeline::wanted(const visit_r
 /// produced here but has left the device and its unit has not been demoted; home need not have it yet.
 bool device_pipeline::resolve(const visit_record& v, wanted_block& w) {
   if (const auto* entry = cache_.find(w.id)) {
+    if (failed_.contains(entry->ready.value)) {
+      return false;  // it goes with the failed units that still hold it; a unit that took it would fail like them
+    }
     cache_.pin(w.id);
     w.found = {entry->block, entry->ready};
     w.hit = true;

@@ -25,7 +25,7 @@ void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assem
     auto* machine = setup.devices[i];
     crew.devices.push_back(spawn_device(system, setup.services,
                                         {device_id{i}, machine, setup.pipeline, crew.scheduler, crew.memory, crew.reporter}));
-    const device_added joined{device_id{i}, machine->info().speed, crew.devices.back()};
+    const device_added joined{device_id{i}, machine->info().speed, crew.devices.back(), machine->info().link};
     post(crew.scheduler, joined);
     post(crew.memory, joined);
   }
@@ -52,7 +52,8 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
                                            .reporter = crew.reporter,
                                            .controller = crew.controller,
                                            .checkpointer = crew.checkpointer,
-                                           .supervisor = crew.supervisor}));
+                                           .supervisor = crew.supervisor,
+                                           .callback_limit = setup.callback_limit}));
     post(crew.memory, register_model{model_id{i}, m.what, m.memory, m.standing.step, m.standing.unit, crew.tasks.back()});
   }
 }
@@ -61,14 +62,15 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
 
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
   crew_assembled crew;
-  crew.supervisor = spawn_supervisor(system, setup.services, setup.stall_limit);
+  crew.supervisor = spawn_supervisor(system, setup.services, {setup.stall_limit, setup.callback_limit});
   crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
-  crew.scheduler = spawn_scheduler(system, std::move(setup.chosen), setup.services, crew.reporter);
+  crew.scheduler =
+      spawn_scheduler(system, setup.services, {std::move(setup.chosen), setup.watch, crew.reporter, crew.supervisor});
   crew.optimizer = spawn_optimizer(system, setup.services);
   crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);
   crew.controller = spawn_controller(system, setup.services, setup.callbacks, setup.detached);
-  crew.checkpointer = spawn_checkpointer(system, setup.services, {setup.checkpoints.store, crew.optimizer, crew.reporter},
+  crew.checkpointer = spawn_checkpointer(system, setup.services, {setup.checkpoints.store, crew.memory, crew.optimizer, crew.reporter},
                                          setup.detached);
   spawn_devices(system, setup, crew);
   spawn_tasks(system, setup, crew);

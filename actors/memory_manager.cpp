@@ -2,8 +2,11 @@
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -34,7 +37,8 @@ class memory_manager final : public memory_actor::base {
             guarded(this, &memory_manager::on_shard_demoted),  guarded(this, &memory_manager::on_shard_failed),
             guarded(this, &memory_manager::on_shard_stepped),  guarded(this, &memory_manager::on_batch_ready),
             guarded(this, &memory_manager::on_device_lost),    guarded(this, &memory_manager::on_capture_model),
-            guarded(this, &memory_manager::on_updates_held),   guarded(this, &memory_manager::on_shut_down)};
+            guarded(this, &memory_manager::on_updates_held),   guarded(this, &memory_manager::on_model_saved),
+            guarded(this, &memory_manager::on_tell_state),     guarded(this, &memory_manager::on_shut_down)};
   }
 
   void on_exit() override {
@@ -176,11 +180,30 @@ class memory_manager final : public memory_actor::base {
   // -- checkpoints -----------------------------------------------------------------------------------------------------
 
   void on_capture_model(const capture_model& m) {
+    captures_[m.model] = m.halted;
     send(optimizer_, hold_updates{m.model, store_.model(m.model), caf::actor_cast<memory_actor>(this)});
   }
 
   void on_updates_held(const updates_held& m) {
-    send(tasks_.at(m.model), model_captured{m.model, store_.capture(m.model, m.updates)});
+    auto memory = std::make_shared<model_memory>(store_.capture(m.model, m.updates, captures_[m.model]));
+    send(tasks_.at(m.model), model_captured{m.model, std::move(memory)});
+  }
+
+  /// The checkpoint has held what was consumed meanwhile.
+  void on_model_saved(const model_saved&) { grant_waiting(); }
+
+  // -- the end ---------------------------------------------------------------------------------------------------------
+
+  void on_tell_state(const tell_state& m) {
+    auto text = store_.describe();
+    for (const auto& request : waiting_) {
+      text += fmt::format("device {} waits for room for {} blocks of {}\n", request.device.value, request.lands.size(),
+                          to_string(request.what));
+    }
+    for (const auto& [reader, wanted] : unread_) {
+      text += fmt::format("model {} waits for room for a batch of step {}\n", wanted.model.value, wanted.range.step.value);
+    }
+    send(m.to, state_told{actor_name, text});
   }
 
   void on_shut_down(const shut_down&) {
@@ -195,6 +218,7 @@ class memory_manager final : public memory_actor::base {
   reporter_actor reporter_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
+  std::map<model_id, bool> captures_;      ///< under way: of a halted run?
   std::deque<lease_request> waiting_;
   std::vector<std::pair<data_actor, batch_wanted>> unread_;   ///< batches there was no room for
   std::uint64_t freed_ = 0;                ///< how often something was given back

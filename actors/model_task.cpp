@@ -36,9 +36,11 @@ class model_task final : public task_actor::base {
     return {guarded(this, &model_task::on_begin_run),       guarded(this, &model_task::on_unit_placed),
             guarded(this, &model_task::on_unit_lost),       guarded(this, &model_task::on_shard_completed),
             guarded(this, &model_task::on_shard_updated),   guarded(this, &model_task::on_batch_ready),
-            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_checkpoint_due),
+            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_check_controller),
+            guarded(this, &model_task::on_controller_lost), guarded(this, &model_task::on_checkpoint_due),
             guarded(this, &model_task::on_model_captured),  guarded(this, &model_task::on_model_saved),
-            guarded(this, &model_task::on_run_aborted),     guarded(this, &model_task::on_shut_down)};
+            guarded(this, &model_task::on_run_aborted),     guarded(this, &model_task::on_tell_state),
+            guarded(this, &model_task::on_shut_down)};
   }
 
   void on_exit() override { setup_ = {}; }
@@ -91,10 +93,15 @@ class model_task final : public task_actor::base {
   }
 
   void on_unit_lost(const unit_lost& m) {
-    if (books_.lost(m.what, m.next_attempt) && !leaving_ && !retries_.may_retry(m.what, m.why.code)) {
-      end({m.why.code, fmt::format("{}: {}", to_string(m.what), m.why.text)});
+    if (books_.lost(m.what, m.next_attempt) && !leaving_ && !retries_.may_retry(m.what, m.device, m.why.code)) {
+      end({m.why.code, fmt::format("{}: {}{}", to_string(m.what), m.why.text, failures_of(m))});
     }
     go_on();
+  }
+
+  std::string failures_of(const unit_lost& m) const {
+    const auto n = retries_.failures(m.what, m.why.code);
+    return n > 1 ? fmt::format(" (it has failed {} times, the last time on device {})", n, m.device.value) : "";
   }
 
   void on_shard_completed(const shard_completed& m) {
@@ -178,11 +185,30 @@ class model_task final : public task_actor::base {
   }
 
   void on_step_acknowledged(const step_acknowledged& m) {
+    if (!setup_.controller) {
+      return;  // it was given up: the run went on without this answer
+    }
+    observed_at_.reset();
     if (m.stop) {
       stopped_ = m.step.value + 1 < books_.units().steps();  // after the last step it has finished anyway
       books_.stop_after(m.step.value + 1);
     }
     books_.acknowledged(m.step);
+    go_on();
+  }
+
+  void on_check_controller(const check_controller&) {
+    checks_controller_ = false;
+    if (observed_at_ && clock().now() - *observed_at_ >= setup_.callback_limit) {
+      send(setup_.supervisor, controller_silent{setup_.callback_limit});
+    }
+    keep_watch();
+  }
+
+  void on_controller_lost(const controller_lost&) {
+    setup_.controller = nullptr;
+    observed_at_.reset();
+    books_.unobserved();
     go_on();
   }
 
@@ -195,6 +221,17 @@ class model_task final : public task_actor::base {
     } else {
       end(m.why);
     }
+  }
+
+  void on_tell_state(const tell_state& m) {
+    auto text = ended_ ? "" : books_.describe();
+    if (saving_) {
+      text += "a checkpoint is under way\n";
+    }
+    if (observed_at_) {
+      text += "step_acknowledged is awaited from the controller\n";
+    }
+    send(m.to, state_told{"model task of " + setup_.what->name, text});
   }
 
   void on_shut_down(const shut_down&) { quit(); }
@@ -218,19 +255,18 @@ class model_task final : public task_actor::base {
   void capture() {
     if (!std::exchange(saving_, true)) {
       due_ = false;
-      send(setup_.memory, capture_model{setup_.id});
+      send(setup_.memory, capture_model{setup_.id, leaving_.has_value()});
     }
   }
 
   /// The memory manager has told every completion before it told this: the cursor agrees with the memory.
   void on_model_captured(const model_captured& m) {
-    model_checkpoint c{setup_.what, m.memory, standing()};
-    if (!leaving_ && c.memory.at_step_begin()) {
-      c.standing.unit = 0;  // a visit or two again, instead of boundaries on disk
-      c.memory.boundaries.clear();
+    auto begins = standing();
+    if (m.memory->at_step_begin() && m.memory->boundaries.empty()) {
+      begins.unit = 0;  // a visit or two again, instead of boundaries on disk
     }
     saving_at_ = here();
-    send(setup_.checkpointer, save_model{setup_.id, std::move(c), caf::actor_cast<task_actor>(this)});
+    send(setup_.checkpointer, save_model{setup_.id, setup_.what, m.memory, std::move(begins), caf::actor_cast<task_actor>(this)});
   }
 
   void on_model_saved(const model_saved& m) {
@@ -306,7 +342,7 @@ class model_task final : public task_actor::base {
     const auto p = books_.units().position_of(next.what);
     send(setup_.scheduler,
          unit_ready{next.what, next.after, books_.units().remaining(p), books_.units().time_of(p),
-                    setup_.what->plan.shards[next.what.shard.value].parameters});
+                    setup_.what->plan.shards[next.what.shard.value].parameters, retries_.avoid(next.what)});
   }
 
   bool clips() const { return setup_.what->update.clip_norm > 0; }
@@ -337,6 +373,20 @@ class model_task final : public task_actor::base {
   void observe(const step_completed& what) {
     if (setup_.controller) {
       send(setup_.controller, step_observed{what, caf::actor_cast<task_actor>(this)});
+      observed_at_ = clock().now();
+      keep_watch();
+    }
+  }
+
+  /// One message to itself at a time, and only while it waits.
+  void keep_watch() {
+    if (checks_controller_ || !observed_at_ || setup_.callback_limit <= duration{}) {
+      return;
+    }
+    const auto due = *observed_at_ + setup_.callback_limit;
+    if (due > clock().now()) {
+      checks_controller_ = true;
+      delayed_send(this, due - clock().now(), check_controller{});
     }
   }
 
@@ -366,6 +416,8 @@ class model_task final : public task_actor::base {
   std::optional<float> loss_;                  ///< of the step that is still to be told
   std::optional<float> norm_;
   std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent
+  std::optional<time_point> observed_at_;      ///< of the step that is not acknowledged
+  bool checks_controller_ = false;             ///< a check_controller is under way
   bool stopped_ = false;
   bool due_ = false;                           ///< a checkpoint, at the next step's end
   bool saving_ = false;

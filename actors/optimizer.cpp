@@ -1,11 +1,14 @@
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -58,7 +61,8 @@ class optimizer final : public optimizer_actor::base {
     return {guarded(this, &optimizer::on_step_shard),  guarded(this, &optimizer::on_resume_updates),
             guarded(this, &optimizer::on_operation_completed),
             guarded(this, &optimizer::on_hold_updates), guarded(this, &optimizer::on_shard_saved),
-            guarded(this, &optimizer::on_model_saved), guarded(this, &optimizer::on_shut_down)};
+            guarded(this, &optimizer::on_model_saved), guarded(this, &optimizer::on_tell_state),
+            guarded(this, &optimizer::on_shut_down)};
   }
 
   void on_exit() override {
@@ -211,6 +215,17 @@ class optimizer final : public optimizer_actor::base {
     if (services_.spans) {
       services_.spans->record({"step_shard", "host optimizer", c.begin, c.end, {}});
     }
+  }
+
+  void on_tell_state(const tell_state& m) {
+    std::string text;
+    for (const auto& [id, model] : models_) {
+      if (model->running > 0 || !model->parked.empty()) {
+        text += fmt::format("{}: {} jobs run, {} wait for {} shards to be saved\n", model->what->name, model->running,
+                            model->parked.size(), model->held.size());
+      }
+    }
+    send(m.to, state_told{actor_name, text});
   }
 
   void on_shut_down(const shut_down&) { quit(); }

@@ -17,23 +17,29 @@
 //                     (DEVICE copies, computes by ticket behind the running unit, copies out)
 //  6 shard_demoted    DEVICE -> MEMORY MANAGER     everything the unit produced has landed, or shard_failed
 //  7 shard_completed  MEMORY MANAGER -> MODEL TASK and SCHEDULER: the only judge of completion.
-//                     shard_failed takes the road of a loss: MEMORY MANAGER -> SCHEDULER -> unit_lost -> MODEL TASK
+//                     shard_failed takes the road of a loss: MEMORY MANAGER -> SCHEDULER -> unit_lost -> MODEL TASK, which
+//                     announces the next attempt, elsewhere (`avoid`) if an operation has thrown
 //    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK the next version of the shard is at home. That of shard 0 opens the
 //                                                  next step
 //  9 device_lost      SUPERVISOR -> MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
-//                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices
+//                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices.
+//                     A device that is silent or throws whatever it is given: device_given_up SCHEDULER -> SUPERVISOR,
+//                     which then ends its DEVICE and takes the same road
 // 10 capture_model    MODEL TASK -> MEMORY MANAGER  between two steps, at its end, or when the run is halted;
 //    hold_updates     MEMORY MANAGER -> OPTIMIZER -> updates_held: no job of the model runs or starts;
 //    model_captured   MEMORY MANAGER -> MODEL TASK  behind every completion that it has told: memory and cursor agree;
 //    save_model       MODEL TASK -> CHECKPOINTER    writes the buffers where they are, the shard first that is stepped first;
-//    shard_saved      CHECKPOINTER -> OPTIMIZER     it may be stepped again;  model_saved -> OPTIMIZER, MODEL TASK
+//    shard_saved      CHECKPOINTER -> OPTIMIZER     it may be stepped again;
+//    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, MODEL TASK
 //
 // Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
-// OPTIMIZER where a saved step is taken up in the middle), batch_wanted (MODEL TASK -> DATA, ahead of need) and batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
+// OPTIMIZER where a saved step is taken up in the middle), batch_wanted (MODEL TASK -> DATA, ahead of need) and
+// batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
 // CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed (MODEL TASK -> REPORTER). Evaluation units take
-// the same way, between the last unit of a step and the first of the next. Everything is one-way; tickets and unit names
-// tie answers to questions. An imperative name is a command, a past participle an event.
+// the same way, between the last unit of a step and the first of the next. A CONTROLLER that dies or does not answer
+// (controller_silent MODEL TASK -> SUPERVISOR) is done without: controller_lost SUPERVISOR -> MODEL TASK. Everything is
+// one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
 
 #include "actors/caf_version.hpp"
 #include "actors/events.hpp"
@@ -52,6 +58,7 @@
 #include "runtime/unit.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -77,6 +84,7 @@ struct step_shard;
 struct shard_stepped;
 struct shard_updated;
 struct device_lost;
+struct device_given_up;
 struct device_freed;
 struct device_retired;
 struct scheduler_retired;
@@ -102,12 +110,19 @@ struct checkpoint_due;
 struct checkpoints_retired;
 struct step_observed;
 struct step_acknowledged;
+struct controller_silent;
+struct controller_lost;
 struct begin_run;
 struct crew_assembled;
 struct interrupt_run;
 struct run_aborted;
 struct halt_overdue;
+struct run_stalled;
+struct tell_state;
+struct state_told;
 struct check_progress;
+struct check_devices;
+struct check_controller;
 struct shut_down;
 
 // -- interfaces ---------------------------------------------------------------------------------------------------------
@@ -116,32 +131,35 @@ struct shut_down;
 using device_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<prefetch_shard>, caf::reacts_to<execute_shard>,
     caf::reacts_to<withdraw_unit>, caf::reacts_to<shard_leased>, caf::reacts_to<lease_refused>,
-    caf::reacts_to<operation_completed>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<operation_completed>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// MODEL TASK: cursor and history of one model; announces its units.
 using task_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
-    caf::reacts_to<checkpoint_due>, caf::reacts_to<model_captured>, caf::reacts_to<model_saved>,
-    caf::reacts_to<run_aborted>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<check_controller>, caf::reacts_to<controller_lost>, caf::reacts_to<checkpoint_due>,
+    caf::reacts_to<model_captured>, caf::reacts_to<model_saved>, caf::reacts_to<run_aborted>,
+    caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// MEMORY MANAGER: homes of blocks, leases, versions; the only judge of completion.
 using memory_actor = caf::typed_actor<
     caf::reacts_to<device_added>, caf::reacts_to<register_model>, caf::reacts_to<lease_shard>,
     caf::reacts_to<lease_returned>, caf::reacts_to<shard_demoted>, caf::reacts_to<shard_failed>,
     caf::reacts_to<shard_stepped>, caf::reacts_to<batch_ready>, caf::reacts_to<device_lost>,
-    caf::reacts_to<capture_model>, caf::reacts_to<updates_held>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<capture_model>, caf::reacts_to<updates_held>, caf::reacts_to<model_saved>,
+    caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// OPTIMIZER: update jobs on the host.
 using optimizer_actor = caf::typed_actor<
     caf::reacts_to<step_shard>, caf::reacts_to<resume_updates>, caf::reacts_to<operation_completed>,
-    caf::reacts_to<hold_updates>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<hold_updates>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>,
+    caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// SCHEDULER: ready units, credits, flights, and the policy object.
 using scheduler_actor = caf::typed_actor<
     caf::reacts_to<device_added>, caf::reacts_to<model_added>, caf::reacts_to<model_left>, caf::reacts_to<unit_ready>,
     caf::reacts_to<device_freed>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_failed>,
-    caf::reacts_to<device_lost>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<device_lost>, caf::reacts_to<check_devices>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// DATA: reads batches, off the cooperative threads.
 using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<shut_down>>;
@@ -156,12 +174,14 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
 using reporter_actor = caf::typed_actor<
     caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
-    caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
-    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<interrupt_run>,
-                     caf::reacts_to<run_aborted>, caf::reacts_to<halt_overdue>>;
+    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<device_given_up>,
+                     caf::reacts_to<controller_silent>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
+                     caf::reacts_to<run_stalled>,
+                     caf::reacts_to<halt_overdue>>;
 
 // -- set-up -------------------------------------------------------------------------------------------------------------
 
@@ -182,11 +202,12 @@ struct crew_assembled {
   supervisor_actor supervisor;
 };
 
-/// A device joins. `speed` as in its device_info.
+/// A device joins. `speed` and `link` as in its device_info.
 struct device_added {
   device_id device;
   double speed = 1.0;
   device_actor actor;
+  byte_rate link;
 };
 
 /// A model joins the schedule.
@@ -220,6 +241,7 @@ struct unit_ready {
   duration remaining{};            ///< of the model from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
   byte_count bytes;                ///< parameters of its shard
+  std::optional<device_id> avoid;  ///< an operation of it has thrown there: not this device, while another one lives
 };
 
 /// Gives back `credits` (0 or 1), never states a level; says what computes now.
@@ -249,6 +271,7 @@ struct unit_lost {
   unit what;
   std::uint32_t next_attempt = 0;
   fault why;
+  device_id device;
 };
 
 /// Stop working on a unit; the device answers with shard_failed in any case. `unless_started`: one that computes or lands
@@ -388,6 +411,7 @@ struct batch_ready {
 /// Asks for the model's memory as it stands; one at a time.
 struct capture_model {
   model_id model;
+  bool halted = false;             ///< of a model that runs on boundaries are left out where the step may begin again
 };
 
 /// Start no job of the model any more, until its shards are saved; say when none runs.
@@ -405,12 +429,15 @@ struct updates_held {
 /// Local only, as the next one: carries memory.
 struct model_captured {
   model_id model;
-  model_memory memory;
+  std::shared_ptr<model_memory> memory;
 };
 
+/// The memory is taken out of `memory`: when model_saved is sent, nothing holds it any more.
 struct save_model {
   model_id model;
-  model_checkpoint what;
+  sharded_model_ptr what;
+  std::shared_ptr<model_memory> memory;
+  model_standing standing;
   task_actor task;
 };
 
@@ -446,6 +473,15 @@ struct step_acknowledged {
   step_index step;
   bool stop = false;
 };
+
+/// The CONTROLLER has not answered for longer than a callback may take. From a MODEL TASK that waits; at the end of the
+/// run the SUPERVISOR says it to itself.
+struct controller_silent {
+  duration lasted{};
+};
+
+/// There is no CONTROLLER any more: nobody waits for it, later steps are not observed.
+struct controller_lost {};
 
 /// A model task is through.
 struct model_ended {
@@ -497,6 +533,34 @@ struct halt_overdue {};
 struct device_lost {
   device_id device;
   fault why;
+};
+
+/// The SCHEDULER does without this device: it gives no sign of life, or throws whatever it is given.
+struct device_given_up {
+  device_id device;
+  fault why;
+};
+
+/// The scheduler's own clock, while a device holds units: do all give signs of life?
+struct check_devices {};
+
+/// A task's own clock, while it waits: has its step been acknowledged?
+struct check_controller {};
+
+/// Nothing has happened for too long: everybody is asked what he holds, then the run is halted.
+struct run_stalled {
+  fault why;
+  reporter_actor reporter;
+};
+
+struct tell_state {
+  reporter_actor to;
+};
+
+/// Leases, slots, units and messages that somebody waits for, a line each; empty: nothing.
+struct state_told {
+  std::string who;
+  std::string what;
 };
 
 /// The reporter's own clock: has anything happened since?

@@ -68,6 +68,7 @@ struct report {
   duration load{};                    ///< initialising parameters
   duration pilot{};
   duration save{};                    ///< from the last update to the last model's checkpoint
+  std::uint32_t checkpoints = 0;      ///< saved by this run
   bool interrupted = false;           ///< by session::interrupt()
   std::vector<std::string> notes;     ///< what a user should know: checkpoints passed over, devices lost, ...
   std::uint64_t decisions = 0;

@@ -137,6 +137,7 @@ report build_report(const finished_run& run) {
       r.notes.push_back(fmt::format("{} could not be saved at its end: {}", run.models[i].what->name, why.text));
     }
   }
+  r.checkpoints = record.checkpoints.saved;
   r.interrupted = std::ranges::any_of(r.models, [](auto& m) { return m.status == model_status::interrupted; });
   r.host_peak = run.arena->budget().peak();
   r.host_budget = run.arena->budget().limit();

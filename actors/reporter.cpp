@@ -80,7 +80,7 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_shard_completed),      guarded(this, &reporter::on_shard_updated),
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
-            guarded(this, &reporter::on_checkpoints_retired),
+            guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_state_told),
             guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
   }
 
@@ -187,11 +187,18 @@ class reporter final : public reporter_actor::base {
 
   void on_checkpoints_retired(const checkpoints_retired& m) { record_.checkpoints = m.totals; }
 
+  void on_state_told(const state_told& m) {
+    if (!m.what.empty()) {
+      services_.log->error("{}:\n{}", m.who, m.what);
+      record_.stuck += m.who + "\n" + m.what + "\n";
+    }
+  }
+
   void on_check_progress(const check_progress& m) {
     if (m.last_seen == events_) {
       record_.aborted = {fault_code::internal, "the run made no progress for " + to_string(setup_.stall_limit)};
       services_.log->error("{}", record_.aborted.text);
-      send(setup_.supervisor, run_aborted{record_.aborted, true});
+      send(setup_.supervisor, run_stalled{record_.aborted, caf::actor_cast<reporter_actor>(this)});
     }
     delayed_send(this, setup_.stall_limit, check_progress{events_});
   }

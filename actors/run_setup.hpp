@@ -6,6 +6,7 @@
 #include "actors/blame.hpp"
 #include "actors/events.hpp"
 #include "actors/policy/bounds.hpp"
+#include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/progress.hpp"
 #include "actors/report.hpp"
@@ -67,6 +68,8 @@ struct run_setup {
   progress_printer* progress = nullptr;  ///< may be null
   checkpoint_setup checkpoints;
   duration stall_limit{};                ///< zero: none
+  duration callback_limit{};             ///< a step is not acknowledged for longer: no more callbacks; zero: none
+  watch_limits watch{.minimum = {}};     ///< of silent devices; none unless asked for
   bool detached = true;                  ///< data and callbacks on threads of their own; false under virtual time
 };
 
@@ -104,6 +107,7 @@ struct run_record {
   std::optional<time_point> saved;       ///< the last model was saved, if it was to be
   checkpoint_totals checkpoints;
   fault aborted;
+  std::string stuck;                     ///< what each actor held when the run made no progress
   std::string leftovers;                 ///< empty if everything was given back
 };
 

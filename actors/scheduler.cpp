@@ -1,12 +1,16 @@
 #include "actors/guarded.hpp"
 #include "actors/policy/books.hpp"
 #include "actors/policy/catalog.hpp"
+#include "actors/policy/device_health.hpp"
+#include "actors/policy/device_watch.hpp"
+#include "actors/retry_book.hpp"
 #include "actors/spawn.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,8 +23,14 @@ class scheduler final : public scheduler_actor::base {
  public:
   using super = scheduler_actor::base;
 
-  scheduler(caf::actor_config& config, std::unique_ptr<policy> chosen, run_services services, reporter_actor reporter)
-      : super(config), books_(std::move(chosen)), services_(std::move(services)), reporter_(std::move(reporter)) {}
+  scheduler(caf::actor_config& config, run_services services, scheduler_setup setup)
+      : super(config),
+        books_(std::move(setup.chosen)),
+        watch_(setup.watch),
+        watches_(setup.watch.minimum > duration{}),
+        services_(std::move(services)),
+        reporter_(std::move(setup.reporter)),
+        supervisor_(std::move(setup.supervisor)) {}
 
   static constexpr const char* actor_name = "scheduler";
   const char* name() const override { return actor_name; }
@@ -30,6 +40,7 @@ class scheduler final : public scheduler_actor::base {
             guarded(this, &scheduler::on_model_left),     guarded(this, &scheduler::on_unit_ready),
             guarded(this, &scheduler::on_device_freed),   guarded(this, &scheduler::on_shard_completed),
             guarded(this, &scheduler::on_shard_failed),   guarded(this, &scheduler::on_device_lost),
+            guarded(this, &scheduler::on_check_devices),  guarded(this, &scheduler::on_tell_state),
             guarded(this, &scheduler::on_shut_down)};
   }
 
@@ -37,6 +48,7 @@ class scheduler final : public scheduler_actor::base {
     devices_.clear();
     tasks_.clear();
     reporter_ = nullptr;
+    supervisor_ = nullptr;
   }
 
   void on_fault(const fault& why) {
@@ -47,7 +59,8 @@ class scheduler final : public scheduler_actor::base {
  private:
   void on_device_added(const device_added& m) {
     devices_[m.device] = m.actor;
-    books_.add_device(m.device, m.speed);
+    books_.add_device(m.device, m.speed, m.link);
+    health_.add_device(m.device);
   }
 
   void on_model_added(const model_added& m) {
@@ -67,43 +80,84 @@ class scheduler final : public scheduler_actor::base {
   }
 
   void on_unit_ready(const unit_ready& m) {
-    const ready_unit ready{m.what, m.after, m.remaining, m.cost, m.bytes};
+    const ready_unit ready{m.what, m.after, m.remaining, m.cost, m.bytes, m.avoid};
     if (books_.unit_ready(ready, clock().now())) {
       place();
     }
   }
 
   void on_device_freed(const device_freed& m) {
+    watch_.sign_of_life(m.device, clock().now());
     books_.blocks_cached(m.device, m.cached, m.dropped);
     books_.device_freed(m.device, m.credits, m.running, clock().now());
     place();
   }
 
   void on_shard_completed(const shard_completed& m) {
+    watch_.sign_of_life(m.device, clock().now());
+    watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
+    health_.unit_completed(m.device);
     books_.unit_completed(m.what, clock().now());
     place();
   }
 
   void on_shard_failed(const shard_failed& m) {
+    watch_.sign_of_life(m.device, clock().now());
+    if (has_thrown(m.why.code) && health_.unit_threw(m.device, m.what.model)) {
+      give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
+    }
     tell(books_.unit_failed(m.what), m.why);
     place();
   }
 
   void on_device_lost(const device_lost& m) {
     devices_.erase(m.device);
+    forget(m.device);
     tell(books_.device_lost(m.device), m.why);
     place();
   }
+
+  void on_check_devices(const check_devices&) {
+    looking_ = false;
+    if (const auto found = watch_.look(books_.loads(), clock().now())) {
+      give_up(found->device, "it has given no sign of life for " + to_string(found->lasted) + ", although it holds units");
+    }
+    keep_watch();
+  }
+
+  void on_tell_state(const tell_state& m) { send(m.to, state_told{actor_name, books_.describe()}); }
 
   void on_shut_down(const shut_down&) {
     report();
     quit();
   }
 
+  /// The supervisor ends it; what it holds is undone when the memory manager has fenced it.
+  void give_up(device_id device, const std::string& why) {
+    forget(device);
+    send(supervisor_, device_given_up{device, {fault_code::device_lost, why}});
+  }
+
+  void forget(device_id device) {
+    health_.device_left(device);
+    watch_.device_left(device, clock().now());
+  }
+
+  /// Only while a device holds units: a run in virtual time ends when nothing is left to do.
+  void keep_watch() {
+    if (!watches_ || looking_) {
+      return;
+    }
+    if (const auto next = watch_.next_look(books_.loads())) {
+      looking_ = true;
+      delayed_send(this, *next - clock().now(), check_devices{});
+    }
+  }
+
   void tell(const losses& all, const fault& why) {
     for (const auto& loss : all) {
       for (const auto& flight : loss.lost) {
-        send(tasks_.at(loss.model), unit_lost{flight.what, loss.next_attempt, why});
+        send(tasks_.at(loss.model), unit_lost{flight.what, loss.next_attempt, why, flight.device});
       }
       for (const auto& flight : loss.withdraw) {
         send(devices_.at(flight.device), withdraw_unit{flight.what});
@@ -117,6 +171,7 @@ class scheduler final : public scheduler_actor::base {
       replace_policy("stays silent although units are ready and nothing is under way");
       dispatch(decide());
     }
+    keep_watch();
   }
 
   void dispatch(const std::vector<placement>& placements) {
@@ -167,8 +222,13 @@ class scheduler final : public scheduler_actor::base {
   }
 
   books books_;
+  device_health health_;
+  device_watch watch_;
+  bool watches_;
+  bool looking_ = false;   ///< a check_devices is under way
   run_services services_;
   reporter_actor reporter_;
+  supervisor_actor supervisor_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> live_models_;
@@ -178,9 +238,8 @@ class scheduler final : public scheduler_actor::base {
 
 }  // namespace
 
-scheduler_actor spawn_scheduler(caf::actor_system& system, std::unique_ptr<policy> chosen, const run_services& services,
-                                const reporter_actor& reporter) {
-  return system.spawn<scheduler>(std::move(chosen), services, reporter);
+scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup) {
+  return system.spawn<scheduler>(services, std::move(setup));
 }
 
 }  // namespace hydra

@@ -35,12 +35,21 @@ byte_count default_host_memory() { return byte_count{available_host_memory().val
 
 int default_optimizer_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
 
-/// What is left of the devices: their threads end here, and with them the last references to actors.
-std::vector<device_snapshot> retire(std::vector<std::unique_ptr<device>>& devices) {
+/// What is left of the devices: their threads end here. A device that hangs is kept for ever, because its threads use it.
+std::vector<device_snapshot> retire(std::vector<std::unique_ptr<device>>& devices, spdlog::logger& log, duration limit) {
   std::vector<device_snapshot> snapshots;
-  for (const auto& d : devices) {
-    d->stop();
+  for (auto& d : devices) {
+    d->stop({});  // all at once
+  }
+  for (auto& d : devices) {
+    const bool ended = d->stop(limit);
     snapshots.push_back({d->info(), d->memory()});
+    if (!ended) {
+      log.warn("device {} still computes or copies {} after it was told to stop; its threads and its memory are left "
+               "behind until the program ends",
+               d->info().name, to_string(limit));
+      static_cast<void>(d.release());
+    }
   }
   devices.clear();
   return snapshots;
@@ -56,6 +65,7 @@ struct session::state {
 
   explicit state(session_options o)
       : options(std::move(o)), log(make_logger(options.log)), chosen(make_policy("sharded-lrtf", options.seed)) {}
+  ~state() { retire_devices(); }  // of a pilot or a run that threw
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
@@ -85,6 +95,7 @@ struct session::state {
 
   void require_unplanned(const std::string& what) const;
   void make_devices();
+  std::vector<device_snapshot> retire_devices() { return retire(devices, *log, options.stop_limit); }
   std::vector<device*> device_pointers() const;
   void prepare_models();
   void find_checkpoints();
@@ -153,7 +164,7 @@ void session::state::require_unplanned(const std::string& what) const {
 }
 
 void session::state::make_devices() {
-  devices.clear();
+  retire_devices();
   std::map<std::string, int> counts;
   for (const auto& entry : device_entries) {
     devices.push_back(entry.make(fmt::format("{}:{}", entry.kind, counts[entry.kind]++)));
@@ -186,7 +197,7 @@ void session::state::prepare_models() {
     prepared.push_back(preparer.prepare(m));
   }
   pilot_time = preparer.pilot_time();
-  devices.clear();
+  retire_devices();
 }
 
 // -- checkpoints ----------------------------------------------------------------------------------------------------------
@@ -298,7 +309,7 @@ std::vector<device_info> session::state::measured_machines() {
   for (std::size_t i = 0; i < infos.size(); ++i) {
     infos[i].link = rates[i];
   }
-  devices.clear();
+  retire_devices();
   return infos;
 }
 
@@ -389,6 +400,8 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
                        .every = duration{static_cast<std::int64_t>(options.checkpoint.every_minutes * 60e9)}};
   setup.stall_limit = options.stall_limit;
+  setup.callback_limit = options.stall_limit / 2;  // the rest is for the run to show that it goes on
+  setup.watch = options.watch;
   return setup;
 }
 
@@ -415,7 +428,7 @@ run_record session::state::execute(trace& spans) {
     interrupts.connect([supervisor = crew.supervisor] { post(supervisor, interrupt_run{}); });
     record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
     interrupts.disconnect();
-    snapshots = retire(devices);
+    snapshots = retire_devices();
     updates.reset();  // the last handles of actors go before their system does
   }
   if (options.progress) {
@@ -439,6 +452,11 @@ report session::run() {
   trace spans;
   const auto record = state_->execute(spans);
   auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
+  if (!record.stuck.empty() && !state_->options.output.empty()) {
+    const auto file = state_->options.output / "stuck.txt";
+    write_atomically(file, [&](std::ostream& out) { out << record.aborted.text << "\n\n" << record.stuck; });
+    r.notes.push_back("who held what when the run was stuck: " + file.string());
+  }
   r.name = state_->options.name;
   r.seed = state_->options.seed;
   r.load = loaded;

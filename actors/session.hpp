@@ -2,6 +2,7 @@
 // The public facade: devices + models + policy -> run -> report.
 
 #include "actors/events.hpp"
+#include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/report.hpp"
 #include "actors/simulation/forecast.hpp"
@@ -49,6 +50,8 @@ struct session_options {
   checkpoint_options checkpoint{};
   bool resume = false;                ///< go on from the newest checkpoints under `output`, where there are any
   duration stall_limit = std::chrono::minutes(10);  ///< a run without any progress for so long ends with a fault
+  watch_limits watch{};               ///< when a device that gives no sign of life counts as lost
+  duration stop_limit = std::chrono::seconds(10);   ///< at the end a device that still computes is awaited no longer
 };
 
 /// When a model is evaluated on its validation data, and on how much of it (from its beginning, in whole micro-batches).

@@ -11,8 +11,13 @@
 
 namespace hydra {
 
-scheduler_actor spawn_scheduler(caf::actor_system& system, std::unique_ptr<policy> chosen, const run_services& services,
-                                const reporter_actor& reporter);
+struct scheduler_setup {
+  std::unique_ptr<policy> chosen;
+  watch_limits watch;
+  reporter_actor reporter;
+  supervisor_actor supervisor;
+};
+scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup);
 
 optimizer_actor spawn_optimizer(caf::actor_system& system, const run_services& services);
 
@@ -50,6 +55,7 @@ struct task_setup {
   controller_actor controller;     ///< null: steps are not observed
   checkpoint_actor checkpointer;   ///< null: nothing is saved
   supervisor_actor supervisor;
+  duration callback_limit{};     ///< zero: the controller may take for ever
 };
 task_actor spawn_model_task(caf::actor_system& system, const run_services& services, const task_setup& setup);
 
@@ -63,6 +69,7 @@ controller_actor spawn_controller(caf::actor_system& system, const run_services&
 
 struct checkpointer_setup {
   checkpoint_store* store = nullptr;
+  memory_actor memory;
   optimizer_actor optimizer;
   reporter_actor reporter;
 };
@@ -84,8 +91,13 @@ struct reporter_setup {
 };
 reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
 
-/// Waits for crew_assembled, then starts the run. `halt_limit`: how long a halted run may take to be saved; zero: no limit.
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration halt_limit);
+/// Zero: no limit.
+struct supervisor_limits {
+  duration halt{};       ///< how long a halted run may take to be saved
+  duration callback{};   ///< as a task's
+};
+/// Waits for crew_assembled, then starts the run.
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_limits& limits);
 
 /// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets
 /// the record when every model has ended and the actors are shut down.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace hydra {
@@ -14,8 +15,8 @@ class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
 
-  supervisor(caf::actor_config& config, run_services services, duration halt_limit)
-      : super(config), services_(std::move(services)), halt_limit_(halt_limit) {}
+  supervisor(caf::actor_config& config, run_services services, const supervisor_limits& limits)
+      : super(config), services_(std::move(services)), limits_(limits) {}
 
   static constexpr const char* actor_name = "supervisor";
   const char* name() const override { return actor_name; }
@@ -23,8 +24,9 @@ class supervisor final : public supervisor_actor::base {
   behavior_type make_behavior() override {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
     return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_model_ended),
+            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_silent),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
-            guarded(this, &supervisor::on_halt_overdue)};
+            guarded(this, &supervisor::on_run_stalled),    guarded(this, &supervisor::on_halt_overdue)};
   }
 
   void on_exit() override { crew_ = {}; }
@@ -83,14 +85,29 @@ class supervisor final : public supervisor_actor::base {
       return;
     }
     abort(m.why, m.save);
-    if (m.save && halt_limit_ > duration{}) {
-      delayed_send(this, halt_limit_, halt_overdue{});
+    if (m.save && limits_.halt > duration{}) {
+      delayed_send(this, limits_.halt, halt_overdue{});
     }
+  }
+
+  /// Who is asked before it hears of the halt says what it held when nothing went on.
+  void on_run_stalled(const run_stalled& m) {
+    const tell_state question{m.reporter};
+    for (const auto& task : crew_.tasks) {
+      send(task, question);
+    }
+    for (const auto& device : alive_) {
+      send(crew_.devices[device.value], question);
+    }
+    send(crew_.scheduler, question);
+    send(crew_.memory, question);
+    send(crew_.optimizer, question);
+    on_run_aborted({m.why, true});
   }
 
   void on_halt_overdue(const halt_overdue&) {
     if (!ending_) {
-      abort({fault_code::internal, "the run could not be saved within " + to_string(halt_limit_)}, false);
+      abort({fault_code::internal, "the run could not be saved within " + to_string(limits_.halt)}, false);
     }
   }
 
@@ -115,24 +132,59 @@ class supervisor final : public supervisor_actor::base {
         return;
       }
     }
-    host_.erase(m.source);
-    if (!ending_) {
+    if (crew_.controller && crew_.controller.address() == m.source) {
+      lose_controller("its actor is gone");
+      return;
+    }
+    const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
+    if (awaited && !ending_) {
       on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}});
     }
     end_reporter_if_alone();
   }
 
-  void on_device_down(device_id device) {
-    alive_.erase(device);
+  void on_device_down(device_id device) { lose(device, {fault_code::device_lost, "the device is gone"}); }
+
+  /// Its DEVICE may still be well, what is behind it is not.
+  void on_device_given_up(const device_given_up& m) {
+    lose(m.device, m.why);
+    end_actor(crew_.devices.at(m.device.value));
+  }
+
+  void lose(device_id device, const fault& why) {
+    if (alive_.erase(device) == 0) {
+      return;
+    }
     if (ending_) {
       end_host_if_devices_are_gone();
       return;
     }
-    services_.log->warn("device {} is lost; its units go elsewhere", device.value);
-    send(crew_.memory, device_lost{device, {fault_code::device_lost, "the device is gone"}});
+    services_.log->warn("device {} is lost ({}); its units go elsewhere", device.value, why.text);
+    send(crew_.memory, device_lost{device, why});
     if (alive_.empty()) {
-      on_run_aborted({{fault_code::device_lost, "the last device is gone"}, true});
+      on_run_aborted({{fault_code::device_lost, "the last device is gone: " + why.text}, true});
     }
+  }
+
+  void on_controller_silent(const controller_silent& m) {
+    lose_controller("a callback has not returned for " + to_string(m.lasted));
+  }
+
+  /// Once. It may still be in a callback: nobody waits for it any more.
+  void lose_controller(const std::string& why) {
+    if (!crew_.controller) {
+      return;
+    }
+    if (!ending_) {
+      services_.log->warn("the controller is lost ({}); the run goes on without callbacks", why);
+    }
+    host_.erase(crew_.controller.address());
+    send(crew_.controller, shut_down{});
+    crew_.controller = nullptr;
+    for (const auto& task : crew_.tasks) {
+      send(task, controller_lost{});
+    }
+    end_reporter_if_alone();
   }
 
   // -- the end ---------------------------------------------------------------------------------------------------------
@@ -160,6 +212,9 @@ class supervisor final : public supervisor_actor::base {
     send(crew_.data, shut_down{});
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
+      if (limits_.callback > duration{}) {
+        delayed_send(this, limits_.callback, controller_silent{limits_.callback});
+      }
     }
     if (crew_.checkpointer) {
       send(crew_.checkpointer, shut_down{});
@@ -176,7 +231,7 @@ class supervisor final : public supervisor_actor::base {
   }
 
   run_services services_;
-  duration halt_limit_;                   ///< zero: none
+  supervisor_limits limits_;
   crew_assembled crew_;
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer that live
@@ -189,8 +244,8 @@ class supervisor final : public supervisor_actor::base {
 
 }  // namespace
 
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration halt_limit) {
-  return system.spawn<supervisor>(services, halt_limit);
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_limits& limits) {
+  return system.spawn<supervisor>(services, limits);
 }
 
 }  // namespace hydra

@@ -1,5 +1,7 @@
 #include "actors/task_books.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -128,6 +130,22 @@ std::optional<batch_range> task_books::wanted_round() {
     next_round_ = {next_round_.step + 1, 0};
   }
   return std::nullopt;
+}
+
+std::string task_books::describe() const {
+  std::string text;
+  for (const auto& f : flights_) {
+    text += fmt::format("{} is on device {}\n", to_string(f.what), f.device.value);
+  }
+  if (announced_) {
+    return text + fmt::format("{} is announced and not placed\n", to_string(*announced_));
+  }
+  if (units_.at_end(next_) || given_up_) {
+    return text;
+  }
+  const auto next = units_.unit_at(next_, attempt_);
+  return text + fmt::format("{} comes next: its batch is {}, version {} of its shard is at home\n", to_string(next),
+                            batch_is_home(next) ? "at home" : "awaited", versions_[next.shard.value].value);
 }
 
 bool task_books::finished() const {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace hydra {
@@ -42,6 +43,8 @@ class task_books {
   void version_at_home(shard_index shard, version_index version);
   void batch_at_home(const batch_range& range);
   void acknowledged(step_index step);
+  /// From now on steps are not acknowledged.
+  void unobserved() noexcept { observed_ = false; }
   /// The model ends after `steps` completed steps (never more than planned).
   void stop_after(std::uint32_t steps);
   /// Nothing more is announced; flights may still complete.
@@ -60,6 +63,8 @@ class task_books {
   bool drained() const noexcept { return flights_.empty(); }
   /// The first unit that has not completed.
   unit_position committed() const;
+  /// What is on devices and what is waited for, a line each, for a stuck run.
+  std::string describe() const;
   /// All shards have the same version, after a step: the version that makes the next one begin.
   std::optional<std::uint32_t> whole_version() const;
   std::uint32_t completed_steps() const noexcept { return completed_steps_; }

@@ -4,6 +4,7 @@
 #include "partition/checkpoint_names.hpp"
 #include "partition/saved_model.hpp"
 #include "runtime/durable_folder.hpp"
+#include "runtime/leftovers.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>
@@ -176,6 +177,9 @@ checkpoint_folder::checkpoint_folder(file_system& files, fs::path root, std::uin
 void checkpoint_folder::save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) {
   const auto of_model = checkpoints_of(root_, c.what->name);
   make_folders(files_, of_model);
+  if (swept_.insert(of_model).second) {
+    remove_leftovers(files_, of_model);
+  }
   durable_folder folder(files_, next_place(of_model, c.standing.step));
   for (auto s = c.what->size(); s-- > 0;) {
     write_shard(folder, c, s);
@@ -188,20 +192,20 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
   drop_old(of_model);
 }
 
-/// The newest `keep`, and the newest that any cuts can take up.
+/// The newest `keep`, and the newest that any cuts can take up. What cannot be removed now is tried again by the next one:
+/// this checkpoint is complete.
 void checkpoint_folder::drop_old(const fs::path& of_model) {
   bool any_cuts = false;
   std::size_t kept = 0;
   for (const auto& folder : list_checkpoints(of_model)) {
-    const bool wanted = kept < keep_ || !any_cuts;
+    const bool wanted = kept++ < keep_ || !any_cuts;
     try {
+      if (!wanted) {
+        files_.remove_all(folder);
+      }
       any_cuts = any_cuts || (wanted && read_checkpoint(folder).any_cuts());
     } catch (const fault_error&) {
       // A damaged one counts for nothing.
-    }
-    ++kept;
-    if (!wanted) {
-      files_.remove_all(folder);
     }
   }
 }

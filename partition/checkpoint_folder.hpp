@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ class checkpoint_folder final : public checkpoint_store {
   file_system& files_;
   std::filesystem::path root_;
   std::uint32_t keep_;
+  std::set<std::filesystem::path> swept_;   ///< of what killed runs have left
 };
 
 /// The folder of a model's checkpoints: characters that no file name should have are written as %XX.

@@ -90,7 +90,7 @@ class virtual_device final : public device {
   void on_completion(completion_sink sink) override;
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override;
   memory_usage memory() const noexcept override { return {account_.used(), account_.peak(), account_.limit()}; }
-  void stop() noexcept override;
+  bool stop(duration limit) noexcept override;
 
  private:
   /// What a queue's thread has to do next: run the job, or only complete it with this verdict.
@@ -135,7 +135,7 @@ virtual_device::virtual_device(device_info info, int threads) : info_(std::move(
 }
 
 virtual_device::~virtual_device() {
-  stop();
+  stop({});
   {
     const std::lock_guard lock{mutex_};
     closing_ = true;
@@ -159,12 +159,11 @@ ticket virtual_device::submit(queue_kind queue, operation op, std::span<const ti
   return id;
 }
 
-void virtual_device::stop() noexcept {
-  {
-    const std::lock_guard lock{mutex_};
-    stopped_ = true;
-  }
+bool virtual_device::stop(duration limit) noexcept {
+  std::unique_lock lock{mutex_};
+  stopped_ = true;
   changed_.notify_all();
+  return changed_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
 }
 
 void virtual_device::check(std::span<const ticket> after) const {

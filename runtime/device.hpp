@@ -13,7 +13,8 @@
 //    thread; a charge beyond info().memory throws out_of_memory and leaves nothing behind;
 //  * the thread that runs computations calls at::get_num_threads() once, then at::set_num_threads(n) with a fixed n (1
 //    unless the user chose another): another number of threads may sum in another order and give other bits;
-//  * after stop(), operations that have not begun complete with fault cancelled; stop() does not wait;
+//  * after stop(limit), operations that have not begun complete with fault cancelled; it returns true as soon as all that
+//    was submitted has completed, false at the limit if something still runs (a computation that hangs);
 //  * the destructor waits for the operation that is running on each queue, then joins; no completion after it.
 
 #include "runtime/bytes.hpp"
@@ -77,8 +78,10 @@ class device {
 
   virtual memory_usage memory() const noexcept = 0;
 
-  /// Gives up all that has not begun. Idempotent.
-  virtual void stop() noexcept = 0;
+  /// Gives up all that has not begun and waits, no longer than `limit` (zero: not at all), for what runs. True: all that
+  /// was submitted has completed, the destructor will not wait. False: something still runs; who must not wait for it
+  /// never destroys the device, because its threads use it. Any number of times, but not from a thread of the device.
+  virtual bool stop(duration limit) noexcept = 0;
 };
 
 }  // namespace hydra

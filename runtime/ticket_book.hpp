@@ -24,6 +24,7 @@ class ticket_book {
   bool knows(ticket t) const noexcept { return t.value <= last_; }
   bool completed(ticket t) const { return !outstanding_.contains(t.value); }
   bool failed(ticket t) const;
+  bool all_completed() const noexcept { return outstanding_.empty(); }
 
   std::size_t failed_runs() const noexcept { return failed_.size(); }
 

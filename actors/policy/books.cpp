@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace hydra {
@@ -45,7 +47,10 @@ books::books(std::unique_ptr<policy> chosen) : policy_(std::move(chosen)) {}
 
 // -- devices and models ----------------------------------------------------------------------------------------------
 
-void books::add_device(device_id device, double speed) { devices_[device].speed = speed; }
+void books::add_device(device_id device, double speed, byte_rate link) {
+  devices_[device].speed = speed;
+  devices_[device].link = link;
+}
 
 void books::add_model(model_id model) {
   models_.try_emplace(model);
@@ -65,6 +70,9 @@ void books::remove_model(model_id model) {
 bool books::unit_ready(const ready_unit& u, time_point now) {
   auto* m = find(u.next.model);
   const bool accepted = m != nullptr && m->announce(u, now);
+  if (accepted && u.avoid && devices_.size() > 1) {
+    policy_->unit_avoids(u.next.model, *u.avoid);
+  }
   refresh(u.next.model);
   return accepted;
 }
@@ -208,13 +216,13 @@ std::optional<placement> books::ask(const device_state& device, const policy_vie
     throw fault_error{fault_code::internal, "policy " + policy_->name() + " chose candidate " +
                                                 std::to_string(*choice) + " of " + std::to_string(candidates.size())};
   }
-  return place(unit{candidates[*choice].next}, device.device);
+  return place(unit{candidates[*choice].next}, device.device, view.now);
 }
 
-placement books::place(const unit& u, device_id device) {
+placement books::place(const unit& u, device_id device, time_point now) {
   auto& model = models_.at(u.model);
   const auto available = model.available_since();
-  model.place(device);
+  model.place(device, now);
   --devices_.at(device).credits;
   refresh(u.model);
   return {.next = u, .device = device, .available = available};
@@ -228,8 +236,8 @@ void books::refresh(model_id model) {
     return;
   }
   if (const auto& u = m->announced()) {
-    candidates_.put(candidate_of(*u, m->available_since()), m->bound_to(),
-                    residency_.holders(parameter_block(u->next)));
+    const candidate_list::limits who{.bound_to = m->bound_to(), .avoid = devices_.size() > 1 ? u->avoid : std::nullopt};
+    candidates_.put(candidate_of(*u, m->available_since()), who, residency_.holders(parameter_block(u->next)));
   } else {
     candidates_.drop(model);
   }
@@ -282,6 +290,50 @@ bool books::has_credit() const noexcept {
 
 void books::replace_policy(std::unique_ptr<policy> p) { policy_ = std::move(p); }
 
-bool books::starved() const { return flight_count() == 0 && ready_count() > 0 && has_credit(); }
+bool books::starved() const {
+  const auto may_work = [this](const auto& d) { return d.second.credits > 0 && candidates_.any_for(d.first); };
+  return flight_count() == 0 && std::ranges::any_of(devices_, may_work);
+}
+
+std::vector<device_load> books::loads() const {
+  std::map<device_id, device_load> loads;
+  for (const auto& [model, book] : models_) {
+    for (const auto& f : book.flights()) {
+      const auto d = devices_.find(f.device);
+      if (d == devices_.end()) {
+        continue;
+      }
+      const auto expected = time_on(d->second.speed, f.cost) + 2 * d->second.link.time_for(f.bytes);  // there and back
+      auto& load = loads
+                       .try_emplace(f.device, device_load{.device = f.device,
+                                                          .computes = d->second.running.has_value(),
+                                                          .since = f.placed})
+                       .first->second;
+      load.since = std::min(load.since, f.placed);
+      load.longest = std::max(load.longest, expected);
+    }
+  }
+  std::vector<device_load> all;
+  std::ranges::copy(std::views::values(loads), std::back_inserter(all));
+  return all;
+}
+
+std::string books::describe() const {
+  std::string text;
+  for (const auto& [id, d] : devices_) {
+    text += "device " + std::to_string(id.value) + " has given " + std::to_string(d.credits) + " credits and computes " +
+            (d.running ? to_string(*d.running) : "nothing") + "\n";
+  }
+  for (const auto& [id, m] : models_) {
+    if (m.announced()) {
+      text += to_string(m.announced()->next) + " is announced" +
+              (m.bound_to() ? " for device " + std::to_string(m.bound_to()->value) : "") + "\n";
+    }
+    for (const auto& f : m.flights()) {
+      text += to_string(f.what) + " was placed on device " + std::to_string(f.device.value) + "\n";
+    }
+  }
+  return text;
+}
 
 }  // namespace hydra

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace hydra {
@@ -23,7 +24,8 @@ class books {
 
   // -- devices and models ------------------------------------------------------------------------------------------
   /// A device starts without credit: it gives its staging slots one by one, by device_freed.
-  void add_device(device_id device, double speed);
+  /// `link` zero: copies are not counted in loads().
+  void add_device(device_id device, double speed, byte_rate link = {});
   void add_model(model_id model);
   /// Drops what the model has announced; its flights stay until they complete.
   void remove_model(model_id model);
@@ -59,17 +61,22 @@ class books {
   std::size_t device_count() const noexcept { return devices_.size(); }
   std::vector<flight> flights_of(model_id model) const;
   std::uint32_t credits(device_id device) const;
+  /// Of the devices that hold flights, in the order of their ids.
+  std::vector<device_load> loads() const;
   const policy& chosen() const noexcept { return *policy_; }
   /// Replaces the policy (watchdog, plug-in beyond its limit).
   void replace_policy(std::unique_ptr<policy> p);
-  /// True if nothing is in flight although units are ready and a device has credit: the policy refuses to work.
+  /// True if nothing is in flight although a device has credit and may stage a unit: the policy refuses to work.
   bool starved() const;
+  /// Credits, what computes and what is announced, a line each, for a stuck run.
+  std::string describe() const;
   /// How often the policy was asked.
   std::uint64_t decisions() const noexcept { return decisions_; }
 
  private:
   struct device_book {
     double speed = 1.0;
+    byte_rate link;
     std::uint32_t credits = 0;
     std::optional<unit> running;
     std::optional<model_id> last;  ///< the model it computed last
@@ -85,7 +92,7 @@ class books {
   std::vector<device_state> view_devices(time_point now) const;
   std::vector<std::size_t> asking_order(const std::vector<device_state>& devices) const;
   std::optional<placement> ask(const device_state& device, const policy_view& view);
-  placement place(const unit& u, device_id device);
+  placement place(const unit& u, device_id device, time_point now);
 
   std::unique_ptr<policy> policy_;
   std::map<device_id, device_book> devices_;

@@ -12,13 +12,15 @@
 namespace hydra {
 
 /// A unit announced by its model task. `after`: only that device may stage it while the books show a flight of the
-/// model there (its predecessor is not yet complete); void otherwise.
+/// model there (its predecessor is not yet complete); void otherwise. `avoid`: an attempt at it has failed there, so any
+/// other device may stage it; void while there is no other.
 struct ready_unit {
   unit next;
   std::optional<device_id> after;
   duration remaining{};
   duration cost{};
   byte_count bytes;  ///< parameters of the shard
+  std::optional<device_id> avoid{};
 };
 
 /// A decision: stage `next` on `device`.
@@ -35,6 +37,16 @@ struct flight {
   unit what;
   device_id device;
   duration cost{};
+  byte_count bytes{};     ///< parameters of the shard
+  time_point placed{};
+};
+
+/// What a device holds, for those who watch it.
+struct device_load {
+  device_id device;
+  bool computes = false;
+  time_point since;       ///< when the oldest of its flights was placed
+  duration longest{};     ///< expected of one of its flights there: computation, and copies as far as the link says
 };
 
 /// What the loss of a unit or device undoes of one model.

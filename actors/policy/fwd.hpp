@@ -4,14 +4,18 @@
 //
 // Read in this order: policy (what a policy sees and says), sharded_lrtf (the smallest useful one), catalog (the table),
 // flight and model_book (one model: announced unit, flights, attempts), books (all models and devices: credits and
-// decisions), candidate_list and residency (what makes decisions cheap), bounds (how good a schedule can be at best).
+// decisions), candidate_list and residency (what makes decisions cheap), device_health and device_watch (which devices
+// throw or are silent), bounds (how good a schedule can be at best).
 
 namespace hydra {
 
 class books;
+class device_health;
+class device_watch;
 class policy;
 struct bounds;
 struct candidate;
+struct device_load;
 struct flight;
 struct model_loss;
 struct placement;

@@ -44,8 +44,9 @@ void model_book::leave() {
   left_ = true;
 }
 
-flight model_book::place(device_id device) {
-  const flight f{.what = announced_->next, .device = device, .cost = announced_->cost};
+flight model_book::place(device_id device, time_point now) {
+  const flight f{
+      .what = announced_->next, .device = device, .cost = announced_->cost, .bytes = announced_->bytes, .placed = now};
   remaining_ = std::max(remaining_ - f.cost, duration::zero());
   announced_.reset();
   flights_.insert(place_for(flights_, f.what), f);

@@ -19,7 +19,7 @@ class model_book {
   /// The model announces no more; its flights stay.
   void leave();
   /// The announced unit becomes a flight.
-  flight place(device_id device);
+  flight place(device_id device, time_point now);
   /// False if there is no such flight.
   bool complete(const unit& u, time_point now);
 

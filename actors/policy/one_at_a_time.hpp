@@ -26,6 +26,7 @@ class one_at_a_time final : public policy {
   }
 
   void model_left(model_id model) override { inside_->model_left(model); }
+  void unit_avoids(model_id model, device_id device) override { inside_->unit_avoids(model, device); }
   void device_left(device_id device) override { inside_->device_left(device); }
 
  private:

@@ -65,6 +65,9 @@ class policy {
   /// A model will announce no more units.
   virtual void model_left(model_id) {}
 
+  /// A unit of the model has failed there: another device will be offered it, this one will not.
+  virtual void unit_avoids(model_id, device_id) {}
+
   /// A device is lost.
   virtual void device_left(device_id) {}
 };

@@ -28,6 +28,11 @@ class whole_model final : public policy {
     std::erase_if(bound_, [model](const auto& entry) { return entry.second == model; });
   }
 
+  /// A device that fails is free for another model, and its model for another device.
+  void unit_avoids(model_id model, device_id device) override {
+    std::erase_if(bound_, [=](const auto& entry) { return entry.first == device && entry.second == model; });
+  }
+
   void device_left(device_id device) override { bound_.erase(device); }
 
  private:

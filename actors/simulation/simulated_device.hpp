@@ -27,7 +27,7 @@ class simulated_device final : public device {
   void on_completion(completion_sink) override {}
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override;
   memory_usage memory() const noexcept override { return {{}, {}, info_.memory}; }
-  void stop() noexcept override { stopped_ = true; }
+  bool stop(duration) noexcept override { return stopped_ = true; }  // nothing ever runs
 
  private:
   struct outcome {

@@ -132,11 +132,16 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   for (std::size_t i = 0; i < setup.resumed.size(); ++i) {
     run.models[i].memory = setup.resumed[i].memory;
     run.models[i].standing = setup.resumed[i].standing;
+    for (auto& [id, bytes] : run.models[i].memory.boundaries) {
+      bytes = arena_->allocate(run.models[i].what->plan.bytes_of(id), to_string(id));
+    }
   }
   run.chosen = std::move(setup.chosen);
   run.pipeline = setup.pipeline;
   run.callbacks = std::move(setup.callbacks);
   run.checkpoints = setup.checkpoints;
+  run.callback_limit = setup.callback_limit;
+  run.watch = setup.watch;
   run.detached = false;
   return run;
 }

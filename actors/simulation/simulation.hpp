@@ -54,6 +54,8 @@ struct simulation_setup {
   std::vector<step_callback> callbacks;
   checkpoint_setup checkpoints{};
   std::vector<model_checkpoint> resumed{};   ///< of models in the order of `models`: where they begin; empty: at the start
+  duration callback_limit{};         ///< zero: none
+  watch_limits watch{.minimum = {}};
 };
 
 /// A run that can be stepped. Not thread-safe.

@@ -1,6 +1,7 @@
 #include "apps/commands/bench.hpp"
 
 #include "apps/bench/ablation.hpp"
+#include "apps/bench/checkpoints.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/workload/place.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 struct bench_options {
   std::string name;
   int repeats = 3;
+  std::string workload;
   bool json = false;
 };
 
@@ -33,6 +35,12 @@ void run_overlap(const bench_options& o) { print(measure_overlap({.repeats = o.r
 
 void run_ablation(const bench_options& o) { print(measure_ablation({.repeats = o.repeats}), o.json); }
 
+void run_checkpoints(const bench_options& o) {
+  checkpoints_bench_options c{.repeats = o.repeats};
+  if (!o.workload.empty()) c.workload = o.workload;
+  print(measure_checkpoints(c), o.json);
+}
+
 struct bench_entry {
   std::string name;
   std::string help;
@@ -42,6 +50,8 @@ struct bench_entry {
 const std::vector<bench_entry>& benches() {
   static const std::vector<bench_entry> all{
       {"overlap", "makespan / bound of 1 to 8 models on a device whose link is fast or slow", run_overlap},
+      {"checkpoints", "makespan of the quickstart with a checkpoint of each model every minute, over that without",
+       run_checkpoints},
       {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
   };
   return all;
@@ -68,6 +78,7 @@ command_action declare_bench(CLI::App& app) {
   app.add_option("name", o->name, help)->required();
   app.add_option("--repeats", o->repeats, "runs of each cell, of which the median is told (3)")
       ->check(CLI::Range(1, 1000));
+  app.add_option("--workload", o->workload, "checkpoints: of another workload file (apps/workloads/quickstart.toml)");
   app.add_flag("--json", o->json, "JSON instead of a table");
   return [o] { return bench(*o); };
 }

@@ -28,18 +28,23 @@ class thread_device final : public hydra::device {
   }
 
   ~thread_device() override {
-    stop();
+    stop({});
     set(closing_);
     for (std::thread& t : threads_) t.join();
   }
 
   const hydra::device_info& info() const noexcept override { return info_; }
-  void stop() noexcept override { set(stopped_); }
   hydra::memory_usage memory() const noexcept override { return {account_.used(), account_.peak(), account_.limit()}; }
 
   void on_completion(hydra::completion_sink sink) override {
     const std::lock_guard lock{mutex_};
     sink_ = std::move(sink);
+  }
+
+  bool stop(hydra::duration limit) noexcept override {
+    set(stopped_);
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
   }
 
   hydra::ticket submit(hydra::queue_kind queue, hydra::operation op, std::span<const hydra::ticket> after) override {

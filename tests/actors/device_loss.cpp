@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace hydra;
@@ -117,7 +119,7 @@ TEST_CASE("when the last device dies the run ends and every model says why", "[l
       REQUIRE(m.ended);
       const bool finished = !m.why && m.steps == 2;
       REQUIRE((finished || m.why.code == fault_code::device_lost));
-      REQUIRE((finished || m.why.text == "the last device is gone"));
+      REQUIRE((finished || m.why.text == "the last device is gone: the device is gone"));
     }
   }
 }
@@ -233,7 +235,221 @@ TEST_CASE("an operation that runs out of memory twice ends its model, and no oth
   fail_every_operation({.queue = {}, .again = true}, [](failed_run& r) { only_victim_failed(r, "injected"); });
 }
 
-TEST_CASE("an operation that fails otherwise ends its model, and no other", "[loss]") {
-  fail_every_operation({.queue = {}, .code = fault_code::internal},
+TEST_CASE("an operation that throws once is tried again, whichever it is", "[loss]") {
+  const auto code = GENERATE(fault_code::internal, fault_code::io);
+  fail_every_operation({.queue = {}, .code = code}, [](failed_run& r) {
+    REQUIRE(unfinished(*r.s, small_models()) == "");
+    REQUIRE(out_of_order(*r.s, small_models()) == "");
+  });
+}
+
+TEST_CASE("an operation that throws on every device ends its model after three attempts, and no other", "[loss]") {
+  fail_every_operation({.queue = {}, .code = fault_code::internal, .again = true}, [](failed_run& r) {
+    only_victim_failed(r, "injected (it has failed 3 times, the last time on device ");
+    REQUIRE((r.s->record()->devices[0].retired && r.s->record()->devices[1].retired));
+  });
+}
+
+TEST_CASE("what would fail again ends its model at once, and no other", "[loss]") {
+  fail_every_operation({.queue = {}, .code = fault_code::bad_input},
                        [](failed_run& r) { only_victim_failed(r, "injected"); });
+}
+
+// -- devices that throw, or say nothing -----------------------------------------------------------------------------------
+
+namespace {
+
+/// All operations of a device from the n-th on throw. The number of operations it was given in `operations`.
+void break_device(simulation& s, std::size_t device, std::size_t n, std::size_t& operations) {
+  s.device_at(device).inject([n, &operations](queue_kind, const operation&) {
+    return operations++ >= n ? fault{fault_code::internal, "the device is broken"} : fault{};
+  });
+}
+
+/// Of all operations of a device from the n-th on nothing is heard.
+void silence_device(simulation& s, std::size_t device, std::size_t n, std::size_t& operations) {
+  s.device_at(device).deliver_by([actor = s.actors().devices[device], n, &operations](queue_kind, duration delay,
+                                                                                       const completion& c) {
+    if (operations++ < n) {
+      caf::delayed_anon_send(actor, delay, operation_completed{c});
+    }
+  });
+}
+
+using trouble = void (*)(simulation&, std::size_t, std::size_t, std::size_t&);
+
+/// For each operation of each device: the trouble begins there, all models finish, in order, once. `setup` makes the run.
+void trouble_at_every_operation(trouble begin, const std::function<simulation_setup()>& setup,
+                                const std::function<void(const simulation&, std::size_t victim, std::size_t n)>& check) {
+  for (std::size_t victim = 0; victim < 2; ++victim) {
+    std::size_t operations = 1;
+    for (std::size_t n = 0; n < operations; ++n) {
+      INFO("device " << victim << " operation " << n);
+      operations = 0;
+      auto made = setup();
+      const auto slots = made.pipeline.slots;
+      simulation s(std::move(made));
+      begin(s, victim, n, operations);
+      std::string complaint;
+      run_disturbed(s, std::size_t(-1), {}, slots, complaint);
+      REQUIRE(complaint == "");
+      REQUIRE(unfinished(s, small_models()) == "");
+      REQUIRE(out_of_order(s, small_models()) == "");
+      check(s, victim, n);
+    }
+  }
+}
+
+simulation_setup watched_run(std::uint32_t slots) {
+  auto setup = small_run(2, slots);
+  setup.watch = {.minimum = 300us, .factor = 5};
+  return setup;
+}
+
+bool is_lost(const simulation& s, std::size_t device) { return !s.record()->devices[device].retired; }
+
+}  // namespace
+
+TEST_CASE("a device that throws whatever it is given, from any operation on, is lost; the other one does it all",
+          "[loss]") {
+  const auto slots = GENERATE(1U, 2U);
+  trouble_at_every_operation(
+      break_device, [slots] { return small_run(2, slots); },
+      [](const simulation& s, std::size_t victim, std::size_t n) {
+        REQUIRE_FALSE(is_lost(s, 1 - victim));
+        REQUIRE((n > 0 || is_lost(s, victim)));
+      });
+}
+
+TEST_CASE("the only device is kept although it throws whatever it is given: every model says so", "[loss]") {
+  auto setup = small_run(1, 1);
+  simulation s(std::move(setup));
+  std::size_t operations = 0;
+  break_device(s, 0, 30, operations);
+  s.run();
+  REQUIRE(s.record());
+  CHECK_FALSE(is_lost(s, 0));
+  for (const auto& m : s.record()->models) {
+    CHECK(m.why.code == fault_code::internal);
+    CHECK_THAT(m.why.text, Contains("the device is broken (it has failed 3 times, the last time on device 0)"));
+  }
+}
+
+TEST_CASE("a device may fall silent at any operation", "[loss]") {
+  const auto slots = GENERATE(1U, 2U);
+  trouble_at_every_operation(
+      silence_device, [slots] { return watched_run(slots); },
+      [](const simulation& s, std::size_t victim, std::size_t) {
+        REQUIRE(is_lost(s, victim));
+        REQUIRE_FALSE(is_lost(s, 1 - victim));
+      });
+}
+
+TEST_CASE("a device is not called silent in a healthy run, and the watch delays no end", "[loss]") {
+  simulation watched(watched_run(1));
+  watched.run();
+  simulation plain(small_run(2, 1));
+  plain.run();
+  CHECK(makespan(watched) == makespan(plain));
+  CHECK_FALSE((is_lost(watched, 0) || is_lost(watched, 1)));
+  CHECK(watched.record()->leftovers == "");
+}
+
+TEST_CASE("when the last device falls silent the run ends and every model says why", "[loss]") {
+  auto setup = small_run(1, 1);
+  setup.watch = {.minimum = 300us, .factor = 5};
+  simulation s(std::move(setup));
+  std::size_t operations = 0;
+  silence_device(s, 0, 30, operations);
+  s.run();
+  REQUIRE(s.record());
+  for (const auto& m : s.record()->models) {
+    CHECK(m.why.code == fault_code::device_lost);
+    CHECK_THAT(m.why.text, Contains("the last device is gone: it has given no sign of life for "));
+  }
+}
+
+// -- controllers ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Both models are observed; `observe` is the callback.
+simulation_setup observed_run(step_callback observe) {
+  auto setup = small_run(2, 1);
+  setup.callbacks.push_back(std::move(observe));
+  return setup;
+}
+
+void require_finished(simulation& s) {
+  REQUIRE(unfinished(s, small_models()) == "");
+  REQUIRE(out_of_order(s, small_models()) == "");
+  REQUIRE(s.record()->leftovers == "");
+}
+
+/// Lets any actor but the controller run. False if nothing is left to do. Counts in `told` the tasks that hear of its loss.
+bool step_without_controller(simulation& s, int& told) {
+  constexpr std::size_t more_than_actors = 16;
+  for (std::size_t choice = 0; choice < more_than_actors; ++choice) {
+    const auto* actor = s.next(choice);
+    if (actor && actor->id() != s.actors().controller.id()) {
+      const auto m = overhear(s, choice);
+      told += m && m->to.part == role::task && m->get<controller_lost>() ? 1 : 0;
+      return s.step(choice);
+    }
+  }
+  return s.let_time_pass();
+}
+
+}  // namespace
+
+TEST_CASE("a controller may die at any message: the run goes on without callbacks", "[loss]") {
+  for (std::size_t at = 0, messages = 1; at < messages; ++at) {
+    INFO("message " << at);
+    simulation s(observed_run([](const step_completed&, control&) {}));
+    messages = 0;
+    do {
+      if (messages++ == at) {
+        caf::anon_send_exit(s.actors().controller, caf::exit_reason::kill);
+      }
+    } while (s.step());
+    require_finished(s);
+  }
+}
+
+TEST_CASE("a callback that throws is not called again, and nothing else happens", "[loss]") {
+  for (int throws_at = 0; throws_at < 4; ++throws_at) {
+    INFO("call " << throws_at);
+    int calls = 0;
+    simulation s(observed_run([&](const step_completed&, control&) {
+      if (calls++ == throws_at) {
+        throw std::runtime_error("no");
+      }
+    }));
+    s.run();
+    require_finished(s);
+    CHECK(calls == throws_at + 1);
+  }
+}
+
+TEST_CASE("a controller that never answers is awaited once, not longer than its limit", "[loss]") {
+  auto setup = observed_run([](const step_completed&, control&) {});
+  setup.callback_limit = 1ms;
+  simulation s(std::move(setup));
+  int told = 0;
+  while (step_without_controller(s, told)) {
+  }
+  require_finished(s);
+  CHECK(told == 2);
+  CHECK(makespan(s) > 1ms);
+  CHECK(makespan(s) < 2ms);
+}
+
+TEST_CASE("an answer that comes when the controller was given up has no effect", "[loss]") {
+  auto setup = observed_run([](const step_completed& e, control& wishes) { wishes.stop(e.model); });
+  setup.callback_limit = 1ms;
+  simulation s(std::move(setup));
+  int told = 0;
+  while (told < 2 ? step_without_controller(s, told) : s.step()) {
+  }
+  require_finished(s);
 }

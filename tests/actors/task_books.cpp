@@ -222,6 +222,9 @@ TEST_CASE("only the announced unit can be placed") {
   auto next = books.announce()->what;
   next.shard = shard_index{1};
   CHECK_FALSE(books.placed(next, d0));
+  CHECK(books.drained());
+  next.shard = shard_index{0};
+  CHECK(books.placed(next, d0));
   CHECK_FALSE(books.drained());
 }
 

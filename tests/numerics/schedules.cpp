@@ -67,3 +67,18 @@ TEST_CASE("a device that dies at any operation changes no bit", "[schedules][los
     }
   }
 }
+
+TEST_CASE("a device whose computation hangs for ever changes no bit and does not hold the end of the run",
+          "[schedules][loss]") {
+  const auto where = std::make_shared<hanging_point>();
+  const opens_at_exit release{where->go_on};
+  const auto spilled = train_spilled(mixed_workload(), {.devices = {tiny(), tiny()},
+                                                        .second_hangs_at = 5,
+                                                        .hangs = where,
+                                                        .watch = {.minimum = std::chrono::seconds(1)}});
+  REQUIRE(where->entered.wait());
+  require_plain_bits(spilled);
+  REQUIRE(spilled.summary.devices[1].lost);
+  where->go_on.open();  // what it completes now reaches nobody
+  REQUIRE(where->left.wait());
+}

@@ -67,7 +67,7 @@ TEST_CASE("a device that never answers is not awaited beyond the limit") {
   fake_device silent(fake_info(1_MiB), fake_device::drive::by_hand);
   device* const devices[] = {&silent};
   CHECK_THROWS_WITH(pilot(devices, 1ns).setting(), Contains("has not ended within"));
-  silent.stop();
+  silent.stop({});
   silent.drain();
 }
 

@@ -215,7 +215,7 @@ TEST_CASE("stop cancels at once what waits for a running operation") {
   });
   const ticket waiting = b.submit(queue_kind::h2d, [] {}, {}, {running});
   REQUIRE(entered.wait());
-  b.dev->stop();
+  b.dev->stop({});
   REQUIRE(b.log.wait_for(waiting).error.code == fault_code::cancelled);  // while the other still runs
   go.open();
   REQUIRE_FALSE(b.log.wait_for(running).error);
@@ -245,7 +245,7 @@ TEST_CASE("a skipped operation says what it was, where, and which ticket failed"
   const ticket failed = b.submit(queue_kind::h2d, [] { throw fault_error{fault_code::io, "on purpose"}; });
   const auto skipped = b.log.wait_for(b.submit(queue_kind::compute, [] {}, {}, {failed}));
   REQUIRE(skipped.error.text == "forward of gpt-a shard 3 did not run on cpu:0: it waits for ticket 1, which failed");
-  b.dev->stop();
+  b.dev->stop({});
   REQUIRE(b.run(queue_kind::compute, [] {}).error.text == "forward of gpt-a shard 3 did not run: cpu:0 was stopped");
 }
 

@@ -62,3 +62,14 @@ TEST_CASE("failures in any order are remembered like in a set") {
   for (std::uint64_t n = 0; n <= 3001; ++n) REQUIRE(book.failed(ticket{n}) == failed.contains(ticket{n}));
   REQUIRE(book.failed_runs() == runs);
 }
+
+TEST_CASE("a book knows when nothing is outstanding") {
+  ticket_book book;
+  REQUIRE(book.all_completed());
+  const ticket first = book.issue();
+  const ticket second = book.issue();
+  book.complete(second, true);
+  REQUIRE_FALSE(book.all_completed());
+  book.complete(first, false);
+  REQUIRE(book.all_completed());
+}

@@ -335,13 +335,39 @@ void stop_gives_up_what_has_not_begun(const device_factory& make) {
   std::vector<ticket> rest;
   for (const auto queue : all_queues) rest.push_back(b.submit(queue, [&] { ++ran; }, {running}));
   REQUIRE(entered.wait());
-  b.dev->stop();
-  b.dev->stop();
+  b.dev->stop({});
+  b.dev->stop({});
   rest.push_back(b.submit(queue_kind::d2h, [&] { ++ran; }));
   go.open();
   REQUIRE_FALSE(b.error_of(running));
   for (const ticket t : rest) REQUIRE(b.error_of(t).code == fault_code::cancelled);
   REQUIRE(ran == 0);
+}
+
+void stop_waits_within_its_limit(const device_factory& make) {
+  gate entered;
+  gate go;
+  bench b{make};
+  const opens_at_exit release{go};
+  b.submit(queue_kind::compute, [&] {
+    entered.open();
+    go.wait();
+  });
+  for (const auto queue : all_queues) b.submit(queue, [] {});
+  REQUIRE(entered.wait());
+  REQUIRE_FALSE(b.dev->stop({}));
+  REQUIRE_FALSE(b.dev->stop(std::chrono::milliseconds{1}));
+  go.open();
+  REQUIRE(b.dev->stop(patience));
+  REQUIRE(b.log.all().size() == 4);  // true means that all of them have been reported
+}
+
+void stop_of_a_device_at_rest_does_not_wait(const device_factory& make) {
+  bench b{make};
+  b.log.wait_for(b.submit(queue_kind::compute, [] {}));
+  const auto start = steady_clock::now();
+  REQUIRE(b.dev->stop(patience));
+  REQUIRE(steady_clock::now() - start < patience);
 }
 
 void the_destructor_waits_for_what_runs(const device_factory& make) {
@@ -390,6 +416,8 @@ constexpr requirement of_all[] = {
     {"a charge beyond the budget is out of memory and leaves nothing behind",
      &a_charge_beyond_the_budget_leaves_nothing_behind},
     {"stop cancels what has not begun and does not wait", &stop_gives_up_what_has_not_begun},
+    {"stop waits for what runs, but no longer than its limit, and says whether it has ended", &stop_waits_within_its_limit},
+    {"stop returns at once when nothing runs", &stop_of_a_device_at_rest_does_not_wait},
     {"the destructor waits for the running operation and completes the rest", &the_destructor_waits_for_what_runs},
 };
 

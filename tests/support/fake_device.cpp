@@ -10,7 +10,7 @@ fake_device::fake_device(device_info info, drive mode) : info_(std::move(info)),
 }
 
 fake_device::~fake_device() {
-  stop();
+  stop({});
   {
     const std::lock_guard lock{mutex_};
     closing_ = true;
@@ -36,12 +36,11 @@ ticket fake_device::submit(queue_kind queue, operation op, std::span<const ticke
   return id;
 }
 
-void fake_device::stop() noexcept {
-  {
-    const std::lock_guard lock{mutex_};
-    stopped_ = true;
-  }
+bool fake_device::stop(duration limit) noexcept {
+  std::unique_lock lock{mutex_};
+  stopped_ = true;
   changed_.notify_all();
+  return changed_.wait_for(lock, mode_ == drive::worker ? limit : duration{}, [this] { return entries_.empty(); });
 }
 
 bool fake_device::step(std::optional<queue_kind> queue) {

@@ -32,7 +32,8 @@ class fake_device final : public device {
   void on_completion(completion_sink sink) override;
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override;
   memory_usage memory() const noexcept override { return {account_.used(), account_.peak(), account_.limit()}; }
-  void stop() noexcept override;
+  /// By hand nobody else lets anything complete: it does not wait.
+  bool stop(duration limit) noexcept override;
 
   // -- by hand ---
 

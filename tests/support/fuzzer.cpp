@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -98,25 +99,50 @@ device_info make_device(rng& random, std::size_t i, byte_count budget) {
 
 // -- what is done to a run ------------------------------------------------------------------------------------------------
 
-/// Completions arrive up to 40 us late: in the order of their queue, those of other queues may be earlier or later.
-void deliver_late(simulation& s, const std::shared_ptr<rng>& random) {
+/// Of the victim's operations from `silent_from` on nothing is heard. Others may arrive up to 40 us late: in the order of
+/// their queue, those of other queues may be earlier or later.
+void deliver(simulation& s, const fuzz_case& run, const std::shared_ptr<rng>& random) {
+  const int latest = run.late_completions ? 40 : 0;
   for (std::size_t i = 0; i < s.actors().devices.size(); ++i) {
     auto last = std::make_shared<std::array<time_point, 3>>();
-    s.device_at(i).deliver_by([&s, i, random, last](queue_kind queue, duration delay, const completion& c) {
+    const bool falls_silent = run.trouble == mishap::device_falls_silent && i == run.victim;
+    auto left = std::make_shared<std::size_t>(falls_silent ? run.trouble_at : std::numeric_limits<std::size_t>::max());
+    s.device_at(i).deliver_by([&s, i, random, last, left, latest](queue_kind queue, duration delay, const completion& c) {
+      if (*left == 0) {
+        return;
+      }
+      --*left;
       auto& at = (*last)[static_cast<std::size_t>(queue)];
-      at = std::max(at, s.now() + delay + std::chrono::microseconds(pick(*random, 0, 40)));
+      at = std::max(at, s.now() + delay + std::chrono::microseconds(latest > 0 ? pick(*random, 0, latest) : 0));
       caf::delayed_anon_send(s.actors().devices[i], at - s.now(), operation_completed{c});
     });
   }
 }
 
-/// The `n`-th operation that is submitted to any device runs out of memory.
-void fail_operation(simulation& s, std::size_t n) {
+/// The `n`-th operation that is submitted to any device fails.
+void fail_operation(simulation& s, std::size_t n, fault_code code) {
   auto left = std::make_shared<std::size_t>(n);
   for (std::size_t i = 0; i < s.actors().devices.size(); ++i) {
-    s.device_at(i).inject([left](queue_kind, const operation&) {
-      return (*left)-- == 0 ? fault{fault_code::out_of_memory, "injected"} : fault{};
+    s.device_at(i).inject([left, code](queue_kind, const operation&) {
+      return (*left)-- == 0 ? fault{code, "injected"} : fault{};
     });
+  }
+}
+
+/// From the `n`-th on all operations of the victim throw.
+void break_device(simulation& s, std::size_t victim, std::size_t n) {
+  auto left = std::make_shared<std::size_t>(n);
+  s.device_at(victim).inject([left](queue_kind, const operation&) {
+    return *left == 0 ? fault{fault_code::internal, "broken"} : (--*left, fault{});
+  });
+}
+
+void inject(simulation& s, const fuzz_case& c) {
+  if (c.trouble == mishap::operation_runs_out_of_memory || c.trouble == mishap::operation_throws) {
+    fail_operation(s, c.trouble_at,
+                   c.trouble == mishap::operation_throws ? fault_code::io : fault_code::out_of_memory);
+  } else if (c.trouble == mishap::device_breaks) {
+    break_device(s, c.victim, c.trouble_at);
   }
 }
 
@@ -126,6 +152,8 @@ void lose(simulation& s, mishap how, std::size_t victim) {
   } else if (how == mishap::device_is_declared_lost) {
     const device_id id{static_cast<std::uint32_t>(victim)};
     post(s.actors().memory, device_lost{id, {fault_code::device_lost, "declared lost"}});
+  } else if (how == mishap::controller_dies && s.actors().controller) {
+    caf::anon_send_exit(s.actors().controller, caf::exit_reason::kill);
   }
 }
 
@@ -207,7 +235,8 @@ std::string interleaved(simulation& s, const std::vector<simulated_model>& model
 std::string left_over(const simulation& s, mishap trouble, std::size_t victim) {
   std::istringstream lines(s.record()->leftovers);
   const auto& text = s.record()->leftovers;
-  const bool lost = trouble == mishap::device_dies || trouble == mishap::device_is_declared_lost;
+  const bool lost = trouble == mishap::device_dies || trouble == mishap::device_is_declared_lost ||
+                    trouble == mishap::device_breaks || trouble == mishap::device_falls_silent;
   for (std::string line; std::getline(lines, line);) {
     const auto has = line.find(" has model ");
     const auto unit = has == std::string::npos ? "" : line.substr(has + 5, line.find(" with ") - has - 5);
@@ -222,7 +251,9 @@ std::string left_over(const simulation& s, mishap trouble, std::size_t victim) {
 
 std::string unretired(const simulation& s, mishap trouble, std::size_t victim) {
   for (std::size_t i = 0; i < s.record()->devices.size(); ++i) {
-    if (!s.record()->devices[i].retired && !(trouble == mishap::device_dies && i == victim)) {
+    const bool may_be_lost = trouble == mishap::device_dies || trouble == mishap::device_breaks ||
+                             trouble == mishap::device_falls_silent;
+    if (!s.record()->devices[i].retired && !(may_be_lost && i == victim)) {
       return fmt::format("device {} did not say goodbye", i);
     }
   }
@@ -275,11 +306,19 @@ void add_devices(fuzz_case& c, rng& random) {
 
 void add_trouble(fuzz_case& c, rng& random) {
   const auto devices = c.setup.devices.size();
-  c.trouble = static_cast<mishap>(pick(random, 0, 3));
-  if (devices == 1 && c.trouble != mishap::operation_runs_out_of_memory) {
+  c.trouble = static_cast<mishap>(pick(random, 0, 7));
+  const bool of_device = c.trouble == mishap::device_dies || c.trouble == mishap::device_is_declared_lost ||
+                         c.trouble == mishap::device_breaks || c.trouble == mishap::device_falls_silent;
+  const bool of_controller = c.trouble == mishap::controller_dies;
+  if ((devices == 1 && of_device) || (of_controller && c.setup.callbacks.empty())) {
     c.trouble = mishap::none;
   }
-  c.trouble_at = pick(random, 0, c.trouble == mishap::operation_runs_out_of_memory ? 100 : 600);
+  const bool at_message = c.trouble == mishap::device_dies || c.trouble == mishap::device_is_declared_lost || of_controller;
+  c.trouble_at = pick(random, 0, at_message ? 600 : 100);
+  if (c.trouble == mishap::device_falls_silent) {
+    c.setup.watch = {.minimum = std::chrono::milliseconds(2), .factor = 20};
+    c.slow_messages = false;  // a device whose messages take as long as that cannot be told from a silent one
+  }
   c.victim = pick(random, 0, devices - 1);
 }
 
@@ -315,19 +354,18 @@ fuzz_case make_case(std::uint32_t seed) {
 std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* told) {
   const auto random = std::make_shared<rng>(seed ^ 0x5bd1e995u);
   const auto models = c.setup.models;
+  const bool observed = !c.setup.callbacks.empty() && c.trouble != mishap::controller_dies;
   const bool works_always = c.setup.chosen->name() != "whole-model";
   const witness_options promises{.slots = c.setup.pipeline.slots,
                                  .untroubled = c.trouble == mishap::none,
                                  .works_always = works_always,
-                                 .observed = !c.setup.callbacks.empty()};
+                                 .observed = observed};
   simulation s(std::move(c.setup));
   protocol_witness witness(s, promises);
-  if (c.late_completions) {
-    deliver_late(s, random);
+  if (c.late_completions || c.trouble == mishap::device_falls_silent) {
+    deliver(s, c, random);
   }
-  if (c.trouble == mishap::operation_runs_out_of_memory) {
-    fail_operation(s, c.trouble_at);
-  }
+  inject(s, c);
   constexpr std::size_t limit = 200'000;
   std::size_t n = 0;
   for (bool goes_on = true; goes_on && n < limit && witness.complaint().empty(); ++n) {

@@ -12,12 +12,21 @@
 namespace hydra::test {
 
 /// What goes wrong in a fuzzed run.
-enum class mishap { none, device_dies, device_is_declared_lost, operation_runs_out_of_memory };
+enum class mishap {
+  none,
+  device_dies,
+  device_is_declared_lost,
+  operation_runs_out_of_memory,
+  operation_throws,
+  device_breaks,          ///< every operation throws from some on
+  device_falls_silent,    ///< of operations from some on nothing is heard
+  controller_dies,
+};
 
 struct fuzz_case {
   simulation_setup setup;
   mishap trouble = mishap::none;
-  std::size_t trouble_at = 0;     ///< message, or operation submitted to any device
+  std::size_t trouble_at = 0;     ///< message, or operation submitted to any device, or to the victim
   std::size_t victim = 0;         ///< device
   bool slow_messages = false;     ///< time passes while messages are on their way
   bool prompt = false;           ///< messages take no time and nothing but the devices is scarce

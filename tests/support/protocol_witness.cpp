@@ -108,6 +108,7 @@ void protocol_witness::on_announced(const unit_ready& m) {
   }
   if (!page.announced || page.announced->attempt <= m.what.attempt) {
     page.announced = m.what;
+    page.avoids = m.avoid;
   }
 }
 
@@ -147,8 +148,19 @@ void protocol_witness::on_staged(const unit& u, std::size_t device) {
 /// Also without the death of its actor: a device may be declared lost.
 void protocol_witness::on_lost(device_id device) { devices_[device.value].lost = true; }
 
+bool protocol_witness::has_room_for(const std::optional<device_id>& avoided) const {
+  const auto lives = [](const device_page& d) { return !d.dead && !d.lost; };
+  const bool alone = std::ranges::count_if(devices_, lives) == 1;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const bool may = alone || !avoided || avoided->value != i;
+    if (lives(devices_[i]) && may && devices_[i].credits > devices_[i].staged) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void protocol_witness::rest() {
-  bool credit = false;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const auto& d = devices_[i];
     if (d.dead || d.lost) {
@@ -158,10 +170,9 @@ void protocol_witness::rest() {
       complain(fmt::format("device {} holds no unit, but {} of its {} credits", i,
                            options_.slots + d.staged - d.credits, options_.slots));
     }
-    credit = credit || d.credits > d.staged;
   }
   for (const auto& m : models_) {
-    if (credit && options_.works_always && m.announced && m.flights.empty()) {
+    if (options_.works_always && m.announced && m.flights.empty() && has_room_for(m.avoids)) {
       complain(to_string(*m.announced) + " waits although a device has credit");
     }
   }

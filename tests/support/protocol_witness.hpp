@@ -40,6 +40,8 @@ class protocol_witness {
   const std::string& complaint() const noexcept { return complaint_; }
 
  private:
+  bool has_room_for(const std::optional<device_id>& avoided) const;
+
   struct device_page {
     std::uint64_t credits = 0;  ///< given back, as the scheduler has heard
     std::uint64_t staged = 0;   ///< units it was told to stage
@@ -52,6 +54,7 @@ class protocol_witness {
     std::set<batch_range> batches;
     std::uint32_t acknowledged = 0;  ///< steps below this
     std::optional<unit> announced;
+    std::optional<device_id> avoids;  ///< that device, while another one lives
     std::set<unit> flights;
   };
 

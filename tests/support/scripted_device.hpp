@@ -23,7 +23,7 @@ class scripted_device final : public device {
   void on_completion(completion_sink sink) override { sink_ = std::move(sink); }
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override;
   memory_usage memory() const noexcept override { return {{}, {}, info_.memory}; }
-  void stop() noexcept override {}
+  bool stop(duration) noexcept override { return pending_.empty(); }
 
   /// What is known of an operation, now or after its end.
   struct submitted {

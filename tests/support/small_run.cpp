@@ -22,10 +22,10 @@ std::string visit_name(unit u) {
 std::string without_attempt(const std::string& detail) { return detail.substr(0, detail.find(" attempt")); }
 
 std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id,
-                         std::uint32_t steps) {
+                         std::uint32_t steps, const model_standing& begins) {
   auto units = units_of(m, model_id{id});
   units.truncate(steps);
-  unit_position next;
+  auto next = units.position_in(begins.step, begins.unit, begins.history.evaluated_after(begins.step));
   for (const auto& s : spans) {
     if (s.track != "model " + m.name) {
       continue;
@@ -119,10 +119,12 @@ std::string unfinished(const simulation& s, const std::vector<simulated_model>& 
   return {};
 }
 
-std::string out_of_order(simulation& s, const std::vector<simulated_model>& models) {
+std::string out_of_order(simulation& s, const std::vector<simulated_model>& models,
+                         const std::vector<model_checkpoint>& begins) {
   const auto spans = spans_of(s, "shard_completed");
   for (std::uint32_t i = 0; i < models.size(); ++i) {
-    if (auto wrong = out_of_order(spans, models[i], i, s.record()->models[i].steps); !wrong.empty()) {
+    if (auto wrong = out_of_order(spans, models[i], i, s.record()->models[i].steps,
+                                      begins.empty() ? model_standing{} : begins[i].standing); !wrong.empty()) {
       return wrong;
     }
   }

@@ -40,7 +40,8 @@ std::size_t evaluations_of(const simulated_model& m);
 /// Every model has ended without fault after all its steps and evaluations; else what is wrong.
 std::string unfinished(const simulation& s, const std::vector<simulated_model>& models);
 
-/// Every unit of every model committed once, each after its predecessor; else what is wrong.
-std::string out_of_order(simulation& s, const std::vector<simulated_model>& models);
+/// Every unit of every model, from where it began, committed once, each after its predecessor; else what is wrong.
+std::string out_of_order(simulation& s, const std::vector<simulated_model>& models,
+                         const std::vector<model_checkpoint>& begins = {});
 
 }  // namespace hydra::test

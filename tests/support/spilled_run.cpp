@@ -79,9 +79,25 @@ std::function<void(std::size_t)> mishap_of(session& s, const run_options& o, std
   return [](std::size_t) {};
 }
 
+/// The pilot's device, which is the first that is made, does not hang.
+void add_hanging_device(session& s, const cpu_device& d, const run_options& options) {
+  const auto made = std::make_shared<int>(0);
+  s.add_device("cpu", [=](const std::string& name) -> std::unique_ptr<device> {
+    auto machine = make_cpu_device(name, d);
+    if ((*made)++ == 0) {
+      return machine;
+    }
+    return std::make_unique<hanging_device>(std::move(machine), *options.second_hangs_at, options.hangs);
+  });
+}
+
 /// `planned` is read while the session runs.
 void build(session& s, const std::vector<exact_case>& models, const run_options& options, const bool& planned) {
   for (std::size_t i = 0; i < options.devices.size(); ++i) {
+    if (i == 1 && options.second_hangs_at) {
+      add_hanging_device(s, options.devices[i], options);
+      continue;
+    }
     s.add_device("cpu", [&, i](const std::string& name) -> std::unique_ptr<device> {
       return std::make_unique<watched_device>(make_cpu_device(name, options.devices[i]), mishap_of(s, options, i, planned));
     });
@@ -120,8 +136,14 @@ byte_count planned_host_memory(const std::vector<exact_case>& models, const run_
 
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options) {
   at::set_num_threads(1);
-  session s({.host_memory = options.host_memory, .output = options.output, .log = verbosity::quiet,
-             .ablation = options.ablation, .checkpoint = options.checkpoint, .resume = options.resume});
+  session s({.host_memory = options.host_memory,
+             .output = options.output,
+             .log = verbosity::quiet,
+             .ablation = options.ablation,
+             .checkpoint = options.checkpoint,
+             .resume = options.resume,
+             .watch = options.watch,
+             .stop_limit = std::chrono::milliseconds(50)});
   bool planned = false;
   build(s, models, options, planned);
   for (const auto& call : options.callbacks) {

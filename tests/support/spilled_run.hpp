@@ -2,6 +2,7 @@
 // One model, or several, trained by the real runtime on virtual devices; compared with the reference trainer.
 
 #include "actors/hydra.hpp"
+#include "tests/support/hanging_device.hpp"
 #include "tests/support/reference_trainer.hpp"
 
 #include <cstdint>
@@ -44,6 +45,9 @@ struct run_options {
   checkpoint_options checkpoint{.every_steps = 0, .every_minutes = 0, .keep = 2};
   bool resume = false;
   std::optional<std::size_t> interrupt_at{};     ///< operation of the first device before which the run is interrupted
+  std::optional<std::size_t> second_hangs_at{};  ///< computation of the run at which the second device hangs
+  std::shared_ptr<hanging_point> hangs{};        ///< with second_hangs_at
+  watch_limits watch{};
 };
 
 struct spilled_result {

@@ -20,7 +20,7 @@ class watched_device final : public device {
   const device_info& info() const noexcept override { return inside_->info(); }
   void on_completion(completion_sink sink) override { inside_->on_completion(std::move(sink)); }
   memory_usage memory() const noexcept override { return inside_->memory(); }
-  void stop() noexcept override { inside_->stop(); }
+  bool stop(duration limit) noexcept override { return inside_->stop(limit); }
 
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override {
     before_(submitted_++);

@@ -1,6 +1,7 @@
 #include "actors/policy/books.hpp"
 
 #include "actors/policy/sharded_lrtf.hpp"
+#include "actors/policy/whole_model.hpp"
 #include "runtime/fault.hpp"
 #include "tests/actors/policy/units.hpp"
 
@@ -406,4 +407,105 @@ TEST_CASE("books are not starved while anything flies", "[books]") {
 TEST_CASE("books without credit or without ready units are not starved", "[books]") {
   CHECK_FALSE(open(0, 1, nothing).starved());
   CHECK_FALSE(open(1, 0, nothing).starved());
+}
+
+// -- devices to avoid, loads -----------------------------------------------------------------------------------------
+
+namespace {
+
+ready_unit avoiding(device_id device, std::optional<device_id> after = std::nullopt, std::uint32_t attempt = 1) {
+  auto u = ready(forward(0, 0, 0, attempt), after);
+  u.avoid = device;
+  return u;
+}
+
+}  // namespace
+
+TEST_CASE("a unit avoids the device on which it has thrown", "[books]") {
+  auto b = open(2, 0, first);
+  b.add_model(model_id{0});
+  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  CHECK(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
+}
+
+TEST_CASE("a unit waits for another device rather than to go where it has thrown", "[books]") {
+  books b{std::make_unique<sharded_lrtf>()};
+  b.add_device(d0, 1.0);
+  b.add_device(d1, 1.0);
+  b.add_model(model_id{0});
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  CHECK(b.decide(at(0)).empty());
+  CHECK_FALSE(b.starved());  // d1 has no credit yet: the policy is not to blame
+  b.device_freed(d1, 1, std::nullopt, at(1));
+  CHECK(b.starved());
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
+}
+
+TEST_CASE("the only device is not avoided, from the start or when the others are lost", "[books]") {
+  auto alone = open(1, 0, first);
+  alone.add_model(model_id{0});
+  REQUIRE(alone.unit_ready(avoiding(d0), at(0)));
+  CHECK(alone.decide(at(0)).size() == 1);
+
+  books b{std::make_unique<sharded_lrtf>()};
+  b.add_device(d0, 1.0);
+  b.add_device(d1, 1.0);
+  b.add_model(model_id{0});
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  CHECK(b.decide(at(0)).empty());
+  b.device_lost(d1);
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d0}});
+}
+
+TEST_CASE("a unit that may only follow its predecessor to a device that it avoids waits until that has completed",
+          "[books]") {
+  auto b = open(2, 0, first);
+  b.add_model(model_id{0});
+  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  REQUIRE(b.decide(at(0)).front().device == d0);
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  auto next = ready(forward(0, 0, 1), d0);
+  next.avoid = d0;
+  REQUIRE(b.unit_ready(next, at(1)));
+  CHECK(b.decide(at(1)).empty());
+  b.unit_completed(forward(0, 0, 0), at(2));
+  CHECK(b.decide(at(2)) == std::vector<placement>{{forward(0, 0, 1), d1}});
+}
+
+TEST_CASE("a model that is bound to its device leaves it when a unit has thrown there", "[books]") {
+  books b{std::make_unique<whole_model>()};
+  b.add_device(d0, 1.0);
+  b.add_device(d1, 1.0);
+  b.add_model(model_id{0});
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  REQUIRE(b.decide(at(0)).size() == 1);
+  REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
+  b.device_freed(d0, 1, std::nullopt, at(1));
+  b.device_freed(d1, 1, std::nullopt, at(1));
+  REQUIRE(b.unit_ready(avoiding(d0), at(1)));
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
+}
+
+TEST_CASE("loads tell what devices hold, since when, and how long it should take there", "[books]") {
+  books b{std::make_unique<sharded_lrtf>()};
+  b.add_device(d0, 0.5, byte_rate{1e8});  // 100 bytes take 1 us each way
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  CHECK(b.loads().empty());
+  for (std::uint32_t m = 0; m < 2; ++m) {
+    b.add_model(model_id{m});
+    b.unit_ready(ready(forward(m, 0, 0)), at(0));
+    REQUIRE(b.decide(at(3 + static_cast<int>(m))).size() == 1);
+  }
+  auto loads = b.loads();
+  REQUIRE(loads.size() == 1);
+  CHECK((loads[0].device == d0 && !loads[0].computes && loads[0].since == at(3)));
+  CHECK(loads[0].longest == std::chrono::microseconds(22));
+  b.device_freed(d0, 0, forward(0, 0, 0), at(5));
+  CHECK(b.loads()[0].computes);
+  b.device_lost(d0);
+  CHECK(b.loads().empty());
 }

@@ -20,7 +20,7 @@ constexpr device_id d2{2};
 
 void fly(model_book& m, const unit& u, device_id d) {
   REQUIRE(m.announce(ready(u), at(0)));
-  m.place(d);
+  m.place(d, {});
 }
 
 /// F_0 and F_1 on device 0, B_2 on device 1, all in flight.
@@ -90,7 +90,7 @@ TEST_CASE("remaining time shrinks by the unit that is placed", "[policy]") {
   model_book m;
   REQUIRE(m.announce(ready(forward(0, 0, 0), std::nullopt, 100), at(0)));
   CHECK(m.remaining() == std::chrono::microseconds{100});
-  m.place(d0);
+  m.place(d0, {});
   CHECK(m.remaining() == std::chrono::microseconds{90});
 }
 

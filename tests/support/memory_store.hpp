@@ -1,0 +1,34 @@
+#pragma once
+// Checkpoints of simulated models, kept in memory.
+
+#include "partition/checkpoint.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hydra::test {
+
+/// Keeps everything but bytes, of which a simulation has none.
+class memory_store final : public checkpoint_store {
+ public:
+  void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override {
+    for (auto s = c.what->size(); s-- > 0;) {
+      saved(shard_index{static_cast<std::uint32_t>(s)});
+    }
+    auto kept = c;
+    kept.memory.homes.assign(c.what->size(), {});
+    for (auto& [id, bytes] : kept.memory.boundaries) {
+      bytes.reset();
+    }
+    all_[c.what->name].push_back(std::move(kept));
+  }
+
+  /// In the order of saving.
+  const std::vector<model_checkpoint>& of(const std::string& model) { return all_[model]; }
+
+ private:
+  std::map<std::string, std::vector<model_checkpoint>> all_;
+};
+
+}  // namespace hydra::test
