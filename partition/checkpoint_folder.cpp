@@ -196,16 +196,16 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
 /// this checkpoint is complete.
 void checkpoint_folder::drop_old(const fs::path& of_model) {
   bool any_cuts = false;
-  std::size_t kept = 0;
+  std::size_t seen = 0;
   for (const auto& folder : list_checkpoints(of_model)) {
-    const bool wanted = kept++ < keep_ || !any_cuts;
     try {
-      if (!wanted) {
+      const bool first = !any_cuts && read_checkpoint(folder).any_cuts();
+      any_cuts = any_cuts || first;
+      if (seen++ >= keep_ && !first) {
         files_.remove_all(folder);
       }
-      any_cuts = any_cuts || (wanted && read_checkpoint(folder).any_cuts());
     } catch (const fault_error&) {
-      // A damaged one counts for nothing.
+      // A damaged one stays: a person may want to look at it.
     }
   }
 }
