@@ -57,11 +57,11 @@ void keep_models(std::vector<exact_case>&, std::mt19937&) {}
 }  // namespace
 
 TEST_CASE("a run that is interrupted again and again and resumed elsewhere has plain training's bits", "[resume]") {
-  for (const std::size_t after : {17, 45}) {
+  for (const std::size_t after : {50, 130}) {  // an evaluation is begun again: it must fit between two interruptions
     INFO("interrupted before operation " << after);
     const auto way = train_with_interruptions(after, static_cast<std::uint32_t>(after), {}, keep_models);
     require_plain_bits(way.end);
-    CHECK(way.interruptions > 3);
+    CHECK(way.interruptions > 1);
   }
 }
 
