@@ -141,6 +141,7 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   run.callbacks = std::move(setup.callbacks);
   run.checkpoints = setup.checkpoints;
   run.callback_limit = setup.callback_limit;
+  run.stall_limit = setup.stall_limit;
   run.watch = setup.watch;
   run.detached = false;
   return run;

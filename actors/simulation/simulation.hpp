@@ -55,6 +55,7 @@ struct simulation_setup {
   checkpoint_setup checkpoints{};
   std::vector<model_checkpoint> resumed{};   ///< of models in the order of `models`: where they begin; empty: at the start
   duration callback_limit{};         ///< zero: none
+  duration stall_limit{};            ///< zero: none
   watch_limits watch{.minimum = {}};
 };
 

@@ -262,3 +262,51 @@ TEST_CASE("after every step the host holds what the homes need and nothing else"
     }
   }
 }
+
+// -- checkpoints ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("between two steps a model's memory is its homes; boundaries of a begun step are left out or told") {
+  stocked s;
+  const auto fresh = s.store.capture(model_id{0}, {}, false);
+  CHECK(fresh.at_step_begin());
+  CHECK(fresh.homes[1].parameters == s.homes[1].parameters);
+  REQUIRE(s.visit(s.m.forward(0)));
+  CHECK(s.store.capture(model_id{0}, {}, false).boundaries.empty());
+  const auto halted = s.store.capture(model_id{0}, {}, true);
+  CHECK(halted.at_step_begin());
+  REQUIRE(halted.boundaries.size() == 1);
+  CHECK(halted.boundaries[0].first.kind == block_kind::activation);
+}
+
+TEST_CASE("gradients that the optimizer has not heard of are landed in a model's memory") {
+  stocked s;
+  s.visit(s.m.forward(0));
+  s.visit(s.m.backward(1));
+  s.store.begin_step(model_id{0}, shard_index{1});
+  const auto memory = s.store.capture(model_id{0}, {}, false);
+  CHECK_FALSE(memory.at_step_begin());
+  CHECK(memory.updates.shards == std::vector{update_phase::waiting, update_phase::landed});
+  CHECK(memory.homes[1].gradients);
+  REQUIRE(memory.boundaries.size() == 1);
+  CHECK(memory.boundaries[0].first.kind == block_kind::upstream);
+}
+
+TEST_CASE("a store that begins inside a step goes on as the one before") {
+  stocked s;
+  s.visit(s.m.forward(0));
+  s.visit(s.m.backward(1));
+  s.store.begin_step(model_id{0}, shard_index{1});
+  block_store next(*s.arena);
+  next.add_model(model_id{0}, s.m.what(), s.store.capture(model_id{0}, {}, true), {0, 2});
+  CHECK(next.blocks() == 1);
+  auto b1 = s.m.backward(1);
+  next.adopt(*inputs_of(b1, 2, {}).second, s.arena->allocate(8_B, "targets"));
+  CHECK(next.blocks() == 1);  // nobody would read them any more
+  next.adopt(inputs_of(s.m.forward(0), 2, {}).input, s.arena->allocate(8_B, "minibatch"));
+  CHECK(next.blocks() == 2);
+  CHECK(next.stepped(model_id{0}, shard_index{1}) == version_index{1});
+  const auto r = s.request(s.m.backward(0));
+  next.lease(r);
+  CHECK(next.commit(s.m.backward(0), d0));
+  CHECK(next.blocks() == 0);
+}

@@ -2,6 +2,7 @@
 
 #include "actors/simulation/simulated_device.hpp"
 #include "tests/support/overhear.hpp"
+#include "tests/support/memory_store.hpp"
 #include "tests/support/protocol_witness.hpp"
 #include "tests/support/small_run.hpp"
 
@@ -366,6 +367,64 @@ TEST_CASE("when the last device falls silent the run ends and every model says w
   for (const auto& m : s.record()->models) {
     CHECK(m.why.code == fault_code::device_lost);
     CHECK_THAT(m.why.text, Contains("the last device is gone: it has given no sign of life for "));
+  }
+}
+
+TEST_CASE("a run that is stuck asks who holds what, and ends", "[loss]") {
+  auto setup = small_run(1, 1);
+  setup.stall_limit = 1s;
+  simulation s(std::move(setup));
+  std::size_t operations = 0;
+  silence_device(s, 0, 30, operations);
+  s.run();
+  REQUIRE(s.record());
+  CHECK_THAT(s.record()->aborted.text, Contains("no progress for 1.000 s"));
+  CHECK_THAT(s.record()->stuck, Contains("scheduler\ndevice 0 has given ") && Contains(" was placed on device 0\n") &&
+                                    Contains("device sim:0\nsim:0: model ") && Contains("operations and ") &&
+                                    Contains("memory manager\ndevice 0 has model ") && Contains("model task of "));
+  for (const auto& m : s.record()->models) {
+    CHECK_THAT(m.why.text, Contains("no progress"));
+  }
+}
+
+TEST_CASE("when the last device is gone every model is saved where it stands", "[loss]") {
+  memory_store store;
+  auto setup = small_run(1, 1);
+  const auto models = setup.models;
+  setup.checkpoints.store = &store;
+  simulation s(std::move(setup));
+  for (int i = 0; i < 300; ++i) {
+    s.step();
+  }
+  caf::anon_send_exit(s.actors().devices[0], caf::exit_reason::kill);
+  s.run();
+  REQUIRE(s.record());
+  auto again = small_run(2, 1);
+  for (const auto& m : models) {
+    REQUIRE(store.of(m.name).size() == 1);
+    again.resumed.push_back(store.of(m.name).back());
+  }
+  CHECK(s.record()->models[0].why.code == fault_code::device_lost);
+  simulation t(std::move(again));
+  t.run();
+  CHECK(unfinished(t, models) == "");
+}
+
+TEST_CASE("who interrupts twice does not wait for a checkpoint", "[loss]") {
+  memory_store store;
+  auto setup = small_run(1, 1);
+  setup.checkpoints.store = &store;
+  simulation s(std::move(setup));
+  for (int i = 0; i < 300; ++i) {
+    s.step();
+  }
+  post(s.actors().supervisor, interrupt_run{});
+  post(s.actors().supervisor, interrupt_run{});
+  s.run();
+  REQUIRE(s.record());
+  for (const auto& m : s.record()->models) {
+    CHECK(m.why.code == fault_code::interrupted);
+    CHECK(store.of("m0").empty());
   }
 }
 

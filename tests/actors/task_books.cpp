@@ -355,3 +355,45 @@ TEST_CASE("with random losses every unit completes in its order and the model fi
     CHECK(expected == unit_position{3, 0});
   }
 }
+
+// -- beginning where it stopped -------------------------------------------------------------------------------------------
+
+TEST_CASE("books that begin inside a step ask for its batch and announce its next unit") {
+  task_books books(cursor(model_id{4}, 2, 3, 1), 2, false);
+  books.begin_at({1, 2}, 1, {version_index{1}, version_index{2}});
+  CHECK(wanted(books) == std::vector{minibatch(1), minibatch(2)});
+  books.batch_at_home(minibatch(1));
+  const auto next = books.announce();
+  REQUIRE(next);
+  CHECK(text(next) == "step 1 backward 0");
+  CHECK(books.placed(next->what, d0));
+  CHECK(books.committed() == unit_position{1, 2});
+  CHECK(books.completed(next->what));
+  CHECK(books.committed() == unit_position{2, 0});
+  CHECK(books.completed_steps() == 2);
+}
+
+TEST_CASE("books that begin at a step that was observed wait until that is acknowledged again") {
+  task_books books(cursor(model_id{4}, 2, 3, 1), 2, true);
+  books.begin_at({1, 0}, 0, {version_index{1}, version_index{1}});
+  books.batch_at_home(minibatch(1));
+  CHECK(text(books.announce()) == "nothing");
+  books.acknowledged(step_index{0});
+  CHECK(text(books.announce()) == "step 1 forward 0");
+}
+
+TEST_CASE("books that begin at the end are finished") {
+  task_books books(cursor(model_id{4}, 2, 3, 1), 2, false);
+  books.begin_at({3, 0}, 3, {version_index{3}, version_index{3}});
+  CHECK(wanted(books).empty());
+  CHECK(text(books.announce()) == "nothing");
+  CHECK(books.finished());
+}
+
+TEST_CASE("an evaluation that was not over is read and announced from its begin") {
+  auto books = evaluated();
+  books.begin_at({1, 0}, 1, {version_index{1}, version_index{1}});
+  CHECK(wanted(books) == std::vector{minibatch(1), round_of(1, 0, 2), round_of(1, 2, 1)});
+  books.batch_at_home(round_of(1, 0, 2));
+  CHECK(text(books.announce()) == "step 1 evaluate 0");
+}

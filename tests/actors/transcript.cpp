@@ -1,6 +1,7 @@
 // The story at the top of actors/protocol.hpp, message by message, as small simulated runs tell it.
 
 #include "actors/simulation/simulated_device.hpp"
+#include "tests/support/memory_store.hpp"
 #include "tests/support/overhear.hpp"
 #include "tests/support/small_run.hpp"
 
@@ -229,4 +230,46 @@ TEST_CASE("a failed unit takes its staged successor with it", "[transcript]") {
   SCHEDULER -> DEVICE 0 prefetch_shard model 0 step 0 forward 0 attempt 1
 )"));
   CHECK(told.back() == "  SUPERVISOR -> DATA shut_down");
+}
+
+TEST_CASE("an interrupted model completes what computes, is saved, and everybody is told to shut down", "[transcript]") {
+  memory_store store;
+  auto setup = even_run({two_shards()}, 1);
+  setup.checkpoints.store = &store;
+  simulation s(std::move(setup));
+  const auto told = transcript(s, [](simulation& run, const overheard& m) {
+    const auto* freed = m.get<device_freed>();
+    if (freed && freed->running && freed->running->way == direction::forward) {
+      post(run.actors().supervisor, interrupt_run{});
+    }
+  });
+  check_equal(part(told, "shard_demoted", "never"), lines_of(R"(
+  DEVICE 0 -> MEMORY MANAGER shard_demoted model 0 step 0 forward 0
+  DEVICE 0 -> MEMORY MANAGER shard_failed model 0 step 0 backward 1
+  DEVICE 0 -> SCHEDULER device_freed 1 credit, idle
+  MEMORY MANAGER -> SCHEDULER shard_completed model 0 step 0 forward 0
+  MEMORY MANAGER -> SCHEDULER shard_failed model 0 step 0 backward 1
+  MEMORY MANAGER -> MODEL TASK 0 shard_completed model 0 step 0 forward 0
+  SCHEDULER -> MODEL TASK 0 unit_lost model 0 step 0 backward 1, next attempt 1
+  MODEL TASK 0 -> MEMORY MANAGER capture_model 0
+  MEMORY MANAGER -> OPTIMIZER hold_updates 0
+  OPTIMIZER -> MEMORY MANAGER updates_held 0
+  MEMORY MANAGER -> MODEL TASK 0 model_captured 0
+  MODEL TASK 0 -> CHECKPOINTER save_model 0 at step 0 unit 1
+  CHECKPOINTER -> OPTIMIZER shard_saved 1
+  CHECKPOINTER -> OPTIMIZER shard_saved 0
+  CHECKPOINTER -> OPTIMIZER model_saved 0
+  CHECKPOINTER -> MEMORY MANAGER model_saved 0
+  CHECKPOINTER -> MODEL TASK 0 model_saved 0
+  MODEL TASK 0 -> SUPERVISOR model_ended 0 after 0 steps, failed
+  SUPERVISOR -> MODEL TASK 0 shut_down
+  SUPERVISOR -> SCHEDULER shut_down
+  SUPERVISOR -> DEVICE 0 shut_down
+  SUPERVISOR -> OPTIMIZER shut_down
+  SUPERVISOR -> MEMORY MANAGER shut_down
+  SUPERVISOR -> DATA shut_down
+  SUPERVISOR -> CHECKPOINTER shut_down
+)"));
+  REQUIRE(store.of("a").size() == 1);
+  CHECK(store.of("a")[0].standing.unit == 1);
 }

@@ -125,3 +125,16 @@ TEST_CASE("the remaining time counts the evaluations to come") {
     CHECK(c.remaining(p) == remaining_naively(c, p));
   }
 }
+
+TEST_CASE("a position is found again by its step, its training unit and whether the step was evaluated") {
+  cursor c(model_id{1}, 3, 4, 2);
+  c.evaluate({.every = 2, .range = {.micro_batches = 5, .round = 2}});
+  for (unit_position p; !c.at_end(p); p = c.next(p)) {
+    INFO("step " << p.step << " index " << p.index);
+    const bool evaluates = c.evaluation_unit(p).has_value();
+    const auto found = c.position_in(p.step, c.training_unit(p), !evaluates);
+    CHECK(found == (evaluates ? unit_position{p.step, 0} : p));  // an evaluation is begun again
+  }
+  CHECK(c.at_end(c.position_in(4, 0, true)));
+  CHECK(c.evaluation_unit(c.position_in(4, 0, false)).has_value());
+}

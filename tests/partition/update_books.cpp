@@ -135,3 +135,40 @@ TEST_CASE("owner and replica in one shard hold up nothing") {
   CHECK(books.take_complete() == shards{0});
   CHECK(books.step_complete());
 }
+
+TEST_CASE("books that go on from any moment of a step ask for the jobs that were not done, and no others") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 400; ++round) {
+    const bool clips = random() % 2 == 0;
+    const auto ties = random() % 2 == 0 ? tied : std::vector<tie>{};
+    update_books before(3, ties, clips);
+    std::multiset<std::pair<int, std::size_t>> waiting;   // asked for, not done
+    const auto ask = [&](const jobs& more) {
+      for (const auto& job : more) {
+        waiting.emplace(static_cast<int>(job.what), job.shard);
+      }
+    };
+    shards to_land{2, 1, 0};
+    for (auto steps = random() % 9; steps > 0; --steps) {
+      if (!to_land.empty() && (waiting.empty() || random() % 2 == 0)) {
+        ask(before.landed(to_land.front()));
+        to_land.erase(to_land.begin());
+      } else if (!waiting.empty()) {
+        const auto [what, shard] = *waiting.begin();
+        waiting.erase(waiting.begin());
+        ask(before.done({static_cast<update_job::kind>(what), shard}));
+        before.take_complete();
+      }
+    }
+    if (before.step_complete()) {
+      continue;
+    }
+    update_books after(3, ties, clips);
+    std::multiset<std::pair<int, std::size_t>> resumed;
+    for (const auto& job : after.resume(before.phases())) {
+      resumed.emplace(static_cast<int>(job.what), job.shard);
+    }
+    REQUIRE(resumed == waiting);
+    REQUIRE(after.phases() == before.phases());
+  }
+}

@@ -30,6 +30,7 @@ role host_role(const crew_assembled& crew, caf::actor_id id) {
          : is(crew.optimizer, id)  ? role::optimizer
          : is(crew.data, id)       ? role::data
          : is(crew.controller, id) ? role::controller
+         : is(crew.checkpointer, id) ? role::checkpointer
          : is(crew.reporter, id)   ? role::reporter
          : is(crew.supervisor, id) ? role::supervisor
                                    : role::nobody;
@@ -101,7 +102,16 @@ std::string say(const unit_lost& m) {
   return fmt::format("unit_lost {}, next attempt {}", to_string(m.what), m.next_attempt);
 }
 std::string say(const withdraw_unit& m) { return "withdraw_unit " + to_string(m.what); }
-std::string say(const run_aborted&) { return "run_aborted"; }
+std::string say(const capture_model& m) { return fmt::format("capture_model {}", m.model.value); }
+std::string say(const hold_updates& m) { return fmt::format("hold_updates {}", m.model.value); }
+std::string say(const updates_held& m) { return fmt::format("updates_held {}", m.model.value); }
+std::string say(const model_captured& m) { return fmt::format("model_captured {}", m.model.value); }
+std::string say(const save_model& m) {
+  return fmt::format("save_model {} at step {} unit {}", m.model.value, m.standing.step, m.standing.unit);
+}
+std::string say(const shard_saved& m) { return fmt::format("shard_saved {}", m.shard.value); }
+std::string say(const model_saved& m) { return fmt::format("model_saved {}", m.model.value); }
+std::string say(const run_aborted& m) { return m.save ? "run_aborted, save" : "run_aborted"; }
 std::string say(const shut_down&) { return "shut_down"; }
 
 template <class... Messages>
@@ -116,7 +126,7 @@ std::string text_of(const overheard& o) {
 
 std::string to_string(const cast_member& c) {
   constexpr const char* names[] = {"",          "SUPERVISOR", "REPORTER",   "SCHEDULER", "MEMORY MANAGER",
-                                   "OPTIMIZER", "DATA",       "CONTROLLER", "DEVICE",    "MODEL TASK"};
+                                   "OPTIMIZER", "DATA",       "CONTROLLER", "CHECKPOINTER", "DEVICE", "MODEL TASK"};
   const auto* name = names[static_cast<std::size_t>(c.part)];
   return c.part == role::device || c.part == role::task ? fmt::format("{} {}", name, c.place) : name;
 }
@@ -141,7 +151,8 @@ std::string to_text(const overheard& m) {
       text_of<begin_run, model_added, model_left, model_ended, batch_wanted, batch_ready, unit_ready, device_freed,
               prefetch_shard, unit_placed, execute_shard, lease_shard, shard_leased, lease_refused, lease_returned,
               shard_demoted, shard_failed, shard_completed, step_shard, shard_stepped, shard_updated, step_observed,
-              step_acknowledged, device_lost, unit_lost, withdraw_unit, run_aborted, shut_down>(m);
+              step_acknowledged, device_lost, unit_lost, withdraw_unit, capture_model,
+              hold_updates, updates_held, model_captured, save_model, shard_saved, model_saved, run_aborted, shut_down>(m);
   return said.empty() ? said : fmt::format("{} -> {} {}", to_string(m.from), to_string(m.to), said);
 }
 
