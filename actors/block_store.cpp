@@ -16,13 +16,6 @@ struct block_store::model_record {
   unit_position begins;
 };
 
-namespace {
-
-/// Gradients have landed, the next version is not at home yet.
-bool under_way(update_phase p) { return p != update_phase::waiting && p != update_phase::complete; }
-
-}  // namespace
-
 block_store::block_store(host_arena& arena) : arena_(arena) {}
 block_store::~block_store() = default;
 
@@ -40,7 +33,7 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
   r.versions = std::move(memory.versions);
   r.versions.resize(what->size());
   for (std::size_t s = 0; s < memory.updates.shards.size(); ++s) {
-    r.stepping[s] = under_way(memory.updates.shards[s]);
+    r.stepping[s] = is_under_way(memory.updates.shards[s]);
   }
   for (auto& [id, bytes] : memory.boundaries) {
     adopt(id, std::move(bytes));

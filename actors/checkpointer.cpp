@@ -41,13 +41,17 @@ class checkpointer final : public checkpoint_actor::base {
     const model_saved message{m.model, why};
     send(setup_.optimizer, message);
     send(setup_.memory, message);
+    send(setup_.reporter, message);
     send(m.task, message);
   }
 
   fault save(const save_model& m) {
     try {
       const model_checkpoint c{m.what, std::exchange(*m.memory, {}), m.standing};
-      setup_.store->save(c, [&](shard_index shard) { send(setup_.optimizer, shard_saved{m.model, shard}); });
+      setup_.store->save(c, [&](shard_index shard) {
+        send(setup_.optimizer, shard_saved{m.model, shard});
+        send(setup_.reporter, shard_saved{m.model, shard});
+      });
       ++totals_.saved;
       return {};
     } catch (...) {

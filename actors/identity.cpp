@@ -1,10 +1,15 @@
 #include "actors/identity.hpp"
 
+#include "models/parameter_layout.hpp"
 #include "partition/pilot.hpp"
+#include "runtime/sha256.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <sstream>
+#include <vector>
 
 namespace hydra {
 
@@ -19,14 +24,42 @@ std::string text_of(const update_options& o) {
       o.nesterov, o.clip_norm, static_cast<int>(s.kind), s.warmup, s.floor);
 }
 
+/// Names, shapes and ties of all parameters.
+std::string parameters_of(const chain& model) {
+  sha256 hash;
+  const parameter_layout layout(model, 0, model.size());
+  for (const auto& p : layout.parameters()) {
+    const auto text = fmt::format("{} {} {}\n", p.name, fmt::join(p.shape, " "), p.tied_to);
+    hash.add(std::as_bytes(std::span(text)));
+  }
+  return hash.finish();
+}
+
+/// Some samples of both parts: another seed or another file shows in them.
+std::string content_of(const data_source& source) {
+  sha256 hash;
+  std::vector<std::byte> input(source.sample_input().bytes().value());
+  std::vector<std::byte> target(source.sample_target().bytes().value());
+  for (const auto part : {split::train, split::validation}) {
+    const auto n = source.samples(part);
+    for (std::size_t i = 0; i < std::min<std::size_t>(n, 64); ++i) {
+      source.read(part, i * n / std::min<std::size_t>(n, 64), input, target);
+      hash.add(input);
+      hash.add(target);
+    }
+  }
+  return hash.finish();
+}
+
 }  // namespace
 
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
   const auto& source = *p.data.source;
-  return fmt::format("chain: {}\n", fingerprint(*p.model, source.sample_target(), samples)) +
-         fmt::format("data: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(), p.data.order.shuffle,
-                     p.data.order.samples) +
+  return fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
+                     parameters_of(*p.model)) +
+         fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(), content_of(source),
+                     p.data.order.shuffle, p.data.order.samples) +
          fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,
                      m.seed.value_or(seed)) +
          fmt::format("validation: every {} steps, {} micro-batches\n",

@@ -62,7 +62,7 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
 
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
   crew_assembled crew;
-  crew.supervisor = spawn_supervisor(system, setup.services, {setup.stall_limit, setup.callback_limit});
+  crew.supervisor = spawn_supervisor(system, setup.services, setup.callback_limit);
   crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
   crew.scheduler =
       spawn_scheduler(system, setup.services, {std::move(setup.chosen), setup.watch, crew.reporter, crew.supervisor});

@@ -1,5 +1,6 @@
 #include "actors/guarded.hpp"
 #include "actors/retry_book.hpp"
+#include "actors/save_book.hpp"
 #include "actors/spawn.hpp"
 #include "actors/task_books.hpp"
 #include "partition/dataflow.hpp"
@@ -27,7 +28,10 @@ class model_task final : public task_actor::base {
         setup_(std::move(setup)),
         books_(units_of(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
                static_cast<bool>(setup_.controller)),
-        history_(setup_.standing.history) {}
+        history_(setup_.standing.history),
+        saves_(static_cast<bool>(setup_.checkpointer)) {
+    begin_where_it_stopped();
+  }
 
   static constexpr const char* actor_name = "model task";
   const char* name() const override { return actor_name; }
@@ -55,13 +59,17 @@ class model_task final : public task_actor::base {
 
   void on_begin_run(const begin_run&) {
     send(setup_.scheduler, model_added{setup_.id, caf::actor_cast<task_actor>(this)});
-    begin_where_it_stopped();
     if (setup_.checkpointer && setup_.checkpoints.every > duration{}) {
       delayed_send(this, setup_.checkpoints.first, checkpoint_due{});
+    }
+    begun_ = true;
+    if (observe_again_) {
+      observe(told_step(static_cast<std::uint32_t>(history_.losses.size()) - 1));
     }
     go_on();
   }
 
+  /// In the constructor: an update that was under way may be over before the run has begun.
   void begin_where_it_stopped() {
     const auto& begins = setup_.standing;
     if (setup_.versions.empty()) {
@@ -73,16 +81,13 @@ class model_task final : public task_actor::base {
       books_.stop_after(begins.step);
     }
     const auto first = books_.units().position_in(begins.step, begins.unit, history_.evaluated_after(begins.step));
-    const bool observe_again = setup_.controller && told == begins.step && told > 0 && first.index == 0 && !stopped_;
-    books_.begin_at(first, observe_again ? told - 1 : told, setup_.versions);
+    observe_again_ = setup_.controller && told == begins.step && told > 0 && first.index == 0 && !stopped_;
+    books_.begin_at(first, observe_again_ ? told - 1 : told, setup_.versions);
     loss_ = begins.loss;
     if (books_.completed_steps() > told) {
       committed_step_ = step_index{told};  // its norm is still to come
     }
-    saved_ = here();
-    if (observe_again) {
-      observe(told_step(told - 1));
-    }
+    saves_.begins_at(here());
   }
 
   void on_unit_placed(const unit_placed& m) {
@@ -93,7 +98,7 @@ class model_task final : public task_actor::base {
   }
 
   void on_unit_lost(const unit_lost& m) {
-    if (books_.lost(m.what, m.next_attempt) && !leaving_ && !retries_.may_retry(m.what, m.device, m.why.code)) {
+    if (books_.lost(m.what, m.next_attempt) && !saves_.leaving() && !retries_.may_retry(m.what, m.device, m.why.code)) {
       end({m.why.code, fmt::format("{}: {}{}", to_string(m.what), m.why.text, failures_of(m))});
     }
     go_on();
@@ -105,7 +110,7 @@ class model_task final : public task_actor::base {
   }
 
   void on_shard_completed(const shard_completed& m) {
-    if (!books_.completed(m.what)) {
+    if (ended_ || !books_.completed(m.what)) {
       return;
     }
     const auto speed = m.times.speed;
@@ -169,7 +174,7 @@ class model_task final : public task_actor::base {
       tell_step();
     }
     if (books_.whole_version() == m.version.value) {
-      save_if_due(m.version.value);
+      save_between_steps(m.version.value);
     }
     go_on();
   }
@@ -213,19 +218,15 @@ class model_task final : public task_actor::base {
   }
 
   void on_run_aborted(const run_aborted& m) {
-    if (m.save && setup_.checkpointer) {
-      leave(m.why);
-    } else if (leaving_) {
-      unsaved_ = m.why;
-      end(*leaving_);
-    } else {
-      end(m.why);
+    if (!m.save) {
+      saves_.give_up(m.why);
     }
+    leave(m.why);
   }
 
   void on_tell_state(const tell_state& m) {
     auto text = ended_ ? "" : books_.describe();
-    if (saving_) {
+    if (saves_.saving()) {
       text += "a checkpoint is under way\n";
     }
     if (observed_at_) {
@@ -239,102 +240,83 @@ class model_task final : public task_actor::base {
   // -- checkpoints -----------------------------------------------------------------------------------------------------
 
   void on_checkpoint_due(const checkpoint_due&) {
-    due_ = true;
+    saves_.is_due();
     delayed_send(this, setup_.checkpoints.every, checkpoint_due{});
   }
 
-  /// Between two steps, when no shard is ahead of another.
-  void save_if_due(std::uint32_t steps) {
+  void save_between_steps(std::uint32_t steps) {
     const auto every = setup_.checkpoints.every_steps;
-    const bool due = due_ || (every > 0 && steps % every == 0);
-    if (due && setup_.checkpointer && !leaving_ && steps < books_.units().steps()) {
+    if (steps < books_.units().steps() && saves_.between_steps(every > 0 && steps % every == 0)) {
       capture();
     }
   }
 
-  void capture() {
-    if (!std::exchange(saving_, true)) {
-      due_ = false;
-      send(setup_.memory, capture_model{setup_.id, leaving_.has_value()});
-    }
-  }
+  void capture() { send(setup_.memory, capture_model{setup_.id, saves_.leaving()}); }
 
   /// The memory manager has told every completion before it told this: the cursor agrees with the memory.
   void on_model_captured(const model_captured& m) {
+    if (ended_) {
+      return;
+    }
     auto begins = standing();
     if (m.memory->at_step_begin() && m.memory->boundaries.empty()) {
       begins.unit = 0;  // a visit or two again, instead of boundaries on disk
     }
-    saving_at_ = here();
+    saves_.captured(here());
     send(setup_.checkpointer, save_model{setup_.id, setup_.what, m.memory, std::move(begins), caf::actor_cast<task_actor>(this)});
   }
 
   void on_model_saved(const model_saved& m) {
-    saving_ = false;
-    unsaved_ = m.why;
-    if (!m.why) {
-      saved_ = saving_at_;
-    }
-    if (leaving_ && (m.why || saved_ == here())) {
-      end(*leaving_);
-    }
+    saves_.saved(m.why);
     go_on();
   }
 
-  /// Ends the model when all that it has on devices is over and it has been saved.
+  /// Nothing more is announced; what computes may complete.
   void leave(const fault& why) {
-    if (leaving_ || ended_) {
-      return;
-    }
-    leaving_ = why;
+    saves_.leave(why);
     books_.give_up();
-    send(setup_.scheduler, model_left{setup_.id});
+    if (!std::exchange(left_, true)) {
+      send(setup_.scheduler, model_left{setup_.id});
+    }
     go_on();
   }
 
-  void save_and_end() {
-    if (!leaving_ || !books_.drained() || saving_) {
-      return;
-    }
-    if (!setup_.checkpointer || saved_ == here()) {
-      end(*leaving_);
-    } else {
-      capture();
-    }
+  /// A model that has been evaluated after its last step stands behind its last unit, wherever that is counted.
+  unit_position place() const {
+    const auto p = books_.committed();
+    return {std::min(p.step, books_.units().steps()), books_.units().training_unit(p)};
   }
 
   model_standing standing() const {
-    const auto p = books_.committed();
-    return {.step = p.step, .unit = books_.units().training_unit(p), .loss = loss_, .stopped = stopped_, .history = history_};
+    const auto p = place();
+    return {.step = p.step, .unit = p.index, .loss = loss_, .stopped = stopped_, .history = history_};
   }
 
-  /// What tells one checkpoint from another.
-  struct place {
-    unit_position unit;
-    std::size_t evaluations = 0;
-    bool stopped = false;
-    friend bool operator==(const place&, const place&) = default;
-  };
-  place here() const {
-    const auto p = books_.committed();
-    return {{p.step, books_.units().training_unit(p)}, history_.evaluations.size(), stopped_};
-  }
+  save_point here() const { return {place(), books_.updates(), history_.evaluations.size(), stopped_}; }
 
   // -- what follows ----------------------------------------------------------------------------------------------------
 
   void go_on() {
-    if (ended_) {
+    if (ended_ || !begun_) {
       return;
     }
-    save_and_end();
+    if (!left_ && books_.finished() && !norm_pending()) {
+      leave({});
+      return;
+    }
+    const auto action = saves_.next(here(), books_.drained());
+    if (action == save_book::action::end) {
+      end(saves_.reason());
+      return;
+    }
+    if (action == save_book::action::capture) {
+      capture();
+    }
     while (const auto range = books_.wanted_batch()) {
       send(setup_.data, batch_wanted{setup_.id, *range});
     }
     if (const auto next = books_.announce()) {
       announce(*next);
-    }
-    if (books_.finished() && !norm_pending()) {
-      leave({});
     }
   }
 
@@ -396,8 +378,8 @@ class model_task final : public task_actor::base {
       return;
     }
     books_.give_up();
-    const model_ended message{setup_.id, books_.completed_steps(), stopped_, why, unsaved_};
-    if (!leaving_) {
+    const model_ended message{setup_.id, books_.completed_steps(), stopped_, why, saves_.unsaved()};
+    if (!std::exchange(left_, true)) {
       send(setup_.scheduler, model_left{setup_.id});
     }
     send(setup_.reporter, message);
@@ -419,12 +401,10 @@ class model_task final : public task_actor::base {
   std::optional<time_point> observed_at_;      ///< of the step that is not acknowledged
   bool checks_controller_ = false;             ///< a check_controller is under way
   bool stopped_ = false;
-  bool due_ = false;                           ///< a checkpoint, at the next step's end
-  bool saving_ = false;
-  place saving_at_;
-  std::optional<place> saved_;
-  fault unsaved_;
-  std::optional<fault> leaving_;               ///< why it ends when it has been saved; none: it is finished
+  save_book saves_;
+  bool begun_ = false;
+  bool observe_again_ = false;
+  bool left_ = false;                          ///< the schedule
   bool ended_ = false;
 };
 

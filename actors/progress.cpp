@@ -20,9 +20,9 @@ constexpr int units_of_activity = 3;
 progress_printer::progress_printer(std::ostream& out, progress_options options, time_point start)
     : out_(out), options_(options), start_(start), drawn_(start) {}
 
-void progress_printer::expect(const std::string& name, std::uint32_t steps, duration step_time) {
+void progress_printer::expect(const std::string& name, std::uint32_t steps, duration step_time, std::uint32_t done) {
   const auto position = models_.size();
-  models_[name] = {.position = position, .steps = steps, .weight = seconds(step_time), .loss = {}};
+  models_[name] = {.position = position, .before = done, .done = done, .steps = steps, .weight = seconds(step_time), .loss = {}};
 }
 
 void progress_printer::step(const std::string& name, step_index step, std::uint32_t steps, float loss, time_point now) {
@@ -52,7 +52,7 @@ void progress_printer::unit_completed(device_id device, duration compute, time_p
 void progress_printer::finish(time_point now) {
   std::uint64_t steps = 0;
   for (const auto& [name, m] : models_) {
-    steps += m.done;
+    steps += m.done - m.before;
   }
   out_ << (options_.live ? erase_below : "")
        << fmt::format("{} steps of {} models in {}\n", steps, models_.size(), coarse_time(now - start_)) << std::flush;
@@ -68,16 +68,26 @@ double progress_printer::fraction() const {
   return all > 0 ? done / all : 0;
 }
 
+double progress_printer::fraction_of_run() const {
+  double done = 0;
+  double all = 0;
+  for (const auto& [name, m] : models_) {
+    done += m.weight * (m.done - m.before);
+    all += m.weight * (m.steps - m.before);
+  }
+  return all > 0 ? done / all : 0;
+}
+
 std::optional<duration> progress_printer::remaining(time_point now) const {
-  const auto f = fraction();
+  const auto f = fraction_of_run();
   return f > 0 ? std::optional{from_seconds(seconds(now - start_) * (1 - f) / f)} : std::nullopt;
 }
 
 /// At its pace so far; it cannot take longer than the run, of which it is a part.
 model_progress progress_printer::progress_of(const std::string& name, const model& m, time_point now) const {
   model_progress p{.name = name, .done = m.done, .steps = m.steps, .loss = m.loss, .left = {}};
-  if (m.done > 0) {
-    const auto own = from_seconds(seconds(now - start_) * (m.steps - m.done) / m.done);
+  if (m.done > m.before) {
+    const auto own = from_seconds(seconds(now - start_) * (m.steps - m.done) / (m.done - m.before));
     p.left = std::min(own, remaining(now).value_or(own));
   }
   return p;

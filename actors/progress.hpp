@@ -31,8 +31,8 @@ class progress_printer {
   progress_printer(std::ostream& out, progress_options options, time_point start);
 
   /// A model of the workload and the expected time of one of its steps, which weighs it in the fraction. Models that
-  /// were not expected join, as heavy as the mean, with their first step.
-  void expect(const std::string& name, std::uint32_t steps, duration step_time);
+  /// were not expected join, as heavy as the mean, with their first step. `done` steps were completed before this run.
+  void expect(const std::string& name, std::uint32_t steps, duration step_time, std::uint32_t done = 0);
   /// The model has completed step `step` (counted from 0) of `steps`.
   void step(const std::string& name, step_index step, std::uint32_t steps, float loss, time_point now);
   /// The model was stopped or has failed: what is left of it does not count.
@@ -50,6 +50,7 @@ class progress_printer {
  private:
   struct model {
     std::size_t position = 0;   ///< in the workload
+    std::uint32_t before = 0;   ///< steps that this run has not done
     std::uint32_t done = 0;
     std::uint32_t steps = 0;
     double weight = 1;          ///< seconds per step
@@ -57,6 +58,8 @@ class progress_printer {
   };
   model_progress progress_of(const std::string& name, const model& m, time_point now) const;
   progress_state state(time_point now) const;
+  /// Of this run's part of the work.
+  double fraction_of_run() const;
   double mean_weight() const;
   bool due(time_point now) const;
   void draw_lines(time_point now);

@@ -116,7 +116,6 @@ struct begin_run;
 struct crew_assembled;
 struct interrupt_run;
 struct run_aborted;
-struct halt_overdue;
 struct run_stalled;
 struct tell_state;
 struct state_told;
@@ -174,14 +173,14 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
 using reporter_actor = caf::typed_actor<
     caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
-    caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<shard_saved>,
+    caf::reacts_to<model_saved>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
     caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<device_given_up>,
                      caf::reacts_to<controller_silent>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
-                     caf::reacts_to<run_stalled>,
-                     caf::reacts_to<halt_overdue>>;
+                     caf::reacts_to<run_stalled>>;
 
 // -- set-up -------------------------------------------------------------------------------------------------------------
 
@@ -526,9 +525,6 @@ struct run_aborted {
   bool save = false;
 };
 
-/// The supervisor's own clock: what was to be saved by now.
-struct halt_overdue {};
-
 /// Fences a device: nothing it says counts any more.
 struct device_lost {
   device_id device;
@@ -547,7 +543,8 @@ struct check_devices {};
 /// A task's own clock, while it waits: has its step been acknowledged?
 struct check_controller {};
 
-/// Nothing has happened for too long: everybody is asked what he holds, then the run is halted.
+/// Nothing has happened for too long: everybody is asked what he holds, then the run is halted. If nothing happens for as
+/// long again, it is not saved any more.
 struct run_stalled {
   fault why;
   reporter_actor reporter;

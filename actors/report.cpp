@@ -246,6 +246,7 @@ json json_of(const report& r) {
          {"pilot_s", seconds(r.pilot)},
          {"load_s", seconds(r.load)},
          {"save_s", seconds(r.save)},
+         {"checkpoints", {{"saved", r.checkpoints}, {"seconds", seconds(r.checkpoint_time)}}},
          {"interrupted", r.interrupted},
          {"notes", r.notes},
          {"devices", json::array()},

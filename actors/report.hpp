@@ -69,6 +69,8 @@ struct report {
   duration pilot{};
   duration save{};                    ///< from the last update to the last model's checkpoint
   std::uint32_t checkpoints = 0;      ///< saved by this run
+  duration checkpoint_time{};         ///< that writing them took, beside the run
+  std::uint32_t unsaved = 0;          ///< models whose last checkpoint could not be written
   bool interrupted = false;           ///< by session::interrupt()
   std::vector<std::string> notes;     ///< what a user should know: checkpoints passed over, devices lost, ...
   std::uint64_t decisions = 0;

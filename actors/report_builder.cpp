@@ -134,10 +134,15 @@ report build_report(const finished_run& run) {
   }
   for (std::size_t i = 0; i < run.models.size(); ++i) {
     if (const auto& why = record.models[i].unsaved) {
+      ++r.unsaved;
       r.notes.push_back(fmt::format("{} could not be saved at its end: {}", run.models[i].what->name, why.text));
     }
   }
   r.checkpoints = record.checkpoints.saved;
+  r.checkpoint_time = record.checkpoints.elapsed;
+  if (record.checkpoints.why) {
+    r.notes.push_back("a checkpoint could not be written: " + record.checkpoints.why.text);
+  }
   r.interrupted = std::ranges::any_of(r.models, [](auto& m) { return m.status == model_status::interrupted; });
   r.host_peak = run.arena->budget().peak();
   r.host_budget = run.arena->budget().limit();

@@ -81,6 +81,7 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
             guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_state_told),
+            guarded(this, &reporter::on_shard_saved),          guarded(this, &reporter::on_model_saved),
             guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
   }
 
@@ -115,6 +116,7 @@ class reporter final : public reporter_actor::base {
 
   void on_evaluation_completed(const evaluation_completed& m) {
     auto& out = record_.models.at(m.model.value);
+    out.smallest.evaluated_first = out.smallest.evaluated_first || (m.steps > 0 && m.steps == out.steps_before);
     out.history.evaluations.push_back({m.steps, m.loss, m.accuracy});
     out.smallest.evaluations += 1;
     out.last_update = clock().now();
@@ -186,6 +188,10 @@ class reporter final : public reporter_actor::base {
   void on_memory_retired(const memory_retired& m) { record_.leftovers += m.leftovers; }
 
   void on_checkpoints_retired(const checkpoints_retired& m) { record_.checkpoints = m.totals; }
+
+  /// To save takes its time: it is progress.
+  void on_shard_saved(const shard_saved&) { ++events_; }
+  void on_model_saved(const model_saved&) { ++events_; }
 
   void on_state_told(const state_told& m) {
     if (!m.what.empty()) {

@@ -18,6 +18,7 @@
 #include <caf/actor_system.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -212,9 +213,24 @@ void session::state::find_checkpoints() {
 void session::state::find_checkpoint(std::size_t i, bool inside_step) {
   const auto& name = descriptions[i].name;
   const auto folder = checkpoints_of(options.output / "checkpoints", name);
-  saved[i] = newest_checkpoint(folder, inside_step, notes);
+  const auto told = notes.size();
+  auto found = newest_checkpoint(folder, inside_step, notes);
+  if (!found && saved[i]) {
+    throw fault_error(fault_code::does_not_fit,
+                      fmt::format("model '{}' cannot go on with these cuts or devices: its only checkpoint, {}, was saved "
+                                  "inside step {} of shards that begin with layers {}; resume it with these cuts on "
+                                  "devices that hold them",
+                                  name, saved[i]->folder.string(), saved[i]->standing.step + 1,
+                                  fmt::join(saved[i]->cuts, ", ")));
+  }
+  saved[i] = std::move(found);
   if (!saved[i]) {
     notes.push_back(fmt::format("{} has no checkpoint: it starts from the beginning", name));
+  }
+  for (auto n = told; n < notes.size(); ++n) {
+    log->warn("{}", notes[n]);
+  }
+  if (!saved[i]) {
     return;
   }
   const auto other = difference_of(saved[i]->identity, identity_of(descriptions[i], prepared[i], options.seed));
@@ -417,7 +433,7 @@ run_record session::state::execute(trace& spans) {
     for (const auto& s : plan->models[i].shards) {
       step += s.forward_time + s.backward_time;
     }
-    printer.expect(models[i].what->name, models[i].what->steps, step);
+    printer.expect(models[i].what->name, models[i].what->steps, step, models[i].standing.step);
   }
   std::promise<run_record> done;
   auto record = done.get_future();

@@ -91,13 +91,8 @@ struct reporter_setup {
 };
 reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
 
-/// Zero: no limit.
-struct supervisor_limits {
-  duration halt{};       ///< how long a halted run may take to be saved
-  duration callback{};   ///< as a task's
-};
-/// Waits for crew_assembled, then starts the run.
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_limits& limits);
+/// Waits for crew_assembled, then starts the run. `callback_limit` as a task's.
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration callback_limit);
 
 /// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets
 /// the record when every model has ended and the actors are shut down.

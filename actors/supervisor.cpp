@@ -15,8 +15,8 @@ class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
 
-  supervisor(caf::actor_config& config, run_services services, const supervisor_limits& limits)
-      : super(config), services_(std::move(services)), limits_(limits) {}
+  supervisor(caf::actor_config& config, run_services services, duration callback_limit)
+      : super(config), services_(std::move(services)), callback_limit_(callback_limit) {}
 
   static constexpr const char* actor_name = "supervisor";
   const char* name() const override { return actor_name; }
@@ -26,7 +26,7 @@ class supervisor final : public supervisor_actor::base {
     return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_model_ended),
             guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_silent),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
-            guarded(this, &supervisor::on_run_stalled),    guarded(this, &supervisor::on_halt_overdue)};
+            guarded(this, &supervisor::on_run_stalled)};
   }
 
   void on_exit() override { crew_ = {}; }
@@ -76,17 +76,28 @@ class supervisor final : public supervisor_actor::base {
     end_if_over();
   }
 
-  void on_interrupt_run(const interrupt_run&) { on_run_aborted({{fault_code::interrupted, "the run was interrupted"}, true}); }
+  /// Who asks twice does not wait.
+  void on_interrupt_run(const interrupt_run&) {
+    on_run_aborted({{fault_code::interrupted, "the run was interrupted"}, !std::exchange(interrupted_, true)});
+  }
 
-  /// To save takes its time, but not for ever; who asks twice does not wait.
+  /// The first reason halts the run; later ones matter only if nothing is to be saved any more.
   void on_run_aborted(const run_aborted& m) {
-    if (std::exchange(halting_, true)) {
-      abort(m.why, false);
+    if (m.save && std::exchange(halting_, true)) {
       return;
     }
-    abort(m.why, m.save);
-    if (m.save && limits_.halt > duration{}) {
-      delayed_send(this, limits_.halt, halt_overdue{});
+    if (!m.save) {
+      drop_checkpoints();
+    }
+    for (const auto& task : crew_.tasks) {
+      send(task, m);
+    }
+  }
+
+  /// One that is being written may never be over.
+  void drop_checkpoints() {
+    if (crew_.checkpointer && host_.erase(crew_.checkpointer.address()) > 0) {
+      end_actor(crew_.checkpointer);
     }
   }
 
@@ -102,19 +113,7 @@ class supervisor final : public supervisor_actor::base {
     send(crew_.scheduler, question);
     send(crew_.memory, question);
     send(crew_.optimizer, question);
-    on_run_aborted({m.why, true});
-  }
-
-  void on_halt_overdue(const halt_overdue&) {
-    if (!ending_) {
-      abort({fault_code::internal, "the run could not be saved within " + to_string(limits_.halt)}, false);
-    }
-  }
-
-  void abort(const fault& why, bool save) {
-    for (const auto& task : crew_.tasks) {
-      send(task, run_aborted{why, save});
-    }
+    on_run_aborted({m.why, !std::exchange(stalled_, true)});
   }
 
   // -- deaths ----------------------------------------------------------------------------------------------------------
@@ -212,8 +211,8 @@ class supervisor final : public supervisor_actor::base {
     send(crew_.data, shut_down{});
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
-      if (limits_.callback > duration{}) {
-        delayed_send(this, limits_.callback, controller_silent{limits_.callback});
+      if (callback_limit_ > duration{}) {
+        delayed_send(this, callback_limit_, controller_silent{callback_limit_});
       }
     }
     if (crew_.checkpointer) {
@@ -231,12 +230,14 @@ class supervisor final : public supervisor_actor::base {
   }
 
   run_services services_;
-  supervisor_limits limits_;
+  duration callback_limit_;
   crew_assembled crew_;
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer that live
   std::set<model_id> ended_;
   std::size_t running_ = 0;
+  bool interrupted_ = false;
+  bool stalled_ = false;
   bool halting_ = false;
   bool ending_ = false;
   bool host_ended_ = false;
@@ -244,8 +245,8 @@ class supervisor final : public supervisor_actor::base {
 
 }  // namespace
 
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_limits& limits) {
-  return system.spawn<supervisor>(services, limits);
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration callback_limit) {
+  return system.spawn<supervisor>(services, callback_limit);
 }
 
 }  // namespace hydra

@@ -132,6 +132,14 @@ std::optional<batch_range> task_books::wanted_round() {
   return std::nullopt;
 }
 
+std::uint64_t task_books::updates() const {
+  std::uint64_t sum = 0;
+  for (const auto v : versions_) {
+    sum += v.value;
+  }
+  return sum;
+}
+
 std::string task_books::describe() const {
   std::string text;
   for (const auto& f : flights_) {

@@ -65,6 +65,8 @@ class task_books {
   unit_position committed() const;
   /// What is on devices and what is waited for, a line each, for a stuck run.
   std::string describe() const;
+  /// Of all shards, in sum.
+  std::uint64_t updates() const;
   /// All shards have the same version, after a step: the version that makes the next one begin.
   std::optional<std::uint32_t> whole_version() const;
   std::uint32_t completed_steps() const noexcept { return completed_steps_; }

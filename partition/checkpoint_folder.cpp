@@ -140,7 +140,7 @@ std::uint64_t number_of(const fs::path& checkpoint) {
 
 bool is_checkpoint(const fs::path& p) {
   const auto name = p.filename().string();
-  return name.find("-step-") != std::string::npos && number_of(p) > 0;
+  return name.find("-step-") != std::string::npos && p.extension().empty() && number_of(p) > 0;
 }
 
 fs::path next_place(const fs::path& of_model, std::uint32_t step) {

@@ -26,6 +26,9 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
 /// How far the update of a shard has come in the step that is under way. `complete`: the next version is at home.
 enum class update_phase : std::uint8_t { waiting, landed, normed, stepped, complete };
 
+/// Gradients have landed, the next version is not at home yet.
+constexpr bool is_under_way(update_phase p) noexcept { return p != update_phase::waiting && p != update_phase::complete; }
+
 /// Of all shards of a model, while no job of it runs. Together with gradients and moments it is the optimizer's whole state.
 struct update_progress {
   std::vector<update_phase> shards;          ///< empty: all waiting

@@ -152,7 +152,15 @@ void fill_shard(const tensor_index& from, const sharded_model& m, std::size_t s,
   }
 }
 
-bool under_way(update_phase p) { return p != update_phase::waiting && p != update_phase::complete; }
+/// A damaged checkpoint keeps its place and gets another name, so that it does not count among those that are kept. Its
+/// path now.
+std::string set_aside(const fs::path& folder) {
+  auto aside = folder;
+  aside += ".damaged";
+  std::error_code error;
+  fs::rename(folder, aside, error);
+  return (error ? folder : aside).string();
+}
 
 std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_model& from, model_id model,
                                                                  const sharded_model& m, host_arena& arena) {
@@ -178,14 +186,20 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
 
 }  // namespace
 
+/// Gradients that have landed are computed again; a shard that has been stepped cannot be stepped back.
 bool saved_model::any_cuts() const noexcept {
-  return model_memory{.homes = {}, .versions = versions, .updates = updates}.at_step_begin();
+  const auto version = versions.empty() ? version_index{} : versions.front();
+  const auto ahead = [](update_phase p) { return p == update_phase::stepped || p == update_phase::complete; };
+  return std::ranges::all_of(versions, [&](version_index v) { return v == version; }) &&
+         std::ranges::none_of(updates.shards, ahead) && standing.history.losses.size() == version.value;
 }
 
 model_standing saved_model::begins(const cut_points& now) const {
   auto begin = standing;
   if (now != cuts) {
+    begin.step = versions.front().value;
     begin.unit = 0;
+    begin.loss.reset();
   }
   return begin;
 }
@@ -216,13 +230,13 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
   if (same_cuts) {
     memory.boundaries = load_boundaries(from, id, m, arena);
   } else {
-    memory.versions.assign(m.size(), version_index{from.standing.step});
+    memory.versions.assign(m.size(), from.versions.front());
     memory.updates = {};
   }
   for (std::size_t s = 0; s < m.size(); ++s) {
     memory.homes.push_back(make_home(arena, m, s));
     auto& home = memory.homes.back();
-    if (same_cuts && under_way(from.updates.shards[s])) {
+    if (same_cuts && is_under_way(from.updates.shards[s])) {
       home.gradients = arena.allocate(m.plan.shards[s].parameters, "gradients of " + m.name);
     }
     fill_shard(tensors, m, s, home);
@@ -242,8 +256,7 @@ std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool insi
                                   "it is taken",
                                   folder.string(), m.standing.step + 1));
     } catch (const fault_error& e) {
-      notes.push_back(fmt::format("{} is damaged, the checkpoint before it is taken: {}", folder.string(),
-                                  e.what_happened().text));
+      notes.push_back(set_aside(folder) + " is damaged, the checkpoint before it is taken: " + e.what_happened().text);
     }
   }
   return std::nullopt;

@@ -20,7 +20,7 @@ struct saved_model {
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;
-  /// It can be taken up with other cuts, from the begin of its step.
+  /// It can be taken up with other cuts, from the begin of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
   /// Where the model begins under those cuts.
   model_standing begins(const cut_points& now) const;

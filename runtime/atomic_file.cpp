@@ -2,6 +2,7 @@
 
 #include "runtime/fault.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,6 +36,15 @@ void write(const std::filesystem::path& to, const std::filesystem::path& named,
   if (!out) refuse(named, std::generic_category().message(errno));
 }
 
+/// Waits until what the path names has reached the disk.
+void sync(const std::filesystem::path& path, int flags, const std::filesystem::path& named) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  const int status = descriptor < 0 ? -1 : ::fsync(descriptor);
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (status < 0) refuse(named, std::generic_category().message(error));
+}
+
 }  // namespace
 
 void write_atomically(const std::filesystem::path& file, const std::function<void(std::ostream&)>& content) {
@@ -42,9 +52,12 @@ void write_atomically(const std::filesystem::path& file, const std::function<voi
   beside += fmt::format(".{}.tmp", getpid());
   const temporary_file temporary{beside};
   write(temporary.path, file, content);
+  sync(temporary.path, 0, file);
   std::error_code error;
   std::filesystem::rename(temporary.path, file, error);
   if (error) refuse(file, error.message());
+  const auto folder = file.parent_path();
+  sync(folder.empty() ? "." : folder, O_DIRECTORY, file);
 }
 
 }  // namespace hydra

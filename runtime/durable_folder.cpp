@@ -77,6 +77,7 @@ void durable_folder::store(const std::string& name, const std::function<void(byt
   unsettled_.push_back(files_.create(temporary_ / name));
   byte_sink sink{*unsettled_.back()};
   content(sink);
+  unsettled_.back()->flush();
   sums_.push_back({name, sink.finish()});
 }
 

@@ -1,5 +1,8 @@
 #include "runtime/file_system.hpp"
 
+#include "runtime/direct_file.hpp"
+#include "runtime/uninterrupted.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,58 +10,16 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
-#include <utility>
 
 namespace hydra {
 
 namespace {
 
-/// Calls again what a signal has interrupted.
-template <class Call>
-auto uninterrupted(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-class posix_file final : public writable_file {
- public:
-  posix_file(int descriptor, std::filesystem::path path) : descriptor_{descriptor}, path_{std::move(path)} {}
-  ~posix_file() override {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  posix_file(const posix_file&) = delete;
-  posix_file& operator=(const posix_file&) = delete;
-
-  std::size_t write(std::span<const std::byte> bytes) override {
-    const ssize_t n = uninterrupted([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
-    if (n < 0) throw file_error("write", path_, errno);
-    if (n == 0 && !bytes.empty()) throw file_error("write", path_, EIO);  // else a caller's loop would not end
-    return static_cast<std::size_t>(n);
-  }
-
-  void sync() override {
-    if (uninterrupted([&] { return ::fsync(descriptor_); }) < 0) throw file_error("sync", path_, errno);
-  }
-
-  void close() override {  // not again after EINTR: Linux has closed it then
-    if (::close(std::exchange(descriptor_, -1)) < 0 && errno != EINTR) throw file_error("close", path_, errno);
-  }
-
- private:
-  int descriptor_;
-  std::filesystem::path path_;
-};
-
 class posix_files final : public file_system {
  public:
   std::unique_ptr<writable_file> create(const std::filesystem::path& file) override {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-    const int descriptor = uninterrupted([&] { return ::open(file.c_str(), flags, 0666); });
-    if (descriptor < 0) throw file_error("create", file, errno);
-    return std::make_unique<posix_file>(descriptor, file);
+    return std::make_unique<direct_file>(file);
   }
 
   void make_folder(const std::filesystem::path& folder) override {

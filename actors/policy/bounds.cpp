@@ -89,7 +89,8 @@ duration chain_of(const unit_times& m, double speed) {
   alone.run_evaluation();
   const auto evaluated = alone.run_step() - second;
   const auto last = std::max(tail, alone.run_evaluation() - (second + evaluated));
-  const auto between = std::min(m.evaluations - (m.evaluated_last ? 1 : 0), m.steps - 1);
+  const auto outside = (m.evaluated_first ? 1U : 0U) + (m.evaluated_last ? 1U : 0U);
+  const auto between = std::min(m.evaluations - std::min(outside, m.evaluations), m.steps - 1);
   return first + each * (m.steps - 1 - between) + evaluated * between + (m.evaluated_last ? last : tail);
 }
 

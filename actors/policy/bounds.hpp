@@ -20,6 +20,7 @@ struct unit_times {
   std::vector<duration> update{};    ///< per shard, optimizer; 0 where not measured
   std::uint32_t steps = 0;
   std::uint32_t evaluations = 0;   ///< complete ones
+  bool evaluated_first = false;    ///< one of them came before the first of these steps
   bool evaluated_last = false;     ///< one of them came after the last step
   std::uint32_t evaluation_micro_batches = 0;
 };

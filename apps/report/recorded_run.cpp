@@ -157,6 +157,7 @@ model_report read_model(const json& j) {
   m.status = read_status(j);
   m.error = read_fault(object_of(j, "fault"));
   read(j, "steps", m.steps);
+  read(j, "steps_before", m.steps_before);
   read(j, "tokens", m.tokens);
   read(j, "seconds", m.elapsed);
   m.loss = read_curve(j, "loss");

@@ -413,6 +413,7 @@ TEST_CASE("when the last device is gone every model is saved where it stands", "
 TEST_CASE("who interrupts twice does not wait for a checkpoint", "[loss]") {
   memory_store store;
   auto setup = small_run(1, 1);
+  const auto models = setup.models;
   setup.checkpoints.store = &store;
   simulation s(std::move(setup));
   for (int i = 0; i < 300; ++i) {
@@ -422,9 +423,28 @@ TEST_CASE("who interrupts twice does not wait for a checkpoint", "[loss]") {
   post(s.actors().supervisor, interrupt_run{});
   s.run();
   REQUIRE(s.record());
-  for (const auto& m : s.record()->models) {
-    CHECK(m.why.code == fault_code::interrupted);
-    CHECK(store.of("m0").empty());
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    CHECK(s.record()->models[i].why.code == fault_code::interrupted);
+    CHECK(store.of(models[i].name).empty());
+  }
+}
+
+TEST_CASE("a device that is lost while an interrupted run is saved does not stop the saving", "[loss]") {
+  memory_store store;
+  auto setup = small_run(1, 1);
+  const auto models = setup.models;
+  setup.checkpoints.store = &store;
+  simulation s(std::move(setup));
+  for (int i = 0; i < 300; ++i) {
+    s.step();
+  }
+  post(s.actors().supervisor, interrupt_run{});
+  s.step();
+  caf::anon_send_exit(s.actors().devices[0], caf::exit_reason::kill);
+  s.run();
+  REQUIRE(s.record());
+  for (const auto& m : models) {
+    CHECK(store.of(m.name).size() == 1);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -51,6 +52,22 @@ std::vector<model_checkpoint> some_checkpoints(memory_store& store, const std::v
   return all;
 }
 
+/// Some checkpoint of every model has all of its steps and evaluations, and no update under way. (Not always the newest:
+/// runs begin with older ones, too.)
+std::string not_saved(memory_store& store, const std::vector<simulated_model>& models) {
+  for (const auto& m : models) {
+    const auto complete = [&](const model_checkpoint& c) {
+      const auto& history = c.standing.history;
+      return c.standing.step == m.steps && c.memory.at_step_begin() && history.losses.size() == m.steps &&
+             history.evaluations.size() == evaluations_of(m);
+    };
+    if (std::ranges::none_of(store.of(m.name), complete)) {
+      return m.name + " is not saved at its end";
+    }
+  }
+  return {};
+}
+
 /// Runs the workload of the seed with up to three interruptions. Empty, or what went wrong.
 std::string interrupt_and_resume(std::uint32_t seed) {
   std::mt19937 random(seed);
@@ -68,6 +85,7 @@ std::string interrupt_and_resume(std::uint32_t seed) {
   auto wrong = run(s, random, 0);
   wrong = wrong.empty() ? unfinished(s, models) : wrong;
   wrong = wrong.empty() ? out_of_order(s, models, begins) : wrong;
+  wrong = wrong.empty() ? not_saved(store, models) : wrong;
   return wrong.empty() ? wrong : fmt::format("seed {}, last run: {}", seed, wrong);
 }
 

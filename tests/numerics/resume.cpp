@@ -1,9 +1,12 @@
+#include "partition/checkpoint_folder.hpp"
+#include "partition/saved_model.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <vector>
 
@@ -95,4 +98,63 @@ TEST_CASE("what has finished is not run again", "[resume]") {
   for (const auto& d : again.summary.devices) {
     CHECK(d.h2d_bytes == byte_count{});
   }
+}
+
+TEST_CASE("a model that a callback has stopped stays stopped, with its last evaluation", "[resume]") {
+  const temporary_folder folder;
+  const step_callback stop = [](const step_completed& e, control& c) {
+    if (e.model == model_id{0} && e.step == step_index{1}) {
+      c.stop(e.model);
+    }
+  };
+  run_options options{.devices = {tiny(), tiny()}, .callbacks = {stop}, .output = folder.path()};
+  const auto first = train_spilled(mixed_workload(), options).summary.models[0];
+  CHECK(first.status == model_status::stopped);
+  CHECK(first.validation.back().step == 2);
+  options.resume = true;
+  const auto again = train_spilled(mixed_workload(), options).summary.models[0];
+  CHECK(again.status == model_status::stopped);
+  CHECK(again.steps == 2);
+  CHECK(again.loss == first.loss);
+  CHECK(again.validation.size() == first.validation.size());
+  CHECK(again.digest == first.digest);
+}
+
+TEST_CASE("a model whose loss is not finite fails at the same step again when it is resumed; the others are not touched",
+          "[resume]") {
+  const temporary_folder folder;
+  auto models = mixed_workload();
+  models[1].optimizer.learning_rate = 1e30;
+  run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
+  options.checkpoint.every_steps = 1;
+  const auto first = train_spilled(models, options).summary;
+  REQUIRE(first.models[1].status == model_status::failed);
+  CHECK(first.models[1].error.code == fault_code::not_finite);
+  CHECK(first.models[0].status == model_status::finished);
+  options.resume = true;
+  const auto again = train_spilled(models, options).summary;
+  CHECK(again.models[1].error.text == first.models[1].error.text);
+  CHECK(again.models[1].loss.size() == first.models[1].loss.size());
+  CHECK(again.models[0].digest == first.models[0].digest);
+}
+
+TEST_CASE("a checkpoint from inside a step does not start afresh under cuts that it cannot have", "[resume]") {
+  const temporary_folder folder;
+  auto models = std::vector{mixed_workload()[1]};  // steps its shards one by one
+  run_options options{.devices = {roomy()}, .output = folder.path(), .interrupt_at = 20};
+  for (bool whole = true; whole; options.resume = true) {
+    REQUIRE(train_spilled(models, options).summary.interrupted);
+    const auto saved = list_checkpoints(folder.path() / "checkpoints" / "model-0");
+    whole = read_checkpoint(saved.front()).any_cuts();
+    for (const auto& older : saved) {
+      if (!whole && older != saved.front()) {
+        std::filesystem::remove_all(older);
+      }
+    }
+    options.interrupt_at = *options.interrupt_at + 3;
+  }
+  models[0].cuts = {0, 2};
+  options.resume = true;
+  options.interrupt_at.reset();
+  CHECK_THROWS_WITH(train_spilled(models, options), Catch::Contains("cannot go on with these cuts") && Catch::Contains("0, 1, 2, 3, 4"));
 }

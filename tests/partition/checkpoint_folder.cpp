@@ -65,13 +65,13 @@ struct saved_case {
     checkpoint.standing.history = {{3.5F, std::numeric_limits<float>::infinity()}, {0.5F, 0.25F}, {{2, 1.0 / 3, 0.5}, {2, 2, {}}}};
   }
 
-  /// In the middle of step 2: the last shard's gradients have landed, its norm is known.
+  /// In the middle of step 2: the last shard has been stepped and waits for its replica's owner.
   void go_inside() {
     const auto last = what->size() - 1;
     auto& home = checkpoint.memory.homes[last];
     home.gradients = arena->allocate(what->plan.shards[last].parameters, "gradients");
     fill(home.gradients, 7);
-    checkpoint.memory.updates.shards[last] = update_phase::normed;
+    checkpoint.memory.updates.shards[last] = update_phase::stepped;
     checkpoint.memory.updates.norms = {{}, {}, {0.1F, 0.2F}};
     checkpoint.standing.unit = static_cast<std::uint32_t>(last + 1);
     checkpoint.standing.loss = 1.25F;

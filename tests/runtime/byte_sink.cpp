@@ -20,6 +20,7 @@ struct memory_file final : writable_file {
     largest = std::max(largest, bytes.size());
     return taken.size();
   }
+  void flush() override {}
   void sync() override {}
   void close() override {}
 

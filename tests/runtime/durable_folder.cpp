@@ -70,8 +70,8 @@ TEST_CASE("files are on the disk before the folder gets its name, the name befor
   folder.write("empty", nothing);
   folder.commit();
   const auto temporary = temporary_path("step", getpid()).string();
-  CHECK(noted.transcript() == std::vector<std::string>{"make folder " + temporary, "create empty", "create SHA256SUMS",
-                                                       "write SHA256SUMS", "sync empty", "close empty",
+  CHECK(noted.transcript() == std::vector<std::string>{"make folder " + temporary, "create empty", "flush empty", "create SHA256SUMS",
+                                                       "write SHA256SUMS", "flush SHA256SUMS", "sync empty", "close empty",
                                                        "sync SHA256SUMS", "close SHA256SUMS",
                                                        "sync folder " + temporary, "rename to step",
                                                        "sync folder " + parent.path().filename().string()});
@@ -90,7 +90,7 @@ TEST_CASE("whatever operation fails: the older folder stays, nothing else is lef
     CHECK_THAT(text, Contains("cannot write " + c.newer.string()) && Contains(std::strerror(error)));
     CHECK(c.only_the_older_is_there());
   }
-  CHECK(operation == 19);  // as many as the transcript of a write of four files has
+  CHECK(operation == 23);  // as many as the transcript of a write of four files has
 }
 
 TEST_CASE("the operation that failed is in the text") {
@@ -109,7 +109,7 @@ TEST_CASE("the operation that failed is in the text") {
 }
 
 TEST_CASE("a disk that dies and stays dead harms no older folder, and what it keeps is a leftover") {
-  for (int operation = 0; operation < 19; ++operation) {
+  for (int operation = 0; operation < 23; ++operation) {
     const checkpoints c;
     faulty_file_system dead{{.first = operation, .last = file_faults::for_ever, .error = EIO}};
     CAPTURE(operation);

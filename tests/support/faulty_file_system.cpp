@@ -8,7 +8,7 @@ namespace hydra::test {
 
 namespace {
 
-constexpr std::array names{"create", "write", "sync", "close", "make folder", "rename to", "sync folder", "remove"};
+constexpr std::array names{"create", "write", "flush", "sync", "close", "make folder", "rename to", "sync folder", "remove"};
 
 class faulty_file final : public writable_file {
  public:
@@ -18,6 +18,10 @@ class faulty_file final : public writable_file {
   std::size_t write(std::span<const std::byte> bytes) override {
     files_.begin(file_operation::write, path_);
     return file_->write(files_.short_writes() ? bytes.first((bytes.size() + 1) / 2) : bytes);
+  }
+  void flush() override {
+    files_.begin(file_operation::flush, path_);
+    file_->flush();
   }
   void sync() override {
     files_.begin(file_operation::sync, path_);

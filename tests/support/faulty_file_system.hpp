@@ -10,7 +10,7 @@
 
 namespace hydra::test {
 
-enum class file_operation { create, write, sync, close, make_folder, rename, sync_folder, remove };
+enum class file_operation { create, write, flush, sync, close, make_folder, rename, sync_folder, remove };
 
 /// The operations number `first` to `last` (from 0) of `kind`, or of all kinds, fail with `error`, an errno.
 struct file_faults {

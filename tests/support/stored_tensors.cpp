@@ -14,6 +14,7 @@ struct text_file final : writable_file {
     text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return bytes.size();
   }
+  void flush() override {}
   void sync() override {}
   void close() override {}
 

@@ -1,0 +1,18 @@
+#pragma once
+// System calls that signals interrupt.
+
+#include <cerrno>
+
+namespace hydra {
+
+/// Calls again what a signal has interrupted.
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) {
+    result = call();
+  }
+  return result;
+}
+
+}  // namespace hydra

@@ -1,0 +1,93 @@
+#include "actors/save_book.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+
+namespace {
+
+using action = save_book::action;
+
+save_point state_at(std::uint32_t step) { return {{step, 0}, 2 * step, 0, false}; }
+const fault full{fault_code::io, "the disk is full"};
+const fault halted{fault_code::interrupted, "interrupted"};
+
+}  // namespace
+
+TEST_CASE("a model that goes on is saved between steps when a checkpoint is due, one at a time") {
+  save_book book(true);
+  CHECK_FALSE(book.between_steps(false));
+  book.is_due();
+  CHECK(book.between_steps(false));
+  CHECK_FALSE(book.between_steps(true));
+  book.captured(state_at(1));
+  book.saved({});
+  CHECK_FALSE(book.between_steps(false));
+  CHECK(book.between_steps(true));
+  CHECK(book.next(state_at(1), true) == action::none);
+}
+
+TEST_CASE("a model that leaves is saved when nothing of it is on a device, then it ends") {
+  save_book book(true);
+  book.leave({});
+  CHECK(book.next(state_at(3), false) == action::none);
+  CHECK(book.next(state_at(3), true) == action::capture);
+  CHECK(book.next(state_at(3), true) == action::none);
+  book.captured(state_at(3));
+  book.saved({});
+  CHECK(book.next(state_at(3), true) == action::end);
+  CHECK_FALSE(book.unsaved());
+}
+
+TEST_CASE("a unit that completes while the last state is saved is saved, too") {
+  save_book book(true);
+  book.leave(halted);
+  CHECK(book.next(state_at(2), true) == action::capture);
+  book.captured(state_at(2));
+  book.saved({});
+  CHECK(book.next(state_at(3), false) == action::none);
+  CHECK(book.next(state_at(3), true) == action::capture);
+  book.captured(state_at(3));
+  book.saved({});
+  CHECK(book.next(state_at(3), true) == action::end);
+  CHECK(book.reason().code == fault_code::interrupted);
+}
+
+TEST_CASE("what is on disk is not saved again; what changed only by updates is") {
+  save_book book(true);
+  book.begins_at(state_at(3));
+  book.leave({});
+  auto later = state_at(3);
+  later.updates += 1;
+  CHECK(book.next(state_at(3), true) == action::end);
+  CHECK(book.next(later, true) == action::capture);
+}
+
+TEST_CASE("a checkpoint that fails on the way does not stand for the last one, which is tried once") {
+  save_book book(true);
+  CHECK(book.between_steps(true));
+  book.captured(state_at(1));
+  book.leave({});
+  CHECK(book.next(state_at(2), true) == action::none);
+  book.saved(full);
+  CHECK(book.next(state_at(2), true) == action::capture);
+  book.captured(state_at(2));
+  book.saved(full);
+  CHECK(book.next(state_at(2), true) == action::end);
+  CHECK(book.unsaved().code == fault_code::io);
+}
+
+TEST_CASE("who gives up, or has nowhere to save to, ends at once") {
+  save_book book(true);
+  book.leave(halted);
+  CHECK(book.next(state_at(2), false) == action::none);
+  book.give_up(full);
+  CHECK(book.next(state_at(2), false) == action::end);
+  CHECK(book.reason().code == fault_code::interrupted);
+  CHECK(book.unsaved());
+  save_book nowhere(false);
+  CHECK_FALSE(nowhere.between_steps(true));
+  nowhere.leave(halted);
+  CHECK(nowhere.next(state_at(2), false) == action::end);
+  CHECK_FALSE(nowhere.unsaved());
+}
