@@ -70,8 +70,9 @@ crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink si
   crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);
   crew.controller = spawn_controller(system, setup.services, setup.callbacks, setup.detached);
-  crew.checkpointer = spawn_checkpointer(system, setup.services, {setup.checkpoints.store, crew.memory, crew.optimizer, crew.reporter},
-                                         setup.detached);
+  crew.checkpointer =
+      spawn_checkpointer(system, setup.services,
+                         {setup.checkpoints.store, crew.memory, crew.optimizer, crew.reporter}, setup.detached);
   spawn_devices(system, setup, crew);
   spawn_tasks(system, setup, crew);
   post(crew.supervisor, crew);

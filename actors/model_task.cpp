@@ -263,7 +263,8 @@ class model_task final : public task_actor::base {
       begins.unit = 0;  // a visit or two again, instead of boundaries on disk
     }
     saves_.captured(here());
-    send(setup_.checkpointer, save_model{setup_.id, setup_.what, m.memory, std::move(begins), caf::actor_cast<task_actor>(this)});
+    send(setup_.checkpointer, save_model{setup_.id, setup_.what, m.memory, std::move(begins),
+                                         caf::actor_cast<task_actor>(this)});
   }
 
   void on_model_saved(const model_saved& m) {

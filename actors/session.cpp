@@ -5,12 +5,12 @@
 #include "actors/identity.hpp"
 #include "actors/prepared_model.hpp"
 #include "actors/report_builder.hpp"
+#include "actors/resumption.hpp"
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
 #include "actors/terminal.hpp"
 #include "partition/checkpoint_folder.hpp"
 #include "partition/plan_file.hpp"
-#include "partition/saved_model.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/interrupt_line.hpp"
@@ -18,7 +18,6 @@
 #include <caf/actor_system.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,8 +79,7 @@ struct session::state {
   std::vector<device_info> machines;
   std::vector<prepared_model> prepared;
   std::optional<workload_plan> plan;
-  std::vector<std::optional<saved_model>> saved;    ///< what each model goes on from
-  std::vector<std::string> notes;
+  resumption begins;
   duration pilot_time{};
   byte_count host_cap;
 
@@ -100,8 +98,6 @@ struct session::state {
   std::vector<device*> device_pointers() const;
   void prepare_models();
   void find_checkpoints();
-  void find_checkpoint(std::size_t i, bool inside_step);
-  bool keeps_cuts(std::size_t i) const;
   workload_plan plan_models() const;
   workload_plan plan_with_checkpoints();
   void make_plan();
@@ -204,47 +200,14 @@ void session::state::prepare_models() {
 // -- checkpoints ----------------------------------------------------------------------------------------------------------
 
 void session::state::find_checkpoints() {
-  saved.assign(descriptions.size(), std::nullopt);
-  for (std::size_t i = 0; options.resume && i < descriptions.size(); ++i) {
-    find_checkpoint(i, true);
-  }
-}
-
-void session::state::find_checkpoint(std::size_t i, bool inside_step) {
-  const auto& name = descriptions[i].name;
-  const auto folder = checkpoints_of(options.output / "checkpoints", name);
-  const auto told = notes.size();
-  auto found = newest_checkpoint(folder, inside_step, notes);
-  if (!found && saved[i]) {
-    throw fault_error(fault_code::does_not_fit,
-                      fmt::format("model '{}' cannot go on with these cuts or devices: its only checkpoint, {}, was saved "
-                                  "inside step {} of shards that begin with layers {}; resume it with these cuts on "
-                                  "devices that hold them",
-                                  name, saved[i]->folder.string(), saved[i]->standing.step + 1,
-                                  fmt::join(saved[i]->cuts, ", ")));
-  }
-  saved[i] = std::move(found);
-  if (!saved[i]) {
-    notes.push_back(fmt::format("{} has no checkpoint: it starts from the beginning", name));
-  }
-  for (auto n = told; n < notes.size(); ++n) {
-    log->warn("{}", notes[n]);
-  }
-  if (!saved[i]) {
+  if (!options.resume) {
     return;
   }
-  const auto other = difference_of(saved[i]->identity, identity_of(descriptions[i], prepared[i], options.seed));
-  if (!other.empty()) {
-    throw fault_error(fault_code::bad_input, fmt::format("model '{}' cannot go on from {}: {}; resume it as it was, or "
-                                                         "train it in another folder",
-                                                         name, saved[i]->folder.string(), other));
+  std::vector<resumed_model> all;
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    all.push_back({descriptions[i].name, identity_of(descriptions[i], prepared[i], options.seed), prepared[i].cuts});
   }
-}
-
-/// A checkpoint from inside a step goes on with its cuts only: they stay, unless the user has chosen others.
-bool session::state::keeps_cuts(std::size_t i) const {
-  const auto* told = std::get_if<cut_points>(&prepared[i].cuts);
-  return saved[i] && !saved[i]->any_cuts() && (!told || *told == saved[i]->cuts);
+  begins = resumption(options.output / "checkpoints", std::move(all));
 }
 
 workload_plan session::state::plan_models() const {
@@ -254,7 +217,7 @@ workload_plan session::state::plan_models() const {
                         .profile = prepared[i].profile.get(), .micro_batches = descriptions[i].micro_batches,
                         .moments = moment_buffers(descriptions[i].optimizer),
                         .evaluation = prepared[i].evaluation,
-                        .cuts = keeps_cuts(i) ? cut_rule{saved[i]->cuts} : prepared[i].cuts,
+                        .cuts = begins.cuts_for(i, prepared[i].cuts),
                         .update = prepared[i].update});
   }
   std::vector<plan_device> limits;
@@ -266,24 +229,11 @@ workload_plan session::state::plan_models() const {
 
 /// Where the cuts of a checkpoint cannot be kept, an older one of the begin of a step is taken up.
 workload_plan session::state::plan_with_checkpoints() {
-  const auto inside = [&](std::size_t i) { return saved[i] && !saved[i]->any_cuts(); };
-  bool kept = false;
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    if (inside(i) && !keeps_cuts(i)) {
-      find_checkpoint(i, false);
-    }
-    kept = kept || keeps_cuts(i);
-  }
   try {
     return plan_models();
   } catch (const fault_error& e) {
-    if (!kept || e.what_happened().code != fault_code::does_not_fit) {
+    if (e.what_happened().code != fault_code::does_not_fit || !begins.give_up_cuts()) {
       throw;
-    }
-  }
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    if (inside(i)) {
-      find_checkpoint(i, false);
     }
   }
   return plan_models();
@@ -299,6 +249,9 @@ void session::state::make_plan() {
   prepare_models();
   find_checkpoints();
   auto made = plan_with_checkpoints();
+  for (const auto& note : begins.notes()) {
+    log->warn("{}", note);
+  }
   host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
   shorten_evaluations(made, host_cap, machines.size());
   check_host(made, host_cap);
@@ -368,9 +321,9 @@ std::shared_ptr<sharded_model> session::state::cut_model(std::size_t i) const {
 model_entry session::state::load_model(std::size_t i) const {
   const auto m = cut_model(i);
   model_entry entry{.what = m, .memory = {}, .standing = {}, .data = prepared[i].data};
-  if (saved[i]) {
-    entry.memory = load_memory(*saved[i], model_id{static_cast<std::uint32_t>(i)}, *m, *arena);
-    entry.standing = saved[i]->begins(m->plan.cuts());
+  if (const auto* saved = begins.of(i)) {
+    entry.memory = load_memory(*saved, model_id{static_cast<std::uint32_t>(i)}, *m, *arena);
+    entry.standing = saved->begins(m->plan.cuts());
     return entry;
   }
   for (std::size_t s = 0; s < m->size(); ++s) {
@@ -477,7 +430,7 @@ report session::run() {
   r.seed = state_->options.seed;
   r.load = loaded;
   r.pilot = state_->pilot_time;
-  r.notes.insert(r.notes.begin(), state_->notes.begin(), state_->notes.end());
+  r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
   state_->write(r, spans);
   return r;
 }

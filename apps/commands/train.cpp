@@ -2,6 +2,7 @@
 
 #include "actors/session.hpp"
 #include "apps/commands/exit_status.hpp"
+#include "apps/commands/folder_lock.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/resume.hpp"
 #include "apps/commands/run_folder.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -75,12 +77,15 @@ void tell(const report& r, const train_options& o) {
 int train(const train_options& o) {
   const blocked_signals blocked;  // before any thread is made
   const workload w = read_workload(o.file, overrides(o));
+  std::optional<folder_lock> lock;
+  if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
   check_folder(w, o);
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   assemble(s, w);
   s.plan();
   make_run_folder(w.output_place, w.options.output, w.expanded);
+  if (!lock) lock.emplace(w.output_place, w.options.output);
   const report r = s.run();
   tell(r, o);
   return status_of(r);

@@ -370,6 +370,17 @@ TEST_CASE("when the last device falls silent the run ends and every model says w
   }
 }
 
+namespace {
+
+/// The run is in the middle of its steps.
+void go_into(simulation& s) {
+  for (int i = 0; i < 300; ++i) {
+    s.step();
+  }
+}
+
+}  // namespace
+
 TEST_CASE("a run that is stuck asks who holds what, and ends", "[loss]") {
   auto setup = small_run(1, 1);
   setup.stall_limit = 1s;
@@ -393,9 +404,7 @@ TEST_CASE("when the last device is gone every model is saved where it stands", "
   const auto models = setup.models;
   setup.checkpoints.store = &store;
   simulation s(std::move(setup));
-  for (int i = 0; i < 300; ++i) {
-    s.step();
-  }
+  go_into(s);
   caf::anon_send_exit(s.actors().devices[0], caf::exit_reason::kill);
   s.run();
   REQUIRE(s.record());
@@ -416,9 +425,7 @@ TEST_CASE("who interrupts twice does not wait for a checkpoint", "[loss]") {
   const auto models = setup.models;
   setup.checkpoints.store = &store;
   simulation s(std::move(setup));
-  for (int i = 0; i < 300; ++i) {
-    s.step();
-  }
+  go_into(s);
   post(s.actors().supervisor, interrupt_run{});
   post(s.actors().supervisor, interrupt_run{});
   s.run();
@@ -435,9 +442,7 @@ TEST_CASE("a device that is lost while an interrupted run is saved does not stop
   const auto models = setup.models;
   setup.checkpoints.store = &store;
   simulation s(std::move(setup));
-  for (int i = 0; i < 300; ++i) {
-    s.step();
-  }
+  go_into(s);
   post(s.actors().supervisor, interrupt_run{});
   s.step();
   caf::anon_send_exit(s.actors().devices[0], caf::exit_reason::kill);

@@ -1,9 +1,12 @@
 #include "apps/commands/resume.hpp"
 
+#include "apps/commands/folder_lock.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
 
 namespace hydra::apps {
 
@@ -111,6 +114,29 @@ TEST_CASE("a recorded workload that is none is refused by name") {
   CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("runs/w/workload.toml:1: not valid TOML"));
   folder.write("runs/w/workload.toml", "[tool]\nname = \"poetry\"\n");
   CHECK_THAT(refused(folder, resume(folder, example)), StartsWith("w.toml: run.output: \"runs/w\" is no run folder"));
+}
+
+TEST_CASE("two runs do not share a folder") {
+  const temporary_folder folder;
+  leave_run(folder);
+  const folder_lock other{place{}, folder.path() / "runs/w"};
+  CHECK_THAT(refused(folder, resume(folder, example)), Contains("another run is under way in \"runs/w\""));
+}
+
+TEST_CASE("a finished run is resumed without training anything, and a damaged checkpoint is told") {
+  const temporary_folder folder;
+  REQUIRE(resume(folder, example).status == 0);
+  const auto first = folder.read("runs/w/report.json");
+  fs::path newest;
+  for (const auto& e : fs::recursive_directory_iterator{folder.path() / "runs/w/checkpoints"})
+    if (e.path().filename() == "state.json") newest = std::max(newest, e.path());
+  REQUIRE_FALSE(newest.empty());
+  fs::resize_file(newest, 10);
+  const outcome again = resume(folder, example);
+  CHECK(again.status == 0);
+  CHECK_THAT(again.err, Contains("note: ") && Contains(".damaged is damaged"));
+  const auto digest = [](const std::string& report) { return report.substr(report.find("sha256:"), 71); };
+  CHECK(digest(folder.read("runs/w/report.json")) == digest(first));
 }
 
 TEST_CASE("an existing run folder without --resume is refused, and --resume is offered") {

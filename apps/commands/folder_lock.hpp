@@ -1,0 +1,23 @@
+#pragma once
+// One run at a time in a run folder.
+
+#include "apps/workload/place.hpp"
+
+#include <filesystem>
+
+namespace hydra::apps {
+
+/// Held by the process until it ends, however it ends; leaves nothing in the folder.
+class folder_lock {
+ public:
+  /// Throws fault_error{bad_input} if another process runs in the folder. `where` chose it.
+  folder_lock(const place& where, const std::filesystem::path& folder);
+  ~folder_lock();
+  folder_lock(const folder_lock&) = delete;
+  folder_lock& operator=(const folder_lock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace hydra::apps
