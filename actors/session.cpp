@@ -250,7 +250,7 @@ void session::state::make_plan() {
   find_checkpoints();
   auto made = plan_with_checkpoints();
   for (const auto& note : begins.notes()) {
-    log->warn("{}", note);
+    log->info("{}", note);
   }
   host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
   shorten_evaluations(made, host_cap, machines.size());
