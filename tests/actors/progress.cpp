@@ -45,6 +45,16 @@ TEST_CASE("a step shows name, steps, loss, the whole run's fraction, time and es
   CHECK(p.text() == " 25 %  a 2/4 loss 3.2500  1/2 devices busy  20 s, 1 min 00 s left\n");
 }
 
+TEST_CASE("what an earlier run has done counts in the fraction, not in the pace", "[progress]") {
+  plain p;
+  p.printer.expect("a", 10, 1s, 6);
+  CHECK(p.printer.fraction() == Approx(0.6));
+  p.printer.step("a", step_index{6}, 10, 3.25F, after(20s));
+  CHECK_THAT(p.text(), Contains(" 70 %  a 7/10") && Contains("20 s, 1 min 00 s left"));
+  p.printer.finish(after(80s));
+  CHECK_THAT(p.text(), Contains("1 steps of 1 models"));
+}
+
 TEST_CASE("models weigh in the fraction by the time of their steps", "[progress]") {
   plain p;
   p.printer.expect("slow", 2, 3s);

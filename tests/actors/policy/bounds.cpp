@@ -165,6 +165,19 @@ TEST_CASE("evaluations are work and part of the chain, between steps and after t
   CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{5 + 3 * 70 + 3 * 10 + 2 * 8});
 }
 
+TEST_CASE("an evaluation that a resumed run begins with delays no step of it", "[bounds]") {
+  // steps 2 to 4; evaluated after 2, 4 and 5 steps; a schedule of 54 us exists
+  auto m = uniform(2, 3, 10, 1);
+  m.update = {duration{}, std::chrono::microseconds{8}};
+  m.evaluate = durations(2, std::chrono::microseconds{1});
+  m.evaluation_micro_batches = 1;
+  m.evaluations = 3;
+  m.evaluated_last = true;
+  CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{60});
+  m.evaluated_first = true;
+  CHECK(lower_bounds(std::vector{m}, one_device).chain <= std::chrono::microseconds{54});
+}
+
 TEST_CASE("the uniform bound sees that a few long models keep a few devices busy", "[bounds]") {
   // 40 and 40 us of work on speeds 1, 1, 1/4: both on the fast ones; 10 us more fit beside them
   const std::vector models{uniform(1, 1, 0, 40), uniform(1, 1, 0, 40), uniform(1, 1, 0, 2)};
