@@ -1,6 +1,7 @@
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
 
+#include <set>
 #include <utility>
 
 namespace hydra {
@@ -53,10 +54,15 @@ class checkpointer final : public checkpoint_actor::base {
         send(setup_.reporter, shard_saved{m.model, shard});
       });
       ++totals_.saved;
+      if (failing_.erase(m.model) > 0) {
+        services_.log->warn("checkpoints of {} can be written again", m.what->name);
+      }
       return {};
     } catch (...) {
       totals_.why = to_fault(std::current_exception());
-      services_.log->warn("no checkpoint of {}: {}", m.what->name, totals_.why.text);
+      if (failing_.insert(m.model).second) {
+        services_.log->warn("no checkpoint of {}: {}", m.what->name, totals_.why.text);
+      }
       return totals_.why;
     }
   }
@@ -69,6 +75,7 @@ class checkpointer final : public checkpoint_actor::base {
   run_services services_;
   checkpointer_setup setup_;
   checkpoint_totals totals_;
+  std::set<model_id> failing_;   ///< told once
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string one_line(std::string text) {
 
 std::string outcome(const model_report& m) {
   const auto status = to_string(m.status);
-  return m.error ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text)) : status;
+  return m.error && m.status == model_status::failed ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text)) : status;
 }
 
 /// "-" where there is no such number.

@@ -140,7 +140,7 @@ report build_report(const finished_run& run) {
   }
   r.checkpoints = record.checkpoints.saved;
   r.checkpoint_time = record.checkpoints.elapsed;
-  if (record.checkpoints.why) {
+  if (record.checkpoints.why && r.unsaved == 0) {
     r.notes.push_back("a checkpoint could not be written: " + record.checkpoints.why.text);
   }
   r.interrupted = std::ranges::any_of(r.models, [](auto& m) { return m.status == model_status::interrupted; });

@@ -71,9 +71,15 @@ bool resumption::give_up_cuts() {
 
 void resumption::find(std::size_t model, bool inside) {
   const auto& now = models_[model];
+  const auto told = notes_.size();
   auto found = newest_checkpoint(checkpoints_of(root_, now.name), inside, notes_);
   if (!found && saved_[model]) {
     refuse_cuts(*saved_[model]);
+  }
+  if (!found && notes_.size() > told) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("model '{}' has no checkpoint that is whole: {}; train it afresh in another folder",
+                                  now.name, notes_.back()));
   }
   if (!found) {
     notes_.push_back(now.name + " has no checkpoint: it starts from the beginning");

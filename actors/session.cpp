@@ -110,7 +110,7 @@ struct session::state {
   int optimizer_threads() const;
   run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
   run_record execute(trace& spans);
-  void write(const report& r, const trace& spans) const;
+  void write(report& r, const trace& spans) const;
 };
 
 // -- building the workload ------------------------------------------------------------------------------------------------
@@ -324,6 +324,7 @@ model_entry session::state::load_model(std::size_t i) const {
   if (const auto* saved = begins.of(i)) {
     entry.memory = load_memory(*saved, model_id{static_cast<std::uint32_t>(i)}, *m, *arena);
     entry.standing = saved->begins(m->plan.cuts());
+    log->info("{} goes on after step {} of {} ({})", m->name, entry.standing.step, m->steps, saved->folder.string());
     return entry;
   }
   for (std::size_t s = 0; s < m->size(); ++s) {
@@ -435,13 +436,24 @@ report session::run() {
   return r;
 }
 
-void session::state::write(const report& r, const trace& spans) const {
+/// Each file on its own: what can be written is, and the results are told in any case.
+void session::state::write(report& r, const trace& spans) const {
   if (options.output.empty()) {
     return;
   }
-  write_report(r, options.output / "report.json");
-  spans.write(options.output / "trace.json");
-  write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
+  const auto attempt = [&](const std::function<void()>& step) {
+    try {
+      step();
+    } catch (const fault_error& e) {
+      r.notes.push_back(e.what_happened().text);
+      ++r.unsaved;
+    }
+  };
+  attempt([&] { write_report(r, options.output / "report.json"); });
+  attempt([&] {
+    write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
+  });
+  attempt([&] { spans.write(options.output / "trace.json"); });
 }
 
 void session::interrupt() { state_->interrupts.interrupt(); }

@@ -161,11 +161,14 @@ fs::path checkpoints_of(const fs::path& root, const std::string& model) {
 
 std::vector<fs::path> list_checkpoints(const fs::path& of_model) {
   std::vector<fs::path> all;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(of_model, none)) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(of_model, error)) {
     if (is_checkpoint(entry.path())) {
       all.push_back(entry.path());
     }
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw fault_error(fault_code::bad_input, fmt::format("{} cannot be read: {}", of_model.string(), error.message()));
   }
   std::ranges::sort(all, std::greater{}, number_of);
   return all;

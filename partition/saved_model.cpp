@@ -7,9 +7,11 @@
 #include "runtime/verify_folder.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -46,7 +48,8 @@ void check_format(const json& j, const fs::path& file) {
   }
   const int written = j.value("format_version", 0);
   if (written != names::format_version) {
-    refuse(file, fmt::format("has format version {}; this Hydra reads version {}", written, names::format_version));
+    throw fault_error(fault_code::bad_input, fmt::format("{} has format version {}; this Hydra reads version {}",
+                                                         file.string(), written, names::format_version));
   }
 }
 
@@ -152,14 +155,24 @@ void fill_shard(const tensor_index& from, const sharded_model& m, std::size_t s,
   }
 }
 
+/// What may not be read is not damaged.
+void check_readable(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (::access(entry.path().c_str(), R_OK) != 0) {
+      throw fault_error(fault_code::bad_input, fmt::format("{} may not be read: {}", entry.path().string(),
+                                                           std::generic_category().message(errno)));
+    }
+  }
+}
+
 /// A damaged checkpoint keeps its place and gets another name, so that it does not count among those that are kept. Its
-/// path now.
+/// name now.
 std::string set_aside(const fs::path& folder) {
   auto aside = folder;
   aside += ".damaged";
   std::error_code error;
   fs::rename(folder, aside, error);
-  return (error ? folder : aside).string();
+  return (error ? folder : aside).filename().string();
 }
 
 std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_model& from, model_id model,
@@ -246,6 +259,7 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
 
 std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool inside_step, std::vector<std::string>& notes) {
   for (const auto& folder : list_checkpoints(of_model)) {
+    check_readable(folder);
     try {
       verify_folder(folder);
       auto m = read_checkpoint(folder);
@@ -256,7 +270,11 @@ std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool insi
                                   "it is taken",
                                   folder.string(), m.standing.step + 1));
     } catch (const fault_error& e) {
-      notes.push_back(set_aside(folder) + " is damaged, the checkpoint before it is taken: " + e.what_happened().text);
+      if (e.what_happened().code != fault_code::io) {
+        throw;  // whole, but not for this Hydra
+      }
+      notes.push_back(fmt::format("a damaged checkpoint is passed over (it is {} now): {}", set_aside(folder),
+                                  e.what_happened().text));
     }
   }
   return std::nullopt;

@@ -16,7 +16,7 @@ bool is_ignored(int signal) {
 blocked_signals::blocked_signals() {
   ::sigemptyset(&all_);
   ::sigaddset(&all_, wake());
-  for (const int signal : {SIGINT, SIGTERM})
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     if (!is_ignored(signal)) ::sigaddset(&all_, signal);
   ::pthread_sigmask(SIG_BLOCK, &all_, &before_);
 }

@@ -2,14 +2,18 @@
 
 #include "apps/commands/run_folder.hpp"
 #include "apps/workload/check.hpp"
+#include "apps/workload/convert.hpp"
 #include "apps/workload/forbidden_changes.hpp"
 #include "apps/workload/parse.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 namespace hydra::apps {
 
@@ -47,10 +51,31 @@ value_table read_recorded(const workload& w, const fs::path& file) {
   return table;
 }
 
+/// Threads that devices compute with: another number may give other bits.
+std::set<std::int64_t> threads_of(const value_table& root) {
+  std::set<std::int64_t> all;
+  for (const value& device : sub_tables(root, "device")) {
+    const value* const threads = std::get<value_table>(device.content).find("threads");
+    all.insert(threads ? to<int>(*threads) : 1);
+  }
+  return all;
+}
+
+void check_same_threads(const value_table& recorded, const workload& w) {
+  const auto before = threads_of(recorded);
+  const auto now = threads_of(w.as_run);
+  if (before == now) return;
+  refuse(w.file, "device.threads",
+         fmt::format("the run was trained with {} (now {}); another number may give other bits. Resume it as it was, or "
+                     "train in another folder by --output",
+                     fmt::join(before, ", "), fmt::join(now, ", ")));
+}
+
 void check_same_workload(const workload& w) {
   const fs::path file = w.options.output / workload_file;
   const value_table recorded = read_recorded(w, file);
   const place top{std::make_shared<std::string>(file.string()), 1};
+  check_same_threads(recorded, w);
   refuse_changes(forbidden_changes({recorded, top, ""}, {w.as_run, w.file, ""}));
 }
 

@@ -102,7 +102,7 @@ command_action declare_train(CLI::App& app) {
   add_set_option(app, o->set);
   app.add_flag("--resume", o->resume,
                "goes on in the run folder; device, host, policy, cuts, checkpoint and ablation may have changed");
-  app.add_flag("--quiet", o->quiet, "no progress and no log on stderr");
+  app.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings");
   return [o] { return train(*o); };
 }
 

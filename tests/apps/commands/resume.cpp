@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -123,20 +124,38 @@ TEST_CASE("two runs do not share a folder") {
   CHECK_THAT(refused(folder, resume(folder, example)), Contains("another run is under way in \"runs/w\""));
 }
 
-TEST_CASE("a finished run is resumed without training anything, and a damaged checkpoint is told") {
+TEST_CASE("a damaged checkpoint is passed over, told and set aside; if none is whole nothing is started") {
   const temporary_folder folder;
-  REQUIRE(resume(folder, example).status == 0);
-  const auto first = folder.read("runs/w/report.json");
-  fs::path newest;
-  for (const auto& e : fs::recursive_directory_iterator{folder.path() / "runs/w/checkpoints"})
-    if (e.path().filename() == "state.json") newest = std::max(newest, e.path());
-  REQUIRE_FALSE(newest.empty());
-  fs::resize_file(newest, 10);
-  const outcome again = resume(folder, example);
+  const std::string often = "--set run.checkpoint.every_steps=1 --set run.checkpoint.keep=2";
+  REQUIRE(resume(folder, example, often).status == 0);
+  const auto digest = [&] {
+    const std::string report = folder.read("runs/w/report.json");
+    return report.substr(report.find("sha256:"), 71);
+  };
+  const std::string first = digest();
+  const auto states = [&] {
+    std::vector<fs::path> all;
+    for (const auto& e : fs::recursive_directory_iterator{folder.path() / "runs/w/checkpoints"})
+      if (e.path().filename() == "state.json" && e.path().parent_path().extension().empty()) all.push_back(e.path());
+    std::ranges::sort(all);
+    return all;
+  };
+  REQUIRE(states().size() == 2);
+  fs::resize_file(states().back(), 10);
+  const outcome again = resume(folder, example, often);
   CHECK(again.status == 0);
-  CHECK_THAT(again.err, Contains("note: ") && Contains(".damaged is damaged"));
-  const auto digest = [](const std::string& report) { return report.substr(report.find("sha256:"), 71); };
-  CHECK(digest(folder.read("runs/w/report.json")) == digest(first));
+  CHECK_THAT(again.err, Contains("note: ") && Contains("a damaged checkpoint is passed over (it is "));
+  CHECK(digest() == first);
+  for (const fs::path& state : states()) fs::resize_file(state, 10);
+  const outcome none = resume(folder, example, often);
+  CHECK(none.status == 2);
+  CHECK_THAT(none.err, Contains("has no checkpoint that is whole"));
+}
+
+TEST_CASE("devices that compute with another number of threads are refused: bits may differ") {
+  const temporary_folder folder;
+  leave_run(folder);
+  CHECK_THAT(refused(folder, resume(folder, example, "--set device.threads=2")), Contains("device.threads") && Contains("with 1 (now 2)"));
 }
 
 TEST_CASE("an existing run folder without --resume is refused, and --resume is offered") {
