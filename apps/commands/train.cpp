@@ -66,12 +66,16 @@ std::string command_that_resumes(const train_options& o) {
   return line;
 }
 
+void tell_how_to_go_on(const std::string& why, const train_options& o) {
+  fmt::print(stderr, "{}; to go on: {}\n", why, command_that_resumes(o));
+}
+
 void tell(const report& r, const train_options& o) {
   fmt::print("{}", to_table(r));
   std::fflush(stdout);  // what follows stands behind the table where both go to one place
   for (const std::string& note : r.notes)
     if (!o.quiet) fmt::print(stderr, "note: {}\n", note);
-  if (r.interrupted) fmt::print(stderr, "interrupted; to go on: {}\n", command_that_resumes(o));
+  if (r.interrupted) tell_how_to_go_on("interrupted", o);
 }
 
 int train(const train_options& o) {
@@ -91,6 +95,17 @@ int train(const train_options& o) {
   return status_of(r);
 }
 
+/// A run that was interrupted while it was planned goes on in the same way as any other.
+int train_or_tell(const train_options& o) {
+  try {
+    return train(o);
+  } catch (const fault_error& e) {
+    if (e.what_happened().code != fault_code::interrupted) throw;
+    tell_how_to_go_on(e.what_happened().text, o);
+    return exit_status::interrupted;
+  }
+}
+
 }  // namespace
 
 command_action declare_train(CLI::App& app) {
@@ -103,7 +118,7 @@ command_action declare_train(CLI::App& app) {
   app.add_flag("--resume", o->resume,
                "goes on in the run folder; device, host, policy, cuts, checkpoint and ablation may have changed");
   app.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings");
-  return [o] { return train(*o); };
+  return [o] { return train_or_tell(*o); };
 }
 
 }  // namespace hydra::apps
