@@ -25,6 +25,7 @@ struct prepared_model {
   model_data data;
   std::uint32_t steps = 0;
   std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
+  std::string identity{};         ///< identity_of() it
 };
 
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan

@@ -110,7 +110,7 @@ struct session::state {
   int optimizer_threads() const;
   run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
   run_record execute(trace& spans);
-  void write(report& r, const trace& spans) const;
+  void write(report& r, const run_record& record, const trace& spans) const;
 };
 
 // -- building the workload ------------------------------------------------------------------------------------------------
@@ -192,6 +192,7 @@ void session::state::prepare_models() {
       throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
     }
     prepared.push_back(preparer.prepare(m));
+    prepared.back().identity = identity_of(m, prepared.back(), options.seed);
   }
   pilot_time = preparer.pilot_time();
   retire_devices();
@@ -205,7 +206,7 @@ void session::state::find_checkpoints() {
   }
   std::vector<resumed_model> all;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    all.push_back({descriptions[i].name, identity_of(descriptions[i], prepared[i], options.seed), prepared[i].cuts});
+    all.push_back({descriptions[i].name, prepared[i].identity, prepared[i].cuts});
   }
   begins = resumption(options.output / "checkpoints", std::move(all));
 }
@@ -314,7 +315,7 @@ std::shared_ptr<sharded_model> session::state::cut_model(std::size_t i) const {
   m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
   m->seed = d.seed.value_or(options.seed);
   m->stop_on_nan = d.stop_on_nan;
-  m->identity = identity_of(d, prepared[i], options.seed);
+  m->identity = prepared[i].identity;
   return m;
 }
 
@@ -422,22 +423,17 @@ report session::run() {
   trace spans;
   const auto record = state_->execute(spans);
   auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
-  if (!record.stuck.empty() && !state_->options.output.empty()) {
-    const auto file = state_->options.output / "stuck.txt";
-    write_atomically(file, [&](std::ostream& out) { out << record.aborted.text << "\n\n" << record.stuck; });
-    r.notes.push_back("who held what when the run was stuck: " + file.string());
-  }
   r.name = state_->options.name;
   r.seed = state_->options.seed;
   r.load = loaded;
   r.pilot = state_->pilot_time;
   r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
-  state_->write(r, spans);
+  state_->write(r, record, spans);
   return r;
 }
 
 /// Each file on its own: what can be written is, and the results are told in any case.
-void session::state::write(report& r, const trace& spans) const {
+void session::state::write(report& r, const run_record& record, const trace& spans) const {
   if (options.output.empty()) {
     return;
   }
@@ -449,6 +445,13 @@ void session::state::write(report& r, const trace& spans) const {
       ++r.unsaved;
     }
   };
+  if (!record.stuck.empty()) {
+    const auto file = options.output / "stuck.txt";
+    attempt([&] {
+      write_atomically(file, [&](std::ostream& out) { out << record.aborted.text << "\n\n" << record.stuck; });
+      r.notes.push_back("who held what when the run was stuck: " + file.string());
+    });
+  }
   attempt([&] { write_report(r, options.output / "report.json"); });
   attempt([&] {
     write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });

@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* workload_file = "workload.toml";
-
 /// Nothing in it, but perhaps a workload file that was being written when the run was killed.
 bool holds_nothing(const fs::path& folder) {
   const auto unfinished = [](const fs::directory_entry& e) {

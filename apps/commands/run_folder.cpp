@@ -47,7 +47,7 @@ void make_run_folder(const place& where, const fs::path& folder, const std::stri
   fs::create_directories(folder, error);
   if (error)
     refuse(where, "run.output", fmt::format("the folder \"{}\" cannot be made: {}", folder.string(), error.message()));
-  write_atomically(folder / "workload.toml", [&](std::ostream& out) { out << text; });
+  write_atomically(folder / workload_file, [&](std::ostream& out) { out << text; });
 }
 
 }  // namespace hydra::apps

@@ -8,6 +8,9 @@
 
 namespace hydra::apps {
 
+/// The workload as run, in the run folder.
+inline constexpr const char* workload_file = "workload.toml";
+
 /// Throws fault_error{bad_input} if the folder exists, or could not be made. Makes nothing. `where` chose the folder.
 /// The text says that --resume goes on.
 void check_output(const place& where, const std::filesystem::path& folder);

@@ -372,11 +372,15 @@ TEST_CASE("when the last device falls silent the run ends and every model says w
 
 namespace {
 
-/// The run is in the middle of its steps.
-void go_into(simulation& s) {
+/// A run on one device that is saved in `store`, in the middle of its steps.
+std::unique_ptr<simulation> saved_run(memory_store& store) {
+  auto setup = small_run(1, 1);
+  setup.checkpoints.store = &store;
+  auto s = std::make_unique<simulation>(std::move(setup));
   for (int i = 0; i < 300; ++i) {
-    s.step();
+    s->step();
   }
+  return s;
 }
 
 }  // namespace
@@ -400,11 +404,9 @@ TEST_CASE("a run that is stuck asks who holds what, and ends", "[loss]") {
 
 TEST_CASE("when the last device is gone every model is saved where it stands", "[loss]") {
   memory_store store;
-  auto setup = small_run(1, 1);
-  const auto models = setup.models;
-  setup.checkpoints.store = &store;
-  simulation s(std::move(setup));
-  go_into(s);
+  const auto models = small_models();
+  const auto run = saved_run(store);
+  auto& s = *run;
   caf::anon_send_exit(s.actors().devices[0], caf::exit_reason::kill);
   s.run();
   REQUIRE(s.record());
@@ -421,11 +423,9 @@ TEST_CASE("when the last device is gone every model is saved where it stands", "
 
 TEST_CASE("who interrupts twice does not wait for a checkpoint", "[loss]") {
   memory_store store;
-  auto setup = small_run(1, 1);
-  const auto models = setup.models;
-  setup.checkpoints.store = &store;
-  simulation s(std::move(setup));
-  go_into(s);
+  const auto models = small_models();
+  const auto run = saved_run(store);
+  auto& s = *run;
   post(s.actors().supervisor, interrupt_run{});
   post(s.actors().supervisor, interrupt_run{});
   s.run();
@@ -438,11 +438,9 @@ TEST_CASE("who interrupts twice does not wait for a checkpoint", "[loss]") {
 
 TEST_CASE("a device that is lost while an interrupted run is saved does not stop the saving", "[loss]") {
   memory_store store;
-  auto setup = small_run(1, 1);
-  const auto models = setup.models;
-  setup.checkpoints.store = &store;
-  simulation s(std::move(setup));
-  go_into(s);
+  const auto models = small_models();
+  const auto run = saved_run(store);
+  auto& s = *run;
   post(s.actors().supervisor, interrupt_run{});
   s.step();
   caf::anon_send_exit(s.actors().devices[0], caf::exit_reason::kill);
