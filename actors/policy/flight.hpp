@@ -19,8 +19,12 @@ struct ready_unit {
   std::optional<device_id> after;
   duration remaining{};
   duration cost{};
-  byte_count bytes;  ///< parameters of the shard
+  byte_count bytes;        ///< parameters of the shard
   std::optional<device_id> avoid{};
+  byte_count boundary{};   ///< its predecessor's output, where it has one in its step
+  duration then_remaining{};  ///< `remaining` of the unit after it; zero for the last
+  duration then_cost{};       ///< `cost` of the unit after it
+  bool then_turn = false;     ///< the unit after it begins a step
 };
 
 /// A decision: stage `next` on `device`.
@@ -32,11 +36,15 @@ struct placement {
   friend bool operator==(const placement& a, const placement& b) { return a.next == b.next && a.device == b.device; }
 };
 
+enum class flight_phase : std::uint8_t { staged, computing, landing };
+
 /// A unit that is staged, computing or landing.
 struct flight {
   unit what;
   device_id device;
+  flight_phase phase = flight_phase::staged;
   duration cost{};
+  duration wall{};        ///< its share of the remaining time: cost and what cannot be hidden
   byte_count bytes{};     ///< parameters of the shard
   time_point placed{};
 };

@@ -1,13 +1,15 @@
 #pragma once
 // Scheduling policies: pure objects, called synchronously whenever a staging slot is free. Standard library only.
 //
-// To write one: derive from `policy`, return the index of a candidate or nothing, add it to the table in
-// actors/policy/catalog.cpp (CONTRIBUTING.md shows a complete example).
+// To write one: derive from `policy`, return the index of a candidate or nothing. apps/examples/policy_plugin/ is one
+// outside the tree; one inside gets a row in the table of actors/policy/catalog.cpp (CONTRIBUTING.md shows both). The
+// conformance suite (tests/support/policy_conformance.hpp) says what every policy must stand.
 
 #include "runtime/bytes.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/unit.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,12 +20,24 @@ namespace hydra {
 /// A unit that may be staged now on the device that is asked.
 struct candidate {
   unit next;
-  duration remaining{};       ///< paper, Algorithm 2: measured time of the model from this unit on, at speed 1
+  duration remaining{};       ///< wall time (computation and what cannot be hidden) of the model from this unit on, at speed 1
   duration cost{};            ///< expected time of this unit at speed 1
   byte_count parameters;      ///< of its shard
-  byte_count transfer;        ///< bytes that staging would copy to the asked device (0 for a hit)
+  byte_count transfer;        ///< bytes that staging would copy to the asked device: parameters unless they are there
+                              ///< (`hit`), its boundary unless its predecessor ran there
+  duration transfer_time{};   ///< of them over that device's link; zero where the link is not known
+  duration boundary_time{};   ///< the boundary's part of it
+  bool hit = false;           ///< the asked device holds its parameters
+  bool elsewhere = false;     ///< another device holds them
   time_point announced;       ///< since when any device may stage it (only this one, if `chained`)
   bool chained = false;       ///< its predecessor still computes or lands on the asked device, no other may stage it
+  std::size_t model_at = 0;   ///< index of its model in policy_view::models
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, candidate& x) {
+    return f(x.next, x.remaining, x.cost, x.parameters, x.transfer, x.transfer_time, x.boundary_time, x.hit,
+             x.elsewhere, x.announced, x.chained, x.model_at);
+  }
 };
 
 /// A device as the policy sees it.
@@ -31,17 +45,37 @@ struct device_state {
   device_id device;
   double speed = 1.0;
   bool idle = true;                   ///< computes nothing
-  time_point free_at;                 ///< expected end of what it computes (now if idle)
+  time_point free_at;                 ///< expected end of what it computes (in the past if idle)
+  duration staged{};                  ///< expected time here of what is staged, not computing
   std::optional<model_id> running;    ///< the model it computes
-  std::optional<model_id> last;       ///< the model it computed last
+  std::optional<model_id> last;       ///< the model it computed last, or computes
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, device_state& x) {
+    return f(x.device, x.speed, x.idle, x.free_at, x.staged, x.running, x.last);
+  }
 };
 
 /// A model that has not finished.
 struct model_state {
   model_id model;
-  duration remaining{};               ///< from its next unplaced unit on, at speed 1
-  bool candidate = false;             ///< some device could stage its next unit now
+  duration remaining{};               ///< wall time from its next unplaced unit on, at speed 1
+  duration staged{};                  ///< of its units that are staged, not computing
+  duration next_cost{};               ///< expected time of its next unplaced unit at speed 1; zero if there is none
+  bool candidate = false;             ///< some device could stage that unit now
+  bool step_turn = false;             ///< that unit begins a step and waits: for the end of the step before, its version
   std::size_t flights = 0;            ///< units staged, computing or landing
+  std::size_t staged_units = 0;       ///< of them, staged
+  std::optional<device_id> running;   ///< the device that computes it
+  std::optional<device_id> ended;     ///< where its unit that ended last was computed
+  double priority = 1;                ///< weight of its completion; as in the workload
+  std::optional<time_point> deadline; ///< as in the workload
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, model_state& x) {
+    return f(x.model, x.remaining, x.staged, x.next_cost, x.candidate, x.step_turn, x.flights, x.staged_units,
+             x.running, x.ended, x.priority, x.deadline);
+  }
 };
 
 /// What a decision may look at; devices and models in the order of their ids. Valid during the call only.
@@ -49,6 +83,9 @@ struct policy_view {
   time_point now;
   std::span<const device_state> devices;
   std::span<const model_state> models;
+
+  /// Until the device has computed what it computes; zero if it is idle.
+  duration until_free(const device_state& d) const { return d.idle ? duration{} : std::max(duration{}, d.free_at - now); }
 };
 
 /// Chooses which unit a free staging slot gets. Deterministic given its arguments, its options and the calls before;
@@ -58,9 +95,13 @@ class policy {
   virtual ~policy() = default;
   virtual std::string name() const = 0;
 
-  /// Index into `candidates` (never empty, ordered by model id), or nothing: "keep the slot free for now".
+  /// Index into `candidates` (never empty, ordered by model id), or nothing: "keep the slot free for now". `device` is
+  /// one of view.devices. Asked again after every event.
   virtual std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                             const policy_view& view) = 0;
+
+  /// True while an answer is still to come (a policy actor thinks): saying nothing is no refusal to work then.
+  virtual bool pending() const { return false; }
 
   /// A model will announce no more units.
   virtual void model_left(model_id) {}
@@ -71,5 +112,8 @@ class policy {
   /// A device is lost.
   virtual void device_left(device_id) {}
 };
+
+/// The model that a device computes, or computed last: its boundary is there already.
+inline std::optional<model_id> own_model(const device_state& d) { return d.running ? d.running : d.last; }
 
 }  // namespace hydra

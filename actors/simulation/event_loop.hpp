@@ -1,0 +1,54 @@
+#pragma once
+// The simulator's second driver: the scheduler's books and the policy object in a plain event loop, without actors. Fast,
+// and an independent check of the actors. Integer nanoseconds: ties are exact, the same instance gives the same run.
+
+#include "actors/policy/policy.hpp"
+#include "actors/simulation/instance.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace hydra {
+
+/// When a unit lets its successor go to another device, and counts as done.
+enum class completion_rule : std::uint8_t {
+  ended,   ///< when it has computed; its gradients drain in the slot (rules of the scheduling instances' README)
+  landed,  ///< when all it has produced is at home, as in a real run; its gradients drain beside the slot
+};
+
+struct loop_options {
+  completion_rule completion = completion_rule::ended;
+  bool record_order = false;   ///< fill simulated_run::units
+};
+
+/// A unit as it was run.
+struct simulated_unit {
+  model_id model;
+  std::uint32_t step = 0;
+  std::uint32_t index = 0;     ///< in the step: 0 .. 2S-2
+  device_id device;
+  duration begin{};            ///< since the begin of the run
+  duration end{};
+  bool hit = false;            ///< its parameters were on the device
+};
+
+struct simulated_run {
+  duration makespan{};         ///< the last version of every shard is ready
+  duration compute_end{};      ///< end of the last unit
+  std::uint64_t loads = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t decisions = 0; ///< how often the policy was asked
+  std::uint64_t replaced = 0;  ///< how often a policy that failed or would not work was replaced by sharded-lrtf
+  std::vector<duration> finished;       ///< per model: its last version is ready
+  std::vector<simulated_unit> units;    ///< in the order of their ends, if asked for
+};
+
+/// Mean of the models' completion times since their arrival, and weighted by their priorities.
+duration mean_completion(const schedule_instance& instance, const simulated_run& run);
+duration weighted_completion(const schedule_instance& instance, const simulated_run& run);
+
+/// Runs the instance to its end. Throws fault_error{bad_input} of validate(), fault_error{device_lost} if all devices die.
+simulated_run run_in_loop(const schedule_instance& instance, std::unique_ptr<policy> chosen, const loop_options& options = {});
+
+}  // namespace hydra

@@ -1,0 +1,57 @@
+#pragma once
+// A scheduling instance: models, devices and the rules of the machine, with the time of everything in it. Pure data; what
+// the simulator's two drivers run (event_loop.hpp, simulated_instance.hpp). Standard library only.
+
+#include "runtime/bytes.hpp"
+#include "runtime/ids.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// One model: times at speed 1, one entry per shard. A step of S shards is F_0 .. F_{S-2}, L = forward + loss + backward
+/// of shard S-1, B_{S-2} .. B_0.
+struct instance_model {
+  std::string name;
+  std::uint32_t steps = 1;
+  std::vector<duration> forward;
+  std::vector<duration> backward;
+  std::vector<duration> h2d;            ///< copy of the shard's parameters to a device
+  std::vector<duration> d2h_gradient;   ///< copy of its gradients to the host
+  std::vector<duration> optimizer;      ///< its update, on one host worker
+  duration activation{};                ///< copy of a boundary, either way
+  double remaining_scale = 1;           ///< wall time of the model alone on the fastest device / its compute time
+  duration arrival{};                   ///< it joins then
+  double priority = 1;                  ///< weight of its completion
+  std::optional<duration> deadline{};   ///< since the begin of the run
+};
+
+struct instance_device {
+  double speed = 1;
+  std::optional<duration> fails{};      ///< it dies then
+};
+
+struct schedule_instance {
+  std::string name;
+  std::string note;
+  std::vector<instance_device> devices;
+  std::vector<instance_model> models;
+  std::uint32_t slots = 2;              ///< cache places of a device, each for one shard's parameters
+  bool prefetch = true;                 ///< a unit may be staged while another computes
+  bool copy_back_clean = false;         ///< parameters of forward visits are copied to the host, to no purpose
+  std::uint32_t host_workers = 1;
+  double noise = 0;                     ///< units take up to this share longer or shorter than policies are told
+  std::uint64_t seed = 0;               ///< of the noise
+};
+
+/// Units of all models: steps * (2S - 1).
+std::uint64_t count_units(const schedule_instance& instance);
+
+/// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no shard,
+/// negative times, speeds outside (0, 1], no slot, no host worker.
+void validate(const schedule_instance& instance);
+
+}  // namespace hydra
