@@ -25,7 +25,8 @@ void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assem
     auto* machine = setup.devices[i];
     crew.devices.push_back(spawn_device(system, setup.services,
                                         {device_id{i}, machine, setup.pipeline, crew.scheduler, crew.memory, crew.reporter}));
-    const device_added joined{device_id{i}, machine->info().speed, crew.devices.back(), machine->info().link};
+    const device_added joined{device_id{i}, machine->info().speed, crew.devices.back(), machine->info().link,
+                              machine->info().latency};
     post(crew.scheduler, joined);
     post(crew.memory, joined);
   }

@@ -322,10 +322,29 @@ class model_task final : public task_actor::base {
   }
 
   void announce(const announcement& next) {
-    const auto p = books_.units().position_of(next.what);
+    const auto& units = books_.units();
+    const auto p = units.position_of(next.what);
+    const auto then = units.next(p);
+    const bool last = units.at_end(then);
     send(setup_.scheduler,
-         unit_ready{next.what, next.after, books_.units().remaining(p), books_.units().time_of(p),
-                    setup_.what->plan.shards[next.what.shard.value].parameters, retries_.avoid(next.what)});
+         unit_ready{next.what, next.after, wall_time(p), units.time_of(p),
+                    setup_.what->plan.shards[next.what.shard.value].parameters, retries_.avoid(next.what),
+                    boundary_of(next.what), last ? duration{} : wall_time(then), last ? duration{} : units.time_of(then),
+                    !last && units.first_of_step(then)});
+  }
+
+  /// What is left in wall time: remaining time counts what cannot be hidden, too.
+  duration wall_time(unit_position p) const {
+    const auto compute = static_cast<double>(books_.units().remaining(p).count());
+    return duration{std::llround(compute * setup_.what->remaining_scale)};
+  }
+
+  /// What its predecessor has left for it, of all micro-batches.
+  byte_count boundary_of(const unit& u) const {
+    const auto& shard = setup_.what->plan.shards[u.shard.value];
+    const bool last = u.shard.value + 1 == setup_.what->size();
+    const auto one = u.way == direction::backward && !last ? shard.output : u.shard.value == 0 ? byte_count{} : shard.input;
+    return one * u.micro_batches;
   }
 
   bool clips() const { return setup_.what->update.clip_norm > 0; }

@@ -201,12 +201,13 @@ struct crew_assembled {
   supervisor_actor supervisor;
 };
 
-/// A device joins. `speed` and `link` as in its device_info.
+/// A device joins. `speed`, `link` and `latency` as in its device_info.
 struct device_added {
   device_id device;
   double speed = 1.0;
   device_actor actor;
   byte_rate link;
+  duration latency{};
 };
 
 /// A model joins the schedule.
@@ -237,10 +238,14 @@ struct register_model {
 struct unit_ready {
   unit what;
   std::optional<device_id> after;  ///< only this device, while it holds a flight of the model
-  duration remaining{};            ///< of the model from this unit on, at speed 1 (paper, Algorithm 2)
+  duration remaining{};            ///< wall time of the model from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
   byte_count bytes;                ///< parameters of its shard
   std::optional<device_id> avoid;  ///< an operation of it has thrown there: not this device, while another one lives
+  byte_count boundary;             ///< its predecessor's output, where it has one in its step
+  duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
+  duration then_cost{};            ///< before it is announced; zero behind the last unit
+  bool then_turn = false;          ///< the unit after it begins a step
 };
 
 /// Gives back `credits` (0 or 1), never states a level; says what computes now.

@@ -59,7 +59,7 @@ class scheduler final : public scheduler_actor::base {
  private:
   void on_device_added(const device_added& m) {
     devices_[m.device] = m.actor;
-    books_.add_device(m.device, m.speed, m.link);
+    books_.add_device(m.device, m.speed, m.link, m.latency);
     health_.add_device(m.device);
   }
 
@@ -80,7 +80,8 @@ class scheduler final : public scheduler_actor::base {
   }
 
   void on_unit_ready(const unit_ready& m) {
-    const ready_unit ready{m.what, m.after, m.remaining, m.cost, m.bytes, m.avoid};
+    const ready_unit ready{m.what,     m.after,          m.remaining, m.cost,     m.bytes, m.avoid,
+                           m.boundary, m.then_remaining, m.then_cost, m.then_turn};
     if (books_.unit_ready(ready, clock().now())) {
       place();
     }
@@ -188,11 +189,12 @@ class scheduler final : public scheduler_actor::base {
   std::vector<placement> decide() {
     const auto start = steady_clock::now();
     std::vector<placement> placements;
+    const auto collect = [&](const placement& p) { placements.push_back(p); };
     try {
-      books_.decide(clock().now(), placements);
+      books_.decide(clock().now(), collect);
     } catch (...) {
       replace_policy("fails: " + to_fault(std::current_exception()).text);
-      books_.decide(clock().now(), placements);
+      books_.decide(clock().now(), collect);
     }
     decision_times_.push_back(steady_clock::now() - start);
     return placements;

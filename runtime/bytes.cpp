@@ -98,7 +98,7 @@ byte_count& byte_count::operator-=(byte_count o) {
 
 duration byte_rate::time_for(byte_count n) const noexcept {
   if (!limited()) return duration::zero();
-  const double ns = std::ceil(static_cast<double>(n.value()) / per_second_ * 1e9);
+  const double ns = std::ceil(static_cast<double>(n.value()) * (1e9 / per_second_));
   constexpr duration century = std::chrono::hours{24 * 365 * 100};  // added to a time point it must not overflow
   return ns < static_cast<double>(century.count()) ? duration{static_cast<std::int64_t>(ns)} : century;
 }

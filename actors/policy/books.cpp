@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <ranges>
 #include <utility>
 
@@ -14,31 +15,7 @@ namespace {
 
 /// `cost` is at speed 1.
 duration time_on(double speed, duration cost) {
-  return duration{std::llround(static_cast<double>(cost.count()) / speed)};
-}
-
-block_id parameter_block(const unit& u) {
-  return {.model = u.model,
-          .replica = u.replica,
-          .step = u.step,
-          .pass = pass_kind::train,
-          .kind = block_kind::parameters,
-          .shard = u.shard,
-          .micro_batch = {}};
-}
-
-candidate candidate_of(const ready_unit& u, time_point available) {
-  return {.next = u.next,
-          .remaining = u.remaining,
-          .cost = u.cost,
-          .parameters = u.bytes,
-          .transfer = u.bytes,
-          .announced = available};
-}
-
-model_state state_of(model_id id, const model_book& m) {
-  return {
-      .model = id, .remaining = m.remaining(), .candidate = m.announced().has_value(), .flights = m.flights().size()};
+  return speed == 1 ? cost : duration{std::llround(static_cast<double>(cost.count()) / speed)};
 }
 
 }  // namespace
@@ -47,18 +24,34 @@ books::books(std::unique_ptr<policy> chosen) : policy_(std::move(chosen)) {}
 
 // -- devices and models ----------------------------------------------------------------------------------------------
 
-void books::add_device(device_id device, double speed, byte_rate link) {
-  devices_[device].speed = speed;
-  devices_[device].link = link;
+void books::add_device(device_id device, double speed, byte_rate link, duration latency) {
+  auto at = place_of(device);
+  if (!at) {
+    const auto before = std::ranges::lower_bound(device_states_, device, {}, &device_state::device);
+    at = static_cast<std::size_t>(before - device_states_.begin());
+    device_states_.insert(before, device_state{.device = device, .free_at = {}, .running = {}, .last = {}});
+    devices_.insert(devices_.begin() + static_cast<std::ptrdiff_t>(*at), device_book{});
+  }
+  device_states_[*at].speed = speed;
+  devices_[*at].link = link;
+  devices_[*at].latency = latency;
 }
 
-void books::add_model(model_id model) {
-  models_.try_emplace(model);
+void books::add_model(model_id model, const model_traits& traits) {
+  if (model.value >= models_.size()) {
+    models_.resize(model.value + 1);
+    traits_.resize(model.value + 1);
+  }
+  traits_[model.value] = traits;
+  if (models_[model.value] == nullptr) {
+    models_[model.value] = std::make_unique<model_book>();
+  }
   refresh(model);
 }
 
 void books::remove_model(model_id model) {
   if (auto* m = find(model); m != nullptr && !m->left()) {
+    announced_ -= m->announced() ? 1 : 0;
     m->leave();
     policy_->model_left(model);
     refresh(model);
@@ -69,7 +62,12 @@ void books::remove_model(model_id model) {
 
 bool books::unit_ready(const ready_unit& u, time_point now) {
   auto* m = find(u.next.model);
-  const bool accepted = m != nullptr && m->announce(u, now);
+  if (m == nullptr) {
+    return false;
+  }
+  const bool before = m->announced().has_value();
+  const bool accepted = m->announce(u, now);
+  announced_ += accepted && !before ? 1 : 0;
   if (accepted && u.avoid && devices_.size() > 1) {
     policy_->unit_avoids(u.next.model, *u.avoid);
   }
@@ -79,153 +77,262 @@ bool books::unit_ready(const ready_unit& u, time_point now) {
 
 void books::device_freed(device_id device, std::uint32_t credits, const std::optional<unit>& running,
                          time_point since) {
-  const auto found = devices_.find(device);
-  if (found == devices_.end()) {
+  const auto at = place_of(device);
+  if (!at) {
     return;
   }
-  auto& d = found->second;
-  d.credits += credits;
-  d.running = running;
-  d.free_at = since;
+  devices_[*at].credits += credits;
+  if (devices_[*at].running != running) {
+    has_computed(*at);
+  }
   if (running) {
-    d.last = running->model;
-    const auto* m = find(running->model);
-    const auto* f = m == nullptr ? nullptr : m->find(*running);
-    d.free_at += f == nullptr ? duration::zero() : time_on(d.speed, f->cost);
+    computes(*at, *running, since);
+  } else {
+    device_states_[*at].free_at = since;
   }
 }
 
-void books::blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped) {
-  if (!devices_.contains(device)) {
-    return;
-  }
-  residency_.report(device, cached, dropped);
-  for (const auto& blocks : {cached, dropped}) {
-    for (const auto& block : blocks) {
-      refresh(block.model);
+void books::has_computed(std::size_t device) {
+  auto& d = devices_[device];
+  device_states_[device].idle = true;
+  device_states_[device].running.reset();
+  if (const auto u = std::exchange(d.running, std::nullopt)) {
+    if (auto* m = find(u->model)) {
+      m->computed(*u);
     }
+    refresh(u->model);
+  }
+}
+
+void books::computes(std::size_t device, const unit& u, time_point since) {
+  auto& state = device_states_[device];
+  devices_[device].running = u;
+  state.idle = false;
+  state.running = state.last = u.model;
+  state.free_at = since;
+  no_longer_staged(u, device);
+  if (auto* m = find(u.model)) {
+    m->started(u);
+    const auto* f = std::as_const(*m).find(u);
+    state.free_at += f == nullptr ? duration::zero() : time_on(state.speed, f->cost);
+  }
+  refresh(u.model);
+}
+
+void books::blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped) {
+  if (place_of(device)) {
+    residency_.report(device, cached, dropped);
   }
 }
 
 bool books::unit_completed(const unit& u, time_point now) {
   auto* m = find(u.model);
-  const bool known = m != nullptr && m->complete(u, now);
+  const auto* f = m == nullptr ? nullptr : std::as_const(*m).find(u);
+  if (f == nullptr) {
+    return false;
+  }
+  if (const auto at = place_of(f->device)) {
+    no_longer_staged(u, *at);
+  }
+  m->complete(u, now);
   refresh(u.model);
-  return known;
+  return true;
 }
 
 losses books::unit_failed(const unit& u) {
   losses result;
   if (auto* m = find(u.model)) {
+    announced_ -= m->announced() ? 1 : 0;
     if (auto loss = m->fail(u)) {
       result.push_back(std::move(*loss));
     }
+    announced_ += m->announced() ? 1 : 0;
   }
+  unstage(result);
   refresh(u.model);
   return result;
 }
 
 losses books::device_lost(device_id device) {
   losses result;
-  if (devices_.erase(device) == 0) {
+  const auto at = place_of(device);
+  if (!at) {
     return result;
   }
+  devices_.erase(devices_.begin() + static_cast<std::ptrdiff_t>(*at));
+  device_states_.erase(device_states_.begin() + static_cast<std::ptrdiff_t>(*at));
   residency_.forget(device);
   policy_->device_left(device);
-  for (auto& [id, m] : models_) {
-    if (auto loss = m.lose(device)) {
+  for (const auto& m : models_) {
+    if (m == nullptr) {
+      continue;
+    }
+    announced_ -= m->announced() ? 1 : 0;
+    if (auto loss = m->lose(device)) {
       result.push_back(std::move(*loss));
     }
+    announced_ += m->announced() ? 1 : 0;
   }
-  for (auto m = models_.begin(); m != models_.end();) {
-    refresh((m++)->first);  // may erase
+  unstage(result);
+  for (std::uint32_t m = 0; m < models_.size(); ++m) {
+    refresh(model_id{m});
   }
   return result;
 }
 
-std::uint32_t books::attempt_of(model_id model) const {
-  const auto found = models_.find(model);
-  return found == models_.end() ? 0 : found->second.next_attempt();
+void books::unstage(const losses& all) {
+  for (const auto& loss : all) {
+    for (const auto& f : loss.lost) {
+      if (const auto at = place_of(f.device)) {
+        no_longer_staged(f.what, *at);
+      }
+    }
+  }
 }
 
-model_book* books::find(model_id model) {
-  const auto found = models_.find(model);
-  return found == models_.end() ? nullptr : &found->second;
+void books::no_longer_staged(const unit& u, std::size_t device) {
+  auto& staged = devices_[device].staged;
+  const auto found = std::ranges::find(staged, u, &staged_unit::what);
+  if (found != staged.end()) {
+    device_states_[device].staged -= found->here;
+    staged.erase(found);
+  }
+}
+
+std::uint32_t books::attempt_of(model_id model) const {
+  const auto* m = find(model);
+  return m == nullptr ? 0 : m->next_attempt();
+}
+
+model_book* books::find(model_id model) noexcept {
+  return model.value < models_.size() ? models_[model.value].get() : nullptr;
+}
+
+const model_book* books::find(model_id model) const noexcept {
+  return model.value < models_.size() ? models_[model.value].get() : nullptr;
+}
+
+std::optional<std::size_t> books::place_of(device_id device) const noexcept {
+  if (device.value < device_states_.size() && device_states_[device.value].device == device) {
+    return device.value;  // always, until a device is lost
+  }
+  const auto found = std::ranges::find(device_states_, device, &device_state::device);
+  return found == device_states_.end() ? std::nullopt
+                                       : std::optional{static_cast<std::size_t>(found - device_states_.begin())};
 }
 
 // -- decisions -------------------------------------------------------------------------------------------------------
 
 std::vector<placement> books::decide(time_point now) {
   std::vector<placement> placed;
-  decide(now, placed);
+  decide(now, [&](const placement& p) { placed.push_back(p); });
   return placed;
 }
 
-void books::decide(time_point now, std::vector<placement>& placed) {
-  if (ready_count() == 0 || !has_credit()) {
-    return;
-  }
-  const auto devices = view_devices(now);
-  const policy_view view{.now = now, .devices = devices, .models = model_states_};
-  for (auto before = placed.size() + 1; before != placed.size();) {
-    before = placed.size();
-    for (const auto i : asking_order(devices)) {
-      if (auto p = ask(devices[i], view)) {
-        placed.push_back(*p);
+void books::decide(time_point now, const placement_sink& placed) {
+  for (bool any = true; any && announced_ > 0;) {
+    any = false;
+    order_devices();
+    for (std::size_t i = 0; i < order_.size() && announced_ > 0; ++i) {
+      if (const auto p = ask(order_[i], now)) {
+        any = true;
+        placed(*p);
       }
     }
   }
 }
 
-std::vector<device_state> books::view_devices(time_point now) const {
-  std::vector<device_state> states;
-  states.reserve(devices_.size());
-  for (const auto& [id, d] : devices_) {
-    states.push_back({.device = id,
-                      .speed = d.speed,
-                      .idle = !d.running,
-                      .free_at = std::max(now, d.free_at),
-                      .running = d.running ? d.last : std::nullopt,
-                      .last = d.last});
-  }
-  return states;
-}
-
-std::vector<std::size_t> books::asking_order(const std::vector<device_state>& devices) const {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (credits(devices[i].device) > 0) {
-      order.push_back(i);
+void books::order_devices() {
+  order_.clear();
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].credits > 0) {
+      order_.push_back(device_states_[i].device);
     }
   }
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::pair{!devices[i].idle, -devices[i].speed}; });
-  return order;
+  if (order_.size() > 1) {
+    std::ranges::stable_sort(order_, {}, [this](device_id d) {
+      const auto& state = device_states_[*place_of(d)];
+      return std::pair{!state.idle, -state.speed};
+    });
+  }
 }
 
-std::optional<placement> books::ask(const device_state& device, const policy_view& view) {
-  const auto candidates = candidates_.of(device.device);
-  if (candidates.empty()) {
+std::optional<placement> books::ask(device_id device, time_point now) {
+  const auto at = place_of(device);
+  if (!at || devices_[*at].credits == 0) {
+    return std::nullopt;
+  }
+  collect_candidates(*at);
+  if (candidates_.empty()) {
     return std::nullopt;
   }
   ++decisions_;
-  const auto choice = policy_->choose(device, candidates, view);
+  const auto choice = policy_->choose(device_states_[*at], candidates_, view(now));
   if (!choice) {
     return std::nullopt;
   }
-  if (*choice >= candidates.size()) {
+  if (*choice >= candidates_.size()) {
     throw fault_error{fault_code::internal, "policy " + policy_->name() + " chose candidate " +
-                                                std::to_string(*choice) + " of " + std::to_string(candidates.size())};
+                                                std::to_string(*choice) + " of " + std::to_string(candidates_.size())};
   }
-  return place(unit{candidates[*choice].next}, device.device, view.now);
+  return place(unit{candidates_[*choice].next}, *at, now);
 }
 
-placement books::place(const unit& u, device_id device, time_point now) {
-  auto& model = models_.at(u.model);
+void books::collect_candidates(std::size_t device) {
+  candidates_.clear();
+  const auto id = device_states_[device].device;
+  for (std::size_t i = 0; i < model_states_.size(); ++i) {
+    if (!model_states_[i].candidate) {
+      continue;
+    }
+    const auto& m = *models_[model_states_[i].model.value];
+    if (may_stage(m, id)) {
+      candidates_.push_back(candidate_of(m, i, device));
+    }
+  }
+}
+
+bool books::may_stage(const model_book& m, device_id device) const {
+  const bool avoids = devices_.size() > 1 && m.announced()->avoid == device;
+  return !avoids && (!m.bound_to() || m.bound_to() == device);
+}
+
+candidate books::candidate_of(const model_book& m, std::size_t at, std::size_t device) const {
+  const auto& u = *m.announced();
+  const auto id = device_states_[device].device;
+  const auto where = residency_.of(u.next, id);
+  const auto boundary = m.came_from() == id ? byte_count{} : u.boundary;
+  const auto parameters = where.here ? byte_count{} : u.bytes;
+  const auto boundary_time = copy_time(devices_[device], boundary);
+  return {.next = u.next,
+          .remaining = u.remaining,
+          .cost = u.cost,
+          .parameters = u.bytes,
+          .transfer = parameters + boundary,
+          .transfer_time = copy_time(devices_[device], parameters) + boundary_time,
+          .boundary_time = boundary_time,
+          .hit = where.here,
+          .elsewhere = where.elsewhere,
+          .announced = m.available_since(),
+          .chained = m.bound_to().has_value(),
+          .model_at = at};
+}
+
+duration books::copy_time(const device_book& d, byte_count bytes) const {
+  return bytes == byte_count{} ? duration{} : d.latency + d.link.time_for(bytes);
+}
+
+placement books::place(const unit& u, std::size_t device, time_point now) {
+  auto& model = *models_[u.model.value];
   const auto available = model.available_since();
-  model.place(device, now);
-  --devices_.at(device).credits;
+  const auto f = model.place(device_states_[device].device, now);
+  const auto here = time_on(device_states_[device].speed, f.cost);
+  --announced_;
+  --devices_[device].credits;
+  devices_[device].staged.push_back({u, here});
+  device_states_[device].staged += here;
   refresh(u.model);
-  return {.next = u, .device = device, .available = available};
+  return {.next = u, .device = device_states_[device].device, .available = available};
 }
 
 // -- what policies see -----------------------------------------------------------------------------------------------
@@ -235,23 +342,44 @@ void books::refresh(model_id model) {
   if (m == nullptr) {
     return;
   }
-  if (const auto& u = m->announced()) {
-    const candidate_list::limits who{.bound_to = m->bound_to(), .avoid = devices_.size() > 1 ? u->avoid : std::nullopt};
-    candidates_.put(candidate_of(*u, m->available_since()), who, residency_.holders(parameter_block(u->next)));
-  } else {
-    candidates_.drop(model);
-  }
   if (!m->left()) {
     show(state_of(model, *m));
     return;
   }
   hide(model);
   if (m->flights().empty()) {
-    models_.erase(model);
+    models_[model.value].reset();
   }
 }
 
+model_state books::state_of(model_id id, const model_book& m) const {
+  model_state s{.model = id,
+                .remaining = m.remaining(),
+                .next_cost = m.next_cost(),
+                .candidate = m.announced().has_value(),
+                .step_turn = m.step_turn(),
+                .flights = m.flights().size(),
+                .running = {},
+                .ended = m.ended(),
+                .priority = traits_[id.value].priority,
+                .deadline = traits_[id.value].deadline};
+  for (const auto& f : m.flights()) {
+    if (f.phase == flight_phase::computing) {
+      s.running = f.device;
+    }
+    if (f.phase == flight_phase::staged) {
+      s.staged += f.wall;
+      ++s.staged_units;
+    }
+  }
+  return s;
+}
+
 void books::show(const model_state& state) {
+  if (state.model.value < model_states_.size() && model_states_[state.model.value].model == state.model) {
+    model_states_[state.model.value] = state;  // always, until a model has left
+    return;
+  }
   const auto at = std::ranges::lower_bound(model_states_, state.model, {}, &model_state::model);
   if (at != model_states_.end() && at->model == state.model) {
     *at = state;
@@ -268,45 +396,55 @@ void books::hide(model_id model) {
 
 std::size_t books::flight_count() const noexcept {
   std::size_t n = 0;
-  for (const auto& [id, m] : models_) {
-    n += m.flights().size();
+  for (const auto& m : models_) {
+    n += m == nullptr ? 0 : m->flights().size();
   }
   return n;
 }
 
 std::vector<flight> books::flights_of(model_id model) const {
-  const auto found = models_.find(model);
-  return found == models_.end() ? std::vector<flight>{} : found->second.flights();
+  const auto* m = find(model);
+  return m == nullptr ? std::vector<flight>{} : m->flights();
 }
 
 std::uint32_t books::credits(device_id device) const {
-  const auto found = devices_.find(device);
-  return found == devices_.end() ? 0 : found->second.credits;
-}
-
-bool books::has_credit() const noexcept {
-  return std::ranges::any_of(devices_, [](const auto& entry) { return entry.second.credits > 0; });
+  const auto at = place_of(device);
+  return at ? devices_[*at].credits : 0;
 }
 
 void books::replace_policy(std::unique_ptr<policy> p) { policy_ = std::move(p); }
 
+bool books::any_for(std::size_t device) const {
+  return std::ranges::any_of(models_, [&](const auto& m) {
+    return m != nullptr && m->announced() && may_stage(*m, device_states_[device].device);
+  });
+}
+
 bool books::starved() const {
-  const auto may_work = [this](const auto& d) { return d.second.credits > 0 && candidates_.any_for(d.first); };
-  return flight_count() == 0 && std::ranges::any_of(devices_, may_work);
+  if (flight_count() > 0) {
+    return false;
+  }
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (devices_[d].credits > 0 && any_for(d)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::vector<device_load> books::loads() const {
   std::map<device_id, device_load> loads;
-  for (const auto& [model, book] : models_) {
-    for (const auto& f : book.flights()) {
-      const auto d = devices_.find(f.device);
-      if (d == devices_.end()) {
+  for (const auto& book : models_) {
+    for (const auto& f : book == nullptr ? std::vector<flight>{} : book->flights()) {
+      const auto at = place_of(f.device);
+      if (!at) {
         continue;
       }
-      const auto expected = time_on(d->second.speed, f.cost) + 2 * d->second.link.time_for(f.bytes);  // there and back
+      const auto& d = devices_[*at];
+      const auto expected = time_on(device_states_[*at].speed, f.cost) + 2 * d.link.time_for(f.bytes);  // there and back
       auto& load = loads
                        .try_emplace(f.device, device_load{.device = f.device,
-                                                          .computes = d->second.running.has_value(),
+                                                          .computes = d.running.has_value(),
                                                           .since = f.placed})
                        .first->second;
       load.since = std::min(load.since, f.placed);
@@ -320,16 +458,20 @@ std::vector<device_load> books::loads() const {
 
 std::string books::describe() const {
   std::string text;
-  for (const auto& [id, d] : devices_) {
-    text += "device " + std::to_string(id.value) + " has given " + std::to_string(d.credits) + " credits and computes " +
-            (d.running ? to_string(*d.running) : "nothing") + "\n";
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const auto& d = devices_[i];
+    text += "device " + std::to_string(device_states_[i].device.value) + " has given " + std::to_string(d.credits) +
+            " credits and computes " + (d.running ? to_string(*d.running) : "nothing") + "\n";
   }
-  for (const auto& [id, m] : models_) {
-    if (m.announced()) {
-      text += to_string(m.announced()->next) + " is announced" +
-              (m.bound_to() ? " for device " + std::to_string(m.bound_to()->value) : "") + "\n";
+  for (const auto& m : models_) {
+    if (m == nullptr) {
+      continue;
     }
-    for (const auto& f : m.flights()) {
+    if (m->announced()) {
+      text += to_string(m->announced()->next) + " is announced" +
+              (m->bound_to() ? " for device " + std::to_string(m->bound_to()->value) : "") + "\n";
+    }
+    for (const auto& f : m->flights()) {
       text += to_string(f.what) + " was placed on device " + std::to_string(f.device.value) + "\n";
     }
   }

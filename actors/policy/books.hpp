@@ -2,14 +2,13 @@
 // The scheduler's books: ready units, credits, flights, times. Pure: the SCHEDULER actor only turns messages into calls
 // on this class and its answers into messages. Standard library only.
 
-#include "actors/policy/candidate_list.hpp"
 #include "actors/policy/flight.hpp"
 #include "actors/policy/model_book.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/policy/residency.hpp"
 
 #include <cstddef>
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,9 +23,9 @@ class books {
 
   // -- devices and models ------------------------------------------------------------------------------------------
   /// A device starts without credit: it gives its staging slots one by one, by device_freed.
-  /// `link` zero: copies are not counted in loads().
-  void add_device(device_id device, double speed, byte_rate link = {});
-  void add_model(model_id model);
+  /// `link` zero: copies take no time that is known.
+  void add_device(device_id device, double speed, byte_rate link = {}, duration latency = {});
+  void add_model(model_id model, const model_traits& traits = {});
   /// Drops what the model has announced; its flights stay until they complete.
   void remove_model(model_id model);
 
@@ -52,13 +51,17 @@ class books {
   /// whole pass places nothing. Placed units become flights and cost a credit.
   /// Throws fault_error{internal} if the policy chooses what is no candidate.
   std::vector<placement> decide(time_point now);
-  /// The same, appending: if the policy throws, what it had placed before is in `placed` and stays placed.
-  void decide(time_point now, std::vector<placement>& placed);
+  /// The same; each placement is told at once, and what is told may call device_freed and unit_ready. If the policy
+  /// throws, what it had placed before stays placed.
+  using placement_sink = std::function<void(const placement&)>;
+  void decide(time_point now, const placement_sink& placed);
 
   // -- facts -------------------------------------------------------------------------------------------------------
-  std::size_t ready_count() const noexcept { return candidates_.size(); }
+  std::size_t ready_count() const noexcept { return announced_; }
   std::size_t flight_count() const noexcept;
   std::size_t device_count() const noexcept { return devices_.size(); }
+  /// What a policy would see now.
+  policy_view view(time_point now) const noexcept { return {.now = now, .devices = device_states_, .models = model_states_}; }
   std::vector<flight> flights_of(model_id model) const;
   std::uint32_t credits(device_id device) const;
   /// Of the devices that hold flights, in the order of their ids.
@@ -74,32 +77,51 @@ class books {
   std::uint64_t decisions() const noexcept { return decisions_; }
 
  private:
+  struct staged_unit {
+    unit what;
+    duration here{};   ///< expected time
+  };
   struct device_book {
-    double speed = 1.0;
     byte_rate link;
+    duration latency{};
     std::uint32_t credits = 0;
     std::optional<unit> running;
-    std::optional<model_id> last;  ///< the model it computed last
-    time_point free_at;            ///< expected end of what it computes
+    std::vector<staged_unit> staged;
   };
-  model_book* find(model_id model);
-  bool has_credit() const noexcept;
+  model_book* find(model_id model) noexcept;
+  const model_book* find(model_id model) const noexcept;
+  /// Position in devices_ and device_states_.
+  std::optional<std::size_t> place_of(device_id device) const noexcept;
   /// Brings what policies see of the model up to date, after each event that changes it; a model that has left without
   /// flights is forgotten.
   void refresh(model_id model);
+  model_state state_of(model_id id, const model_book& m) const;
   void show(const model_state& state);
   void hide(model_id model);
-  std::vector<device_state> view_devices(time_point now) const;
-  std::vector<std::size_t> asking_order(const std::vector<device_state>& devices) const;
-  std::optional<placement> ask(const device_state& device, const policy_view& view);
-  placement place(const unit& u, device_id device, time_point now);
+  void no_longer_staged(const unit& u, std::size_t device);
+  void unstage(const losses& all);
+  void has_computed(std::size_t device);
+  void computes(std::size_t device, const unit& u, time_point since);
+  bool may_stage(const model_book& m, device_id device) const;
+  bool any_for(std::size_t device) const;
+  duration copy_time(const device_book& d, byte_count bytes) const;
+  candidate candidate_of(const model_book& m, std::size_t at, std::size_t device) const;
+  void collect_candidates(std::size_t device);
+  /// Devices with credit: idle ones first, faster before slower, lower id first.
+  void order_devices();
+  std::optional<placement> ask(device_id device, time_point now);
+  placement place(const unit& u, std::size_t device, time_point now);
 
   std::unique_ptr<policy> policy_;
-  std::map<device_id, device_book> devices_;
-  std::map<model_id, model_book> models_;
+  std::vector<device_book> devices_;                  ///< in the order of their ids, as the states
+  std::vector<device_state> device_states_;
+  std::vector<std::unique_ptr<model_book>> models_;   ///< by id; null: not known
+  std::vector<model_traits> traits_;                  ///< by id
+  std::vector<model_state> model_states_;             ///< of models that have not left, in the order of their ids
   residency residency_;
-  std::vector<model_state> model_states_;  ///< of models that have not left, in the order of their ids
-  candidate_list candidates_;
+  std::size_t announced_ = 0;
+  std::vector<candidate> candidates_;                 ///< of the device that is asked
+  std::vector<device_id> order_;                      ///< of the pass
   std::uint64_t decisions_ = 0;
 };
 

@@ -1,9 +1,14 @@
 #include "actors/policy/catalog.hpp"
 
+#include "actors/policy/band.hpp"
 #include "actors/policy/fifo.hpp"
+#include "actors/policy/level.hpp"
+#include "actors/policy/lla.hpp"
+#include "actors/policy/lpt.hpp"
 #include "actors/policy/random_choice.hpp"
 #include "actors/policy/round_robin.hpp"
 #include "actors/policy/sharded_lrtf.hpp"
+#include "actors/policy/srtf.hpp"
 #include "actors/policy/whole_model.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/nearest.hpp"
@@ -23,6 +28,9 @@ std::unique_ptr<policy> make(std::uint64_t) {
 
 std::unique_ptr<policy> make_random(std::uint64_t seed) { return std::make_unique<random_choice>(seed); }
 
+std::unique_ptr<policy> make_band(std::uint64_t) { return std::make_unique<band>(band_options{.hold = false}); }
+std::unique_ptr<policy> make_stay(std::uint64_t) { return std::make_unique<band>(band_options{.stay = true}); }
+
 [[noreturn]] void refuse(const std::string& name) {
   std::vector<std::string> names;
   std::ranges::transform(built_in_policies(), std::back_inserter(names), &policy_entry::name);
@@ -39,6 +47,13 @@ std::unique_ptr<policy> make_random(std::uint64_t seed) { return std::make_uniqu
 const std::vector<policy_entry>& built_in_policies() {
   static const std::vector<policy_entry> table{
       {"sharded-lrtf", "longest remaining time first, shard by shard (the paper's)", make<sharded_lrtf>},
+      {"lla", "least laxity: critical models first, else the least transfer", make<lla>},
+      {"level", "for devices of several speeds: the longest models on the fastest", make<level>},
+      {"band", "lla on equal devices, level with affinity on others", make_band},
+      {"band-hold", "band, and a slot is kept for a critical model while its step turns", make<band>},
+      {"stay-hold", "band-hold that keeps models on their devices, where there are three slots or more", make_stay},
+      {"srtf", "the shortest remaining time, for mean completion", make<srtf>},
+      {"lpt", "the longest next unit", make<lpt>},
       {"fifo", "the unit that has waited longest", make<fifo>},
       {"round-robin", "one unit of each model in turn", make<round_robin>},
       {"random", "any unit, the same ones for the same seed", make_random},

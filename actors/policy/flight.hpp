@@ -27,6 +27,12 @@ struct ready_unit {
   bool then_turn = false;     ///< the unit after it begins a step
 };
 
+/// What policies may know of a model beside its times.
+struct model_traits {
+  double priority = 1;                ///< weight of its completion
+  std::optional<time_point> deadline{};
+};
+
 /// A decision: stage `next` on `device`.
 struct placement {
   unit next;

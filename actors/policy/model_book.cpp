@@ -31,6 +31,7 @@ bool model_book::announce(const ready_unit& u, time_point now) {
   announced_ = u;
   newest_ = u.next;
   remaining_ = u.remaining;
+  next_cost_ = u.cost;
   available_ = now;
   if (u.after && !flies_on(*u.after)) {
     announced_->after.reset();
@@ -40,20 +41,43 @@ bool model_book::announce(const ready_unit& u, time_point now) {
 
 void model_book::leave() {
   announced_.reset();
-  remaining_ = duration::zero();
+  remaining_ = next_cost_ = duration::zero();
+  turn_ = false;
   left_ = true;
 }
 
 flight model_book::place(device_id device, time_point now) {
-  const flight f{
-      .what = announced_->next, .device = device, .cost = announced_->cost, .bytes = announced_->bytes, .placed = now};
-  remaining_ = std::max(remaining_ - f.cost, duration::zero());
+  const auto& u = *announced_;
+  const flight f{.what = u.next,
+                 .device = device,
+                 .cost = u.cost,
+                 .wall = std::max(u.remaining - u.then_remaining, duration::zero()),
+                 .bytes = u.bytes,
+                 .placed = now};
+  remaining_ = u.then_remaining;
+  next_cost_ = u.then_cost;
+  turn_ = u.then_turn;
+  came_from_ = device;
   announced_.reset();
   flights_.insert(place_for(flights_, f.what), f);
   return f;
 }
 
+void model_book::started(const unit& u) noexcept {
+  if (auto* f = find(u); f != nullptr && f->phase == flight_phase::staged) {
+    f->phase = flight_phase::computing;
+  }
+}
+
+void model_book::computed(const unit& u) noexcept {
+  if (auto* f = find(u); f != nullptr && f->phase != flight_phase::landing) {
+    f->phase = flight_phase::landing;
+    ended_ = f->device;
+  }
+}
+
 bool model_book::complete(const unit& u, time_point now) {
+  computed(u);
   if (std::erase_if(flights_, [&](const flight& f) { return f.what == u; }) == 0) {
     return false;
   }
@@ -119,6 +143,8 @@ model_loss model_book::undo(std::uint32_t next, const Predicate& undone) {
   const auto lost = std::stable_partition(flights_.begin(), flights_.end(), kept);
   model_loss loss{.model = lost->what.model, .next_attempt = next, .lost = {lost, flights_.end()}, .withdraw = {}};
   flights_.erase(lost, flights_.end());
+  came_from_.reset();
+  turn_ = false;
   next_attempt_ = next;
   if (announced_ && announced_->next.attempt < next) {
     announced_.reset();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -18,8 +19,11 @@ class model_book {
   bool announce(const ready_unit& u, time_point now);
   /// The model announces no more; its flights stay.
   void leave();
-  /// The announced unit becomes a flight.
+  /// The announced unit becomes a flight, staged.
   flight place(device_id device, time_point now);
+  /// The flight computes, or has computed; nothing if there is no such flight.
+  void started(const unit& u) noexcept;
+  void computed(const unit& u) noexcept;
   /// False if there is no such flight.
   bool complete(const unit& u, time_point now);
 
@@ -35,8 +39,17 @@ class model_book {
   time_point available_since() const noexcept { return available_; }
   /// From the next unplaced unit on.
   duration remaining() const noexcept { return remaining_; }
+  /// Of the next unplaced unit, announced or not.
+  duration next_cost() const noexcept { return next_cost_; }
+  /// The next unplaced unit begins a step and is not announced.
+  bool step_turn() const noexcept { return turn_ && !announced_; }
+  /// Where the unit that ended last was computed.
+  std::optional<device_id> ended() const noexcept { return ended_; }
+  /// Where the unit before the next one was placed, if it was not undone.
+  std::optional<device_id> came_from() const noexcept { return came_from_; }
   const std::vector<flight>& flights() const noexcept { return flights_; }  ///< in chain order
   const flight* find(const unit& u) const noexcept;
+  flight* find(const unit& u) noexcept { return const_cast<flight*>(std::as_const(*this).find(u)); }
   std::uint32_t next_attempt() const noexcept { return next_attempt_; }
   bool left() const noexcept { return left_; }
 
@@ -53,6 +66,10 @@ class model_book {
   std::vector<flight> flights_;
   time_point available_;
   duration remaining_{};
+  duration next_cost_{};
+  bool turn_ = false;
+  std::optional<device_id> ended_;
+  std::optional<device_id> came_from_;
   std::uint32_t next_attempt_ = 0;
   bool left_ = false;
 };

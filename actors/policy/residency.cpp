@@ -6,44 +6,51 @@ namespace hydra {
 
 void residency::report(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped) {
   for (const auto& block : dropped) {
-    remove(device, block);
+    if (block.kind == block_kind::parameters) {
+      std::erase(copies_of(block), copy{device, block.step});
+    }
   }
   for (const auto& block : cached) {
-    add(device, block);
+    if (block.kind != block_kind::parameters) {
+      continue;
+    }
+    auto& all = copies_of(block);
+    if (std::ranges::find(all, copy{device, block.step}) == all.end()) {
+      all.push_back({device, block.step});
+    }
   }
 }
 
 void residency::forget(device_id device) {
-  for (auto& [block, devices] : holders_) {
-    std::erase(devices, device);
-  }
-  std::erase_if(holders_, [](const auto& entry) { return entry.second.empty(); });
-}
-
-std::span<const device_id> residency::holders(const block_id& parameters) const {
-  const auto found = holders_.find(parameters);
-  return found == holders_.end() ? std::span<const device_id>{} : found->second;
-}
-
-void residency::add(device_id device, const block_id& block) {
-  if (block.kind != block_kind::parameters) {
-    return;
-  }
-  auto& devices = holders_[block];
-  if (std::ranges::find(devices, device) == devices.end()) {
-    devices.push_back(device);
+  for (auto& model : held_) {
+    for (auto& shard : model) {
+      std::erase_if(shard, [device](const copy& c) { return c.device == device; });
+    }
   }
 }
 
-void residency::remove(device_id device, const block_id& block) {
-  const auto found = holders_.find(block);
-  if (found == holders_.end()) {
-    return;
+residency::places residency::of(const unit& u, device_id device) const noexcept {
+  places found;
+  if (u.model.value >= held_.size() || u.shard.value >= held_[u.model.value].size()) {
+    return found;
   }
-  std::erase(found->second, device);
-  if (found->second.empty()) {
-    holders_.erase(found);
+  for (const auto& c : held_[u.model.value][u.shard.value]) {
+    if (c.version == u.step) {
+      (c.device == device ? found.here : found.elsewhere) = true;
+    }
   }
+  return found;
+}
+
+residency::copies& residency::copies_of(const block_id& block) {
+  if (block.model.value >= held_.size()) {
+    held_.resize(block.model.value + 1);
+  }
+  auto& shards = held_[block.model.value];
+  if (block.shard.value >= shards.size()) {
+    shards.resize(block.shard.value + 1);
+  }
+  return shards[block.shard.value];
 }
 
 }  // namespace hydra

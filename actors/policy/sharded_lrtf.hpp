@@ -1,7 +1,7 @@
 #pragma once
 // Sharded-LRTF, the paper's policy (section 2.4, Algorithm 2). Standard library only.
 
-#include "actors/policy/policy.hpp"
+#include "actors/policy/longest_first.hpp"
 
 namespace hydra {
 
@@ -13,16 +13,7 @@ class sharded_lrtf final : public policy {
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view&) override {
-    const auto own = device.running ? device.running : device.last;
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < candidates.size(); ++i) {
-      const auto& c = candidates[i];
-      const auto& b = candidates[best];
-      if (c.remaining > b.remaining || (c.remaining == b.remaining && c.next.model == own)) {
-        best = i;
-      }
-    }
-    return best;
+    return longest_first(device, candidates);
   }
 };
 

@@ -15,7 +15,8 @@ class whole_model final : public policy {
   std::string name() const override { return "whole-model"; }
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
-                                    const policy_view&) override {
+                                    const policy_view& view) override {
+    std::erase_if(bound_, [&](const auto& entry) { return has_computed(entry.second, view); });
     const auto own = bound_.find(device.device);
     const auto choice = own == bound_.end() ? longest_free(candidates) : index_of(own->second, candidates);
     if (choice) {
@@ -36,6 +37,13 @@ class whole_model final : public policy {
   void device_left(device_id device) override { bound_.erase(device); }
 
  private:
+  /// Its last unit has ended; only updates are still to come.
+  static bool has_computed(model_id model, const policy_view& view) {
+    const auto m = std::ranges::lower_bound(view.models, model, {}, &model_state::model);
+    return m != view.models.end() && m->model == model && m->next_cost == duration{} && m->remaining == duration{} &&
+           m->staged_units == 0 && !m->running;
+  }
+
   static std::optional<std::size_t> index_of(model_id model, std::span<const candidate> candidates) {
     const auto found = std::ranges::find(candidates, model, [](const candidate& c) { return c.next.model; });
     if (found == candidates.end()) {

@@ -137,10 +137,11 @@ TEST_CASE("what a policy placed before it threw stays placed and is told", "[boo
     return asked++ == 0 ? 0 : throw std::runtime_error{"broken"};
   });
   std::vector<placement> placed;
-  CHECK_THROWS_AS(b.decide(at(0), placed), std::runtime_error);
+  const auto collect = [&](const placement& p) { placed.push_back(p); };
+  CHECK_THROWS_AS(b.decide(at(0), collect), std::runtime_error);
   CHECK(placed == std::vector<placement>{{forward(0, 0, 0), d0}});
   b.replace_policy(std::make_unique<sharded_lrtf>());
-  b.decide(at(0), placed);
+  b.decide(at(0), collect);
   CHECK(placed == std::vector<placement>{{forward(0, 0, 0), d0}, {forward(1, 0, 0), d1}});
 }
 
@@ -193,22 +194,25 @@ TEST_CASE("parameters of another version or shard are no hit, nor are other bloc
 
 TEST_CASE("the view says what devices compute, computed and when they will be free", "[books]") {
   std::vector<device_state> devices;
+  duration until_free{};
   auto b = open(0, 1, [&](const auto&, const auto&, const policy_view& v) {
     devices.assign(v.devices.begin(), v.devices.end());
+    until_free = v.until_free(devices[0]);
     return devices.size() == 1 ? std::optional<std::size_t>{0} : std::nullopt;
   });
   b.add_device(d0, 0.5);
   b.device_freed(d0, 1, std::nullopt, at(0));
   b.decide(at(3));
-  CHECK((devices[0].idle && devices[0].free_at == at(3) && !devices[0].running && !devices[0].last));
+  CHECK((devices[0].idle && until_free == duration{} && !devices[0].running && !devices[0].last));
   b.device_freed(d0, 1, forward(0, 0, 0), at(4));
   b.add_device(d1, 1.0);
   b.unit_ready(ready(forward(0, 0, 1)), at(5));
   b.decide(at(5));
   CHECK(
       (!devices[0].idle && devices[0].running == model_id{0} && devices[0].free_at == at(24)));  // 10 us at half speed
+  CHECK(until_free == std::chrono::microseconds{19});
   b.decide(at(30));
-  CHECK(devices[0].free_at == at(30));
+  CHECK(until_free == duration{});
   b.device_freed(d0, 0, std::nullopt, at(31));
   b.decide(at(32));
   CHECK((devices[0].idle && !devices[0].running && devices[0].last == model_id{0}));

@@ -140,6 +140,19 @@ TEST_CASE("whole-model frees the device of a model that has left", "[policy]") {
   CHECK(chosen(p, {waiting(1, 5)}) == 1);
 }
 
+TEST_CASE("whole-model frees the device of a model whose last unit has ended, though updates are to come", "[policy]") {
+  whole_model p;
+  std::vector<model_state> models(2);
+  models[1].model = model_id{1};
+  models[0].next_cost = std::chrono::microseconds{1};
+  REQUIRE(chosen(p, {waiting(0, 9), waiting(1, 5)}, device(0), models) == 0);
+  models[0].next_cost = {};
+  models[0].running = device_id{0};
+  CHECK(chosen(p, {waiting(1, 5)}, device(0), models) == std::nullopt);
+  models[0].running.reset();
+  CHECK(chosen(p, {waiting(1, 5)}, device(0), models) == 1);
+}
+
 TEST_CASE("whole-model frees the model of a device that has left", "[policy]") {
   whole_model p;
   REQUIRE(chosen(p, {waiting(0, 9)}, device(0)) == 0);
@@ -162,6 +175,7 @@ TEST_CASE("one-at-a-time shows only the unfinished model with the lowest id", "[
 TEST_CASE("one-at-a-time passes on what the policy inside must know", "[policy]") {
   one_at_a_time p{std::make_unique<whole_model>()};
   std::vector<model_state> models(1);
+  models[0].next_cost = std::chrono::microseconds{1};
   REQUIRE(chosen(p, {waiting(0, 1)}, device(0), models) == 0);
   CHECK(chosen(p, {waiting(0, 1)}, device(1), models) == std::nullopt);
   p.device_left(device_id{0});

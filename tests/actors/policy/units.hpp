@@ -54,7 +54,9 @@ inline ready_unit ready(const unit& u, std::optional<device_id> after = std::nul
           .after = after,
           .remaining = std::chrono::microseconds{remaining_us},
           .cost = std::chrono::microseconds{10},
-          .bytes = byte_count{100}};
+          .bytes = byte_count{100},
+          .then_remaining = std::chrono::microseconds{remaining_us - 10},
+          .then_cost = std::chrono::microseconds{10}};
 }
 
 inline block_id parameters(const unit& u) {

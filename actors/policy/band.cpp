@@ -1,0 +1,78 @@
+#include "actors/policy/band.hpp"
+
+#include <algorithm>
+
+namespace hydra {
+
+namespace {
+
+bool equal_speeds(const policy_view& view) {
+  return std::ranges::all_of(view.devices,
+                             [&](const device_state& d) { return d.speed == view.devices.front().speed; });
+}
+
+/// A forward must load its shard wherever it runs; a backward need not where it lies.
+duration avoidable_transfer(const candidate& c) {
+  const bool must_load = c.next.way == direction::backward && c.elsewhere && !c.hit;
+  return c.boundary_time + (must_load ? c.transfer_time - c.boundary_time : duration{});
+}
+
+std::size_t stay_or_avoid(const device_state& device, std::span<const candidate> candidates) {
+  if (const auto own = candidate_of(own_model(device), candidates)) {
+    return *own;
+  }
+  return best_candidate(device, candidates, [](const candidate& a, const candidate& b) {
+    const auto x = avoidable_transfer(a);
+    const auto y = avoidable_transfer(b);
+    return x != y ? x < y : a.remaining > b.remaining;
+  });
+}
+
+}  // namespace
+
+std::optional<std::size_t> band::choose(const device_state& device, std::span<const candidate> candidates,
+                                        const policy_view& view) {
+  left_.look(view);
+  if (options_.hold && holds(device, view)) {
+    return std::nullopt;
+  }
+  if (equal_speeds(view)) {
+    return lla_.choose(device, candidates, view, left_, options_.stay ? stay_or_avoid : lla::least_transfer);
+  }
+  return in_band(device, candidates, view);
+}
+
+bool band::holds(const device_state& device, const policy_view& view) const {
+  const auto own = own_model(device);
+  const auto found = own ? std::ranges::lower_bound(view.models, *own, {}, &model_state::model) : view.models.end();
+  if (found == view.models.end() || found->model != *own) {
+    return false;
+  }
+  const auto& m = *found;
+  const bool stays_here = m.ended == device.device && (!m.running || m.running == device.device);
+  const bool turn = m.step_turn && m.staged_units == 0 && m.remaining > duration{};
+  return stays_here && turn && left_.laxity(device, m.remaining, view) <= left_.margin(options_.margin, m.next_cost);
+}
+
+std::optional<std::size_t> band::in_band(const device_state& device, std::span<const candidate> candidates,
+                                         const policy_view& view) {
+  const auto p = level_.choose(device, candidates, view, left_);
+  const auto own = candidate_of(own_model(device), candidates);
+  if (!p || !own || !own_band(candidates[*own], device, view)) {
+    return p;
+  }
+  const auto& mine = candidates[*own];
+  const auto& other = candidates[*p];
+  const auto gain = 4 * mine.cost + other.transfer_time - mine.transfer_time;
+  return other.remaining - mine.remaining < gain ? own : p;
+}
+
+bool band::own_band(const candidate& own, const device_state& device, const policy_view& view) const {
+  const auto rank = level_.rank(own);
+  const auto as_fast = static_cast<std::size_t>(
+      std::ranges::count_if(view.devices, [&](const device_state& d) { return d.speed >= device.speed; }));
+  const bool slowest = as_fast == view.devices.size();
+  return rank >= faster_devices(device, view) && (slowest || rank < as_fast);
+}
+
+}  // namespace hydra

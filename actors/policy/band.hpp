@@ -1,0 +1,43 @@
+#pragma once
+// Band policies: laxity on devices of one speed, level scheduling with affinity on devices of several, and the step turn
+// of a critical model waited for (scheduling page, section 2). Standard library only.
+
+#include "actors/policy/level.hpp"
+#include "actors/policy/lla.hpp"
+
+namespace hydra {
+
+struct band_options {
+  critical_margin margin{};
+  bool hold = true;           ///< keep the slot while the device's critical model is in its step turn
+  bool stay = false;          ///< on equal speeds: own model first, then least avoidable transfer
+};
+
+/// Equal speeds: lla. Otherwise level's answer p, unless the device's own model belongs to its band of speeds and is not
+/// shorter than p by 4 of its units and the transfers it saves.
+///
+/// Hold: the next unit is chosen one unit ahead, but a step's first unit cannot be announced before its version exists. So
+/// at each step turn (gradient, update and load of shard 0) the slot would go to another model, and a critical one would
+/// lose its place: a device says nothing then.
+class band final : public policy {
+ public:
+  explicit band(const band_options& options = {}) : options_(options), lla_(options.margin) {}
+
+  std::string name() const override { return options_.stay ? "stay-hold" : options_.hold ? "band-hold" : "band"; }
+
+  std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
+                                    const policy_view& view) override;
+
+ private:
+  bool holds(const device_state& device, const policy_view& view) const;
+  std::optional<std::size_t> in_band(const device_state& device, std::span<const candidate> candidates,
+                                     const policy_view& view);
+  bool own_band(const candidate& own, const device_state& device, const policy_view& view) const;
+
+  band_options options_;
+  lla lla_;
+  level level_;
+  fluid left_;
+};
+
+}  // namespace hydra

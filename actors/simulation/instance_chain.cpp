@@ -1,0 +1,59 @@
+#include "actors/simulation/instance_chain.hpp"
+
+#include <cmath>
+
+namespace hydra {
+
+instance_chain::instance_chain(const instance_model& model, model_id id)
+    : id_(id),
+      shards_(static_cast<std::uint32_t>(model.forward.size())),
+      steps_(model.steps),
+      scale_(model.remaining_scale),
+      boundary_(bytes_for(model.activation)) {
+  for (const auto copy : model.h2d) {
+    parameters_.push_back(bytes_for(copy));
+  }
+  for (std::uint32_t i = 0; i < units_per_step(); ++i) {
+    const auto s = shard_of(i);
+    const bool last = s + 1 == shards_;
+    costs_.push_back(is_forward(i) ? model.forward[s]
+                                   : model.backward[s] + (last ? model.forward[s] : duration{}));
+  }
+  left_in_step_ = costs_;
+  for (auto i = costs_.size() - 1; i-- > 0;) {
+    left_in_step_[i] += left_in_step_[i + 1];
+  }
+}
+
+duration instance_chain::remaining(std::uint32_t step, std::uint32_t index) const {
+  if (step >= steps_) {
+    return {};
+  }
+  const auto compute = left_in_step_.front() * (steps_ - 1 - step) + left_in_step_[index];
+  return duration{std::llround(scale_ * static_cast<double>(compute.count()))};
+}
+
+ready_unit instance_chain::announcement(std::uint32_t step, std::uint32_t index, std::uint32_t attempt) const {
+  ready_unit r;
+  r.next.model = id_;
+  r.next.step = step_index{step};
+  r.next.way = is_forward(index) ? direction::forward : direction::backward;
+  r.next.shard = shard_index{shard_of(index)};
+  r.next.attempt = attempt;
+  r.remaining = remaining(step, index);
+  r.cost = cost(index);
+  r.bytes = parameters_[r.next.shard.value];
+  r.boundary = index == 0 ? byte_count{} : boundary_;
+  const bool turn = ends_step(index);
+  const bool over = turn && step + 1 == steps_;
+  r.then_remaining = over ? duration{} : turn ? remaining(step + 1, 0) : remaining(step, index + 1);
+  r.then_cost = over ? duration{} : cost(turn ? 0 : index + 1);
+  r.then_turn = turn && !over;
+  return r;
+}
+
+std::uint32_t instance_chain::index_of(const unit& u) const noexcept {
+  return u.way == direction::forward ? u.shard.value : units_per_step() - 1 - u.shard.value;
+}
+
+}  // namespace hydra

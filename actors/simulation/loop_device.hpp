@@ -1,0 +1,73 @@
+#pragma once
+// A device of the event loop: cache slots, two copy queues, what computes and what is staged. Rules: the scheduling
+// instances' README, "Staging" and "Unit end".
+
+#include "runtime/bytes.hpp"
+#include "runtime/ids.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// Parameters of one version of a shard.
+struct shard_version {
+  std::uint32_t model = 0;
+  std::uint32_t shard = 0;
+  std::uint32_t version = 0;
+  friend bool operator==(const shard_version&, const shard_version&) = default;
+};
+
+/// A queue of copies of one direction, in order. A copy of length 0 neither waits in it nor takes time.
+class copy_queue {
+ public:
+  /// When a copy that is enqueued now and may start at `from` ends.
+  duration copy(duration now, duration from, duration length) noexcept {
+    const auto earliest = std::max(now, from);
+    return length == duration{} ? earliest : free_ = std::max(earliest, free_) + length;
+  }
+
+ private:
+  duration free_{};
+};
+
+/// Slots for shards' parameters. Times are since the begin of the run.
+class slot_cache {
+ public:
+  explicit slot_cache(std::uint32_t slots) : most_(slots) {}
+
+  /// The slot that holds the version, if one does.
+  std::optional<std::size_t> find(const shard_version& v) const noexcept;
+  struct given {
+    std::size_t slot = 0;
+    duration from{};                       ///< it may be written then
+    std::optional<shard_version> evicted;  ///< what it held and a visit could have used
+  };
+  /// A free one, else the one that can be given away first; ties: empty first, then least recently staged.
+  given give(const shard_version& v, duration now);
+
+  void pin(std::size_t i) noexcept { slots_[i].pins += 1, slots_[i].staged = ++clock_; }
+  void unpin(std::size_t i) noexcept { slots_[i].pins -= 1; }
+  /// What it holds is of no use any more.
+  void stale(std::size_t i) noexcept { slots_[i].holds = false; }
+  /// It cannot be given away before.
+  void drain(std::size_t i, duration until) noexcept { slots_[i].drained = std::max(slots_[i].drained, until); }
+  void clear() noexcept { slots_.clear(); }
+
+ private:
+  struct slot {
+    shard_version what;
+    bool holds = false;
+    int pins = 0;              ///< computing or staged
+    std::uint64_t staged = 0;  ///< when last, counted
+    duration drained{};        ///< end of the copies that read it
+  };
+  bool sooner(const slot& a, const slot& b, duration now) const noexcept;
+
+  std::size_t most_;
+  std::vector<slot> slots_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace hydra
