@@ -1,0 +1,119 @@
+#include "actors/simulation/instance_bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace hydra {
+
+namespace {
+
+duration scaled(duration t, double by) {
+  return by == 1 ? t : duration{static_cast<std::int64_t>(std::floor(static_cast<double>(t.count()) * by))};
+}
+
+std::vector<duration> scaled(std::vector<duration> times, double by) {
+  for (auto& t : times) {
+    t = scaled(t, by);
+  }
+  return times;
+}
+
+/// One model alone on the fastest device, with as many cache slots as it likes: only what nothing can avoid takes time.
+class staged_alone {
+ public:
+  staged_alone(const instance_model& m, const unit_times& times, double speed, bool prefetch)
+      : model_(m), times_(times), speed_(speed), prefetch_(prefetch), ready_(m.forward.size()) {}
+
+  /// Ends when the last version of every shard is ready.
+  duration run() {
+    for (std::uint32_t step = 0; step < model_.steps; ++step) {
+      run_step();
+    }
+    return *std::ranges::max_element(ready_);
+  }
+
+ private:
+  void run_step() {
+    const auto shards = ready_.size();
+    for (std::size_t s = 0; s + 1 < shards; ++s) {
+      compute(std::max(staged(), ready_[s]) + model_.h2d[s], times_.forward[s]);
+    }
+    const auto last = shards - 1;
+    compute(std::max(staged(), ready_[last]) + model_.h2d[last], times_.backward[last]);
+    update(last);
+    for (std::size_t s = last; s-- > 0;) {
+      compute(staged() + (s > 0 ? model_.activation : duration::zero()), times_.backward[s]);
+      update(s);
+    }
+  }
+
+  /// No earlier than this is the next unit staged.
+  duration staged() const { return prefetch_ ? begin_ : end_; }
+
+  void compute(duration copied, duration cost) {
+    begin_ = std::max(end_, copied);
+    end_ = begin_ + duration{std::llround(static_cast<double>(cost.count()) / speed_)};
+  }
+
+  void update(std::size_t s) {
+    const auto output = s > 0 ? model_.activation : duration::zero();
+    ready_[s] = end_ + output + model_.d2h_gradient[s] + model_.optimizer[s];
+  }
+
+  const instance_model& model_;
+  const unit_times& times_;
+  double speed_;
+  bool prefetch_;
+  std::vector<duration> ready_;
+  duration begin_{};
+  duration end_{};
+};
+
+}  // namespace
+
+unit_times times_of(const instance_model& m, double shortest) {
+  unit_times t{.steps = m.steps};
+  t.forward = scaled(m.forward, shortest);
+  t.backward = scaled(m.backward, shortest);
+  t.backward.back() = scaled(m.forward.back() + m.backward.back(), shortest);
+  t.promote = m.h2d;
+  t.demote = m.d2h_gradient;
+  t.update = m.optimizer;
+  return t;
+}
+
+std::vector<bounds::named> instance_bounds::all() const {
+  auto named = limits.all();
+  named.push_back({"staged_chain", staged_chain});
+  return named;
+}
+
+duration instance_bounds::best() const { return std::max(limits.best(), staged_chain); }
+
+std::string instance_bounds::best_name() const {
+  return staged_chain > limits.best() ? "staged_chain" : limits.best_name();
+}
+
+instance_bounds bounds_of(const schedule_instance& instance) {
+  validate(instance);
+  resources machines{.speeds = {}, .optimizer_workers = static_cast<int>(instance.host_workers)};
+  for (const auto& d : instance.devices) {
+    machines.speeds.push_back(d.speed);
+  }
+  const auto fastest = std::ranges::max(machines.speeds);
+  std::vector<unit_times> times;
+  for (const auto& m : instance.models) {
+    times.push_back(times_of(m, 1 - instance.noise));
+  }
+  instance_bounds b{.limits = lower_bounds(times, machines)};
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto& m = instance.models[i];
+    const auto alone = lower_bounds({&times[i], 1}, machines).chain;
+    b.limits.chain = std::max(b.limits.chain, m.arrival + alone);
+    b.staged_chain = std::max(b.staged_chain, m.arrival + staged_alone{m, times[i], fastest, instance.prefetch}.run());
+  }
+  return b;
+}
+
+}  // namespace hydra

@@ -1,0 +1,28 @@
+#pragma once
+// The proven lower bounds of a scheduling instance. Standard library only.
+
+#include "actors/policy/bounds.hpp"
+#include "actors/simulation/instance.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// Of units that are noisy, the shortest possible times count; devices that die count as if they lived.
+struct instance_bounds {
+  bounds limits;           ///< hold for every prefetch depth; the chain begins at its model's arrival
+  duration staged_chain{}; ///< the chain of a device that may stage one unit besides the one computing
+
+  std::vector<bounds::named> all() const;
+  duration best() const;
+  std::string best_name() const;
+};
+
+/// Throws fault_error{bad_input} of validate().
+instance_bounds bounds_of(const schedule_instance& instance);
+
+/// The classes of units of a model at speed 1, if all its units take `shortest` of what the instance says.
+unit_times times_of(const instance_model& m, double shortest = 1);
+
+}  // namespace hydra

@@ -1,0 +1,329 @@
+#include "actors/simulation/instance_file.hpp"
+
+#include "runtime/fault.hpp"
+#include "runtime/nearest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr const char* format_name = "schedule-instance/1";
+constexpr std::int64_t most_us = std::numeric_limits<std::int64_t>::max() / 1000;
+
+/// A JSON value with the path of keys that leads to it.
+struct node {
+  const json& is;
+  std::string path;
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw fault_error(fault_code::bad_input, path.empty() ? what : path + ": " + what);
+  }
+  [[noreturn]] void refuse_type(std::string_view expected) const {
+    const auto text = is.dump();
+    constexpr std::size_t most = 40;
+    refuse(fmt::format("{}{} is written here, expected {}", text.substr(0, most), text.size() > most ? "..." : "", expected));
+  }
+};
+
+// -- values ------------------------------------------------------------------------------------------------------------
+
+void read(const node& n, bool& into) {
+  if (!n.is.is_boolean()) {
+    n.refuse_type("true or false");
+  }
+  into = n.is.get<bool>();
+}
+
+void read(const node& n, double& into) {
+  if (!n.is.is_number()) {
+    n.refuse_type("a number");
+  }
+  into = n.is.get<double>();
+}
+
+void read(const node& n, std::string& into) {
+  if (!n.is.is_string()) {
+    n.refuse_type("a text");
+  }
+  into = n.is.get<std::string>();
+}
+
+void read(const node& n, std::uint64_t& into) {
+  if (!n.is.is_number_unsigned()) {
+    n.refuse_type("an integer of at least 0");
+  }
+  into = n.is.get<std::uint64_t>();
+}
+
+void read(const node& n, std::uint32_t& into) {
+  std::uint64_t wide = 0;
+  read(n, wide);
+  if (wide > std::numeric_limits<std::uint32_t>::max()) {
+    n.refuse_type("an integer below 2^32");
+  }
+  into = static_cast<std::uint32_t>(wide);
+}
+
+void read(const node& n, duration& into) {
+  std::uint64_t us = 0;
+  if (!n.is.is_number_unsigned() || (us = n.is.get<std::uint64_t>()) > static_cast<std::uint64_t>(most_us)) {
+    n.refuse_type("a time in whole microseconds");
+  }
+  into = std::chrono::microseconds{us};
+}
+
+template <class T>
+void read(const node& n, std::optional<T>& into) {
+  read(n, into.emplace());
+}
+
+template <class T>
+void read(const node& n, std::vector<T>& into) {
+  if (!n.is.is_array()) {
+    n.refuse_type("a list");
+  }
+  for (std::size_t i = 0; i < n.is.size(); ++i) {
+    read(node{n.is[i], fmt::format("{}[{}]", n.path, i)}, into.emplace_back());
+  }
+}
+
+// -- objects -----------------------------------------------------------------------------------------------------------
+
+/// Reads the keys of an object; those that nobody asked for are unknown.
+class object_reader {
+ public:
+  explicit object_reader(const node& n) : node_(n) {
+    if (!n.is.is_object()) {
+      n.refuse_type("an object");
+    }
+  }
+
+  template <class T>
+  bool optional(const char* key, T& into) {
+    known_.emplace_back(key);
+    const auto found = node_.is.find(key);
+    if (found == node_.is.end()) {
+      return false;
+    }
+    read(node{*found, path_of(key)}, into);
+    return true;
+  }
+
+  template <class T>
+  void required(const char* key, T& into) {
+    if (!optional(key, into)) {
+      node_.refuse(fmt::format("the key \"{}\" is missing", key));
+    }
+  }
+
+  /// A key that may hold one value only.
+  template <class T>
+  void constant(const char* key, const T& only) {
+    T value = only;
+    if (optional(key, value) && value != only) {
+      node{node_.is.at(key), path_of(key)}.refuse_type(json(only).dump());
+    }
+  }
+
+  void end() const {
+    for (const auto& [key, unused] : node_.is.items()) {
+      if (std::ranges::count(known_, key) == 0) {
+        node_.refuse(fmt::format("the key \"{}\" is not known; did you mean \"{}\"? Known: {}", key,
+                                 nearest_name(key, known_), fmt::join(known_, ", ")));
+      }
+    }
+  }
+
+ private:
+  std::string path_of(const char* key) const { return node_.path.empty() ? key : node_.path + "." + key; }
+
+  const node& node_;
+  std::vector<std::string> known_;
+};
+
+/// Slow and shared links are not simulated.
+struct link_rules {};
+
+void read(const node& n, link_rules&) {
+  object_reader keys{n};
+  keys.constant("private", true);
+  keys.constant("full_duplex", true);
+  keys.end();
+}
+
+void read(const node& n, instance_device& d) {
+  object_reader keys{n};
+  keys.optional("speed", d.speed);
+  keys.optional("fails", d.fails);
+  keys.end();
+}
+
+void read(const node& n, instance_model& m) {
+  object_reader keys{n};
+  keys.optional("name", m.name);
+  keys.required("steps", m.steps);
+  keys.optional("activation", m.activation);
+  keys.optional("remaining_scale", m.remaining_scale);
+  keys.optional("arrival", m.arrival);
+  keys.optional("priority", m.priority);
+  keys.optional("deadline", m.deadline);
+  keys.required("forward", m.forward);
+  keys.required("backward", m.backward);
+  for (const auto& [key, times] : {std::pair{"h2d", &m.h2d}, {"d2h_gradient", &m.d2h_gradient}, {"optimizer", &m.optimizer}}) {
+    if (!keys.optional(key, *times)) {
+      times->assign(m.forward.size(), duration::zero());
+    }
+  }
+  keys.end();
+}
+
+void name_models(std::vector<instance_model>& models) {
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (models[i].name.empty()) {
+      models[i].name = fmt::format("m{:02}", i);
+    }
+  }
+}
+
+schedule_instance read_instance(const json& root, const std::string& source) {
+  const node whole{root, ""};
+  object_reader keys{whole};
+  schedule_instance instance;
+  instance.name = std::filesystem::path{source}.stem().string();
+  std::string format;
+  link_rules link;
+  keys.required("format", format);
+  if (format != format_name) {
+    node{root.at("format"), "format"}.refuse_type(fmt::format("\"{}\"", format_name));
+  }
+  keys.optional("name", instance.name);
+  keys.optional("note", instance.note);
+  keys.constant("time_unit", std::string{"us"});
+  keys.required("devices", instance.devices);
+  keys.optional("slots", instance.slots);
+  keys.optional("link", link);
+  keys.optional("prefetch", instance.prefetch);
+  keys.optional("copy_back_clean", instance.copy_back_clean);
+  keys.optional("host_workers", instance.host_workers);
+  keys.optional("noise", instance.noise);
+  keys.optional("seed", instance.seed);
+  keys.required("models", instance.models);
+  keys.end();
+  name_models(instance.models);
+  validate(instance);
+  return instance;
+}
+
+// -- writing -----------------------------------------------------------------------------------------------------------
+
+std::int64_t microseconds(duration t) {
+  if (t.count() % 1000 != 0) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("instances are written in whole microseconds, a time of {} ns is not", t.count()));
+  }
+  return t.count() / 1000;
+}
+
+std::string list_of(const std::vector<duration>& times) {
+  std::vector<std::int64_t> us;
+  std::ranges::transform(times, std::back_inserter(us), microseconds);
+  return fmt::format("[{}]", fmt::join(us, ", "));
+}
+
+std::string text_of(const std::string& s) { return json(s).dump(-1, ' ', false, json::error_handler_t::replace); }
+
+std::string number_of(double x) { return json(x).dump(); }
+
+std::string json_of(const instance_device& d) {
+  return fmt::format("{{\"speed\": {}{}}}", number_of(d.speed),
+                     d.fails ? fmt::format(", \"fails\": {}", microseconds(*d.fails)) : "");
+}
+
+/// Keys that came after the first version of the format.
+std::string extensions_of(const instance_model& m) {
+  std::string text;
+  if (m.arrival > duration::zero()) {
+    text += fmt::format(", \"arrival\": {}", microseconds(m.arrival));
+  }
+  if (m.priority != 1) {
+    text += fmt::format(", \"priority\": {}", number_of(m.priority));
+  }
+  if (m.deadline) {
+    text += fmt::format(", \"deadline\": {}", microseconds(*m.deadline));
+  }
+  return text;
+}
+
+std::string json_of(const instance_model& m) {
+  std::string text = fmt::format("    {{\"name\": {}, \"steps\": {}, \"activation\": {}, \"remaining_scale\": {}{}", text_of(m.name),
+                                 m.steps, microseconds(m.activation), number_of(m.remaining_scale), extensions_of(m));
+  for (const auto& [key, times] : {std::pair{"forward", &m.forward}, {"backward", &m.backward}, {"h2d", &m.h2d},
+                                   {"d2h_gradient", &m.d2h_gradient}, {"optimizer", &m.optimizer}}) {
+    text += fmt::format(",\n     \"{}\": {}", key, list_of(*times));
+  }
+  return text + "}";
+}
+
+template <class T>
+std::string joined(const std::vector<T>& all, std::string_view between) {
+  std::vector<std::string> texts;
+  std::ranges::transform(all, std::back_inserter(texts), [](const T& x) { return json_of(x); });
+  return fmt::format("{}", fmt::join(texts, between));
+}
+
+std::string noise_of(const schedule_instance& i) {
+  std::string text;
+  if (i.noise > 0) {
+    text += fmt::format("  \"noise\": {},\n", number_of(i.noise));
+  }
+  if (i.seed > 0) {
+    text += fmt::format("  \"seed\": {},\n", i.seed);
+  }
+  return text;
+}
+
+}  // namespace
+
+schedule_instance parse_instance(std::string_view text, const std::string& source) {
+  try {
+    return read_instance(json::parse(text), source);
+  } catch (const json::parse_error& e) {
+    throw fault_error(fault_code::bad_input, fmt::format("{}: not valid JSON at byte {} of {}; is it truncated?", source, e.byte,
+                                                         text.size()));
+  } catch (const fault_error& e) {
+    throw fault_error(e.what_happened().code, fmt::format("{}: {}", source, e.what_happened().text));
+  }
+}
+
+schedule_instance load_instance(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  if (!in || std::filesystem::is_directory(file)) {
+    throw fault_error(fault_code::bad_input,
+                      file.string() + ": no such file, or it cannot be read (a scheduling instance is expected)");
+  }
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  return parse_instance(text, file.string());
+}
+
+std::string to_json(const schedule_instance& i) {
+  return fmt::format(
+      "{{\n  \"format\": \"{}\",\n  \"name\": {},\n  \"note\": {},\n  \"time_unit\": \"us\",\n  \"devices\": [{}],\n"
+      "  \"slots\": {},\n  \"link\": {{\"private\": true, \"full_duplex\": true}},\n  \"prefetch\": {},\n"
+      "  \"copy_back_clean\": {},\n  \"host_workers\": {},\n{}  \"models\": [\n{}\n  ]\n}}\n",
+      format_name, text_of(i.name), text_of(i.note), joined(i.devices, ", "), i.slots, i.prefetch, i.copy_back_clean,
+      i.host_workers, noise_of(i), joined(i.models, ",\n"));
+}
+
+}  // namespace hydra

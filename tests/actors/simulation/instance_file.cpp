@@ -1,0 +1,130 @@
+// Instances as files.
+
+#include "actors/simulation/instance_file.hpp"
+
+#include "actors/simulation/portable_random.hpp"
+#include "runtime/fault.hpp"
+#include "tests/actors/simulation/shipped_instances.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+const std::string smallest =
+    R"({"format": "schedule-instance/1", "devices": [{}], "models": [{"steps": 2, "forward": [10], "backward": [30]}]})";
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_instance(text, "x.json");
+  } catch (const fault_error& e) {
+    CHECK(e.what_happened().code == fault_code::bad_input);
+    CHECK_THAT(e.what_happened().text, StartsWith("x.json: "));
+    return e.what_happened().text;
+  }
+  return "accepted";
+}
+
+/// `smallest` with one text replaced.
+std::string bent(const std::string& from, const std::string& to) {
+  auto text = smallest;
+  return text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("the shipped instances are read, and written again byte for byte") {
+  const auto files = shipped_instances();
+  CHECK(files.size() == 28);
+  for (const auto& file : files) {
+    INFO(file);
+    const auto instance = load_instance(file);
+    CHECK(instance.name == file.stem());
+    CHECK(to_json(instance) == text_of(file));
+    CHECK(count_units(instance) == reference_of(instance.name).at("units"));
+  }
+}
+
+TEST_CASE("what a file leaves out has its default") {
+  const auto i = parse_instance(smallest, "dir/tiny.json");
+  CHECK(i.name == "tiny");
+  CHECK(i.models.at(0).name == "m00");
+  CHECK(i.models.at(0).forward == std::vector<duration>{10us});
+  CHECK(i.models.at(0).h2d == std::vector<duration>{0us});
+  CHECK(i.devices.at(0).speed == 1);
+  CHECK(i.slots == 2);
+  CHECK(i.prefetch);
+}
+
+TEST_CASE("arrivals, priorities, deadlines, failures and noise survive a round trip") {
+  auto i = parse_instance(smallest, "x.json");
+  i.models[0].arrival = 5us;
+  i.models[0].priority = 2.5;
+  i.models[0].deadline = 77us;
+  i.devices[0].fails = 1000us;
+  i.noise = 0.1;
+  i.seed = 18446744073709551615U;
+  const auto again = parse_instance(to_json(i), "x.json");
+  CHECK(again.models[0].arrival == 5us);
+  CHECK(again.models[0].priority == 2.5);
+  CHECK(again.models[0].deadline == 77us);
+  CHECK(again.devices[0].fails == 1000us);
+  CHECK(again.noise == 0.1);
+  CHECK(again.seed == i.seed);
+  CHECK(to_json(again) == to_json(i));
+}
+
+TEST_CASE("what is wrong in a file is refused by file and key") {
+  CHECK_THAT(refusal(bent("schedule-instance/1", "schedule-instance/2")), Contains("format: \"schedule-instance/2\""));
+  CHECK_THAT(refusal(bent("\"devices\": [{}], ", "")), Contains("\"devices\" is missing"));
+  CHECK_THAT(refusal(bent("\"backward\"", "\"bakward\"")), Contains("models[0]: the key \"backward\" is missing"));
+  CHECK_THAT(refusal(bent("\"steps\"", "\"stepps\": 1, \"steps\"")), Contains("\"stepps\" is not known; did you mean \"steps\"?"));
+  CHECK_THAT(refusal(bent("[10]", "[1.5]")), Contains("models[0].forward[0]: 1.5 is written here, expected a time in whole"));
+  CHECK_THAT(refusal(bent("[10]", "[-1]")), Contains("models[0].forward[0]"));
+  CHECK_THAT(refusal(bent("[10]", "[9223372036854775807]")), Contains("models[0].forward[0]"));
+  CHECK_THAT(refusal(bent("[10]", "10")), Contains("models[0].forward: 10 is written here, expected a list"));
+  CHECK_THAT(refusal(bent("[10]", "[10, 20]")), Contains("models[0] (m00).backward: 1 times are given for 2 shards"));
+  CHECK_THAT(refusal(bent("2,", "4294967296,")), Contains("models[0].steps"));
+  CHECK_THAT(refusal(bent("2,", "true,")), Contains("models[0].steps"));
+  CHECK_THAT(refusal(bent("[{}]", "[{\"speed\": \"1\"}]")), Contains("devices[0].speed"));
+  CHECK_THAT(refusal(bent("[{}]", "[3]")), Contains("devices[0]: 3 is written here, expected an object"));
+  CHECK_THAT(refusal(bent("[{}]", "[]")), Contains("devices: is empty"));
+  CHECK_THAT(refusal(bent("[{}],", "[{}], \"prefetch\": 1,")), Contains("prefetch: 1 is written here, expected true or false"));
+  CHECK_THAT(refusal(bent("[{}],", "[{}], \"time_unit\": \"ms\",")), Contains("time_unit"));
+  CHECK_THAT(refusal(bent("[{}],", "[{}], \"link\": {\"private\": false},")), Contains("link.private: false"));
+  CHECK_THAT(refusal(bent("[{}],", "[{}], \"slots\": 0,")), Contains("slots: 0 are given"));
+  CHECK_THAT(refusal("[]"), Contains("expected an object"));
+  CHECK_THAT(refusal(""), Contains("not valid JSON"));
+  CHECK_THROWS_WITH(load_instance("/none.json"), Contains("/none.json: no such file"));
+  CHECK_THROWS_WITH(load_instance("/"), Contains("no such file, or it cannot be read"));
+}
+
+TEST_CASE("a file that was cut off anywhere is refused, and none with damaged bytes crashes") {
+  const auto whole = text_of(instances_folder() / "few-1x2.json");
+  for (std::size_t n = 0; n + 2 < whole.size(); n += 7) {
+    CHECK_THAT(refusal(whole.substr(0, n)), Contains("not valid JSON"));
+  }
+  portable_random random{1};
+  for (int round = 0; round < 2000; ++round) {
+    auto text = whole;
+    for (int i = 0; i < 3; ++i) {
+      text[random.whole(0, static_cast<std::uint32_t>(text.size()) - 1)] = static_cast<char>(random.whole(0, 255));
+    }
+    try {
+      parse_instance(text, "x.json");
+    } catch (const fault_error& e) {
+      REQUIRE(e.what_happened().code == fault_code::bad_input);
+    }
+  }
+}
+
+TEST_CASE("a time that is no whole microsecond is not written") {
+  auto i = parse_instance(smallest, "x.json");
+  i.models[0].forward[0] = 1500ns;
+  CHECK_THROWS_WITH(to_json(i), Contains("1500 ns"));
+}
