@@ -22,18 +22,39 @@ namespace hydra {
 namespace {
 
 template <class Policy>
-std::unique_ptr<policy> make(std::uint64_t) {
+std::unique_ptr<policy> make(const policy_options&) {
   return std::make_unique<Policy>();
 }
 
-std::unique_ptr<policy> make_random(std::uint64_t seed) { return std::make_unique<random_choice>(seed); }
+std::unique_ptr<policy> make_random(const policy_options& o) { return std::make_unique<random_choice>(o.seed); }
 
-std::unique_ptr<policy> make_band(std::uint64_t) { return std::make_unique<band>(band_options{.hold = false}); }
-std::unique_ptr<policy> make_stay(std::uint64_t) { return std::make_unique<band>(band_options{.stay = true}); }
+critical_margin margin_of(const policy_options& o) {
+  return {.units = o.values.at("critical_units"), .share = o.values.at("critical_share")};
+}
 
-[[noreturn]] void refuse(const std::string& name) {
+std::unique_ptr<policy> make_lla(const policy_options& o) { return std::make_unique<lla>(margin_of(o)); }
+std::unique_ptr<policy> make_band(const policy_options& o) {
+  return std::make_unique<band>(band_options{.margin = margin_of(o), .hold = false});
+}
+std::unique_ptr<policy> make_hold(const policy_options& o) {
+  return std::make_unique<band>(band_options{.margin = margin_of(o)});
+}
+std::unique_ptr<policy> make_stay(const policy_options& o) {
+  return std::make_unique<band>(band_options{.margin = margin_of(o), .stay = true});
+}
+std::unique_ptr<policy> make_srtf(const policy_options& o) { return std::make_unique<srtf>(o.values.at("affinity")); }
+
+const std::vector<policy_option> margin_options{
+    {"critical_units", 4, 0, 1000, "a model is critical if its laxity is at most so many of the longest unit ..."},
+    {"critical_share", 0.03, 0, 1, "... and this share of the fluid bound of all that is left"},
+};
+const std::vector<policy_option> srtf_options{
+    {"affinity", 0, 0, 1000, "a device stays with its model while that is so many of its units longer, or fewer"},
+};
+
+[[noreturn]] void refuse(const std::string& name, const std::vector<policy_entry>& table) {
   std::vector<std::string> names;
-  std::ranges::transform(built_in_policies(), std::back_inserter(names), &policy_entry::name);
+  std::ranges::transform(table, std::back_inserter(names), &policy_entry::name);
   const auto known = std::accumulate(names.begin() + 1, names.end(), names.front(),
                                      [](const std::string& a, const std::string& b) { return a + ", " + b; });
   const auto near = nearest_name(name, names);
@@ -46,29 +67,37 @@ std::unique_ptr<policy> make_stay(std::uint64_t) { return std::make_unique<band>
 
 const std::vector<policy_entry>& built_in_policies() {
   static const std::vector<policy_entry> table{
-      {"sharded-lrtf", "longest remaining time first, shard by shard (the paper's)", make<sharded_lrtf>},
-      {"lla", "least laxity: critical models first, else the least transfer", make<lla>},
-      {"level", "for devices of several speeds: the longest models on the fastest", make<level>},
-      {"band", "lla on equal devices, level with affinity on others", make_band},
-      {"band-hold", "band, and a slot is kept for a critical model while its step turns", make<band>},
-      {"stay-hold", "band-hold that keeps models on their devices, where there are three slots or more", make_stay},
-      {"srtf", "the shortest remaining time, for mean completion", make<srtf>},
-      {"lpt", "the longest next unit", make<lpt>},
-      {"fifo", "the unit that has waited longest", make<fifo>},
-      {"round-robin", "one unit of each model in turn", make<round_robin>},
-      {"random", "any unit, the same ones for the same seed", make_random},
-      {"whole-model", "task parallelism: each device trains one model at a time", make<whole_model>},
+      {"sharded-lrtf", "longest remaining time first, shard by shard (the paper's)", {}, make<sharded_lrtf>},
+      {"lla", "least laxity: critical models first, else the least transfer", margin_options, make_lla},
+      {"level", "for devices of several speeds: the longest models on the fastest", {}, make<level>},
+      {"band", "lla on equal devices, level with affinity on others", margin_options, make_band},
+      {"band-hold", "band, and a slot is kept for a critical model while its step turns", margin_options, make_hold},
+      {"stay-hold", "band-hold that keeps models where they are; for three slots or more", margin_options, make_stay},
+      {"srtf", "the shortest remaining time by priority, for mean completion", srtf_options, make_srtf},
+      {"lpt", "the longest next unit", {}, make<lpt>},
+      {"fifo", "the unit that has waited longest", {}, make<fifo>},
+      {"round-robin", "one unit of each model in turn", {}, make<round_robin>},
+      {"random", "any unit, the same ones for the same seed", {}, make_random},
+      {"whole-model", "task parallelism: each device trains one model at a time", {}, make<whole_model>},
   };
   return table;
 }
 
-std::unique_ptr<policy> make_policy(const std::string& name, std::uint64_t seed) {
-  const auto& table = built_in_policies();
+const policy_entry& find_policy(const std::vector<policy_entry>& table, const std::string& name) {
   const auto found = std::ranges::find(table, name, &policy_entry::name);
   if (found == table.end()) {
-    refuse(name);
+    refuse(name, table);
   }
-  return found->make(seed);
+  return *found;
+}
+
+std::unique_ptr<policy> make_policy(const std::string& name, const policy_options& options) {
+  const auto& entry = find_policy(built_in_policies(), name);
+  return entry.make(complete(options, entry.options, name));
+}
+
+std::unique_ptr<policy> make_policy(const std::string& name, std::uint64_t seed) {
+  return make_policy(name, policy_options{.seed = seed});
 }
 
 }  // namespace hydra

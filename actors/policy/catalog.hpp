@@ -2,6 +2,7 @@
 // The table of built-in policies. Standard library only.
 
 #include "actors/policy/policy.hpp"
+#include "actors/policy/policy_options.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -11,16 +12,24 @@
 
 namespace hydra {
 
+/// A policy that can be chosen by name.
 struct policy_entry {
   std::string name;
-  std::string help;  ///< one line for `hydra policies`
-  std::function<std::unique_ptr<policy>(std::uint64_t seed)> make;
+  std::string help;                    ///< one line for `hydra policies`
+  std::vector<policy_option> options;
+  std::function<std::unique_ptr<policy>(const policy_options&)> make;  ///< from options that are complete
 };
 
 /// sharded-lrtf (default), fifo, round-robin, random, whole-model.
 const std::vector<policy_entry>& built_in_policies();
 
-/// Throws fault_error{bad_input} that names the nearest known policy.
+/// The entry of that name. Throws fault_error{bad_input} that names the nearest known policy.
+const policy_entry& find_policy(const std::vector<policy_entry>& table, const std::string& name);
+
+/// A built-in policy. Throws fault_error{bad_input} for an unknown name, an unknown option or an impossible value.
+std::unique_ptr<policy> make_policy(const std::string& name, const policy_options& options);
+
+/// The same with standard values.
 std::unique_ptr<policy> make_policy(const std::string& name, std::uint64_t seed);
 
 }  // namespace hydra

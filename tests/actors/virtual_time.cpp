@@ -291,7 +291,7 @@ TEST_CASE("every built-in policy finishes every model, in order", "[time]") {
   for (const auto& entry : built_in_policies()) {
     INFO(entry.name);
     auto setup = even_run(models, 2);
-    setup.chosen = entry.make(7);
+    setup.chosen = make_policy(entry.name, 7);
     const auto s = finished(std::move(setup));
     CHECK(unfinished(*s, models) == "");
     CHECK(out_of_order(*s, models) == "");

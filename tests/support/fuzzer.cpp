@@ -333,7 +333,7 @@ fuzz_case make_case(std::uint32_t seed) {
   }
   add_devices(c, random);
   const auto& policies = built_in_policies();
-  s.chosen = policies[pick(random, 0, policies.size() - 1)].make(seed);
+  s.chosen = make_policy(policies[pick(random, 0, policies.size() - 1)].name, seed);
   s.pipeline.double_buffer = pick(random, 0, 4) > 0;
   s.pipeline.cache = pick(random, 0, 4) > 0;
   s.optimizer_workers = static_cast<int>(pick(random, 1, 2));

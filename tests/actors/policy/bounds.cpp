@@ -134,7 +134,7 @@ TEST_CASE("no policy's makespan is below a bound", "[bounds]") {
     const auto b = lower_bounds(models, resources{.speeds = speeds});
     for (const auto& entry : built_in_policies()) {
       INFO("seed " << seed << ", policy " << entry.name);
-      tiny_simulation simulation{models, speeds, entry.make(seed)};
+      tiny_simulation simulation{models, speeds, make_policy(entry.name, seed)};
       const auto makespan = simulation.run();
       REQUIRE(simulation.completed() == simulation.units());
       CHECK(makespan >= b.best());

@@ -68,7 +68,7 @@ TEST_CASE("sharded-lrtf is as good as the work bound when there are more models 
 TEST_CASE("every policy visits each model's units once, in the order of its chain", "[policy]") {
   for (const auto& entry : built_in_policies()) {
     INFO(entry.name);
-    tiny_simulation s{coarse_5, {1.0, 1.0, 0.5}, entry.make(0)};
+    tiny_simulation s{coarse_5, {1.0, 1.0, 0.5}, make_policy(entry.name, 0)};
     s.run();
     std::map<std::uint32_t, std::vector<unit>> visited;
     for (const auto& u : s.completed_units()) {

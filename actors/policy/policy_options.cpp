@@ -1,0 +1,57 @@
+#include "actors/policy/policy_options.hpp"
+
+#include "runtime/fault.hpp"
+#include "runtime/nearest.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+namespace hydra {
+
+namespace {
+
+std::string as_text(double v) {
+  std::ostringstream out;
+  out.precision(15);
+  out << v;
+  return out.str();
+}
+
+[[noreturn]] void refuse_name(const std::string& name, const std::vector<policy_option>& known, const std::string& policy) {
+  std::string text = "policy \"" + policy + "\" has no option \"" + name + "\"";
+  std::vector<std::string> names;
+  std::ranges::transform(known, std::back_inserter(names), &policy_option::name);
+  const auto near = nearest_name(name, names);
+  text += near.empty() ? "; it has none" : "; did you mean \"" + near + "\"? (known:";
+  for (const auto& n : names) {
+    text += " " + n + (&n == &names.back() ? ")" : ",");
+  }
+  throw fault_error{fault_code::bad_input, text};
+}
+
+void check_value(double v, const policy_option& o, const std::string& policy) {
+  if (v >= o.least && v <= o.most) {
+    return;  // not a NaN
+  }
+  throw fault_error{fault_code::bad_input, "policy \"" + policy + "\": option " + o.name + ": " + as_text(v) +
+                                               " is impossible; use " + as_text(o.least) + " to " + as_text(o.most)};
+}
+
+}  // namespace
+
+policy_options complete(policy_options given, const std::vector<policy_option>& known, const std::string& policy) {
+  for (const auto& [name, v] : given.values) {
+    const auto found = std::ranges::find(known, name, &policy_option::name);
+    if (found == known.end()) {
+      refuse_name(name, known, policy);
+    }
+    check_value(v, *found, policy);
+  }
+  for (const auto& o : known) {
+    given.values.try_emplace(o.name, o.standard);
+  }
+  return given;
+}
+
+}  // namespace hydra
