@@ -5,6 +5,7 @@
 #include "models/update_rule.hpp"
 #include "partition/cursor.hpp"
 #include "partition/plan.hpp"
+#include "partition/schedule_terms.hpp"
 #include "partition/shard.hpp"
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct sharded_model {
   std::uint64_t seed = 0;
   bool stop_on_nan = true;
   std::string identity{};             ///< all that decides its results, a line each: what a checkpoint must agree with
+  schedule_terms terms{};
 
   std::size_t size() const noexcept { return plan.shards.size(); }
 };
