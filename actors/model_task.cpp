@@ -37,8 +37,8 @@ class model_task final : public task_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &model_task::on_begin_run),       guarded(this, &model_task::on_unit_placed),
-            guarded(this, &model_task::on_unit_lost),       guarded(this, &model_task::on_shard_completed),
+    return {guarded(this, &model_task::on_begin_run),       guarded(this, &model_task::on_model_arrived),
+            guarded(this, &model_task::on_unit_placed),     guarded(this, &model_task::on_unit_lost),       guarded(this, &model_task::on_shard_completed),
             guarded(this, &model_task::on_shard_updated),   guarded(this, &model_task::on_batch_ready),
             guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_check_controller),
             guarded(this, &model_task::on_controller_lost), guarded(this, &model_task::on_checkpoint_due),
@@ -57,16 +57,34 @@ class model_task final : public task_actor::base {
  private:
   // -- messages --------------------------------------------------------------------------------------------------------
 
-  void on_begin_run(const begin_run&) {
-    send(setup_.scheduler, model_added{setup_.id, caf::actor_cast<task_actor>(this)});
+  void on_begin_run(const begin_run& m) {
+    run_began_ = m.at;
+    const auto arrives = m.at + setup_.what->terms.arrival;
+    if (const auto now = clock().now(); arrives > now) {
+      delayed_send(this, arrives - now, model_arrived{});
+    } else {
+      on_model_arrived({});
+    }
+  }
+
+  void on_model_arrived(const model_arrived&) {
+    if (std::exchange(begun_, true)) {
+      return;  // it was halted before
+    }
+    join_schedule();
     if (setup_.checkpointer && setup_.checkpoints.every > duration{}) {
       delayed_send(this, setup_.checkpoints.first, checkpoint_due{});
     }
-    begun_ = true;
     if (observe_again_) {
       observe(told_step(static_cast<std::uint32_t>(history_.losses.size()) - 1));
     }
     go_on();
+  }
+
+  void join_schedule() {
+    const auto& terms = setup_.what->terms;
+    const auto deadline = terms.deadline ? std::optional(run_began_ + *terms.deadline) : std::nullopt;
+    send(setup_.scheduler, model_added{setup_.id, caf::actor_cast<task_actor>(this), terms.priority, deadline});
   }
 
   /// In the constructor: an update that was under way may be over before the run has begun.
@@ -276,10 +294,15 @@ class model_task final : public task_actor::base {
   void leave(const fault& why) {
     saves_.leave(why);
     books_.give_up();
-    if (!std::exchange(left_, true)) {
+    leave_schedule();
+    go_on();
+  }
+
+  void leave_schedule() {
+    const bool joined = std::exchange(begun_, true);
+    if (!std::exchange(left_, true) && joined) {
       send(setup_.scheduler, model_left{setup_.id});
     }
-    go_on();
   }
 
   /// A model that has been evaluated after its last step stands behind its last unit, wherever that is counted.
@@ -399,9 +422,7 @@ class model_task final : public task_actor::base {
     }
     books_.give_up();
     const model_ended message{setup_.id, books_.completed_steps(), stopped_, why, saves_.unsaved()};
-    if (!std::exchange(left_, true)) {
-      send(setup_.scheduler, model_left{setup_.id});
-    }
+    leave_schedule();
     send(setup_.reporter, message);
     send(setup_.supervisor, message);
   }
@@ -422,7 +443,8 @@ class model_task final : public task_actor::base {
   bool checks_controller_ = false;             ///< a check_controller is under way
   bool stopped_ = false;
   save_book saves_;
-  bool begun_ = false;
+  time_point run_began_{};
+  bool begun_ = false;                         ///< it has arrived, or was halted before
   bool observe_again_ = false;
   bool left_ = false;                          ///< the schedule
   bool ended_ = false;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -24,6 +25,27 @@ batch_order order_of(const model_description& m, const data_source& source, std:
                           samples, m.batch_size));
   }
   return {.samples = samples, .batch_size = m.batch_size, .seed = m.seed.value_or(seed), .shuffle = m.data.shuffle};
+}
+
+/// Far beyond any run, and far from where times overflow.
+constexpr duration longest_wait = std::chrono::hours(24 * 366);
+
+void check_time(const model_description& m, const char* key, duration time) {
+  if (time < duration{} || time > longest_wait) {
+    refuse(m, fmt::format("{}: {} is out of range; use a time between 0 s and a year", key, to_string(time)));
+  }
+}
+
+void validate_terms(const model_description& m) {
+  if (!std::isfinite(m.priority) || m.priority <= 0) {
+    refuse(m, fmt::format("priority: {} is no weight; use a number above 0", m.priority));
+  }
+  check_time(m, "arrival", m.arrival);
+  check_time(m, "deadline", m.deadline.value_or(duration{}));
+  if (m.deadline && *m.deadline <= m.arrival) {
+    refuse(m, fmt::format("deadline: {} is not after its arrival at {}; both count from the begin of the run",
+                          to_string(*m.deadline), to_string(m.arrival)));
+  }
 }
 
 }  // namespace
@@ -63,6 +85,7 @@ void validate(const model_description& m) {
   if ((m.epochs == 0) == (m.steps == 0)) {
     refuse(m, "give exactly one of epochs and steps, at least 1");
   }
+  validate_terms(m);
   validate(m.optimizer);
 }
 

@@ -90,6 +90,7 @@ struct device_retired;
 struct scheduler_retired;
 struct memory_retired;
 struct model_added;
+struct model_arrived;
 struct model_left;
 struct model_ended;
 struct register_model;
@@ -134,8 +135,8 @@ using device_actor = caf::typed_actor<
 
 /// MODEL TASK: cursor and history of one model; announces its units.
 using task_actor = caf::typed_actor<
-    caf::reacts_to<begin_run>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>, caf::reacts_to<shard_completed>,
-    caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
+    caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>,
+    caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
     caf::reacts_to<check_controller>, caf::reacts_to<controller_lost>, caf::reacts_to<checkpoint_due>,
     caf::reacts_to<model_captured>, caf::reacts_to<model_saved>, caf::reacts_to<run_aborted>,
     caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
@@ -171,7 +172,7 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
 
 /// REPORTER: counters and curves.
 using reporter_actor = caf::typed_actor<
-    caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
+    caf::reacts_to<begin_run>, caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
     caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<shard_saved>,
     caf::reacts_to<model_saved>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
@@ -184,8 +185,10 @@ using supervisor_actor =
 
 // -- set-up -------------------------------------------------------------------------------------------------------------
 
-/// The run starts: devices offer their credit, tasks announce their first unit.
-struct begin_run {};
+/// The run starts: devices offer their credit, tasks announce their first unit, those of models that arrive later then.
+struct begin_run {
+  time_point at;                       ///< the times of the workload count from here
+};
 
 /// All actors of a run, for the SUPERVISOR; it monitors them and starts the run.
 struct crew_assembled {
@@ -214,7 +217,12 @@ struct device_added {
 struct model_added {
   model_id model;
   task_actor task;
+  double priority = 1;
+  std::optional<time_point> deadline;
 };
+
+/// A task's own clock: the model takes part from now on.
+struct model_arrived {};
 
 /// A model will announce no more units (finished, failed or stopped); its late flights are nobody's.
 struct model_left {

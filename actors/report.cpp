@@ -1,5 +1,6 @@
 #include "actors/report.hpp"
 
+#include "actors/objectives.hpp"
 #include "actors/text_table.hpp"
 #include "runtime/atomic_file.hpp"
 
@@ -135,12 +136,29 @@ std::string blame_table(const report& r) {
   return t.to_string();
 }
 
+std::string left_out(std::size_t n) {
+  return n == 0 ? "" : fmt::format(" ({} {} left out: not complete)", n, n == 1 ? "model" : "models");
+}
+
+/// "completion mean 12.300 s, weighted 11.000 s, 1 of 2 deadlines missed".
+std::string completion_line(const report& r) {
+  const auto o = objectives_of(r.models);
+  if (!o.mean_completion) {
+    return "";
+  }
+  auto line = fmt::format("completion mean {}, weighted {}", to_string(*o.mean_completion), to_string(*o.weighted_completion));
+  if (o.deadlines > 0) {
+    line += fmt::format(", {} of {} deadlines missed", o.missed_deadlines, o.deadlines);
+  }
+  return line + left_out(o.left_out) + "\n";
+}
+
 std::string closing_lines(const report& r) {
   return fmt::format("host {} / {}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
                      to_string(r.optimizer_busy)) +
          fmt::format("policy {}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy, r.decisions,
                      microseconds(r.decision_mean), microseconds(r.decision_p99)) +
-         to_line(r.limits) +
+         completion_line(r) + to_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
                      r.bound_name(), percent(r.efficiency()));
 }
@@ -183,6 +201,19 @@ json json_of(const device_report& d, duration makespan) {
   return j;
 }
 
+json json_of(const objectives& o) {
+  json j;
+  if (o.mean_completion) {
+    j["mean_completion_s"] = seconds(*o.mean_completion);
+    j["weighted_completion_s"] = seconds(*o.weighted_completion);
+  }
+  j["missed_deadlines"] = o.missed_deadlines;
+  if (o.left_out > 0) {
+    j["left_out"] = o.left_out;
+  }
+  return j;
+}
+
 json json_of(const fault& f) { return {{"code", to_string(f.code)}, {"text", f.text}}; }
 
 json json_of(const validation_report& v) {
@@ -196,6 +227,20 @@ json json_of(const validation_report& v) {
   return j;
 }
 
+/// What is at its default is left out, but for the priority.
+void add_terms(json& j, const model_report& m) {
+  j["priority"] = m.priority;
+  if (m.deadline) {
+    j["deadline_s"] = seconds(*m.deadline);
+  }
+  if (m.arrival > duration{}) {
+    j["arrival_s"] = seconds(m.arrival);
+  }
+  if (m.completed) {
+    j["completed_s"] = seconds(*m.completed);
+  }
+}
+
 json json_of(const model_report& m) {
   json j{{"name", m.name},
          {"family", m.family},
@@ -205,6 +250,7 @@ json json_of(const model_report& m) {
   if (m.error) {
     j["fault"] = json_of(m.error);
   }
+  add_terms(j, m);
   if (m.steps_before > 0) {
     j["steps_before"] = m.steps_before;
   }
@@ -242,6 +288,7 @@ json json_of(const report& r) {
          {"bound", r.bound_name()},
          {"efficiency", r.efficiency()},
          {"bounds", json_of(r.limits)},
+         {"objectives", json_of(objectives_of(r.models))},
          {"scheduling", json_of_scheduling(r)},
          {"pilot_s", seconds(r.pilot)},
          {"load_s", seconds(r.load)},

@@ -57,6 +57,10 @@ struct model_report {
   std::vector<float> grad_norm;       ///< every step, if clipping
   std::vector<validation_report> validation;
   std::string digest;                 ///< "sha256:..."
+  double priority = 1;
+  duration arrival{};                 ///< since the begin of the run, as the next two
+  std::optional<duration> deadline{};
+  std::optional<duration> completed{};  ///< its last update or evaluation; not of a model that failed or was interrupted
 };
 
 struct report {

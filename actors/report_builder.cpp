@@ -41,14 +41,24 @@ std::vector<validation_report> validations_of(const model_outcome& out, const mo
   return all;
 }
 
-model_report report_of(const model_outcome& out, const model_entry& m, const fault& aborted) {
+void add_terms(model_report& r, const model_outcome& out, const schedule_terms& terms, time_point run_began) {
+  r.priority = terms.priority;
+  r.arrival = out.arrival;
+  r.deadline = terms.deadline;
+  const bool complete = r.status == model_status::finished || r.status == model_status::stopped;
+  if (complete && out.last_update) {
+    r.completed = *out.last_update - run_began;
+  }
+}
+
+model_report report_of(const model_outcome& out, const model_entry& m, const run_record& run) {
   model_report r;
   r.name = m.what->name;
   r.family = m.what->model->family();
   r.parameters = m.what->model->parameter_count();
   r.cuts = m.what->plan.cuts();
   r.status = status_of(out);
-  r.error = out.ended ? out.why : aborted;
+  r.error = out.ended ? out.why : run.aborted;
   r.steps = out.steps;
   r.steps_before = std::min(out.steps_before, out.steps);
   const auto targets_per_sample = static_cast<std::uint64_t>(m.data.source->sample_target().elements());
@@ -59,6 +69,7 @@ model_report report_of(const model_outcome& out, const model_entry& m, const fau
   r.loss = out.history.losses;
   r.grad_norm = out.history.grad_norms;
   r.validation = validations_of(out, m);
+  add_terms(r, out, m.what->terms, run.began);
   if (r.status == model_status::finished || r.status == model_status::stopped) {
     r.digest = digest_of(m);  // what others have at home depends on when they ended
   }
@@ -127,7 +138,7 @@ report build_report(const finished_run& run) {
     r.devices.push_back(report_of(record.devices[i], run.devices[i]));
   }
   for (std::size_t i = 0; i < run.models.size(); ++i) {
-    r.models.push_back(report_of(record.models[i], run.models[i], record.aborted));
+    r.models.push_back(report_of(record.models[i], run.models[i], record));
   }
   if (record.last_update && record.saved) {
     r.save = std::max(*record.saved - *record.last_update, duration{});

@@ -48,6 +48,7 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   model_outcome out;
   out.steps_before = steps_before(begins);
   out.history = begins.history;
+  out.arrival = m.terms.arrival;
   for (auto* times : all_classes(out.smallest)) {
     times->resize(m.size(), unseen);
   }
@@ -76,8 +77,8 @@ class reporter final : public reporter_actor::base {
     if (setup_.stall_limit > duration{}) {
       delayed_send(this, setup_.stall_limit, check_progress{0});
     }
-    return {guarded(this, &reporter::on_step_completed),       guarded(this, &reporter::on_evaluation_completed),
-            guarded(this, &reporter::on_shard_completed),      guarded(this, &reporter::on_shard_updated),
+    return {guarded(this, &reporter::on_begin_run),            guarded(this, &reporter::on_step_completed),
+            guarded(this, &reporter::on_evaluation_completed), guarded(this, &reporter::on_shard_completed),      guarded(this, &reporter::on_shard_updated),
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
             guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_state_told),
@@ -103,6 +104,8 @@ class reporter final : public reporter_actor::base {
   }
 
  private:
+  void on_begin_run(const begin_run& m) { record_.began = m.at; }
+
   void on_step_completed(const step_completed& m) {
     auto& out = record_.models.at(m.model.value);
     out.history.losses.push_back(m.loss);
@@ -201,12 +204,18 @@ class reporter final : public reporter_actor::base {
   }
 
   void on_check_progress(const check_progress& m) {
-    if (m.last_seen == events_) {
+    if (m.last_seen == events_ && somebody_should_work()) {
       record_.aborted = {fault_code::internal, "the run made no progress for " + to_string(setup_.stall_limit)};
       services_.log->error("{}", record_.aborted.text);
       send(setup_.supervisor, run_stalled{record_.aborted, caf::actor_cast<reporter_actor>(this)});
     }
     delayed_send(this, setup_.stall_limit, check_progress{events_});
+  }
+
+  /// A model has been there for as long as a run may stand still, and has not ended.
+  bool somebody_should_work() const {
+    const auto since = clock().now() - setup_.stall_limit - record_.began;
+    return std::ranges::any_of(record_.models, [&](const auto& m) { return !m.ended && m.arrival <= since; });
   }
 
   void on_shut_down(const shut_down&) { quit(); }

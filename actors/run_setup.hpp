@@ -83,6 +83,7 @@ struct model_outcome {
   std::uint32_t steps_before = 0;        ///< complete before this run
   model_history history;
   unit_times smallest;                   ///< per class, at speed 1
+  duration arrival{};                    ///< since the begin of the run
   std::optional<time_point> first_completion;
   std::optional<time_point> last_update;  ///< or evaluation
 };
@@ -102,6 +103,7 @@ struct run_record {
   duration decision_p99{};
   duration optimizer_busy{};
   int optimizer_workers = 1;
+  time_point began{};                    ///< the run
   std::optional<time_point> first_prefetch;
   std::optional<time_point> last_update; ///< or evaluation
   std::optional<time_point> saved;       ///< the last model was saved, if it was to be

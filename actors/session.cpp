@@ -316,6 +316,7 @@ std::shared_ptr<sharded_model> session::state::cut_model(std::size_t i) const {
   m->seed = d.seed.value_or(options.seed);
   m->stop_on_nan = d.stop_on_nan;
   m->identity = prepared[i].identity;
+  m->terms = {d.priority, d.deadline, d.arrival};
   return m;
 }
 

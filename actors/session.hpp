@@ -74,6 +74,9 @@ struct model_description {
   std::optional<validation_options> validate{};  ///< default: after the last step, on all validation data there are
   std::optional<std::uint64_t> seed{};  ///< default: the session's
   bool stop_on_nan = true;
+  double priority = 1;                ///< weight of its completion, above 0
+  std::optional<duration> deadline{}; ///< since the begin of the run; after its arrival
+  duration arrival{};                 ///< since the begin of the run: it takes part from then on
 };
 
 /// A workload under construction, then its run. Not thread-safe; run() once.

@@ -40,14 +40,16 @@ class supervisor final : public supervisor_actor::base {
   void on_crew_assembled(const crew_assembled& m) {
     crew_ = m;
     crew_.supervisor = nullptr;  // a handle to itself would keep it alive
+    const begin_run start{clock().now()};
+    send(crew_.reporter, start);
     for (std::uint32_t i = 0; i < crew_.devices.size(); ++i) {
       monitor(crew_.devices[i]);
       alive_.insert(device_id{i});
-      send(crew_.devices[i], begin_run{});
+      send(crew_.devices[i], start);
     }
     for (const auto& task : crew_.tasks) {
       monitor(task);
-      send(task, begin_run{});
+      send(task, start);
     }
     watch(crew_.scheduler);
     watch(crew_.memory);

@@ -5,6 +5,7 @@
 #include "models/update_rule.hpp"
 #include "partition/cursor.hpp"
 #include "partition/plan.hpp"
+#include "partition/schedule_terms.hpp"
 #include "partition/shard.hpp"
 
 #include <cstdint>
@@ -36,6 +37,7 @@ struct sharded_model {
   bool stop_on_nan = true;
   double remaining_scale = 1;         ///< its wall time alone / its compute time: what is left is told in wall time
   std::string identity{};             ///< all that decides its results, a line each: what a checkpoint must agree with
+  schedule_terms terms{};
 
   std::size_t size() const noexcept { return plan.shards.size(); }
 };

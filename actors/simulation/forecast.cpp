@@ -34,6 +34,8 @@ sharded_model_ptr shorter(const sharded_model& m, std::uint32_t by) {
   model->plan = m.plan;
   model->update = m.update;
   model->steps = std::max(1U, m.steps / by);
+  model->terms = m.terms;
+  model->terms.arrival /= by;
   model->evaluate_every = m.evaluate_every;
   if (m.evaluate_every == 0) {
     model->plan.evaluation.micro_batches = (m.plan.evaluation.micro_batches + by - 1) / by;  // its share stays the same

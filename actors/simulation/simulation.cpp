@@ -51,6 +51,7 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   model->plan.name = m.name;
   model->plan.micro_batches = m.micro_batches;
   model->steps = m.steps;
+  model->terms = m.terms;
   model->plan.evaluation = m.evaluation.range;
   model->evaluate_every = m.evaluation.every;
   model->update.clip_norm = m.clips ? 1.0 : 0.0;

@@ -40,6 +40,7 @@ struct simulated_model {
   std::uint32_t micro_batches = 1;
   evaluation_schedule evaluation{};
   bool clips = false;                ///< the norm barrier of the optimizer
+  schedule_terms terms{};
   bool tied = false;                 ///< the last shard repeats a parameter of the first
 };
 

@@ -31,6 +31,15 @@ key_rule table_rule(std::string name, table_rules inner, std::string help) {
   return {.name = std::move(name), .kind = value_kind::table, .help = std::move(help), .inner = {std::move(inner)}};
 }
 
+/// Of the schedule: results do not depend on it.
+key_rule time_rule(std::string name, std::string fallback, std::string help) {
+  return {.name = std::move(name),
+          .kind = value_kind::time,
+          .help = std::move(help),
+          .fallback = std::move(fallback),
+          .may_change = true};
+}
+
 table_rules validation_rules() {
   return {.keys = {count_rule("every_steps", "", "default: after the last step only"),
                    count_rule("batches", "", "from the beginning of the validation data; default: all")}};
@@ -72,6 +81,13 @@ void check_split(const model_description& m, const value_table& table, const pla
          fmt::format("{} micro-batches do not divide a batch of {} samples evenly", m.micro_batches, m.batch_size));
 }
 
+void check_deadline(const model_description& m, const value_table& table, const place& where) {
+  if (!m.deadline || *m.deadline > m.arrival) return;
+  refuse(place_of(table, "deadline", where), "model.deadline",
+         fmt::format("{} is not after the model's arrival at {}; both count from the begin of the run",
+                     to_string(*m.deadline), to_string(m.arrival)));
+}
+
 void check_optimizer(const model_description& m, const value_table& table, const place& where) {
   located(place_of(table, "optimizer", where), "model.optimizer", [&] { validate(m.optimizer); });
 }
@@ -81,6 +97,9 @@ void read_numbers(const value_table& table, model_description& m) {
   assign(table, "micro_batches", m.micro_batches);
   assign(table, "epochs", m.epochs);
   assign(table, "steps", m.steps);
+  assign(table, "priority", m.priority);
+  assign(table, "arrival", m.arrival);
+  if (const value* const deadline = table.find("deadline")) m.deadline = to<duration>(*deadline);
   if (const value* const seed = table.find("seed")) m.seed = to<std::uint64_t>(*seed);
 }
 
@@ -114,6 +133,14 @@ table_rules model_rules() {
                 .help = "stop: the model fails, the others go on",
                 .fallback = "stop",
                 .choices = {"stop", "ignore"}},
+               {.name = "priority",
+                .kind = value_kind::real,
+                .help = "weight of its completion, for policies and the report",
+                .fallback = "1",
+                .may_change = true,
+                .range = {.least = 0, .most = 1e9, .open_least = true}},
+               time_rule("deadline", "none", "to be complete by then, since the begin of the run"),
+               time_rule("arrival", "0s", "it takes part from then on, since the begin of the run"),
                {.name = "grid", .kind = value_kind::grid, .help = "every combination becomes a model"}}};
 }
 
@@ -124,6 +151,7 @@ model_description read_model(const value& model) {
   read_numbers(table, m);
   check_length(table, model.where);
   check_split(m, table, model.where);
+  check_deadline(m, table, model.where);
   m.optimizer = read_update_options(table);
   check_optimizer(m, table, model.where);
   m.chain = read_chain(table);

@@ -124,7 +124,7 @@ TEST_CASE("all models finished means every single one", "[report]") {
 TEST_CASE("report.json has the documented keys", "[report]") {
   const auto j = parsed(example());
   for (const auto* key : {"version", "name", "seed", "policy", "makespan_s", "bound_s", "bound", "efficiency", "bounds",
-                          "scheduling", "pilot_s", "load_s", "devices", "host", "models"}) {
+                          "scheduling", "pilot_s", "load_s", "devices", "host", "models", "objectives"}) {
     CHECK(j.contains(key));
   }
   CHECK(keys(j["bounds"]) ==
@@ -139,7 +139,7 @@ TEST_CASE("report.json has the documented keys", "[report]") {
         std::vector<std::string>{"actors_s", "compute_s", "exposed_d2h_s", "exposed_h2d_s", "no_unit_s", "optimizer_s",
                                  "predecessor_s"});
   CHECK(keys(j["models"][0]) == std::vector<std::string>{"cuts", "digest", "family", "loss", "name", "parameters",
-                                                         "seconds", "status", "steps", "tokens"});
+                                                         "priority", "seconds", "status", "steps", "tokens"});
 }
 
 TEST_CASE("validations stand in report.json with what is known of them", "[report]") {
@@ -162,6 +162,34 @@ TEST_CASE("the table ranks models by their last validation loss, beside the floo
   CHECK(table.find("better") < table.find("gpt-a"));
   CHECK(table.find("gpt-a") < table.find("gpt-with-a-long-name"));
   CHECK_THAT(line_with(table, "better"), Contains("2.5000  2.2500   2.1250           -    62.5 %"));
+}
+
+TEST_CASE("report.json says when a model came, when it was complete and by when it was to be", "[report]") {
+  auto r = example();
+  r.models[0].priority = 2.5;
+  r.models[0].arrival = 3s;
+  r.models[0].deadline = 9s;
+  r.models[0].completed = 8s;
+  const auto j = parsed(r);
+  CHECK(j["models"][0]["priority"] == 2.5);
+  CHECK(j["models"][0]["arrival_s"] == 3.0);
+  CHECK(j["models"][0]["deadline_s"] == 9.0);
+  CHECK(j["models"][0]["completed_s"] == 8.0);
+  CHECK(keys(j["objectives"]) ==
+        std::vector<std::string>{"left_out", "mean_completion_s", "missed_deadlines", "weighted_completion_s"});
+  CHECK(j["objectives"]["mean_completion_s"] == 5.0);
+  CHECK(j["objectives"]["left_out"] == 1);
+  CHECK_FALSE(j["models"][1].contains("completed_s"));
+}
+
+TEST_CASE("the table has one line about completions, if any model is complete", "[report]") {
+  auto r = example();
+  CHECK_THAT(to_table(r), !Contains("completion"));
+  r.models[0].completed = 8s;
+  CHECK_THAT(to_table(r), Contains("\ncompletion mean 8.000 s, weighted 8.000 s (1 model left out: not complete)\n"));
+  r.models[0].deadline = 7s;
+  r.models.pop_back();
+  CHECK_THAT(to_table(r), Contains("\ncompletion mean 8.000 s, weighted 8.000 s, 1 of 1 deadlines missed\n"));
 }
 
 TEST_CASE("report.json begins with what a reader looks for first", "[report]") {

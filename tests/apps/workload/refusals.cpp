@@ -44,8 +44,8 @@ TEST_CASE("an unknown key is refused with the nearest known one, in every table"
 
 TEST_CASE("keys that no issue has brought yet are unknown") {
   CHECK_THAT(refusal(bent("seed = 7", "plugins = []")), StartsWith("w.toml:2: run.plugins: unknown key"));
-  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\npriority = 2")),
-             StartsWith("w.toml:17: model.priority: unknown key"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nreplicas = 2")),
+             StartsWith("w.toml:17: model.replicas: unknown key"));
 }
 
 TEST_CASE("a checkpoint that is impossible is refused with what is allowed") {
@@ -69,6 +69,18 @@ TEST_CASE("a validation that is impossible is refused") {
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nvalidate = { every_steps = 0 }")),
              StartsWith("w.toml:17: model.validate.every_steps: "));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nvalidate = 4")), StartsWith("w.toml:17: model.validate: "));
+}
+
+TEST_CASE("a wish to the schedule that makes no sense is refused") {
+  const auto with = [](const std::string& lines) { return refusal(bent("steps = 3", "steps = 3\n" + lines)); };
+  for (const char* priority : {"0", "-1", "nan", "inf", "\"high\""})
+    CHECK_THAT(with("priority = " + std::string{priority}),
+               StartsWith("w.toml:17: model.priority: ") && Contains("a number above 0"));
+  CHECK_THAT(with("arrival = 3"), StartsWith("w.toml:17: model.arrival: 3 ") && Contains("a time such as \"5ms\""));
+  CHECK_THAT(with("deadline = \"soon\""), StartsWith("w.toml:17: model.deadline: "));
+  CHECK_THAT(with("arrival = \"2s\"\ndeadline = \"2s\""),
+             StartsWith("w.toml:18: model.deadline: 2.000 s is not after the model's arrival at 2.000 s"));
+  CHECK(with("arrival = \"2s\"\ndeadline = \"2.5s\"\npriority = 0.5") == "");
 }
 
 TEST_CASE("a misplaced key is sent where it belongs") {

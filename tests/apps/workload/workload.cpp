@@ -44,6 +44,9 @@ TEST_CASE("a model without optional keys gets the documented defaults") {
   CHECK(std::holds_alternative<balanced_cut>(m.cuts));
   CHECK_FALSE(m.seed.has_value());
   CHECK(m.stop_on_nan);
+  CHECK(m.priority == 1);
+  CHECK_FALSE(m.deadline.has_value());
+  CHECK(m.arrival == duration{});
 }
 
 TEST_CASE("every key of run, host and ablation reaches the session's options") {
@@ -84,6 +87,9 @@ loss = "cross-entropy"
 cuts = [0, 2]
 seed = 11
 on_nan = "ignore"
+priority = 2.5
+deadline = "1.5s"
+arrival = "20ms"
 schedule = { kind = "cosine", warmup = 4, floor = 0.1 }
 optimizer = { kind = "adamw", learning_rate = 3e-4, weight_decay = 0, betas = [0.8, 0.9], eps = 1e-6, clip_norm = 1 }
 )";
@@ -95,6 +101,9 @@ optimizer = { kind = "adamw", learning_rate = 3e-4, weight_decay = 0, betas = [0
   CHECK(std::get<cut_points>(m.cuts) == cut_points{0, 2});
   CHECK(m.seed == 11u);
   CHECK_FALSE(m.stop_on_nan);
+  CHECK(m.priority == 2.5);
+  CHECK(m.deadline == duration{std::chrono::milliseconds(1500)});
+  CHECK(m.arrival == duration{std::chrono::milliseconds(20)});
   CHECK(m.optimizer.learning_rate == 3e-4);
   CHECK(m.optimizer.weight_decay == 0);
   CHECK(m.optimizer.beta1 == 0.8);

@@ -1,0 +1,95 @@
+// Models that take part later than the run begins, under virtual time.
+
+#include "tests/support/memory_store.hpp"
+#include "tests/support/overhear.hpp"
+#include "tests/support/small_run.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+simulated_model arriving(const std::string& name, duration arrival, std::uint32_t steps = 2) {
+  auto m = even_model(name, 2, steps, 2ms, 1ms);
+  m.terms.arrival = arrival;
+  return m;
+}
+
+time_point first_begin(simulation& s, const std::string& model) {
+  for (const auto& x : spans_of(s, "execute_shard")) {
+    if (x.detail.starts_with(model + " ")) {
+      return x.begin;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a model takes part from its arrival on, not before", "[arrivals]") {
+  const std::vector models{arriving("early", 0ms, 20), arriving("late", 31ms)};
+  const auto s = finished(even_run(models, 2));
+  const auto& r = *s->record();
+  CHECK(unfinished(*s, models) == "");
+  CHECK(first_begin(*s, "early") == r.began + 1ms);  // its parameters have to be copied
+  CHECK(first_begin(*s, "late") == r.began + 32ms);
+}
+
+TEST_CASE("the makespan counts from the first prefetch, whenever that is", "[arrivals]") {
+  const auto now = finished(even_run({arriving("m", 0ms)}, 1));
+  const auto later = finished(even_run({arriving("m", 1h)}, 1));
+  CHECK(makespan(*later) == makespan(*now));
+  CHECK(later->record()->first_prefetch == later->record()->began + 1h);
+}
+
+TEST_CASE("the scheduler learns of a model when it arrives, with priority and deadline", "[arrivals]") {
+  auto m = arriving("m", 5ms);
+  m.terms.priority = 3;
+  m.terms.deadline = 9ms;
+  simulation s(even_run({m}, 1));
+  std::optional<model_added> heard;
+  time_point at;
+  do {
+    const auto message = overhear(s);
+    if (const auto* added = message ? message->get<model_added>() : nullptr) {
+      heard = *added;
+      at = s.now();
+    }
+  } while (s.step());
+  REQUIRE(heard);
+  CHECK(heard->priority == 3);
+  CHECK(heard->deadline == s.record()->began + 9ms);
+  CHECK(at == s.record()->began + 5ms);
+}
+
+TEST_CASE("a run that only waits for a model to arrive does not stand still", "[arrivals]") {
+  auto setup = even_run({arriving("early", 0ms), arriving("late", 1h)}, 1);
+  setup.stall_limit = 1s;
+  const auto s = finished(std::move(setup));
+  CHECK(s->record()->aborted.text == "");
+  CHECK(s->record()->models[1].steps == 2);
+}
+
+TEST_CASE("a run that is interrupted before a model arrives ends, and the model is saved as it would begin", "[arrivals]") {
+  const std::vector models{arriving("early", 0ms, 3), arriving("late", 1h)};
+  memory_store store;
+  auto setup = even_run(models, 1);
+  setup.checkpoints.store = &store;
+  simulation s(std::move(setup));
+  for (int i = 0; i < 40; ++i) {
+    s.step();
+  }
+  post(s.actors().supervisor, interrupt_run{});
+  while (!s.record() && s.step()) {
+  }
+  REQUIRE(s.record());
+  CHECK(s.now() < s.record()->began + 1min);
+  CHECK(s.record()->models[1].why.code == fault_code::interrupted);
+  REQUIRE(store.of("late").size() == 1);
+  CHECK(store.of("late")[0].standing.step == 0);
+}
