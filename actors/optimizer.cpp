@@ -115,10 +115,10 @@ class optimizer final : public optimizer_actor::base {
     if (job.empty()) {
       return;
     }
-    record(m.what);
     const auto id = job.mapped().model;
     auto& model = models_.at(id);
     const auto shard = job.mapped().job.shard;
+    record(m.what, *model, job.mapped().job);
     --model->running;
     model->elapsed[shard] += m.what.end - m.what.begin;
     if (m.what.error) {
@@ -211,9 +211,11 @@ class optimizer final : public optimizer_actor::base {
 
   static shard_index index(std::size_t shard) { return shard_index{static_cast<std::uint32_t>(shard)}; }
 
-  void record(const completion& c) const {
+  void record(const completion& c, const model_updates& model, const update_job& job) const {
     if (services_.spans) {
-      services_.spans->record({"step_shard", "host optimizer", c.begin, c.end, {}});
+      const auto what = job.what == update_job::kind::norms ? "norms" : "update";
+      services_.spans->record({"step_shard", "host optimizer", c.begin, c.end,
+                               fmt::format("{} of {} {} step {}", what, model.what->name, job.shard, model.step.value)});
     }
   }
 

@@ -288,16 +288,26 @@ const std::vector<device_info>& session::devices() {
   return state_->machines;
 }
 
-forecast session::predict() {
-  plan();
+forecast session::predict() { return predict(std::vector{state_->policy_name}).front(); }
+
+std::vector<forecast> session::predict(const std::vector<std::string>& policies) {
   const auto& s = *state_;
-  forecast_setup setup{.devices = state_->measured_machines(), .models = {}, .chosen = nullptr,
-                       .pipeline = s.pipeline(), .optimizer_workers = s.optimizer_threads()};
-  for (std::size_t i = 0; i < s.descriptions.size(); ++i) {
-    setup.models.push_back(s.cut_model(i));
+  std::vector<std::unique_ptr<policy>> chosen;
+  for (const auto& name : policies) {
+    chosen.push_back(s.sharp(make_policy(name, s.options.seed)));
   }
-  setup.chosen = s.sharp(make_policy(s.policy_name, s.options.seed));
-  return hydra::predict(std::move(setup));
+  plan();
+  const auto machines = state_->measured_machines();
+  std::vector<sharded_model_ptr> models;
+  for (std::size_t i = 0; i < s.descriptions.size(); ++i) {
+    models.push_back(s.cut_model(i));
+  }
+  std::vector<forecast> forecasts;
+  for (auto& p : chosen) {
+    forecasts.push_back(hydra::predict({.devices = machines, .models = models, .chosen = std::move(p),
+                                        .pipeline = s.pipeline(), .optimizer_workers = s.optimizer_threads()}));
+  }
+  return forecasts;
 }
 
 // -- the run --------------------------------------------------------------------------------------------------------------

@@ -73,6 +73,73 @@ saved_plan plan_from_json(const json& j) {
   return plan;
 }
 
+byte_count bytes_at(const json& j, const char* key) { return byte_count{j.at(key).get<std::uint64_t>()}; }
+
+shard_plan costs_from_json(const json& j, const chain_profile& profile) {
+  shard_plan s;
+  s.first_layer = j.at("first_layer").get<std::size_t>();
+  s.last_layer = j.at("last_layer").get<std::size_t>() + 1;
+  if (s.first_layer >= s.last_layer || s.last_layer > profile.layers.size()) {
+    throw fault_error(fault_code::bad_input, fmt::format("a shard ends with layer {} of {}", s.last_layer, profile.layers.size()));
+  }
+  const bool is_last = s.last_layer == profile.layers.size();
+  s.parameters = bytes_at(j, "parameter_bytes");
+  s.moments = bytes_at(j, "moment_bytes");
+  s.input = bytes_at(j, "input_bytes");
+  s.output = bytes_at(j, "output_bytes");
+  s.targets = is_last ? profile.target_spec.bytes() : byte_count{};
+  s.backward = footprint_of(profile, s.first_layer, s.last_layer, direction::backward);
+  s.forward = is_last ? s.backward : footprint_of(profile, s.first_layer, s.last_layer, direction::forward);
+  s.evaluation = footprint_of(profile, s.first_layer, s.last_layer, direction::evaluate);
+  s.forward_time = from_seconds(j.at("forward_s").get<double>());
+  s.backward_time = from_seconds(j.at("backward_s").get<double>());
+  s.update_time = from_seconds(j.at("update_s").get<double>());
+  return s;
+}
+
+model_plan costs_from_json(const json& j, const profile_set& profiles) {
+  model_plan m;
+  m.name = j.at("name").get<std::string>();
+  m.micro_batches = j.at("micro_batches").get<std::uint32_t>();
+  m.samples = j.at("samples").get<std::int64_t>();
+  m.profile = j.at("profile").get<std::string>();
+  const auto profile = profiles.find(m.profile);
+  if (profile == profiles.end() || m.micro_batches == 0) {
+    throw fault_error(fault_code::bad_input, fmt::format("has no profile or no micro-batch of model '{}'", m.name));
+  }
+  for (const auto& s : j.at("shards")) {
+    m.shards.push_back(costs_from_json(s, *profile->second));
+    m.shards.back().evaluation_time = m.shards.back().forward_time / m.micro_batches;
+  }
+  return m;
+}
+
+workload_plan costs_from_json(const json& j) {
+  workload_plan plan;
+  plan.profiles = plan_from_json(j).profiles;
+  plan.staging_room = bytes_at(j, "staging_room_bytes");
+  for (const auto& m : j.at("models")) {
+    plan.models.push_back(costs_from_json(m, plan.profiles));
+  }
+  return plan;
+}
+
+/// The result of `read`, its faults with the plan's name in front.
+template <class Read>
+auto parsed(std::string_view text, const std::string& source, Read read) {
+  try {
+    return read(json::parse(text));
+  } catch (const json::parse_error& e) {
+    refuse(source,
+           fmt::format("is no JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
+  } catch (const json::exception& e) {
+    refuse(source,
+           fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", e.what()));
+  } catch (const fault_error& e) {
+    refuse(source, e.what_happened().text);
+  }
+}
+
 }  // namespace
 
 std::string to_json(const workload_plan& plan) {
@@ -92,19 +159,13 @@ std::string to_json(const workload_plan& plan) {
 }
 
 saved_plan parse_plan(std::string_view text, std::string source) {
-  try {
-    auto plan = plan_from_json(json::parse(text));
-    plan.source = std::move(source);
-    return plan;
-  } catch (const json::parse_error& e) {
-    refuse(source,
-           fmt::format("is no JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
-  } catch (const json::exception& e) {
-    refuse(source,
-           fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", e.what()));
-  } catch (const fault_error& e) {
-    refuse(source, e.what_happened().text);
-  }
+  auto plan = parsed(text, source, [](const json& j) { return plan_from_json(j); });
+  plan.source = std::move(source);
+  return plan;
+}
+
+workload_plan parse_costs(std::string_view text, std::string source) {
+  return parsed(text, source, [](const json& j) { return costs_from_json(j); });
 }
 
 saved_plan load_plan(const std::filesystem::path& file) {

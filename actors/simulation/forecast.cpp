@@ -1,5 +1,7 @@
 #include "actors/simulation/forecast.hpp"
 
+#include "actors/simulation/recorded_times.hpp"
+#include "actors/simulation/simulated_device.hpp"
 #include "actors/simulation/simulation.hpp"
 
 #include <algorithm>
@@ -65,6 +67,35 @@ duration makespan_of(const run_record& record) {
   return record.last_update.value() - record.first_prefetch.value();
 }
 
+/// Since the begin of the run.
+duration compute_end_of(simulation& s, const run_record& record) {
+  auto end = record.first_prefetch.value();
+  for (const auto& each : s.spans().spans()) {
+    if (each.name == "execute_shard") {
+      end = std::max(end, each.end);
+    }
+  }
+  return end - record.first_prefetch.value();
+}
+
+void count_loads(forecast& f, const run_record& record) {
+  for (const auto& d : record.devices) {
+    f.loads += d.counters.misses;
+    f.hits += d.counters.hits;
+  }
+  f.decisions = record.decisions;
+}
+
+/// Operations take as long as they were recorded to take.
+void time_by(simulation& s, std::size_t devices, const std::shared_ptr<recorded_times>& times) {
+  for (std::size_t d = 0; d < devices; ++d) {
+    const auto& machine = s.device_at(d).info();
+    s.device_at(d).time_by([times, name = machine.name, speed = machine.speed](queue_kind queue, const operation& op) {
+      return times->take(queue, name, speed, op);
+    });
+  }
+}
+
 }  // namespace
 
 unit_times planned_times(const sharded_model& m, std::span<const device_info> devices) {
@@ -93,17 +124,26 @@ forecast predict(forecast_setup setup) {
   std::ranges::transform(setup.models, std::back_inserter(run.planned),
                          [&](const sharded_model_ptr& m) { return shorter(*m, f.shortened); });
   const auto simulated = bounds_of(run.planned, setup).best();
+  const auto devices = setup.devices.size();
   run.devices = std::move(setup.devices);
   run.chosen = std::move(setup.chosen);
   run.pipeline = setup.pipeline;
   run.optimizer_workers = setup.optimizer_workers;
   simulation s(std::move(run));
+  if (setup.recorded) {
+    time_by(s, devices, setup.recorded);
+  }
   s.run();
   if (!s.record()) {
     throw fault_error(fault_code::internal, "the simulated run of the plan hangs");
   }
-  const double scale = simulated > duration{} ? seconds(f.limits.best()) / seconds(simulated) : 1;
-  f.makespan = std::max(f.limits.best(), from_seconds(seconds(makespan_of(*s.record())) * scale));
+  const double scale = f.shortened > 1 && simulated > duration{} ? seconds(f.limits.best()) / seconds(simulated) : 1;
+  f.makespan = from_seconds(seconds(makespan_of(*s.record())) * scale);
+  if (!setup.recorded) {
+    f.makespan = std::max(f.limits.best(), f.makespan);
+  }
+  f.compute_end = from_seconds(seconds(compute_end_of(s, *s.record())) * scale);
+  count_loads(f, *s.record());
   return f;
 }
 

@@ -15,11 +15,17 @@
 
 namespace hydra {
 
+class recorded_times;
+
 struct forecast {
   duration makespan{};
   bounds limits;
   std::string policy;
   std::uint32_t shortened = 1;  ///< steps were divided by this, and the makespan scaled as its bound
+  duration compute_end{};       ///< of the last unit, scaled alike
+  std::uint64_t loads = 0;      ///< of shards, in the run that was simulated
+  std::uint64_t hits = 0;
+  std::uint64_t decisions = 0;
 };
 
 struct forecast_setup {
@@ -29,6 +35,7 @@ struct forecast_setup {
   pipeline_options pipeline;
   int optimizer_workers = 1;
   std::uint64_t most_units = 20000;  ///< longer runs are shortened to about so many
+  std::shared_ptr<recorded_times> recorded{};  ///< of a run, instead of the plan's times; used up
 };
 
 /// Throws fault_error with the fault of the simulated run if it does not end well.

@@ -8,6 +8,9 @@ namespace hydra {
 simulated_device::simulated_device(device_info info, clock_reader now) : info_(std::move(info)), now_(std::move(now)) {}
 
 duration simulated_device::length_of(queue_kind queue, const operation& op) const {
+  if (const auto known = lengths_ ? lengths_(queue, op) : std::nullopt) {
+    return *known;
+  }
   if (queue == queue_kind::compute) {
     return duration{static_cast<std::int64_t>(static_cast<double>(op.estimate.count()) / info_.speed)};
   }

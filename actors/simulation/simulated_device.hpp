@@ -4,6 +4,7 @@
 #include "runtime/device.hpp"
 
 #include <functional>
+#include <optional>
 #include <unordered_map>
 
 namespace hydra {
@@ -22,6 +23,8 @@ class simulated_device final : public device {
   void deliver_by(timer deliver) { deliver_ = std::move(deliver); }
   /// Decides at each submission whether the operation fails (fault injection); null: none does.
   void inject(std::function<fault(queue_kind, const operation&)> faults) { faults_ = std::move(faults); }
+  /// Asked first how long an operation takes; nothing: its estimate or its bytes decide. To be set before the first submit.
+  void time_by(std::function<std::optional<duration>(queue_kind, const operation&)> lengths) { lengths_ = std::move(lengths); }
 
   const device_info& info() const noexcept override { return info_; }
   void on_completion(completion_sink) override {}
@@ -42,6 +45,7 @@ class simulated_device final : public device {
   clock_reader now_;
   timer deliver_;
   std::function<fault(queue_kind, const operation&)> faults_;
+  std::function<std::optional<duration>(queue_kind, const operation&)> lengths_;
   time_point queue_free_[3];
   std::unordered_map<std::uint64_t, outcome> outcomes_;   ///< of tickets that have not ended, or failed
   std::uint64_t last_ = 0;

@@ -6,6 +6,8 @@
 #include "apps/commands/plan.hpp"
 #include "apps/commands/policies.hpp"
 #include "apps/commands/report.hpp"
+#include "apps/commands/simulate.hpp"
+#include "apps/commands/study.hpp"
 #include "apps/commands/train.hpp"
 
 namespace hydra::apps {
@@ -14,6 +16,8 @@ const std::vector<command>& commands() {
   static const std::vector<command> all{
       {"train", "plans and trains all models of a workload, writes the run folder", declare_train},
       {"plan", "measures and cuts all models of a workload, says what the run would take", declare_plan},
+      {"simulate", "runs policies on a workload, an instance or a recorded run in virtual time", declare_simulate},
+      {"study", "runs policies on many instances: tables as CSV, JSON and a page of HTML", declare_study},
       {"report", "shows what a run has left behind, as tables and as a page of HTML", declare_report},
       {"bench", "runs the measurements behind the figures", declare_bench},
       {"devices", "lists the kinds of devices and their keys", declare_devices},

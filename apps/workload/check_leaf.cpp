@@ -31,6 +31,16 @@ void check_text(const value_site& site) {
   refuse(site.is.where, site.key, fmt::format("unknown value \"{}\"; {}", *text, did_you_mean(*text, choices)));
 }
 
+bool is_some_text(const value* v) {
+  const auto* text = v ? v->as<std::string>() : nullptr;
+  return text && !text->empty();
+}
+
+void check_text_list(const value_site& site) {
+  const auto* list = site.is.as<value_list>();
+  if (!list || !std::ranges::all_of(*list, [](const value& v) { return is_some_text(&v); })) site.refuse_value();
+}
+
 void check_file_name(const value_site& site) {
   check_text(site);
   check_file(site.is.where, site.key, *site.is.as<std::string>());
@@ -116,6 +126,8 @@ void check_leaf(const value_site& site) {
       return check_text(site);
     case value_kind::file:
       return check_file_name(site);
+    case value_kind::text_list:
+      return check_text_list(site);
     case value_kind::bytes:
       return check_bytes(site);
     case value_kind::bytes_or_percent:

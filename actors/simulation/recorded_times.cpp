@@ -1,0 +1,153 @@
+#include "actors/simulation/recorded_times.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace hydra {
+
+namespace {
+
+/// Takes "WORD NUMBER" off the end of `text`; nothing if it does not end so.
+std::optional<std::uint32_t> take_number(std::string_view& text, std::string_view word) {
+  const auto blank = text.rfind(' ');
+  if (blank == std::string_view::npos || !text.substr(0, blank).ends_with(word)) {
+    return std::nullopt;
+  }
+  const auto digits = text.substr(blank + 1);
+  std::uint32_t n = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+  if (error != std::errc{} || end != digits.data() + digits.size()) {
+    return std::nullopt;
+  }
+  text = text.substr(0, blank - word.size());
+  return n;
+}
+
+/// The subject is one word.
+std::string_view take_subject(std::string_view& text) {
+  constexpr std::string_view of = " of ";
+  const auto at = text.find(of);
+  if (at == std::string_view::npos || text.substr(0, at).find(' ') != std::string_view::npos) {
+    return {};
+  }
+  const auto subject = text.substr(0, at);
+  text = text.substr(at + of.size());
+  return subject;
+}
+
+std::string class_key(const span_label& l) { return fmt::format("{}|{}|{}|{}", l.subject, l.model, l.way, l.shard); }
+
+std::string on(const std::string& device, const std::string& key) { return device + "|" + key; }
+
+duration at_speed_one(duration d, double speed) {
+  return duration{std::llround(static_cast<double>(d.count()) * speed)};
+}
+
+std::string visit_key(std::string_view model, std::string_view way, std::uint32_t shard) {
+  return fmt::format("{}|{}|{}", model, way, shard);
+}
+
+}  // namespace
+
+std::optional<span_label> parse_label(std::string_view detail) {
+  span_label l;
+  l.micro_batch = take_number(detail, " micro-batch").value_or(0);
+  const auto step = take_number(detail, " step");
+  if (!step) {
+    return std::nullopt;
+  }
+  l.step = *step;
+  l.subject = take_subject(detail);
+  const bool updates = l.subject == "update" || l.subject == "norms";
+  for (const std::string_view way : {" forward", " backward", " evaluate"}) {
+    if (const auto shard = updates ? std::nullopt : take_number(detail, way)) {
+      l.way = way.substr(1);
+      l.shard = *shard;
+      l.model = detail;
+      return l;
+    }
+  }
+  const auto shard = updates ? take_number(detail, "") : std::nullopt;
+  l.shard = shard.value_or(0);
+  l.model = detail;
+  return shard ? std::optional(l) : std::nullopt;
+}
+
+void recorded_times::sums::add(duration d) {
+  nanoseconds += static_cast<double>(d.count());
+  ++count;
+}
+
+std::optional<duration> recorded_times::sums::mean() const {
+  return count == 0 ? std::nullopt : std::optional(duration{std::llround(nanoseconds / static_cast<double>(count))});
+}
+
+void recorded_times::add(queue_kind queue, const std::string& device, double speed, const span& s) {
+  const auto label = parse_label(s.detail);
+  if (!label) {
+    return;
+  }
+  const auto key = class_key(*label);
+  if (queue == queue_kind::compute) {
+    const auto took = at_speed_one(s.end - s.begin, speed);
+    single_[s.detail].push_back(took);
+    classes_[key].add(took);
+    auto& visit = visits_[visit_key(label->model, label->way, label->shard)];
+    visit.nanoseconds += static_cast<double>(took.count());
+    visit.count += label->micro_batch == 0 ? 1 : 0;
+    return;
+  }
+  single_[on(device, s.detail)].push_back(s.end - s.begin);
+  classes_[on(device, key)].add(s.end - s.begin);
+  classes_[key].add(s.end - s.begin);
+}
+
+void recorded_times::add_update(const span& s) {
+  const auto label = parse_label(s.detail);
+  if (label && label->subject == "update") {
+    updates_[visit_key(label->model, "", label->shard)].add(s.end - s.begin);
+  }
+}
+
+std::optional<duration> recorded_times::mean_of(const std::string& key) const {
+  const auto found = classes_.find(key);
+  return found == classes_.end() ? std::nullopt : found->second.mean();
+}
+
+std::optional<duration> recorded_times::take(queue_kind queue, const std::string& device, double speed,
+                                             const operation& op) {
+  const bool computes = queue == queue_kind::compute;
+  auto label = parse_label(op.label.detail);
+  if (!label) {
+    return std::nullopt;
+  }
+  const auto scaled = [&](duration d) { return computes ? at_speed_one(d, 1 / speed) : d; };
+  const auto single = single_.find(computes ? op.label.detail : on(device, op.label.detail));
+  if (single != single_.end() && !single->second.empty()) {
+    const auto took = single->second.front();
+    single->second.pop_front();
+    return scaled(took);
+  }
+  const auto key = class_key(*label);
+  label->way = label->way == "forward" ? "backward" : "forward";
+  for (const auto& each : {on(device, key), key, computes ? key : class_key(*label)}) {
+    if (const auto mean = mean_of(each)) {
+      return scaled(*mean);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<duration> recorded_times::mean_visit(const std::string& model, std::string_view way, std::uint32_t shard) const {
+  const auto found = visits_.find(visit_key(model, way, shard));
+  return found == visits_.end() ? std::nullopt : found->second.mean();
+}
+
+std::optional<duration> recorded_times::mean_update(const std::string& model, std::uint32_t shard) const {
+  const auto found = updates_.find(visit_key(model, "", shard));
+  return found == updates_.end() ? std::nullopt : found->second.mean();
+}
+
+}  // namespace hydra

@@ -1,0 +1,140 @@
+#include "apps/commands/simulate.hpp"
+
+#include "actors/simulation/instance_file.hpp"
+#include "apps/commands/set_option.hpp"
+#include "apps/commands/written_file.hpp"
+#include "apps/simulate/instance_runs.hpp"
+#include "apps/simulate/policy_list.hpp"
+#include "apps/simulate/recipe_keys.hpp"
+#include "apps/simulate/recorded_simulation.hpp"
+#include "apps/simulate/workload_runs.hpp"
+#include "runtime/atomic_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct simulate_options {
+  std::string input;
+  std::string recipe;
+  std::string policies;
+  std::string driver;
+  std::string completion;
+  std::optional<std::string> plan;
+  std::optional<std::string> save;
+  std::vector<std::string> set;
+  std::optional<std::uint64_t> seed;
+  bool json = false;
+};
+
+[[noreturn]] void refuse_options(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
+
+enum class input_kind { workload, instance, recipe, run };
+
+bool ends_with(const fs::path& file, const char* extension) { return file.extension() == extension; }
+
+input_kind kind_of(const simulate_options& o) {
+  if (o.input.empty() == o.recipe.empty())
+    refuse_options("either a file (workload, instance, run) or --generate is expected");
+  if (!o.recipe.empty()) return input_kind::recipe;
+  std::error_code ignored;
+  if (fs::is_directory(o.input, ignored) || fs::path{o.input}.filename() == "trace.json") return input_kind::run;
+  return ends_with(o.input, ".toml") ? input_kind::workload : input_kind::instance;
+}
+
+driver_options driver_of(const simulate_options& o) {
+  driver_options d{.seed = o.seed.value_or(0)};
+  if (!o.driver.empty()) d.driver = parse_driver(o.driver);
+  if (!o.completion.empty()) d.completion = parse_completion(o.completion);
+  check(d);
+  return d;
+}
+
+/// Options that only make sense for other inputs.
+void check_input(const simulate_options& o, input_kind kind) {
+  const bool generated = kind == input_kind::recipe || kind == input_kind::instance;
+  if (kind != input_kind::workload && (o.plan || !o.set.empty()))
+    refuse_options("--plan and --set change a workload file (W.toml), and none is simulated");
+  if (!generated && driver_of(o).driver == simulation_driver::loop)
+    refuse_options("--driver loop runs instances; workloads and runs are simulated by their actors");
+  if (!generated && o.save) refuse_options("--save writes an instance, and none is simulated");
+}
+
+place option(const char* name) { return {std::make_shared<std::string>(name), 0}; }
+
+value seed_value(std::uint64_t seed) {
+  return {option("--seed"), std::to_string(seed), static_cast<std::int64_t>(seed)};
+}
+
+std::vector<key_override> overrides_of(const simulate_options& o) {
+  std::vector<key_override> all = parse_overrides(o.set);
+  if (o.plan) all.push_back({"model.cuts", text_value(*o.plan, option("--plan"))});
+  if (o.seed) all.push_back({"run.seed", seed_value(*o.seed)});
+  return all;
+}
+
+comparison simulate_instance(const simulate_options& o, const schedule_instance& instance,
+                             const std::vector<std::string>& policies) {
+  if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << to_json(instance); });
+  return compare(instance, policies, driver_of(o));
+}
+
+comparison simulate_input(const simulate_options& o, input_kind kind, const std::vector<std::string>& policies) {
+  switch (kind) {
+    case input_kind::workload:
+      return simulate_workload(read_workload(o.input, overrides_of(o)), policies);
+    case input_kind::instance:
+      return simulate_instance(o, load_instance(o.input), policies);
+    case input_kind::recipe:
+      return simulate_instance(o, generate_at(parse_recipe(o.recipe), option("--generate"), o.recipe), policies);
+    case input_kind::run:
+      break;
+  }
+  return simulate_recorded(o.input, o.policies.empty() ? std::vector<std::string>{} : policies,
+                           o.seed.value_or(0));
+}
+
+int simulate(const simulate_options& o) {
+  const input_kind kind = kind_of(o);
+  check_input(o, kind);
+  driver_of(o);
+  if (o.save) check_written_file("--save", *o.save);
+  const comparison c = simulate_input(o, kind, parse_policies(o.policies));
+  fmt::print("{}", o.json ? to_json(c) : to_table(c));
+  return 0;
+}
+
+}  // namespace
+
+command_action declare_simulate(CLI::App& app) {
+  auto o = std::make_shared<simulate_options>();
+  app.add_option("input", o->input,
+                 "workload file (W.toml), scheduling instance (I.json), or a run's folder or trace.json, which is "
+                 "simulated with the times it has recorded");
+  app.add_option("--generate", o->recipe,
+                 "a random instance instead: equal, hetero, skewed or paper, then keys: "
+                 "hetero:models=12,devices=8,rho=0.5,slots=3,seed=1 (apps/studies/README.md lists them)");
+  app.add_option("--policies", o->policies,
+                 "a,b,... or all; default: all that choose without chance or search, for a run its own");
+  app.add_option("--driver", o->driver, "actors (those of a run in virtual time, default) or loop (fast; instances only)");
+  app.add_option("--completion", o->completion,
+                 "of the loop: ended (a unit is complete when it has computed, default) or landed (when all it has "
+                 "produced is at home, as for the actors)");
+  app.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
+  app.add_option("--seed", o->seed, "of policies that choose by chance (default 0)");
+  app.add_option("--save", o->save, "file for the instance (JSON), must not exist");
+  add_set_option(app, o->set);
+  app.add_flag("--json", o->json, "JSON on stdout instead of a table");
+  return [o] { return simulate(*o); };
+}
+
+}  // namespace hydra::apps

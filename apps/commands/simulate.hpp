@@ -1,0 +1,10 @@
+#pragma once
+// `hydra simulate`: policies on a workload, an instance or a run, in virtual time.
+
+#include "apps/commands/command.hpp"
+
+namespace hydra::apps {
+
+command_action declare_simulate(CLI::App& app);
+
+}  // namespace hydra::apps

@@ -1,0 +1,71 @@
+#include "apps/commands/study.hpp"
+
+#include "apps/simulate/study_output.hpp"
+#include "apps/simulate/study_page.hpp"
+#include "runtime/atomic_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct study_options {
+  std::string file;
+  std::optional<std::string> output;
+  bool quiet = false;
+};
+
+[[noreturn]] void refuse_output(const fs::path& folder, const std::string& why) {
+  throw fault_error{fault_code::bad_input, fmt::format("--output {}: {}", folder.string(), why)};
+}
+
+void check_output(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(folder, ignored))) refuse_output(folder, "exists and is not overwritten: choose another name");
+}
+
+void write_file(const fs::path& file, const std::string& text) {
+  write_atomically(file, [&](std::ostream& out) { out << text; });
+}
+
+void write_results(const fs::path& folder, const study_result& s) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) refuse_output(folder, fmt::format("the folder cannot be made: {}", error.message()));
+  write_file(folder / "study.csv", to_csv(s));
+  write_file(folder / "study.json", to_json(s));
+  write_file(folder / "study.html", to_page(s));
+}
+
+int run(const study_options& o) {
+  const study s = read_study(o.file);
+  const fs::path folder = o.output ? fs::path{*o.output} : fs::path{"studies"} / fs::path{o.file}.stem();
+  check_output(folder);
+  const study_result result = run_study(s, [&](const std::string& line) {
+    if (!o.quiet) fmt::print(stderr, "{}\n", line);
+  });
+  write_results(folder, result);
+  fmt::print("{}", to_table(result));
+  if (!o.quiet) fmt::print(stderr, "written: study.csv, study.json and study.html in {}\n", folder.string());
+  return 0;
+}
+
+}  // namespace
+
+command_action declare_study(CLI::App& app) {
+  auto o = std::make_shared<study_options>();
+  app.add_option("study", o->file, "study file (TOML), such as apps/studies/scheduling.toml")->required();
+  app.add_option("--output", o->output, "folder for CSV, JSON and HTML, must not exist (default: studies/<file's name>)");
+  app.add_flag("--quiet", o->quiet, "no progress on stderr");
+  return [o] { return run(*o); };
+}
+
+}  // namespace hydra::apps

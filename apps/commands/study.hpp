@@ -1,0 +1,10 @@
+#pragma once
+// `hydra study`: policies on many instances.
+
+#include "apps/commands/command.hpp"
+
+namespace hydra::apps {
+
+command_action declare_study(CLI::App& app);
+
+}  // namespace hydra::apps

@@ -1,0 +1,114 @@
+#include "apps/simulate/comparison.hpp"
+
+#include "actors/text_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace hydra::apps {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr auto right = alignment::right;
+
+/// Whole microseconds as an integer, others with their nanoseconds.
+json microseconds(duration d) {
+  if (d.count() % 1000 == 0) return d.count() / 1000;
+  return static_cast<double>(d.count()) / 1e3;
+}
+
+json json_of(const comparison& c, const policy_row& r) {
+  json row{{"policy", r.policy},
+           {"makespan_us", microseconds(r.makespan)},
+           {"bound", c.best().name},
+           {"bound_us", microseconds(c.best().value)},
+           {"ratio", c.ratio(r)},
+           {"compute_end_us", microseconds(r.compute_end)},
+           {"loads", r.loads},
+           {"hits", r.hits},
+           {"decisions", r.decisions}};
+  if (r.mean_completion) row["mean_completion_us"] = microseconds(*r.mean_completion);
+  if (r.weighted_completion) row["weighted_completion_us"] = microseconds(*r.weighted_completion);
+  if (r.replaced > 0) row["replaced"] = r.replaced;
+  return row;
+}
+
+bool has_completions(const comparison& c) {
+  return std::ranges::any_of(c.rows, [](const policy_row& r) { return r.mean_completion.has_value(); });
+}
+
+std::string cell(const std::optional<duration>& d) { return d ? to_string(*d) : "-"; }
+
+text_table head(bool completions) {
+  std::vector<table_column> columns{{"policy"},       {"makespan", right}, {"/ bound", right},  {"loads", right},
+                                    {"hits", right}, {"decisions", right}};
+  if (completions) columns.insert(columns.begin() + 3, {{"mean completion", right}, {"weighted", right}});
+  return text_table{columns};
+}
+
+std::string rows_of(const comparison& c) {
+  const bool completions = has_completions(c);
+  text_table t = head(completions);
+  for (const policy_row& r : c.rows) {
+    std::vector<std::string> cells{r.policy,
+                                   to_string(r.makespan),
+                                   fmt::format("{:.3f}", c.ratio(r)),
+                                   std::to_string(r.loads),
+                                   std::to_string(r.hits),
+                                   std::to_string(r.decisions)};
+    if (completions) cells.insert(cells.begin() + 3, {cell(r.mean_completion), cell(r.weighted_completion)});
+    t.add(std::move(cells));
+  }
+  return t.to_string();
+}
+
+std::string bounds_line(const comparison& c) {
+  std::vector<std::string> parts;
+  std::ranges::transform(c.limits, std::back_inserter(parts),
+                         [](const bounds::named& b) { return b.name + " " + to_string(b.value); });
+  return fmt::format("bounds: {}; best: {}\n", fmt::join(parts, ", "), c.best().name);
+}
+
+std::string replaced_lines(const comparison& c) {
+  std::string text;
+  for (const policy_row& r : c.rows)
+    if (r.replaced > 0)
+      text += fmt::format("{} failed or would not work {} times: sharded-lrtf chose for it\n", r.policy, r.replaced);
+  return text;
+}
+
+std::string measured_line(const comparison& c) {
+  if (!c.measured) return "";
+  const double share = c.rows.empty() ? 0 : seconds(c.rows.front().makespan) / seconds(*c.measured) - 1;
+  return fmt::format("the run took {}; simulated, {} takes {} ({:+.1f} %)\n", to_string(*c.measured),
+                     c.rows.front().policy, to_string(c.rows.front().makespan), share * 100);
+}
+
+}  // namespace
+
+const bounds::named& comparison::best() const { return *std::ranges::max_element(limits, {}, &bounds::named::value); }
+
+double comparison::ratio(const policy_row& row) const {
+  return best().value > duration::zero() ? seconds(row.makespan) / seconds(best().value) : 1;
+}
+
+std::string to_table(const comparison& c) {
+  return c.heading + "\n" + rows_of(c) + bounds_line(c) + measured_line(c) + replaced_lines(c) +
+         (c.note.empty() ? "" : c.note + "\n");
+}
+
+std::string to_json(const comparison& c) {
+  json j{{"name", c.name}, {"bounds_us", json::object()}, {"rows", json::array()}};
+  for (const bounds::named& b : c.limits) j["bounds_us"][b.name] = microseconds(b.value);
+  for (const policy_row& r : c.rows) j["rows"].push_back(json_of(c, r));
+  if (c.measured) j["measured_us"] = microseconds(*c.measured);
+  return j.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,46 @@
+#pragma once
+// The policies that were simulated on one workload, side by side.
+
+#include "actors/policy/bounds.hpp"
+#include "runtime/bytes.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+struct policy_row {
+  std::string policy;
+  duration makespan{};
+  duration compute_end{};
+  std::uint64_t loads = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t decisions = 0;
+  std::uint64_t replaced = 0;                   ///< choices of sharded-lrtf, because the policy failed
+  std::optional<duration> mean_completion{};    ///< where models arrive later or have priorities
+  std::optional<duration> weighted_completion{};
+};
+
+struct comparison {
+  std::string name;
+  std::string heading;                ///< what was simulated and how, for people
+  std::vector<bounds::named> limits;  ///< of equal ones the first named is the best
+  std::vector<policy_row> rows;
+  std::optional<duration> measured{}; ///< makespan of the run that was simulated
+  std::string note{};
+
+  /// The largest bound.
+  const bounds::named& best() const;
+  double ratio(const policy_row& row) const;
+};
+
+/// A row for each policy, the bounds in a line.
+std::string to_table(const comparison& c);
+
+/// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us", "loads",
+/// "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replaced of rows, measured_us.
+std::string to_json(const comparison& c);
+
+}  // namespace hydra::apps

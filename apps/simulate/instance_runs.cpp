@@ -1,0 +1,94 @@
+#include "apps/simulate/instance_runs.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "actors/simulation/simulated_instance.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+[[noreturn]] void refuse_option(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
+
+/// Completions say more than the makespan only if models differ in more than their work.
+bool has_arrivals_or_priorities(const schedule_instance& i) {
+  return std::ranges::any_of(i.models, [](const instance_model& m) {
+    return m.arrival > duration::zero() || m.priority != 1 || m.deadline;
+  });
+}
+
+policy_row row_of(const schedule_instance& instance, const std::string& name, const driver_options& options) {
+  const simulated_run run = simulate(instance, make_policy(name, options.seed), options);
+  policy_row row{.policy = name,
+                 .makespan = run.makespan,
+                 .compute_end = run.compute_end,
+                 .loads = run.loads,
+                 .hits = run.hits,
+                 .decisions = run.decisions,
+                 .replaced = run.replaced};
+  if (has_arrivals_or_priorities(instance)) {
+    row.mean_completion = mean_completion(instance, run);
+    row.weighted_completion = weighted_completion(instance, run);
+  }
+  return row;
+}
+
+std::string heading_of(const schedule_instance& i, const driver_options& options) {
+  return fmt::format("{}: {} models, {} devices, {} units; simulated by {}", i.name, i.models.size(), i.devices.size(),
+                     count_units(i), describe(options));
+}
+
+}  // namespace
+
+simulation_driver parse_driver(std::string_view text) {
+  if (text == "actors") return simulation_driver::actors;
+  if (text == "loop") return simulation_driver::loop;
+  refuse_option(fmt::format("--driver: \"{}\" is given, expected \"actors\" or \"loop\"", text));
+}
+
+completion_rule parse_completion(std::string_view text) {
+  if (text == "ended") return completion_rule::ended;
+  if (text == "landed") return completion_rule::landed;
+  refuse_option(fmt::format("--completion: \"{}\" is given, expected \"ended\" or \"landed\"", text));
+}
+
+void check(const driver_options& options) {
+  if (options.driver == simulation_driver::actors && options.completion == completion_rule::ended)
+    refuse_option("--completion ended needs --driver loop: for the actors a unit is complete when it has landed");
+}
+
+std::string describe(const driver_options& options) {
+  if (options.driver == simulation_driver::actors) return "the actors of a run";
+  const bool landed = options.completion == completion_rule::landed;
+  return fmt::format("the loop, units are complete when they have {}", landed ? "landed" : "ended");
+}
+
+simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,
+                       const driver_options& options) {
+  if (options.driver == simulation_driver::actors) return run_with_actors(instance, std::move(chosen));
+  loop_options loop;
+  loop.completion = options.completion.value_or(completion_rule::ended);
+  return run_in_loop(instance, std::move(chosen), loop);
+}
+
+std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options) {
+  const instance_bounds b = bounds_of(instance);
+  return options.driver == simulation_driver::loop ? b.all() : b.limits.all();
+}
+
+comparison compare(const schedule_instance& instance, const std::vector<std::string>& policies,
+                   const driver_options& options) {
+  comparison c{.name = instance.name,
+               .heading = heading_of(instance, options),
+               .limits = valid_bounds(instance, options),
+               .rows = {}};
+  for (const std::string& name : policies) c.rows.push_back(row_of(instance, name, options));
+  return c;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,47 @@
+#pragma once
+// Instances run by either driver of the simulator.
+
+#include "actors/simulation/event_loop.hpp"
+#include "actors/simulation/instance_bounds.hpp"
+#include "apps/simulate/comparison.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra::apps {
+
+enum class simulation_driver : std::uint8_t {
+  actors,  ///< those of a real run, in virtual time
+  loop,    ///< the scheduler's books and the policy in a plain loop
+};
+
+struct driver_options {
+  simulation_driver driver = simulation_driver::actors;
+  std::optional<completion_rule> completion{};  ///< of the loop; default: ended
+  std::uint64_t seed = 0;                       ///< of policies that choose by chance
+};
+
+/// Throw fault_error{bad_input} that names the option.
+simulation_driver parse_driver(std::string_view text);
+completion_rule parse_completion(std::string_view text);
+
+/// Throws fault_error{bad_input} for a rule of completion that the driver does not have.
+void check(const driver_options& options);
+
+/// "the actors", "the loop, units complete when they have ended".
+std::string describe(const driver_options& options);
+
+simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen, const driver_options& options);
+
+/// Those that hold for the driver: the staged chain only where checkpoints are always read from the host.
+std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options);
+
+/// A row for each policy.
+comparison compare(const schedule_instance& instance, const std::vector<std::string>& policies,
+                   const driver_options& options);
+
+}  // namespace hydra::apps

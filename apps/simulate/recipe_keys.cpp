@@ -1,0 +1,171 @@
+#include "apps/simulate/recipe_keys.hpp"
+
+#include "apps/workload/check.hpp"
+#include "apps/workload/convert.hpp"
+#include "apps/workload/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+const std::vector<std::pair<std::string, instance_family>>& families() {
+  static const std::vector<std::pair<std::string, instance_family>> all{{"equal", instance_family::equal},
+                                                                        {"hetero", instance_family::hetero},
+                                                                        {"skewed", instance_family::skewed},
+                                                                        {"paper", instance_family::paper}};
+  return all;
+}
+
+instance_family family_of(const std::string& name) {
+  return std::ranges::find(families(), name, &std::pair<std::string, instance_family>::first)->second;
+}
+
+key_rule count_rule(std::string name, std::string help, std::string fallback, number_range range) {
+  return {.name = std::move(name),
+          .kind = value_kind::integer,
+          .help = std::move(help),
+          .fallback = std::move(fallback),
+          .range = range};
+}
+
+key_rule number_rule(std::string name, std::string help, std::string fallback, number_range range) {
+  key_rule rule = count_rule(std::move(name), std::move(help), std::move(fallback), range);
+  rule.kind = value_kind::real;
+  return rule;
+}
+
+key_rule switch_rule(std::string name, std::string help, std::string fallback) {
+  key_rule rule = count_rule(std::move(name), std::move(help), std::move(fallback), {});
+  rule.kind = value_kind::boolean;
+  return rule;
+}
+
+constexpr std::size_t most_devices = 10000;
+
+template <class T>
+std::optional<T> number_in(std::string_view text) {
+  T x{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional{x} : std::nullopt;
+}
+
+/// "4x0.5": so many devices of that speed.
+bool add_group(std::string_view group, std::vector<double>& speeds) {
+  const auto cross = group.find('x');
+  const auto count = number_in<std::size_t>(group.substr(0, cross));
+  const auto speed = cross == std::string_view::npos ? std::nullopt : number_in<double>(group.substr(cross + 1));
+  if (!count || *count == 0 || *count > most_devices || !speed) return false;
+  speeds.insert(speeds.end(), *count, *speed);
+  return true;
+}
+
+/// "4x1+4x0.5".
+std::vector<double> speeds_from(const value& v) {
+  const auto& text = std::get<std::string>(v.content);
+  std::vector<double> speeds;
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto to = std::min(text.find('+', from), text.size());
+    if (!add_group(std::string_view{text}.substr(from, to - from), speeds))
+      refuse(v.where, "speeds",
+             fmt::format("\"{}\" is written here, expected COUNTxSPEED+..., such as \"4x1+4x0.5\"", text));
+    from = to + 1;
+  }
+  return speeds;
+}
+
+/// What follows the equals sign: a TOML value, or a bare word such as 4x1+4x0.5.
+value value_of(const std::string& text, const place& where) {
+  auto parsed = parse_value(text);
+  if (!parsed) return text_value(text, where);
+  parsed->where = where;
+  return *parsed;
+}
+
+value_table parse_pairs(std::string_view text, const place& where) {
+  value_table table;
+  for (std::size_t from = 0; from < text.size();) {
+    const auto to = std::min(text.find(',', from), text.size());
+    const std::string pair{text.substr(from, to - from)};
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0)
+      refuse(where, pair, "KEY=VALUE is expected, such as --generate hetero:models=12,rho=0.5");
+    table.set(pair.substr(0, equals), value_of(pair.substr(equals + 1), where));
+    from = to + 1;
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  std::ranges::transform(families(), std::back_inserter(names), &std::pair<std::string, instance_family>::first);
+  return names;
+}
+
+std::vector<key_rule> recipe_keys() {
+  return {count_rule("models", "how many", "12", {1, 100000}),
+          count_rule("devices", "how many, of speed 1", "8", {1, most_devices}),
+          {.name = "speeds", .help = "of the devices, instead of `devices`: \"4x1+4x0.5\"", .fallback = "all 1"},
+          number_rule("rho", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers", "0", {0, 1000}),
+          number_rule("optimizer", "update of a shard / its copy", "0", {0, 1000}),
+          number_rule("length", "how many times the study's steps", "1", {.least = 0, .most = 1000, .open_least = true}),
+          count_rule("slots", "cache places of a device, one shard each", "2", {1, 1 << 20}),
+          switch_rule("prefetch", "a unit is staged while another computes", "true"),
+          switch_rule("copy_back_clean", "parameters of forward visits are copied to the host", "false"),
+          count_rule("host_workers", "that update parameters", "1", {1, 65536}),
+          number_rule("noise", "units take up to this share longer or shorter", "0", {.most = 1, .open_most = true}),
+          number_rule("arrivals", "models arrive within this share of the work bound", "0", {0, 1000}),
+          count_rule("failures", "devices that die, within the work bound", "0", {0, most_devices}),
+          number_rule("hours", "of each model of family paper; 0: 0.5 to 4", "2", {0, 1000}),
+          count_rule("units", "of each model of family paper; 0: 100 to 10000", "2000", {0, 10000000}),
+          count_rule("seed", "of all that is random", "0", {.least = 0})};
+}
+
+instance_recipe read_recipe(const std::string& family, const value_table& table) {
+  instance_recipe r{.family = family_of(family)};
+  assign(table, "models", r.models);
+  if (const value* const devices = table.find("devices")) r.speeds.assign(to<std::size_t>(*devices), 1.0);
+  if (const value* const speeds = table.find("speeds")) r.speeds = speeds_from(*speeds);
+  assign(table, "rho", r.rho);
+  assign(table, "optimizer", r.optimizer);
+  assign(table, "length", r.length);
+  assign(table, "slots", r.slots);
+  assign(table, "prefetch", r.prefetch);
+  assign(table, "copy_back_clean", r.copy_back_clean);
+  assign(table, "host_workers", r.host_workers);
+  assign(table, "noise", r.noise);
+  assign(table, "arrivals", r.arrivals);
+  assign(table, "failures", r.failures);
+  assign(table, "hours", r.hours);
+  assign(table, "units", r.units);
+  assign(table, "seed", r.seed);
+  return r;
+}
+
+instance_recipe parse_recipe(const std::string& text) {
+  const place where{std::make_shared<std::string>("--generate"), 0};
+  const auto colon = std::min(text.find(':'), text.size());
+  const std::string family = text.substr(0, colon);
+  const auto names = family_names();
+  if (std::ranges::count(names, family) == 0)
+    refuse(where, "family", fmt::format("there is no \"{}\"; {}", family, did_you_mean(family, names)));
+  const value_table table = parse_pairs(std::string_view{text}.substr(std::min(colon + 1, text.size())), where);
+  check_table({table, where, ""}, {.keys = recipe_keys()});
+  return read_recipe(family, table);
+}
+
+schedule_instance generate_at(const instance_recipe& recipe, const place& where, const std::string& key) {
+  return located(where, key, [&] { return generate(recipe); });
+}
+
+}  // namespace hydra::apps

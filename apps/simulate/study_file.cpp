@@ -1,0 +1,193 @@
+#include "apps/simulate/study_file.hpp"
+
+#include "actors/simulation/instance_file.hpp"
+#include "apps/simulate/policy_list.hpp"
+#include "apps/simulate/recipe_keys.hpp"
+#include "apps/workload/check.hpp"
+#include "apps/workload/convert.hpp"
+#include "apps/workload/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+key_rule names_rule(std::string name, std::string help, std::string fallback) {
+  return {.name = std::move(name), .kind = value_kind::text_list, .help = std::move(help), .fallback = std::move(fallback)};
+}
+
+key_rule repeat_rule(std::string fallback) {
+  return {.name = "repeat",
+          .kind = value_kind::integer,
+          .help = "instances of each generated cell, with seeds from its `seed` on",
+          .fallback = std::move(fallback),
+          .range = {1, 100000}};
+}
+
+table_rules cell_rules() {
+  table_rules rules{.keys = {{.name = "name", .help = "of the row", .required = true},
+                             {.name = "note", .help = "below the row's name", .fallback = "none"},
+                             names_rule("files", "instances; * in a file's name stands for anything", "none"),
+                             {.name = "family", .help = "of generated instances", .fallback = "none", .choices = family_names()},
+                             repeat_rule("the study's"),
+                             names_rule("policies", "of this row", "the study's")}};
+  for (key_rule& rule : recipe_keys()) rules.keys.push_back(std::move(rule));
+  return rules;
+}
+
+// -- files -------------------------------------------------------------------------------------------------------------
+
+/// `*` stands for any text.
+bool matches(std::string_view pattern, std::string_view text) {
+  const auto star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  for (std::size_t from = star; from <= text.size(); ++from)
+    if (matches(pattern.substr(star + 1), text.substr(from))) return true;
+  return false;
+}
+
+/// In the order of their names.
+std::vector<fs::path> files_like(const fs::path& pattern) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  const fs::path folder = pattern.parent_path().empty() ? fs::path{"."} : pattern.parent_path();
+  for (const auto& entry : fs::directory_iterator{folder, ignored})
+    if (matches(pattern.filename().string(), entry.path().filename().string()))
+      found.push_back(pattern.parent_path() / entry.path().filename());
+  std::ranges::sort(found);
+  return found;
+}
+
+std::vector<fs::path> read_files(const value_table& table) {
+  std::vector<fs::path> files;
+  for (const value& v : sub_tables(table, "files")) {
+    const auto& pattern = std::get<std::string>(v.content);
+    const auto found = files_like(pattern);
+    if (found.empty())
+      refuse(v.where, "cell.files", fmt::format("no file is called \"{}\" (relative paths start at the working directory)", pattern));
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+// -- parts -------------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> read_policies(const value_table& table, const std::string& path, std::vector<std::string> otherwise) {
+  const value* const given = table.find("policies");
+  if (!given) return otherwise;
+  std::vector<std::string> names;
+  for (const value& v : std::get<value_list>(given->content))
+    for (std::string& each : located(v.where, path, [&] { return parse_policies(std::get<std::string>(v.content)); }))
+      if (std::ranges::count(names, each) == 0) names.push_back(std::move(each));
+  if (names.empty()) refuse(given->where, path, "at least one is needed");
+  return names;
+}
+
+/// What a cell takes from its study.
+struct study_defaults {
+  std::uint32_t repeat = 1;
+  std::vector<std::string> policies;
+};
+
+/// Exactly one of them says where instances come from.
+void check_source(const value& cell, const value_table& table) {
+  const value* const files = table.find("files");
+  if (files && table.find("family")) refuse(files->where, "cell.files", "this cell has a family, too: one of them is expected");
+  if (!files && !table.find("family")) refuse(cell.where, "cell.family", "missing, expected a family or `files`");
+  if (!files) return;
+  std::vector<key_rule> of_recipes = recipe_keys();
+  of_recipes.push_back(repeat_rule(""));
+  for (const key_rule& rule : of_recipes)
+    if (const value* const v = table.find(rule.name))
+      refuse(v->where, "cell." + rule.name, "this key is of generated instances, and this cell reads files");
+}
+
+study_cell read_cell(const value& v, const study_defaults& defaults) {
+  const auto& table = std::get<value_table>(v.content);
+  check_source(v, table);
+  study_cell cell{.name = {}, .note = {}, .where = v.where, .files = read_files(table), .recipe = {}, .repeat = defaults.repeat, .policies = {}};
+  assign(table, "name", cell.name);
+  assign(table, "note", cell.note);
+  assign(table, "repeat", cell.repeat);
+  if (const value* const family = table.find("family")) cell.recipe = read_recipe(std::get<std::string>(family->content), table);
+  cell.policies = read_policies(table, "cell.policies", defaults.policies);
+  return cell;
+}
+
+std::vector<driver_options> read_drivers(const value_table& root) {
+  driver_options options;
+  if (const value* const v = root.find("completion"))
+    options.completion = located(v->where, "completion", [&] { return parse_completion(std::get<std::string>(v->content)); });
+  assign(root, "seed", options.seed);
+  const value* const given = root.find("drivers");
+  std::vector<driver_options> drivers;
+  for (const value& v : sub_tables(root, "drivers")) {
+    options.driver = located(v.where, "drivers", [&] { return parse_driver(std::get<std::string>(v.content)); });
+    drivers.push_back(options);
+    if (options.driver == simulation_driver::actors) drivers.back().completion.reset();
+  }
+  if (given && drivers.empty()) refuse(given->where, "drivers", "at least one is needed");
+  options.driver = simulation_driver::loop;
+  return given ? drivers : std::vector{options};
+}
+
+void check_names(const std::vector<study_cell>& cells) {
+  for (auto c = cells.begin(); c != cells.end(); ++c)
+    if (std::any_of(cells.begin(), c, [&](const study_cell& other) { return other.name == c->name; }))
+      refuse(c->where, "cell.name", fmt::format("\"{}\" is used twice; names are unique", c->name));
+}
+
+}  // namespace
+
+std::vector<std::string> study::policies() const {
+  std::vector<std::string> names;
+  for (const study_cell& cell : cells)
+    for (const std::string& policy : cell.policies)
+      if (std::ranges::count(names, policy) == 0) names.push_back(policy);
+  return names;
+}
+
+table_rules study_rules() {
+  return {.keys = {{.name = "name", .help = "of the study", .fallback = "the file's name"},
+                   {.name = "note", .help = "at the top of the page", .fallback = "none"},
+                   names_rule("policies", "names, or \"all\"", "all that choose without chance or search"),
+                   names_rule("drivers", "\"loop\", \"actors\"", "loop"),
+                   {.name = "completion", .help = "of the loop", .fallback = "ended", .choices = {"ended", "landed"}},
+                   repeat_rule("1"),
+                   {.name = "seed", .kind = value_kind::integer, .help = "of policies that choose by chance", .fallback = "0", .range = {.least = 0}},
+                   {.name = "cell", .kind = value_kind::table_list, .help = "a row", .required = true, .inner = {cell_rules()}}}};
+}
+
+study read_study(const fs::path& file) { return parse_study(read_text(file), file.string()); }
+
+study parse_study(std::string_view text, const std::string& name) {
+  const value_table root = parse_toml(text, name);
+  check_table({root, {std::make_shared<std::string>(name), 1}, ""}, study_rules());
+  study s{.name = fs::path{name}.stem().string(), .note = {}, .drivers = read_drivers(root), .cells = {}};
+  assign(root, "name", s.name);
+  assign(root, "note", s.note);
+  study_defaults defaults{.policies = read_policies(root, "policies", default_policies())};
+  assign(root, "repeat", defaults.repeat);
+  for (const value& v : sub_tables(root, "cell")) s.cells.push_back(read_cell(v, defaults));
+  check_names(s.cells);
+  return s;
+}
+
+schedule_instance instance_of(const study_cell& cell, std::size_t i) {
+  if (!cell.recipe) return located(cell.where, "cell.files", [&] { return load_instance(cell.files.at(i)); });
+  instance_recipe recipe = *cell.recipe;
+  recipe.seed += i;
+  return generate_at(recipe, cell.where, "cell");
+}
+
+std::size_t count_instances(const study_cell& cell) { return cell.recipe ? cell.repeat : cell.files.size(); }
+
+}  // namespace hydra::apps

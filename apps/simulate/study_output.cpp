@@ -1,0 +1,83 @@
+#include "apps/simulate/study_output.hpp"
+
+#include "actors/text_table.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace hydra::apps {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+bool has_several_drivers(const study_result& s) {
+  return std::ranges::any_of(s.cells, [&](const cell_result& c) { return c.driver != s.cells.front().driver; });
+}
+
+/// As RFC 4180 has it.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string{"\"\""} : std::string{c};
+  return out + "\"";
+}
+
+std::string microseconds(duration d) { return fmt::format("{}.{:03}", d.count() / 1000, d.count() % 1000); }
+
+std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
+  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n", quoted(cell.name), quoted(c.name), quoted(cell.driver), r.policy,
+                     microseconds(r.makespan), c.best().name, microseconds(c.best().value), c.ratio(r),
+                     microseconds(r.compute_end), r.loads, r.hits, r.decisions);
+}
+
+json json_of(const cell_result& cell) {
+  json j{{"name", cell.name}, {"driver", cell.driver}, {"instances", cell.runs.size()}, {"policies", json::object()}, {"runs", json::array()}};
+  for (std::size_t p = 0; p < cell.policies.size(); ++p) {
+    const ratio_summary s = cell.of(p);
+    j["policies"][cell.policies[p]] = {{"mean", s.mean}, {"min", s.least}, {"max", s.most}};
+  }
+  for (const comparison& c : cell.runs) j["runs"].push_back(json::parse(to_json(c)));
+  return j;
+}
+
+std::string mean_of(const cell_result& cell, const std::string& policy) {
+  const auto found = std::ranges::find(cell.policies, policy);
+  if (found == cell.policies.end()) return "-";
+  return fmt::format("{:.3f}", cell.of(static_cast<std::size_t>(found - cell.policies.begin())).mean);
+}
+
+}  // namespace
+
+std::string to_table(const study_result& s) {
+  const bool drivers = has_several_drivers(s);
+  std::vector<table_column> columns{{"cell"}};
+  if (drivers) columns.push_back({"driver"});
+  for (const std::string& p : s.policies) columns.push_back({p, alignment::right});
+  text_table t{columns};
+  for (const cell_result& cell : s.cells) {
+    std::vector<std::string> cells{cell.name};
+    if (drivers) cells.push_back(cell.driver);
+    for (const std::string& p : s.policies) cells.push_back(mean_of(cell, p));
+    t.add(std::move(cells));
+  }
+  return t.to_string();
+}
+
+std::string to_csv(const study_result& s) {
+  std::string text = "cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions\n";
+  for (const cell_result& cell : s.cells)
+    for (const comparison& c : cell.runs)
+      for (const policy_row& r : c.rows) text += csv_line(cell, c, r);
+  return text;
+}
+
+std::string to_json(const study_result& s) {
+  json j{{"name", s.name}, {"policies", s.policies}, {"cells", json::array()}};
+  for (const cell_result& cell : s.cells) j["cells"].push_back(json_of(cell));
+  return j.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hydra::apps

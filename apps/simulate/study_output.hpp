@@ -1,0 +1,20 @@
+#pragma once
+// What a study has found, for terminals, spreadsheets and programs.
+
+#include "apps/simulate/study.hpp"
+
+#include <string>
+
+namespace hydra::apps {
+
+/// Means of makespan / best bound: a row for each cell, a column for each policy.
+std::string to_table(const study_result& s);
+
+/// A line for each run: cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions.
+std::string to_csv(const study_result& s);
+
+/// {"name", "policies", "cells": [{"name", "driver", "instances", "policies": {NAME: {"mean", "min", "max"}}, "runs": [...]}]},
+/// runs as `hydra simulate --json` prints them.
+std::string to_json(const study_result& s);
+
+}  // namespace hydra::apps

@@ -1,0 +1,13 @@
+#pragma once
+// A study as one page of HTML that needs nothing else.
+
+#include "apps/simulate/study.hpp"
+
+#include <string>
+
+namespace hydra::apps {
+
+/// Well-formed as XML.
+std::string to_page(const study_result& s);
+
+}  // namespace hydra::apps

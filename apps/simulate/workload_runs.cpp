@@ -1,0 +1,43 @@
+#include "apps/simulate/workload_runs.hpp"
+
+#include "apps/workload/assemble.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra::apps {
+
+namespace {
+
+policy_row row_of(const forecast& f) {
+  return {.policy = f.policy,
+          .makespan = f.makespan,
+          .compute_end = f.compute_end,
+          .loads = f.loads,
+          .hits = f.hits,
+          .decisions = f.decisions};
+}
+
+std::string note_of(const forecast& f) {
+  if (f.shortened <= 1) return "";
+  return fmt::format("loads, hits and decisions are those of a {}th of the steps", f.shortened);
+}
+
+}  // namespace
+
+comparison simulate_workload(const workload& w, const std::vector<std::string>& policies) {
+  session_options quiet = w.options;
+  quiet.log = verbosity::quiet;
+  session s{quiet};
+  assemble(s, w);
+  const std::vector<forecast> forecasts = s.predict(policies);
+  comparison c{.name = w.options.name,
+               .heading = fmt::format("{}: {} models, {} devices; the actors of the run with the times of the pilot",
+                                      w.options.name, w.models.size(), s.devices().size()),
+               .limits = forecasts.front().limits.all(),
+               .rows = {},
+               .note = note_of(forecasts.front())};
+  for (const forecast& f : forecasts) c.rows.push_back(row_of(f));
+  return c;
+}
+
+}  // namespace hydra::apps

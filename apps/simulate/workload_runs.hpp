@@ -1,0 +1,15 @@
+#pragma once
+// A workload file, planned and run by its actors in virtual time.
+
+#include "apps/simulate/comparison.hpp"
+#include "apps/workload/workload.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+/// One pilot for all policies. Throws what session::plan() throws.
+comparison simulate_workload(const workload& w, const std::vector<std::string>& policies);
+
+}  // namespace hydra::apps
