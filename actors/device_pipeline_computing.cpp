@@ -229,7 +229,7 @@ void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const dev
 
 /// An output stays in the cache if another unit could still be staged beside it.
 void device_pipeline::keep_output(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready) {
-  const auto bytes = charged_bytes(v.model->plan.bytes_of(id));
+  const auto bytes = v.model->plan.room_for(id);
   if (!options_.cache || cache_.peek(id) || budget_.left() + cache_.evictable() < bytes + options_.staging_room) {
     return;
   }

@@ -53,7 +53,7 @@ bool device_pipeline::produced_here(const block_id& id, std::size_t shards) cons
 std::vector<device_pipeline::wanted_block> device_pipeline::wanted(const visit_record& v, std::size_t k) const {
   std::vector<wanted_block> wants;
   const auto want = [&](const block_id& id) {
-    wants.push_back({.id = id, .bytes = charged_bytes(v.model->plan.bytes_of(id)), .found = {}});
+    wants.push_back({.id = id, .bytes = v.model->plan.room_for(id), .found = {}});
   };
   if (k == 0) {
     want(parameters_of(v.what));

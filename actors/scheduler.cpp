@@ -66,7 +66,7 @@ class scheduler final : public scheduler_actor::base {
   void on_model_added(const model_added& m) {
     tasks_[m.model] = m.task;
     live_models_.insert(m.model);
-    books_.add_model(m.model);
+    books_.add_model(m.model, {.priority = m.priority, .deadline = m.deadline});
   }
 
   /// What it has staged is for nothing; what computes may complete.

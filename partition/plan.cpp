@@ -3,6 +3,7 @@
 #include "models/parameter_layout.hpp"
 #include "partition/room_search.hpp"
 #include "partition/sufficient.hpp"
+#include "runtime/accounting_allocator.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -98,8 +99,9 @@ byte_count model_plan::bytes_of(const block_id& id) const {
   const auto& s = shards.at(id.shard.value);
   switch (id.kind) {
     case block_kind::parameters:
-    case block_kind::gradients:
       return s.parameters;
+    case block_kind::gradients:
+      return s.gradients.value_or(s.parameters);
     case block_kind::activation:
     case block_kind::upstream:
       return s.output;
@@ -108,11 +110,18 @@ byte_count model_plan::bytes_of(const block_id& id) const {
     case block_kind::targets:
       return s.targets;
     case block_kind::loss:
-      return byte_count{sizeof(float)} * (id.pass == pass_kind::train ? 1 : 2 * evaluation.size_of(id.micro_batch.value));
+      return slot ? byte_count{} : byte_count{sizeof(float)} * (id.pass == pass_kind::train ? 1 : 2 * evaluation.size_of(id.micro_batch.value));
     case block_kind::state:
       break;
   }
   return {};
+}
+
+byte_count model_plan::room_for(const block_id& id) const {
+  if (slot) {
+    return id.kind == block_kind::parameters ? *slot : byte_count{};
+  }
+  return charged_bytes(bytes_of(id));
 }
 
 const footprint& model_plan::footprint_of(const unit& u) const {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct shard_plan {
   std::size_t first_layer = 0;
   std::size_t last_layer = 0;
   byte_count parameters;         ///< as charged on a device; gradients are as large
+  std::optional<byte_count> gradients{};  ///< as copied, in simulations where that takes another time
   byte_count moments;            ///< host bytes of optimizer state, all buffers
   std::uint64_t moment_buffers = 0;
   byte_count input;              ///< minibatch of shard 0, boundary activation of the others
@@ -57,9 +59,12 @@ struct model_plan {
   evaluation_range evaluation;
   std::string profile;           ///< key in the plan's profiles; empty if it is not among them
   byte_count sufficient;         ///< smallest device memory (without reserve) on which it runs alone
+  std::optional<byte_count> slot{};  ///< simulations whose devices count in slots: room of any shard's parameters
   cut_points cuts() const;
   /// Bytes of any block of this model on the host, unrounded. `state` blocks have none.
   byte_count bytes_of(const block_id& id) const;
+  /// What it takes in a device's cache: its bytes as charged; in slots nothing but parameters takes room.
+  byte_count room_for(const block_id& id) const;
   /// Demand of a unit on its device.
   const footprint& footprint_of(const unit& u) const;
   duration time_of(const unit& u) const;

@@ -1,18 +1,28 @@
 #include "actors/simulation/simulated_device.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hydra {
 
 simulated_device::simulated_device(device_info info, clock_reader now) : info_(std::move(info)), now_(std::move(now)) {}
 
-duration simulated_device::length_of(queue_kind queue, const operation& op) const {
+void simulated_device::shake(double share, std::uint64_t seed) {
+  noise_ = share;
+  draws_.seed(seed);
+}
+
+duration simulated_device::length_of(queue_kind queue, const operation& op) {
   if (const auto known = lengths_ ? lengths_(queue, op) : std::nullopt) {
     return *known;
   }
   if (queue == queue_kind::compute) {
-    return duration{static_cast<std::int64_t>(static_cast<double>(op.estimate.count()) / info_.speed)};
+    auto length = static_cast<double>(op.estimate.count());
+    if (noise_ > 0) {
+      length *= 1 + noise_ * (static_cast<double>(draws_() >> 11) * 0x1p-52 - 1);
+    }
+    return duration{std::llround(length / info_.speed)};
   }
   return info_.latency + info_.link.time_for(op.bytes);
 }

@@ -3,7 +3,9 @@
 
 #include "runtime/device.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <random>
 #include <optional>
 #include <unordered_map>
 
@@ -21,6 +23,10 @@ class simulated_device final : public device {
 
   /// To be set before the first submit; replaces the sink.
   void deliver_by(timer deliver) { deliver_ = std::move(deliver); }
+  /// Computations take up to `share` longer or shorter than their estimate, the same ones for the same seed.
+  void shake(double share, std::uint64_t seed);
+  /// End of what the compute queue has been given so far.
+  time_point computed() const noexcept { return queue_free_[static_cast<std::size_t>(queue_kind::compute)]; }
   /// Decides at each submission whether the operation fails (fault injection); null: none does.
   void inject(std::function<fault(queue_kind, const operation&)> faults) { faults_ = std::move(faults); }
   /// Asked first how long an operation takes; nothing: its estimate or its bytes decide. To be set before the first submit.
@@ -37,7 +43,7 @@ class simulated_device final : public device {
     time_point end;
     bool failed = false;
   };
-  duration length_of(queue_kind queue, const operation& op) const;
+  duration length_of(queue_kind queue, const operation& op);
   outcome wait_for(std::span<const ticket> after, time_point now);
   void forget_before(time_point now);
 
@@ -49,6 +55,8 @@ class simulated_device final : public device {
   time_point queue_free_[3];
   std::unordered_map<std::uint64_t, outcome> outcomes_;   ///< of tickets that have not ended, or failed
   std::uint64_t last_ = 0;
+  double noise_ = 0;
+  std::mt19937_64 draws_;
   bool stopped_ = false;
 };
 

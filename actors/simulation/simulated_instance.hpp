@@ -10,8 +10,7 @@
 namespace hydra {
 
 /// Rules `landed`: completion is the memory manager's, a step's turn the optimizer's, caches and slots the device
-/// pipeline's. Throws what run_in_loop throws, and fault_error{bad_input} where a shard's copies differ in the two
-/// directions (actors move a shard's gradients as they move its parameters).
+/// pipeline's. Noise is drawn by device, so it is another one than the loop's. Throws what run_in_loop throws.
 simulated_run run_with_actors(const schedule_instance& instance, std::unique_ptr<policy> chosen);
 
 }  // namespace hydra

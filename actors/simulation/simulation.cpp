@@ -26,6 +26,7 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   p.first_layer = s;
   p.last_layer = s + 1;
   p.parameters = shard.parameters;
+  p.gradients = shard.gradients;
   p.input = s == 0 ? byte_count{} : m.shards[s - 1].activation;
   p.output = s + 1 == m.shards.size() ? byte_count{} : shard.activation;
   p.forward_time = shard.forward;
@@ -49,6 +50,8 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   auto model = std::make_shared<sharded_model>();
   model->name = m.name;
   model->plan.name = m.name;
+  model->plan.slot = m.slot;
+  model->remaining_scale = m.remaining_scale;
   model->plan.micro_batches = m.micro_batches;
   model->steps = m.steps;
   model->terms = m.terms;
@@ -118,12 +121,13 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   const auto now = [this] { return time_point(coordinator_->clock().now()); };
   for (auto& info : setup.devices) {
     devices_.push_back(std::make_unique<simulated_device>(std::move(info), now));
+    devices_.back()->shake(setup.noise.share, setup.noise.seed + devices_.size());
   }
   executor_ = std::make_unique<simulated_executor>(setup.optimizer_workers, now);
   run_setup run;
   auto silent = make_logger(verbosity::quiet);
   silent->set_level(spdlog::level::off);
-  run.services = {std::move(silent), &spans_, arena_.get(), executor_.get()};
+  run.services = {std::move(silent), setup.records_spans ? &spans_ : nullptr, arena_.get(), executor_.get()};
   for (const auto& d : devices_) {
     run.devices.push_back(d.get());
   }
@@ -170,6 +174,10 @@ bool simulation::let_time_pass() {
 void simulation::run() {
   while (step()) {
   }
+}
+
+void simulation::kill_device(std::size_t i, duration after) {
+  caf::delayed_anon_send(caf::actor_cast<caf::actor>(crew_.devices.at(i)), after, caf::exit_msg{{}, caf::exit_reason::kill});
 }
 
 time_point simulation::now() const { return time_point(coordinator_->clock().now()); }

@@ -31,6 +31,7 @@ struct simulated_shard {
   byte_count activation;   ///< its output boundary
   byte_count working;      ///< C of either visit
   byte_count landing{};    ///< part of it that is free only when the visit has landed
+  std::optional<byte_count> gradients{};  ///< as copied home, if not as its parameters
 };
 
 struct simulated_model {
@@ -42,6 +43,14 @@ struct simulated_model {
   bool clips = false;                ///< the norm barrier of the optimizer
   schedule_terms terms{};
   bool tied = false;                 ///< the last shard repeats a parameter of the first
+  std::optional<byte_count> slot{};  ///< devices count in slots: room of any shard's parameters, nothing else takes any
+  double remaining_scale = 1;        ///< wall time alone / compute time
+};
+
+/// Of the computations' lengths: see simulated_device::shake.
+struct simulated_noise {
+  double share = 0;
+  std::uint64_t seed = 0;
 };
 
 struct simulation_setup {
@@ -58,6 +67,8 @@ struct simulation_setup {
   duration callback_limit{};         ///< zero: none
   duration stall_limit{};            ///< zero: none
   watch_limits watch{.minimum = {}};
+  simulated_noise noise{};
+  bool records_spans = true;         ///< false: no trace, for long runs
 };
 
 /// A run that can be stepped. Not thread-safe.
@@ -82,6 +93,9 @@ class simulation {
   /// The record, once the run is over.
   const std::optional<run_record>& record() const noexcept { return record_; }
   time_point now() const;
+
+  /// The device's actor dies so long after now.
+  void kill_device(std::size_t i, duration after);
 
   const crew_assembled& actors() const noexcept { return crew_; }
   simulated_device& device_at(std::size_t i) { return *devices_.at(i); }
