@@ -522,6 +522,7 @@ struct scheduler_retired {
   duration mean{};                 ///< wall time of a decision round
   duration p99{};
   std::optional<time_point> first_placement;
+  std::vector<std::string> replacements;   ///< of policies that failed or did not work, a line each
 };
 
 struct memory_retired {

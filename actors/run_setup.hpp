@@ -101,6 +101,7 @@ struct run_record {
   std::uint64_t decisions = 0;
   duration decision_mean{};
   duration decision_p99{};
+  std::vector<std::string> replacements; ///< of policies that failed or did not work, a line each
   duration optimizer_busy{};
   int optimizer_workers = 1;
   time_point began{};                    ///< the run

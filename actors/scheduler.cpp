@@ -168,7 +168,7 @@ class scheduler final : public scheduler_actor::base {
 
   void place() {
     dispatch(decide());
-    if (books_.starved() && all_announced()) {
+    if (books_.starved() && all_announced() && !books_.chosen().pending()) {
       replace_policy("stays silent although units are ready and nothing is under way");
       dispatch(decide());
     }
@@ -203,15 +203,21 @@ class scheduler final : public scheduler_actor::base {
   /// A model that is neither announced nor in flight waits for its optimizer or its data: then silence is legal.
   bool all_announced() const { return books_.ready_count() == live_models_.size(); }
 
+  /// A policy of ours is expected to work: there it is an error of Hydra, which is said.
   void replace_policy(const std::string& reason) {
-    services_.log->warn("scheduler replaces policy {} by sharded-lrtf: it {}", books_.chosen().name(), reason);
+    const auto name = books_.chosen().name();
+    const auto ours = std::ranges::count(built_in_policies(), name, &policy_entry::name) > 0;
+    const auto text = "policy " + name + " was replaced by sharded-lrtf: it " + reason +
+                      (ours ? " (it is built in: this is an error of Hydra; please report it)" : "");
+    services_.log->warn("scheduler: {}", text);
+    replacements_.push_back(text);
     books_.replace_policy(make_policy("sharded-lrtf", 0));
   }
 
   void report() {
     std::ranges::sort(decision_times_);
     scheduler_retired end{.policy = books_.chosen().name(), .decisions = books_.decisions(), .mean = {}, .p99 = {},
-                          .first_placement = first_placement_};
+                          .first_placement = first_placement_, .replacements = replacements_};
     if (!decision_times_.empty()) {
       duration sum{};
       for (const auto d : decision_times_) {
@@ -235,6 +241,7 @@ class scheduler final : public scheduler_actor::base {
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> live_models_;
   std::vector<duration> decision_times_;
+  std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;
 };
 

@@ -1,8 +1,8 @@
 #include "actors/session.hpp"
 
-#include "actors/policy/catalog.hpp"
 #include "actors/policy/one_at_a_time.hpp"
 #include "actors/identity.hpp"
+#include "actors/policy_shelf.hpp"
 #include "actors/prepared_model.hpp"
 #include "actors/report_builder.hpp"
 #include "actors/resumption.hpp"
@@ -64,13 +64,16 @@ struct session::state {
   };
 
   explicit state(session_options o)
-      : options(std::move(o)), log(make_logger(options.log)), chosen(make_policy("sharded-lrtf", options.seed)) {}
+      : options(std::move(o)), log(make_logger(options.log)), policies(options.policies) {
+    use_policy("sharded-lrtf", {});
+  }
   ~state() { retire_devices(); }  // of a pilot or a run that threw
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
+  policy_shelf policies;
   std::unique_ptr<policy> chosen;
-  std::string policy_name = "sharded-lrtf";   ///< the last one chosen by name
+  std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last one chosen by name
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
   std::vector<step_callback> callbacks;
@@ -92,6 +95,7 @@ struct session::state {
   bool has_run = false;
   interrupt_line interrupts;
 
+  void use_policy(const std::string& which, std::map<std::string, double> values);
   void require_unplanned(const std::string& what) const;
   void make_devices();
   std::vector<device_snapshot> retire_devices() { return retire(devices, *log, options.stop_limit); }
@@ -132,10 +136,18 @@ void session::add_device(std::string kind, device_factory factory) {
   state_->device_entries.push_back({std::move(kind), std::move(factory)});
 }
 
-void session::use_policy(const std::string& name) {
-  state_->chosen = make_policy(name, state_->options.seed);
-  state_->policy_name = name;
+void session::use_policy(const std::string& which, std::map<std::string, double> options) {
+  state_->use_policy(which, std::move(options));
 }
+
+void session::state::use_policy(const std::string& which, std::map<std::string, double> values) {
+  const auto& entry = policies.find(which).entry;
+  const auto given = complete({options.seed, std::move(values)}, entry.options, entry.name);
+  make_chosen = [make = entry.make, given] { return make(given); };
+  chosen = make_chosen();
+}
+
+void session::load_plugin(const std::filesystem::path& file) { state_->policies.load(file); }
 
 void session::use_policy(std::unique_ptr<policy> p) { state_->chosen = std::move(p); }
 
@@ -296,7 +308,7 @@ forecast session::predict() {
   for (std::size_t i = 0; i < s.descriptions.size(); ++i) {
     setup.models.push_back(s.cut_model(i));
   }
-  setup.chosen = s.sharp(make_policy(s.policy_name, s.options.seed));
+  setup.chosen = s.sharp(s.make_chosen());
   return hydra::predict(std::move(setup));
 }
 

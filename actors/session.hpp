@@ -4,6 +4,7 @@
 #include "actors/events.hpp"
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
+#include "actors/policy/policy_limits.hpp"
 #include "actors/report.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "models/catalog.hpp"
@@ -16,6 +17,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +52,7 @@ struct session_options {
   checkpoint_options checkpoint{};
   bool resume = false;                ///< go on from the newest checkpoints under `output`, where there are any
   duration stall_limit = std::chrono::minutes(10);  ///< a run without any progress for so long ends with a fault
+  policy_limits policies{};           ///< when a policy of a plug-in or a policy actor is replaced
   watch_limits watch{};               ///< when a device that gives no sign of life counts as lost
   duration stop_limit = std::chrono::seconds(10);   ///< at the end a device that still computes is awaited no longer
 };
@@ -93,9 +96,15 @@ class session {
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
 
-  /// A built-in policy by name (throws fault_error{bad_input} naming the nearest), or an object.
-  void use_policy(const std::string& name);
+  /// A policy by name: built in, of a plug-in that is loaded, or "path/libx.so", or "path/libx.so:name" where it offers
+  /// several. `options` by name; the others have their standard values. Throws fault_error{bad_input} naming the nearest
+  /// policy or option, or what is wrong with the plug-in.
+  void use_policy(const std::string& which, std::map<std::string, double> options = {});
+  /// An object of one's own. It is trusted: no limit holds for it.
   void use_policy(std::unique_ptr<policy> p);
+
+  /// Makes what a plug-in offers known by name. It is never unloaded. Throws fault_error{bad_input} naming the file.
+  void load_plugin(const std::filesystem::path& file);
 
   /// Throws fault_error{bad_input} for impossible values, naming model and key.
   model_id add_model(model_description model);

@@ -76,6 +76,10 @@ std::string describe(const key_rule& rule) {
       return "a time such as \"5ms\"";
     case value_kind::file:
       return "the path of a file";
+    case value_kind::text_list:
+      return "a list of texts";
+    case value_kind::policy:
+      return "a policy's name, { name = \"...\", option = number, ... }, or the path of a plug-in";
     case value_kind::number_pair:
       return fmt::format("a list of two numbers{}", describe(rule.range));
     case value_kind::image_shape:
