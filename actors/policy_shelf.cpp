@@ -2,6 +2,7 @@
 
 #include "actors/plugin.hpp"
 #include "actors/policy/limited_policy.hpp"
+#include "actors/policy_actor.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/nearest.hpp"
 
@@ -21,20 +22,39 @@ namespace fs = std::filesystem;
   throw fault_error(fault_code::bad_input, fmt::format("plug-in \"{}\": {}", file.string(), why));
 }
 
-bool is_used(const plugin_item& item) { return item.kind == plugin_kind::policy; }
+bool is_used(const plugin_item& item) {
+  return item.kind == plugin_kind::policy || item.kind == plugin_kind::policy_by_actor;
+}
 
-/// What it makes runs in this program within limits.
+/// What the item's factory makes.
+template <class Made>
+std::unique_ptr<Made> make(const plugin_item& item, const policy_options& given) {
+  if (auto* made = static_cast<Made*>(item.make(&given))) {
+    return std::unique_ptr<Made>{made};
+  }
+  throw fault_error(fault_code::bad_input, fmt::format("policy \"{}\": its plug-in has made none", item.name));
+}
+
+std::shared_ptr<const policy_actor_source> make_source(const plugin_item& item, const policy_options& given) {
+  const std::shared_ptr source = make<policy_actor_source>(item, given);
+  source->name = item.name;
+  return source;
+}
+
+/// What it makes in this program runs within limits.
 known_policy known(const plugin& from, const plugin_item& item, const policy_limits& limits) {
-  const auto* options = static_cast<const std::vector<policy_option>*>(item.about.get());
-  const auto make = [item, limit = limits.decision](const policy_options& given) -> std::unique_ptr<policy> {
-    std::unique_ptr<policy> made{static_cast<policy*>(item.make(&given))};
-    if (!made) {
-      throw fault_error(fault_code::bad_input, fmt::format("policy \"{}\": its plug-in has made none", item.name));
-    }
-    return std::make_unique<limited_policy>(std::move(made), item.name, limit);
-  };
-  return {.entry = {item.name, item.help, options == nullptr ? std::vector<policy_option>{} : *options, make},
-          .plugin = from.file};
+  known_policy k{.entry = {item.name, item.help, {}, nullptr}, .plugin = from.file};
+  if (const auto* options = static_cast<const std::vector<policy_option>*>(item.about.get())) {
+    k.entry.options = *options;
+  }
+  if (item.kind == plugin_kind::policy_by_actor) {
+    k.make_actor = [item](const policy_options& given) { return make_source(item, given); };
+  } else {
+    k.entry.make = [item, limit = limits.decision](const policy_options& given) {
+      return std::make_unique<limited_policy>(make<policy>(item, given), item.name, limit);
+    };
+  }
+  return k;
 }
 
 struct plugin_name {
@@ -61,7 +81,7 @@ void policy_shelf::load(const fs::path& file) {
     return;
   }
   if (std::ranges::none_of(*added.items, is_used)) {
-    refuse(added.file, fmt::format("it offers {}, which this Hydra does not take from plug-ins; it takes policies",
+    refuse(added.file, fmt::format("it offers {}, which this Hydra does not take from plug-ins; it takes policies and policy actors",
                                    added.describe()));
   }
   const auto before = policies_.size();

@@ -1,7 +1,9 @@
 #include "actors/session.hpp"
 
+#include "actors/policy/advised_policy.hpp"
 #include "actors/policy/one_at_a_time.hpp"
 #include "actors/identity.hpp"
+#include "actors/policy_actor.hpp"
 #include "actors/policy_shelf.hpp"
 #include "actors/prepared_model.hpp"
 #include "actors/report_builder.hpp"
@@ -73,7 +75,8 @@ struct session::state {
   std::shared_ptr<spdlog::logger> log;
   policy_shelf policies;
   std::unique_ptr<policy> chosen;
-  std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last one chosen by name
+  adviser_setup adviser;                                  ///< of a policy actor, which `chosen` asks
+  std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last one that was chosen by name and is no actor
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
   std::vector<step_callback> callbacks;
@@ -96,6 +99,7 @@ struct session::state {
   interrupt_line interrupts;
 
   void use_policy(const std::string& which, std::map<std::string, double> values);
+  void use_actor(std::shared_ptr<const policy_actor_source> source);
   void require_unplanned(const std::string& what) const;
   void make_devices();
   std::vector<device_snapshot> retire_devices() { return retire(devices, *log, options.stop_limit); }
@@ -140,16 +144,34 @@ void session::use_policy(const std::string& which, std::map<std::string, double>
   state_->use_policy(which, std::move(options));
 }
 
-void session::state::use_policy(const std::string& which, std::map<std::string, double> values) {
-  const auto& entry = policies.find(which).entry;
-  const auto given = complete({options.seed, std::move(values)}, entry.options, entry.name);
-  make_chosen = [make = entry.make, given] { return make(given); };
-  chosen = make_chosen();
+void session::use_policy(std::unique_ptr<policy> p) {
+  state_->chosen = std::move(p);
+  state_->adviser = {};
+}
+
+void session::use_policy(policy_actor_source source) {
+  state_->use_actor(std::make_shared<policy_actor_source>(std::move(source)));
 }
 
 void session::load_plugin(const std::filesystem::path& file) { state_->policies.load(file); }
 
-void session::use_policy(std::unique_ptr<policy> p) { state_->chosen = std::move(p); }
+void session::state::use_policy(const std::string& which, std::map<std::string, double> values) {
+  const auto& known = policies.find(which);
+  const auto given = complete({options.seed, std::move(values)}, known.entry.options, known.entry.name);
+  if (known.make_actor) {
+    use_actor(known.make_actor(given));
+    return;
+  }
+  make_chosen = [make = known.entry.make, given] { return make(given); };
+  chosen = make_chosen();
+  adviser = {};
+}
+
+void session::state::use_actor(std::shared_ptr<const policy_actor_source> source) {
+  auto asks = std::make_unique<advised_policy>(source->name);
+  adviser = {.source = std::move(source), .asks = asks.get(), .limit = options.policies.advice};
+  chosen = std::move(asks);
+}
 
 model_id session::add_model(model_description model) {
   validate(model);
@@ -378,6 +400,7 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.devices = device_pointers();
   setup.models = models;
   setup.chosen = sharp(std::move(chosen));
+  setup.adviser = adviser;
   setup.pipeline = pipeline();
   setup.callbacks = callbacks;
   setup.progress = progress;

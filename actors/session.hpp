@@ -25,6 +25,8 @@
 
 namespace hydra {
 
+struct policy_actor_source;
+
 /// Measurements with parts of the system switched off; all results stay the same.
 struct ablation_options {
   bool double_buffer = true;     ///< false: nothing is staged while a unit computes
@@ -102,6 +104,8 @@ class session {
   void use_policy(const std::string& which, std::map<std::string, double> options = {});
   /// An object of one's own. It is trusted: no limit holds for it.
   void use_policy(std::unique_ptr<policy> p);
+  /// An actor (<hydra/policy_actor.hpp>) that is started with the run, or one that runs already.
+  void use_policy(policy_actor_source source);
 
   /// Makes what a plug-in offers known by name. It is never unloaded. Throws fault_error{bad_input} naming the file.
   void load_plugin(const std::filesystem::path& file);
@@ -124,7 +128,7 @@ class session {
   const std::vector<device_info>& devices();
 
   /// What the plan is expected to take: the actors of the run in virtual time, with the pilot's times. A policy given as
-  /// an object is stood in for by the one chosen by name before, or the default. Before run().
+  /// an object, or an actor, is stood in for by the one chosen by name before, or the default. Before run().
   forecast predict();
 
   /// Trains everything. Throws before anything has started (bad_input, does_not_fit); afterwards faults are in the

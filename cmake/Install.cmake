@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_RPATH "${HYDRA_TORCH_FOLDER}/lib")
 
 # <hydra/hydra.hpp> is the public interface, in the build tree as well as installed; the others are for plug-ins.
-foreach(_header hydra plugin)
+foreach(_header hydra plugin policy_actor)
   file(CONFIGURE OUTPUT include/hydra/${_header}.hpp CONTENT "#pragma once\n\n#include \"actors/${_header}.hpp\"\n")
 endforeach()
 include(Interfaces)

@@ -100,7 +100,7 @@ std::string to_string(plugin_kind kind) {
   switch (kind) {
     case plugin_kind::policy:
       return "policy";
-    case plugin_kind::policy_actor:
+    case plugin_kind::policy_by_actor:
       return "policy actor";
     case plugin_kind::controller:
       return "controller";

@@ -55,7 +55,7 @@ TEST_CASE("a plug-in's policy is made with its options and decides", "[plugin]")
 
 TEST_CASE("a plug-in without a use, and a name that is taken, are refused and leave nothing behind", "[plugin]") {
   policy_shelf shelf;
-  CHECK_THROWS_WITH(shelf.load(test_plugin("only_a_layer")), Contains("layer \"gated\"") && Contains("it takes policies"));
+  CHECK_THROWS_WITH(shelf.load(test_plugin("only_a_layer")), Contains("layer \"gated\"") && Contains("it takes policies and policy actors"));
   shelf.load(test_plugin("same_name"));
   CHECK_THROWS_WITH(shelf.load(test_plugin("two_policies")), Contains("first-candidate") && Contains("same_name.so"));
   CHECK(shelf.all().size() == built_in_policies().size() + 1);
