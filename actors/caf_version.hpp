@@ -8,6 +8,27 @@
 #include <caf/typed_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <optional>
+#include <utility>
+
+namespace caf {
+
+/// CAF 0.17 knows its own optional only. Found through the inspector's namespace.
+template <class Inspector, class T>
+typename Inspector::result_type inspect(Inspector& f, std::optional<T>& x) {
+  bool there = x.has_value();
+  T value = x.value_or(T{});
+  if constexpr (Inspector::writes_state) {
+    auto error = f(there, value);
+    x = there ? std::optional<T>{std::move(value)} : std::nullopt;
+    return error;
+  } else {
+    return f(there, value);
+  }
+}
+
+}  // namespace caf
+
 namespace hydra {
 
 /// Sends without a sender: from completion callbacks, which run on foreign threads, and from set-up code.

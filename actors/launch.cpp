@@ -1,3 +1,4 @@
+#include "actors/policy_actor.hpp"
 #include "actors/spawn.hpp"
 
 #include <utility>
@@ -18,6 +19,18 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
   r.supervisor = supervisor;
   r.sink = std::move(sink);
   return r;
+}
+
+adviser start_adviser(caf::actor_system& system, const adviser_setup& setup) {
+  if (!setup.source) {
+    return {};
+  }
+  adviser a{.actor = setup.source->start(system), .asks = setup.asks, .limit = setup.limit,
+            .outlives_run = setup.source->outlives_run};
+  if (!a.actor) {
+    throw fault_error(fault_code::bad_input, "policy " + setup.source->name + ": there is no actor to ask");
+  }
+  return a;
 }
 
 void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {
@@ -62,11 +75,13 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
 }  // namespace
 
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
+  auto advice = start_adviser(system, setup.adviser);  // first: it may be refused
   crew_assembled crew;
   crew.supervisor = spawn_supervisor(system, setup.services, setup.callback_limit);
   crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
   crew.scheduler =
-      spawn_scheduler(system, setup.services, {std::move(setup.chosen), setup.watch, crew.reporter, crew.supervisor});
+      spawn_scheduler(system, setup.services, {std::move(setup.chosen), std::move(advice), setup.watch,
+                                                       crew.reporter, crew.supervisor});
   crew.optimizer = spawn_optimizer(system, setup.services);
   crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);

@@ -8,7 +8,9 @@
 //                                                  one that holds its predecessor
 //  2 device_freed     DEVICE -> SCHEDULER          at each START of a unit: the staging slot is empty again (one credit; so
 //                                                  it is when a staged unit fails); without credit when it falls idle
-//    choose           inside SCHEDULER             the policy is asked for every device with credit
+//    choose           inside SCHEDULER             the policy is asked for every device with credit. A policy actor is
+//                                                  asked by message: advice_wanted SCHEDULER -> POLICY ACTOR,
+//                                                  policy_advised POLICY ACTOR -> SCHEDULER (actors/advice.hpp)
 //  3 prefetch_shard   SCHEDULER -> DEVICE          stage this unit;  unit_placed SCHEDULER -> MODEL TASK: it is staged there
 //  4 execute_shard    MODEL TASK -> DEVICE         the dataflow token, sent at once: the unit names its inputs, which
 //                                                  need not exist yet. 3 and 4 have different senders: either may be first
@@ -41,6 +43,7 @@
 // (controller_silent MODEL TASK -> SUPERVISOR) is done without: controller_lost SUPERVISOR -> MODEL TASK. Everything is
 // one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
 
+#include "actors/advice.hpp"
 #include "actors/caf_version.hpp"
 #include "actors/events.hpp"
 #include "actors/visit_times.hpp"
@@ -123,6 +126,7 @@ struct state_told;
 struct check_progress;
 struct check_devices;
 struct check_controller;
+struct check_policy;
 struct shut_down;
 
 // -- interfaces ---------------------------------------------------------------------------------------------------------
@@ -159,7 +163,8 @@ using optimizer_actor = caf::typed_actor<
 using scheduler_actor = caf::typed_actor<
     caf::reacts_to<device_added>, caf::reacts_to<model_added>, caf::reacts_to<model_left>, caf::reacts_to<unit_ready>,
     caf::reacts_to<device_freed>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_failed>,
-    caf::reacts_to<device_lost>, caf::reacts_to<check_devices>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<device_lost>, caf::reacts_to<policy_advised>, caf::reacts_to<check_policy>,
+    caf::reacts_to<check_devices>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// DATA: reads batches, off the cooperative threads.
 using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<shut_down>>;
@@ -522,6 +527,8 @@ struct scheduler_retired {
   duration mean{};                 ///< wall time of a decision round
   duration p99{};
   std::optional<time_point> first_placement;
+  std::vector<std::string> replacements;   ///< of policies that failed or did not work, a line each
+  std::uint64_t dropped_advice = 0;        ///< answers of a policy actor that named no candidate
 };
 
 struct memory_retired {
@@ -552,6 +559,9 @@ struct device_given_up {
 
 /// The scheduler's own clock, while a device holds units: do all give signs of life?
 struct check_devices {};
+
+/// The scheduler's own clock, while a policy actor owes it an answer.
+struct check_policy {};
 
 /// A task's own clock, while it waits: has its step been acknowledged?
 struct check_controller {};

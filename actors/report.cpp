@@ -156,7 +156,8 @@ std::string completion_line(const report& r) {
 std::string closing_lines(const report& r) {
   return fmt::format("host {} / {}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
                      to_string(r.optimizer_busy)) +
-         fmt::format("policy {}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy, r.decisions,
+         fmt::format("policy {}{}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy,
+                     r.replaced > 0 ? fmt::format(" (replaced {} that failed)", r.replaced) : "", r.decisions,
                      microseconds(r.decision_mean), microseconds(r.decision_p99)) +
          completion_line(r) + to_line(r.limits) +
          fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
@@ -268,8 +269,10 @@ json json_of(const model_report& m) {
 }
 
 json json_of_scheduling(const report& r) {
-  return {
-      {"decisions", r.decisions}, {"mean_us", microseconds(r.decision_mean)}, {"p99_us", microseconds(r.decision_p99)}};
+  return {{"decisions", r.decisions},
+          {"mean_us", microseconds(r.decision_mean)},
+          {"p99_us", microseconds(r.decision_p99)},
+          {"replaced", r.replaced}};
 }
 
 json json_of_host(const report& r) {

@@ -80,6 +80,7 @@ struct report {
   std::uint64_t decisions = 0;
   duration decision_mean{};
   duration decision_p99{};
+  std::uint32_t replaced = 0;         ///< policies that failed or did not work; `notes` says why
   std::vector<device_report> devices;
   std::vector<model_report> models;   ///< workload order
   byte_count host_peak;

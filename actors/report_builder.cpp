@@ -130,6 +130,12 @@ report build_report(const finished_run& run) {
   r.decisions = record.decisions;
   r.decision_mean = record.decision_mean;
   r.decision_p99 = record.decision_p99;
+  r.replaced = static_cast<std::uint32_t>(record.replacements.size());
+  r.notes = record.replacements;
+  if (record.dropped_advice > 0) {
+    r.notes.push_back(fmt::format("the policy actor advised {} times what was no candidate; it was asked again",
+                                  record.dropped_advice));
+  }
   r.optimizer_busy = record.optimizer_busy;
   if (record.first_prefetch && record.last_update) {
     r.makespan = *record.last_update - *record.first_prefetch;

@@ -58,11 +58,22 @@ struct run_services {
   executor* update_executor = nullptr;
 };
 
+struct policy_actor_source;
+class advised_policy;
+
+/// A policy actor, and the object in run_setup::chosen that asks it. None: both are null.
+struct adviser_setup {
+  std::shared_ptr<const policy_actor_source> source;
+  advised_policy* asks = nullptr;
+  duration limit{};                      ///< until it has answered a question
+};
+
 struct run_setup {
   run_services services;
   std::vector<device*> devices;
   std::vector<model_entry> models;       ///< position = model id
   std::unique_ptr<policy> chosen;
+  adviser_setup adviser;
   pipeline_options pipeline;
   std::vector<step_callback> callbacks;
   progress_printer* progress = nullptr;  ///< may be null
@@ -101,6 +112,8 @@ struct run_record {
   std::uint64_t decisions = 0;
   duration decision_mean{};
   duration decision_p99{};
+  std::vector<std::string> replacements; ///< of policies that failed or did not work, a line each
+  std::uint64_t dropped_advice = 0;      ///< answers of a policy actor that named no candidate
   duration optimizer_busy{};
   int optimizer_workers = 1;
   time_point began{};                    ///< the run

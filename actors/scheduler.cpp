@@ -1,4 +1,5 @@
 #include "actors/guarded.hpp"
+#include "actors/policy/advised_policy.hpp"
 #include "actors/policy/books.hpp"
 #include "actors/policy/catalog.hpp"
 #include "actors/policy/device_health.hpp"
@@ -26,6 +27,7 @@ class scheduler final : public scheduler_actor::base {
   scheduler(caf::actor_config& config, run_services services, scheduler_setup setup)
       : super(config),
         books_(std::move(setup.chosen)),
+        advice_(std::move(setup.advice)),
         watch_(setup.watch),
         watches_(setup.watch.minimum > duration{}),
         services_(std::move(services)),
@@ -36,15 +38,18 @@ class scheduler final : public scheduler_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
+    listen_to_adviser();
     return {guarded(this, &scheduler::on_device_added),   guarded(this, &scheduler::on_model_added),
             guarded(this, &scheduler::on_model_left),     guarded(this, &scheduler::on_unit_ready),
             guarded(this, &scheduler::on_device_freed),   guarded(this, &scheduler::on_shard_completed),
             guarded(this, &scheduler::on_shard_failed),   guarded(this, &scheduler::on_device_lost),
+            guarded(this, &scheduler::on_policy_advised), guarded(this, &scheduler::on_check_policy),
             guarded(this, &scheduler::on_check_devices),  guarded(this, &scheduler::on_tell_state),
             guarded(this, &scheduler::on_shut_down)};
   }
 
   void on_exit() override {
+    dismiss_adviser();
     devices_.clear();
     tasks_.clear();
     reporter_ = nullptr;
@@ -118,6 +123,63 @@ class scheduler final : public scheduler_actor::base {
     place();
   }
 
+  // -- a policy that is an actor -----------------------------------------------------------------------------------------
+
+  void listen_to_adviser() {
+    if (!advice_.actor) {
+      return;
+    }
+    set_down_handler([this](const caf::down_msg&) { on_adviser_down(); });
+    monitor(advice_.actor);
+    advice_.asks->connect([this](const advice_question& q) {
+      send(advice_.actor, advice_wanted{q.request, q.device, q.candidates, q.devices, q.models, q.now, this});
+    });
+  }
+
+  void on_adviser_down() {
+    if (advice_.asks != nullptr) {
+      replace_policy("is gone: its actor has died or cannot be reached any more");
+      place();
+    }
+  }
+
+  void on_policy_advised(const policy_advised& m) {
+    if (advice_.asks != nullptr) {
+      advice_.asks->advised(m.request, m.device, m.choice);
+      place();
+    }
+  }
+
+  void on_check_policy(const check_policy&) {
+    awaiting_ = false;
+    const auto since = advice_.asks == nullptr ? std::nullopt : advice_.asks->waiting_since();
+    if (since && clock().now() - *since >= advice_.limit) {
+      replace_policy("has not answered for " + to_string(advice_.limit));
+    }
+    place();
+  }
+
+  void await_advice() {
+    const auto since = awaiting_ || advice_.asks == nullptr ? std::nullopt : advice_.asks->waiting_since();
+    if (since) {
+      awaiting_ = true;
+      delayed_send(this, *since + advice_.limit - clock().now(), check_policy{});
+    }
+  }
+
+  /// Nothing it says matters any more.
+  void dismiss_adviser() {
+    if (advice_.asks != nullptr) {
+      dropped_advice_ += advice_.asks->dropped();
+    }
+    if (advice_.actor && !advice_.outlives_run) {
+      end_actor(advice_.actor);
+    }
+    advice_ = {};
+  }
+
+  // -- devices that fall silent --------------------------------------------------------------------------------------------
+
   void on_check_devices(const check_devices&) {
     looking_ = false;
     if (const auto found = watch_.look(books_.loads(), clock().now())) {
@@ -129,6 +191,7 @@ class scheduler final : public scheduler_actor::base {
   void on_tell_state(const tell_state& m) { send(m.to, state_told{actor_name, books_.describe()}); }
 
   void on_shut_down(const shut_down&) {
+    dismiss_adviser();
     report();
     quit();
   }
@@ -168,11 +231,12 @@ class scheduler final : public scheduler_actor::base {
 
   void place() {
     dispatch(decide());
-    if (books_.starved() && all_announced()) {
+    if (books_.starved() && all_announced() && !books_.chosen().pending()) {
       replace_policy("stays silent although units are ready and nothing is under way");
       dispatch(decide());
     }
     keep_watch();
+    await_advice();
   }
 
   void dispatch(const std::vector<placement>& placements) {
@@ -203,15 +267,22 @@ class scheduler final : public scheduler_actor::base {
   /// A model that is neither announced nor in flight waits for its optimizer or its data: then silence is legal.
   bool all_announced() const { return books_.ready_count() == live_models_.size(); }
 
+  /// A policy of ours is expected to work: there it is an error of Hydra, which is said.
   void replace_policy(const std::string& reason) {
-    services_.log->warn("scheduler replaces policy {} by sharded-lrtf: it {}", books_.chosen().name(), reason);
+    const auto name = books_.chosen().name();
+    const auto ours = std::ranges::count(built_in_policies(), name, &policy_entry::name) > 0;
+    const auto text = "policy " + name + " was replaced by sharded-lrtf: it " + reason +
+                      (ours ? " (it is built in: this is an error of Hydra; please report it)" : "");
+    services_.log->warn("scheduler: {}", text);
+    replacements_.push_back(text);
+    dismiss_adviser();
     books_.replace_policy(make_policy("sharded-lrtf", 0));
   }
 
   void report() {
     std::ranges::sort(decision_times_);
     scheduler_retired end{.policy = books_.chosen().name(), .decisions = books_.decisions(), .mean = {}, .p99 = {},
-                          .first_placement = first_placement_};
+                          .first_placement = first_placement_, .replacements = replacements_, .dropped_advice = dropped_advice_};
     if (!decision_times_.empty()) {
       duration sum{};
       for (const auto d : decision_times_) {
@@ -224,6 +295,9 @@ class scheduler final : public scheduler_actor::base {
   }
 
   books books_;
+  adviser advice_;                   ///< null once it is replaced
+  bool awaiting_ = false;            ///< a check_policy is under way
+  std::uint64_t dropped_advice_ = 0;
   device_health health_;
   device_watch watch_;
   bool watches_;
@@ -235,6 +309,7 @@ class scheduler final : public scheduler_actor::base {
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> live_models_;
   std::vector<duration> decision_times_;
+  std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;
 };
 

@@ -1,8 +1,10 @@
 #include "actors/session.hpp"
 
-#include "actors/policy/catalog.hpp"
+#include "actors/policy/advised_policy.hpp"
 #include "actors/policy/one_at_a_time.hpp"
 #include "actors/identity.hpp"
+#include "actors/policy_actor.hpp"
+#include "actors/policy_shelf.hpp"
 #include "actors/prepared_model.hpp"
 #include "actors/report_builder.hpp"
 #include "actors/resumption.hpp"
@@ -64,13 +66,17 @@ struct session::state {
   };
 
   explicit state(session_options o)
-      : options(std::move(o)), log(make_logger(options.log)), chosen(make_policy("sharded-lrtf", options.seed)) {}
+      : options(std::move(o)), log(make_logger(options.log)), policies(options.policies) {
+    use_policy("sharded-lrtf", {});
+  }
   ~state() { retire_devices(); }  // of a pilot or a run that threw
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
+  policy_shelf policies;
   std::unique_ptr<policy> chosen;
-  std::string policy_name = "sharded-lrtf";   ///< the last one chosen by name
+  adviser_setup adviser;                                  ///< of a policy actor, which `chosen` asks
+  std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last one that was chosen by name and is no actor
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
   std::vector<step_callback> callbacks;
@@ -92,6 +98,10 @@ struct session::state {
   bool has_run = false;
   interrupt_line interrupts;
 
+  void use_policy(const std::string& which, std::map<std::string, double> values);
+  void use_actor(std::shared_ptr<const policy_actor_source> source);
+  std::unique_ptr<policy> make_named(const std::string& which);
+  std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies_to_try, const workload_plan& planned);
   void require_unplanned(const std::string& what) const;
   void make_devices();
   std::vector<device_snapshot> retire_devices() { return retire(devices, *log, options.stop_limit); }
@@ -132,12 +142,38 @@ void session::add_device(std::string kind, device_factory factory) {
   state_->device_entries.push_back({std::move(kind), std::move(factory)});
 }
 
-void session::use_policy(const std::string& name) {
-  state_->chosen = make_policy(name, state_->options.seed);
-  state_->policy_name = name;
+void session::use_policy(const std::string& which, std::map<std::string, double> options) {
+  state_->use_policy(which, std::move(options));
 }
 
-void session::use_policy(std::unique_ptr<policy> p) { state_->chosen = std::move(p); }
+void session::use_policy(std::unique_ptr<policy> p) {
+  state_->chosen = std::move(p);
+  state_->adviser = {};
+}
+
+void session::use_policy(policy_actor_source source) {
+  state_->use_actor(std::make_shared<policy_actor_source>(std::move(source)));
+}
+
+void session::load_plugin(const std::filesystem::path& file) { state_->policies.load(file); }
+
+void session::state::use_policy(const std::string& which, std::map<std::string, double> values) {
+  const auto& known = policies.find(which);
+  const auto given = complete({options.seed, std::move(values)}, known.entry.options, known.entry.name);
+  if (known.make_actor) {
+    use_actor(known.make_actor(given));
+    return;
+  }
+  make_chosen = [make = known.entry.make, given] { return make(given); };
+  chosen = make_chosen();
+  adviser = {};
+}
+
+void session::state::use_actor(std::shared_ptr<const policy_actor_source> source) {
+  auto asks = std::make_unique<advised_policy>(source->name);
+  adviser = {.source = std::move(source), .asks = asks.get(), .limit = options.policies.advice};
+  chosen = std::move(asks);
+}
 
 model_id session::add_model(model_description model) {
   validate(model);
@@ -288,26 +324,42 @@ const std::vector<device_info>& session::devices() {
   return state_->machines;
 }
 
-forecast session::predict() { return predict(std::vector{state_->policy_name}).front(); }
+forecast session::predict() {
+  std::vector<std::unique_ptr<policy>> one;
+  one.push_back(state_->make_chosen());
+  return state_->forecasts(std::move(one), plan()).front();
+}
 
 std::vector<forecast> session::predict(const std::vector<std::string>& policies) {
-  const auto& s = *state_;
   std::vector<std::unique_ptr<policy>> chosen;
   for (const auto& name : policies) {
-    chosen.push_back(s.sharp(make_policy(name, s.options.seed)));
+    chosen.push_back(state_->make_named(name));
   }
-  plan();
-  const auto machines = state_->measured_machines();
-  std::vector<sharded_model_ptr> models;
-  for (std::size_t i = 0; i < s.descriptions.size(); ++i) {
-    models.push_back(s.cut_model(i));
+  return state_->forecasts(std::move(chosen), plan());
+}
+
+std::unique_ptr<policy> session::state::make_named(const std::string& which) {
+  const auto& known = policies.find(which);
+  if (known.make_actor) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("policy {} is an actor, which keeps its own time: it cannot be simulated", which));
   }
-  std::vector<forecast> forecasts;
-  for (auto& p : chosen) {
-    forecasts.push_back(hydra::predict({.devices = machines, .models = models, .chosen = std::move(p),
-                                        .pipeline = s.pipeline(), .optimizer_workers = s.optimizer_threads()}));
+  return known.entry.make(complete({options.seed, {}}, known.entry.options, known.entry.name));
+}
+
+/// One measurement of the links for all.
+std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies_to_try, const workload_plan&) {
+  const auto infos = measured_machines();
+  std::vector<sharded_model_ptr> cut;
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    cut.push_back(cut_model(i));
   }
-  return forecasts;
+  std::vector<forecast> all;
+  for (auto& p : policies_to_try) {
+    all.push_back(hydra::predict({.devices = infos, .models = cut, .chosen = sharp(std::move(p)),
+                                  .pipeline = pipeline(), .optimizer_workers = optimizer_threads()}));
+  }
+  return all;
 }
 
 // -- the run --------------------------------------------------------------------------------------------------------------
@@ -376,6 +428,7 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.devices = device_pointers();
   setup.models = models;
   setup.chosen = sharp(std::move(chosen));
+  setup.adviser = adviser;
   setup.pipeline = pipeline();
   setup.callbacks = callbacks;
   setup.progress = progress;

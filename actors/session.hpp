@@ -4,6 +4,7 @@
 #include "actors/events.hpp"
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
+#include "actors/policy/policy_limits.hpp"
 #include "actors/report.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "models/catalog.hpp"
@@ -16,12 +17,15 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace hydra {
+
+struct policy_actor_source;
 
 /// Measurements with parts of the system switched off; all results stay the same.
 struct ablation_options {
@@ -50,6 +54,7 @@ struct session_options {
   checkpoint_options checkpoint{};
   bool resume = false;                ///< go on from the newest checkpoints under `output`, where there are any
   duration stall_limit = std::chrono::minutes(10);  ///< a run without any progress for so long ends with a fault
+  policy_limits policies{};           ///< when a policy of a plug-in or a policy actor is replaced
   watch_limits watch{};               ///< when a device that gives no sign of life counts as lost
   duration stop_limit = std::chrono::seconds(10);   ///< at the end a device that still computes is awaited no longer
 };
@@ -93,9 +98,17 @@ class session {
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
 
-  /// A built-in policy by name (throws fault_error{bad_input} naming the nearest), or an object.
-  void use_policy(const std::string& name);
+  /// A policy by name: built in, of a plug-in that is loaded, or "path/libx.so", or "path/libx.so:name" where it offers
+  /// several. `options` by name; the others have their standard values. Throws fault_error{bad_input} naming the nearest
+  /// policy or option, or what is wrong with the plug-in.
+  void use_policy(const std::string& which, std::map<std::string, double> options = {});
+  /// An object of one's own. It is trusted: no limit holds for it.
   void use_policy(std::unique_ptr<policy> p);
+  /// An actor (<hydra/policy_actor.hpp>) that is started with the run, or one that runs already.
+  void use_policy(policy_actor_source source);
+
+  /// Makes what a plug-in offers known by name. It is never unloaded. Throws fault_error{bad_input} naming the file.
+  void load_plugin(const std::filesystem::path& file);
 
   /// Throws fault_error{bad_input} for impossible values, naming model and key.
   model_id add_model(model_description model);
@@ -115,7 +128,7 @@ class session {
   const std::vector<device_info>& devices();
 
   /// What the plan is expected to take: the actors of the run in virtual time, with the pilot's times. A policy given as
-  /// an object is stood in for by the one chosen by name before, or the default. Before run().
+  /// an object, or an actor, is stood in for by the one chosen by name before, or the default. Before run().
   forecast predict();
 
   /// The same of policies by name: one pilot and one measurement of the links for all. Throws fault_error{bad_input} for

@@ -11,8 +11,17 @@
 
 namespace hydra {
 
+/// A policy actor that runs. Null: the policy decides itself.
+struct adviser {
+  policy_actor actor;
+  advised_policy* asks = nullptr;        ///< owned by the policy of the scheduler
+  duration limit{};
+  bool outlives_run = false;
+};
+
 struct scheduler_setup {
   std::unique_ptr<policy> chosen;
+  adviser advice;
   watch_limits watch;
   reporter_actor reporter;
   supervisor_actor supervisor;

@@ -1,6 +1,6 @@
 #pragma once
-// What CAF must know about the messages of protocol.hpp (included at its end). All of them stay in the process: they
-// carry handles of local actors, code or memory. Devices on other machines will speak an interface of their own, whose
+// What CAF must know about the messages of protocol.hpp (included at its end). All of them, but for advice.hpp's, stay in
+// the process: they carry handles of local actors, code or memory. Devices on other machines will speak an interface of their own, whose
 // messages are serialised; a local-only type sent to a remote actor would arrive as a default value without any error.
 
 #include "actors/protocol.hpp"
@@ -62,4 +62,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::state_told)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_progress)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_devices)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_controller)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_policy)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shut_down)

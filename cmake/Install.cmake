@@ -3,8 +3,11 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_RPATH "${HYDRA_TORCH_FOLDER}/lib")
 
-# <hydra/hydra.hpp> is the public interface, in the build tree as well as installed.
-file(CONFIGURE OUTPUT include/hydra/hydra.hpp CONTENT "#pragma once\n\n#include \"actors/hydra.hpp\"\n")
+# <hydra/hydra.hpp> is the public interface, in the build tree as well as installed; the others are for plug-ins.
+foreach(_header hydra plugin policy_actor)
+  file(CONFIGURE OUTPUT include/hydra/${_header}.hpp CONTENT "#pragma once\n\n#include \"actors/${_header}.hpp\"\n")
+endforeach()
+include(Interfaces)
 configure_file(cmake/version.hpp.in include/hydra/version.hpp @ONLY)
 
 get_property(_libraries GLOBAL PROPERTY HYDRA_LIBRARIES)
@@ -12,9 +15,19 @@ add_library(hydra_everything INTERFACE)
 add_library(hydra::hydra ALIAS hydra_everything)
 set_target_properties(hydra_everything PROPERTIES EXPORT_NAME hydra)
 target_link_libraries(hydra_everything INTERFACE hydra_actors)
+target_link_options(hydra_everything INTERFACE -rdynamic)  # plug-ins find in the program what is not in a header
+
+# What a plug-in links: headers only. Torch and CAF are there for those that use them, too (hydra::torch, CAF::core).
+add_library(hydra_plugin INTERFACE)
+add_library(hydra::plugin ALIAS hydra_plugin)
+set_target_properties(hydra_plugin PROPERTIES EXPORT_NAME plugin)
+target_compile_features(hydra_plugin INTERFACE cxx_std_20)
+target_include_directories(hydra_plugin INTERFACE
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
+  "$<INSTALL_INTERFACE:include>" "$<INSTALL_INTERFACE:include/hydra>")
 
 set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/Hydra")
-install(TARGETS ${_libraries} hydra_everything EXPORT HydraTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS ${_libraries} hydra_everything hydra_plugin EXPORT HydraTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT HydraTargets NAMESPACE hydra:: DESTINATION "${_package}")
 install(DIRECTORY runtime models partition actors DESTINATION include/hydra FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY "${PROJECT_BINARY_DIR}/include/hydra" DESTINATION include)

@@ -1,6 +1,6 @@
 #pragma once
 // runtime/ answers: where do bytes live and how do they move? Devices, tickets, queues, budgets, the host arena, the
-// block cache, folders that outlive crashes, trace, log, faults. It may use Torch, TBB, spdlog and OpenSSL, CUDA
+// block cache, folders that outlive crashes, plug-ins, trace, log, faults. It may use Torch, TBB, spdlog and OpenSSL, CUDA
 // only in the plug-in runtime/cuda/. It must not know models or actors: a new device type is written from device.hpp
 // alone.
 //

@@ -25,6 +25,7 @@ class one_at_a_time final : public policy {
     return inside_->choose(device, candidates.first(1), view);
   }
 
+  bool pending() const override { return inside_->pending(); }
   void model_left(model_id model) override { inside_->model_left(model); }
   void unit_avoids(model_id model, device_id device) override { inside_->unit_avoids(model, device); }
   void device_left(device_id device) override { inside_->device_left(device); }

@@ -142,6 +142,7 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
     }
   }
   run.chosen = std::move(setup.chosen);
+  run.adviser = setup.adviser;
   run.pipeline = setup.pipeline;
   run.callbacks = std::move(setup.callbacks);
   run.checkpoints = setup.checkpoints;

@@ -58,6 +58,7 @@ struct simulation_setup {
   std::vector<simulated_model> models;
   std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not looked at
   std::unique_ptr<policy> chosen;
+  adviser_setup adviser{};           ///< of a policy actor that `chosen` asks
   pipeline_options pipeline;
   int optimizer_workers = 1;
   byte_count host_memory{std::uint64_t{1} << 50};

@@ -1,27 +1,44 @@
 #include "apps/commands/policies.hpp"
 
-#include "actors/policy/catalog.hpp"
+#include "actors/policy_shelf.hpp"
 #include "apps/workload/run_keys.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
 namespace {
 
-int list_policies() {
+void print_options(const policy_entry& p, std::size_t width) {
+  for (const policy_option& o : p.options)
+    fmt::print("{:<{}}    {} = {} ({} to {}): {}\n", "", width, o.name, o.standard, o.least, o.most, o.help);
+}
+
+int list_policies(const std::vector<std::string>& plugins) {
+  policy_shelf shelf;
+  for (const std::string& file : plugins) shelf.load(file);
   std::size_t width = 0;
-  for (const policy_entry& p : built_in_policies()) width = std::max(width, p.name.size());
+  for (const known_policy& p : shelf.all()) width = std::max(width, p.entry.name.size());
   const std::string standard = run_rules().find("policy")->fallback;
-  for (const policy_entry& p : built_in_policies())
-    fmt::print("{:<{}}  {}{}\n", p.name, width, p.help, p.name == standard ? " (default)" : "");
+  for (const known_policy& p : shelf.all()) {
+    fmt::print("{:<{}}  {}{}{}\n", p.entry.name, width, p.entry.help, p.entry.name == standard ? " (default)" : "",
+               p.plugin.empty() ? "" : fmt::format(" ({})", p.plugin.filename().string()));
+    print_options(p.entry, width);
+  }
   return 0;
 }
 
 }  // namespace
 
-command_action declare_policies(CLI::App&) { return list_policies; }
+command_action declare_policies(CLI::App& app) {
+  auto plugins = std::make_shared<std::vector<std::string>>();
+  app.add_option("--plugin", *plugins, "lists its policies, too; may be given several times");
+  return [plugins] { return list_policies(*plugins); };
+}
 
 }  // namespace hydra::apps

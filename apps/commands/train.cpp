@@ -113,7 +113,7 @@ command_action declare_train(CLI::App& app) {
   app.add_option("workload", o->file, "workload file (TOML)")->required();
   app.add_option("--output", o->output,
                  "run folder, must not exist unless resumed (default: [run] output, else runs/<name>)");
-  app.add_option("--policy", o->policy, "scheduling policy instead of the file's");
+  app.add_option("--policy", o->policy, "scheduling policy instead of the file's: a name, or the path of a plug-in");
   add_set_option(app, o->set);
   app.add_flag("--resume", o->resume,
                "goes on in the run folder; device, host, policy, cuts, checkpoint and ablation may have changed");

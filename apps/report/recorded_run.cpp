@@ -172,6 +172,7 @@ void read_scheduling(const json& j, report& r) {
   read(j, "decisions", r.decisions);
   read(j, "mean_us", mean);
   read(j, "p99_us", p99);
+  read(j, "replaced", r.replaced);
   r.decision_mean = duration{std::llround(mean * 1e3)};
   r.decision_p99 = duration{std::llround(p99 * 1e3)};
 }

@@ -82,7 +82,8 @@ void add_model(session& into, const model_entry& m, opened_data& data, opened_pl
 void assemble(session& into, const workload& from) {
   for (const device_entry& d : from.devices)
     located(d.keys.where, "device", [&] { d.kind->add(into, d.count, std::get<value_table>(d.keys.content)); });
-  into.use_policy(from.policy);
+  for (const plugin_file& p : from.plugins) located(p.where, "run.plugins", [&] { into.load_plugin(p.file); });
+  located(from.policy.where, "run.policy", [&] { into.use_policy(from.policy.which, from.policy.options); });
   opened_data data{from};
   opened_plans plans;
   for (const model_entry& m : from.models) add_model(into, m, data, plans);

@@ -41,6 +41,17 @@ void check_text_list(const value_site& site) {
   if (!list || !std::ranges::all_of(*list, [](const value& v) { return is_some_text(&v); })) site.refuse_value();
 }
 
+/// Which names there are depends on the plug-ins: that is checked when the file is built.
+void check_policy(const value_site& site) {
+  const auto* table = site.is.as<value_table>();
+  if (!is_some_text(table ? table->find("name") : &site.is)) site.refuse_value();
+  if (!table) return;
+  for (const table_entry& e : table->entries)
+    if (e.key != "name" && !e.is.as<std::int64_t>() && !e.is.as<double>())
+      refuse(e.where, fmt::format("{}.{}", site.key, e.key),
+             fmt::format("{} is written here, expected a number", describe(e.is)));
+}
+
 void check_file_name(const value_site& site) {
   check_text(site);
   check_file(site.is.where, site.key, *site.is.as<std::string>());
@@ -128,6 +139,8 @@ void check_leaf(const value_site& site) {
       return check_file_name(site);
     case value_kind::text_list:
       return check_text_list(site);
+    case value_kind::policy:
+      return check_policy(site);
     case value_kind::bytes:
       return check_bytes(site);
     case value_kind::bytes_or_percent:

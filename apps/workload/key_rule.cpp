@@ -78,6 +78,8 @@ std::string describe(const key_rule& rule) {
       return "the path of a file";
     case value_kind::text_list:
       return "a list of texts";
+    case value_kind::policy:
+      return "a policy's name, { name = \"...\", option = number, ... }, or the path of a plug-in";
     case value_kind::number_pair:
       return fmt::format("a list of two numbers{}", describe(rule.range));
     case value_kind::image_shape:

@@ -20,6 +20,7 @@ enum class value_kind {
   time,          ///< "5ms"
   file,          ///< path of a readable file
   text_list,     ///< of texts that are not empty
+  policy,        ///< a text, or a table of a `name` and numbers
   number_pair,   ///< [0.9, 0.999]
   image_shape,   ///< [channels, height, width]
   cut_list,      ///< one of `choices`, a list of layer numbers, or a readable file

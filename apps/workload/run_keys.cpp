@@ -1,24 +1,14 @@
 #include "apps/workload/run_keys.hpp"
 
-#include "actors/policy/catalog.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/names.hpp"
 #include "runtime/host_memory.hpp"
-
-#include <algorithm>
-#include <iterator>
 
 namespace hydra::apps {
 
 namespace {
 
 constexpr const char* default_policy = "sharded-lrtf";
-
-std::vector<std::string> policy_names() {
-  std::vector<std::string> names;
-  std::ranges::transform(built_in_policies(), std::back_inserter(names), &policy_entry::name);
-  return names;
-}
 
 key_rule switch_rule(std::string name, std::string fallback, std::string help) {
   return {
@@ -78,10 +68,14 @@ table_rules run_rules() {
                 .fallback = "0",
                 .range = {.least = 0}},
                {.name = "policy",
+                .kind = value_kind::policy,
                 .help = "which unit is staged next",
                 .fallback = default_policy,
-                .may_change = true,
-                .choices = policy_names()},
+                .may_change = true},
+               {.name = "plugins",
+                .kind = value_kind::text_list,
+                .help = "shared objects to load; relative paths start at the file's folder",
+                .may_change = true},
                {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>", .may_change = true},
                {.name = "checkpoint",
                 .kind = value_kind::table,
@@ -122,12 +116,6 @@ session_options read_session_options(const value_table& root, const std::string&
   o.checkpoint = read_checkpoint(sub_table(run, "checkpoint"));
   o.ablation = read_ablation(sub_table(root, "ablation"));
   return o;
-}
-
-std::string read_policy(const value_table& root) {
-  std::string name = default_policy;
-  assign(sub_table(root, "run"), "policy", name);
-  return name;
 }
 
 }  // namespace hydra::apps

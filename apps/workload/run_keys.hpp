@@ -16,7 +16,4 @@ table_rules ablation_rules();
 /// Of a checked file. `name` is what the run is called if the file does not say; the output folder follows from it.
 session_options read_session_options(const value_table& root, const std::string& name);
 
-/// The policy's name.
-std::string read_policy(const value_table& root);
-
 }  // namespace hydra::apps

@@ -86,7 +86,8 @@ workload build(const value_table& root, const place& file) {
   w.file = file;
   w.options = read_session_options(root, std::filesystem::path{*file.source}.stem().string());
   w.output_place = place_of(sub_table(root, "run"), "output", {file.source, 0});
-  w.policy = read_policy(root);
+  w.plugins = read_plugins(root);
+  w.policy = read_policy(root, w.plugins);
   std::ranges::transform(sub_tables(root, "device"), std::back_inserter(w.devices), read_device);
   w.data = read_all_data(root);
   w.models = read_models(root, w.data);
@@ -108,6 +109,7 @@ workload parse_workload(std::string_view text, const std::string& name, const st
   apply_to_members(root, of_members);
   const place file{std::make_shared<std::string>(name), 1};
   check_table({root, file, ""}, workload_rules());
+  resolve_plugins(root);
   return build(root, file);
 }
 

@@ -4,6 +4,7 @@
 #include "actors/session.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/override.hpp"
+#include "apps/workload/policy_keys.hpp"
 #include "apps/workload/value.hpp"
 
 #include <filesystem>
@@ -37,7 +38,8 @@ struct workload {
   place file;  ///< its first line
   session_options options;
   place output_place;  ///< what chose options.output
-  std::string policy;
+  std::vector<plugin_file> plugins;
+  policy_choice policy;
   std::vector<device_entry> devices;
   std::map<std::string, data_entry> data;
   std::vector<model_entry> models;
@@ -46,7 +48,7 @@ struct workload {
 };
 
 /// Reads and validates a file. Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
-/// Relative paths in it start at the working directory.
+/// Relative paths in it start at the working directory, those of plug-ins at the folder of the file.
 workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {});
 
 /// The same for a text; `name` is named in messages, its stem is the default name of the run.

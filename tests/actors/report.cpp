@@ -129,7 +129,7 @@ TEST_CASE("report.json has the documented keys", "[report]") {
   }
   CHECK(keys(j["bounds"]) ==
         std::vector<std::string>{"chain_s", "d2h_s", "h2d_s", "optimizer_s", "uniform_s", "work_s"});
-  CHECK(keys(j["scheduling"]) == std::vector<std::string>{"decisions", "mean_us", "p99_us"});
+  CHECK(keys(j["scheduling"]) == std::vector<std::string>{"decisions", "mean_us", "p99_us", "replaced"});
   CHECK(keys(j["host"]) == std::vector<std::string>{"budget_bytes", "optimizer_s", "peak_bytes"});
   CHECK(keys(j["devices"][0]) == std::vector<std::string>{"blame", "budget_bytes", "busy_s", "cache_hits",
                                                           "cache_misses", "d2h_bytes", "exposed_transfer_s",

@@ -57,7 +57,7 @@ std::vector<std::uint32_t> steps_of(const workload& w) {
 TEST_CASE("an override reaches a key that the file sets, one that it does not, and one in a table of its own") {
   const workload w = with({"run.seed=3", "run.policy=fifo", "host.optimizer_threads=2", "data.language.tokens=1000"});
   CHECK(w.options.seed == 3);
-  CHECK(w.policy == "fifo");
+  CHECK(w.policy.which == "fifo");
   CHECK(w.options.optimizer_threads == 2);
   CHECK(std::get<synthetic_language>(w.data.at("language").description.what).tokens == 1000);
 }

@@ -16,7 +16,7 @@ TEST_CASE("a workload without optional keys gets the documented defaults") {
   CHECK(w.options.name == "small");
   CHECK(w.options.output == "runs/small");
   CHECK(w.options.seed == 0);
-  CHECK(w.policy == "sharded-lrtf");
+  CHECK(w.policy.which == "sharded-lrtf");
   CHECK(w.options.host_memory == 0_B);
   CHECK(w.options.optimizer_threads == 0);
   CHECK(w.options.checkpoint.every_steps == 0);
@@ -67,7 +67,7 @@ sharp = false
                                     "w.toml");
   CHECK(w.options.name == "n");
   CHECK(w.options.seed == 9);
-  CHECK(w.policy == "fifo");
+  CHECK(w.policy.which == "fifo");
   CHECK(w.options.output == "elsewhere");
   CHECK(w.options.checkpoint.every_steps == 5);
   CHECK(w.options.checkpoint.every_minutes == 0.25);
@@ -218,7 +218,7 @@ TEST_CASE("an override replaces what the file says, and is named when it is wron
     return std::vector<key_override>{
         {"run.policy", text_value(std::move(text), {std::make_shared<std::string>("--policy"), 0})}};
   };
-  CHECK(parse_workload(example, "w.toml", by("fifo")).policy == "fifo");
+  CHECK(parse_workload(example, "w.toml", by("fifo")).policy.which == "fifo");
   CHECK_THROWS_WITH(parse_workload(example, "w.toml", by("fifa")),
                     Catch::StartsWith("--policy: run.policy: ") && Catch::Contains("\"fifo\""));
 }

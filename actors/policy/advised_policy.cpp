@@ -1,0 +1,81 @@
+#include "actors/policy/advised_policy.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace hydra {
+
+void advised_policy::advised(std::uint64_t request, device_id device, const std::optional<unit>& choice) {
+  const auto found = open_.find(device);
+  if (found == open_.end() || found->second.request != request) {
+    return;
+  }
+  found->second.answered = true;
+  found->second.choice = choice;
+}
+
+std::optional<std::size_t> advised_policy::choose(const device_state& device, std::span<const candidate> candidates,
+                                                  const policy_view& view) {
+  const auto found = open_.find(device.device);
+  if (found != open_.end() && !found->second.answered) {
+    found->second.stale = true;
+    return std::nullopt;
+  }
+  if (found != open_.end()) {
+    const auto answer = std::move(found->second);
+    open_.erase(found);
+    const auto at = std::ranges::find(candidates, answer.choice, &candidate::next);
+    if (at != candidates.end()) {
+      dropped_in_a_row_ = 0;
+      return static_cast<std::size_t>(at - candidates.begin());
+    }
+    if (still_holds(answer, candidates)) {
+      return std::nullopt;
+    }
+    drop(answer);
+  }
+  ask(device, candidates, view);
+  return std::nullopt;
+}
+
+bool advised_policy::still_holds(const exchange& e, std::span<const candidate> candidates) {
+  return !e.choice && !e.stale && std::ranges::equal(e.shown, candidates, {}, {}, &candidate::next);
+}
+
+void advised_policy::ask(const device_state& device, std::span<const candidate> candidates, const policy_view& view) {
+  auto& e = open_[device.device];
+  e = {.request = ++requests_, .asked = view.now, .shown = {}, .choice = {}};
+  std::ranges::transform(candidates, std::back_inserter(e.shown), &candidate::next);
+  ask_({.request = requests_,
+        .device = device,
+        .candidates = {candidates.begin(), candidates.end()},
+        .devices = {view.devices.begin(), view.devices.end()},
+        .models = {view.models.begin(), view.models.end()},
+        .now = view.now});
+}
+
+void advised_policy::drop(const exchange& e) {
+  if (!e.choice) {
+    return;
+  }
+  ++dropped_;
+  if (++dropped_in_a_row_ >= most_dropped) {
+    throw fault_error{fault_code::internal, "its last " + std::to_string(dropped_in_a_row_) +
+                                                " answers named units that were no candidates (" + to_string(*e.choice) + ")"};
+  }
+}
+
+std::optional<time_point> advised_policy::waiting_since() const {
+  std::optional<time_point> oldest;
+  for (const auto& [device, e] : open_) {
+    if (!e.answered && (!oldest || e.asked < *oldest)) {
+      oldest = e.asked;
+    }
+  }
+  return oldest;
+}
+
+}  // namespace hydra

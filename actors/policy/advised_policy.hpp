@@ -1,0 +1,73 @@
+#pragma once
+// A policy that asks somebody else and does not wait for the answer. Standard library only.
+
+#include "actors/policy/policy.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// A decision with copies of all it may look at.
+struct advice_question {
+  std::uint64_t request = 0;
+  device_state device;
+  std::vector<candidate> candidates;
+  std::vector<device_state> devices;
+  std::vector<model_state> models;
+  time_point now{};
+};
+
+/// Answers with advice that has come, if it is a candidate still; else asks, at most one question per device at a time,
+/// and is pending. An answer "nothing" holds until the next event; if anything has happened since its question, the
+/// question is asked again.
+class advised_policy final : public policy {
+ public:
+  explicit advised_policy(std::string name) : name_{std::move(name)} {}
+
+  /// Where questions go. Before the first one.
+  void connect(std::function<void(const advice_question&)> ask) { ask_ = std::move(ask); }
+  /// An answer; dropped if that question is not open.
+  void advised(std::uint64_t request, device_id device, const std::optional<unit>& choice);
+
+  std::string name() const override { return name_; }
+  /// Throws fault_error{internal} when `most_dropped` answers in a row were useless.
+  std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
+                                    const policy_view& view) override;
+  bool pending() const override { return waiting_since().has_value(); }
+  void device_left(device_id device) override { open_.erase(device); }
+
+  /// When the oldest question was asked that has no answer.
+  std::optional<time_point> waiting_since() const;
+  /// Answers that named no candidate.
+  std::uint64_t dropped() const noexcept { return dropped_; }
+
+  static constexpr int most_dropped = 100;
+
+ private:
+  struct exchange {
+    std::uint64_t request = 0;
+    time_point asked{};
+    bool answered = false;
+    bool stale = false;          ///< something has happened since it was asked
+    std::vector<unit> shown;     ///< its candidates
+    std::optional<unit> choice;
+  };
+  void ask(const device_state& device, std::span<const candidate> candidates, const policy_view& view);
+  /// Counts a useless one.
+  void drop(const exchange& e);
+  /// An answer "nothing" is one to what is shown now.
+  static bool still_holds(const exchange& e, std::span<const candidate> candidates);
+
+  std::string name_;
+  std::function<void(const advice_question&)> ask_;
+  std::map<device_id, exchange> open_;
+  std::uint64_t requests_ = 0;
+  std::uint64_t dropped_ = 0;
+  int dropped_in_a_row_ = 0;
+};
+
+}  // namespace hydra

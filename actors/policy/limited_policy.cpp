@@ -1,0 +1,118 @@
+#include "actors/policy/limited_policy.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <atomic>
+#include <exception>
+#include <semaphore>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+/// What the two threads share. One call at a time: each side writes only while the other waits.
+struct limited_policy::helper {
+  std::unique_ptr<policy> inner;
+  std::function<void(policy&)> todo;  ///< empty: the end
+  std::exception_ptr thrown;
+  std::counting_semaphore<2> called{0};  ///< by a call, and by the end
+  std::binary_semaphore returned{0};
+  std::atomic<bool> abandoned{false};  ///< nobody waits for it any more
+
+  void serve_once() noexcept {
+    try {
+      todo(*inner);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
+
+  static void serve(const std::shared_ptr<helper>& self) {
+    for (self->called.acquire(); !self->abandoned && self->todo; self->called.acquire()) {
+      self->serve_once();
+      self->returned.release();
+    }
+    if (!self->abandoned) {
+      self->inner.reset();  // its destructor may never return, either
+      self->returned.release();
+    }
+  }
+};
+
+namespace {
+
+/// One question with everything it points to.
+struct question {
+  device_state device;
+  std::vector<candidate> candidates;
+  std::vector<device_state> devices;
+  std::vector<model_state> models;
+  time_point now;
+  std::optional<std::size_t> answer{};
+};
+
+}  // namespace
+
+limited_policy::limited_policy(std::unique_ptr<policy> inner, std::string name, duration limit)
+    : name_{std::move(name)}, limit_{limit}, helper_{std::make_shared<helper>()} {
+  helper_->inner = std::move(inner);
+  std::thread{[self = helper_] { helper::serve(self); }}.detach();
+}
+
+limited_policy::~limited_policy() {
+  if (helper_->abandoned) {
+    return;
+  }
+  helper_->todo = nullptr;
+  helper_->called.release();
+  static_cast<void>(helper_->returned.try_acquire_for(limit_));
+}
+
+std::optional<std::size_t> limited_policy::choose(const device_state& device, std::span<const candidate> candidates,
+                                                  const policy_view& view) {
+  const auto q = std::make_shared<question>(question{.device = device,
+                                                     .candidates = {candidates.begin(), candidates.end()},
+                                                     .devices = {view.devices.begin(), view.devices.end()},
+                                                     .models = {view.models.begin(), view.models.end()},
+                                                     .now = view.now});
+  const bool answered = call(
+      [q](policy& p) {
+        q->answer = p.choose(q->device, q->candidates, {.now = q->now, .devices = q->devices, .models = q->models});
+      },
+      "a decision");
+  if (!answered) {
+    throw fault_error{fault_code::internal, failure_};
+  }
+  return q->answer;
+}
+
+void limited_policy::model_left(model_id model) {
+  call([=](policy& p) { p.model_left(model); }, "hearing that a model has left");
+}
+
+void limited_policy::unit_avoids(model_id model, device_id device) {
+  call([=](policy& p) { p.unit_avoids(model, device); }, "hearing that a unit avoids a device");
+}
+
+void limited_policy::device_left(device_id device) {
+  call([=](policy& p) { p.device_left(device); }, "hearing that a device has left");
+}
+
+bool limited_policy::call(std::function<void(policy&)> what, const std::string& which) {
+  if (!failure_.empty()) {
+    return false;
+  }
+  helper_->todo = std::move(what);
+  helper_->called.release();
+  if (!helper_->returned.try_acquire_for(limit_)) {
+    helper_->abandoned = true;
+    helper_->called.release();
+    failure_ = which + " takes longer than " + to_string(limit_);
+  } else if (helper_->thrown) {
+    failure_ = which + " throws: " + to_fault(helper_->thrown).text;
+  }
+  return failure_.empty();
+}
+
+}  // namespace hydra

@@ -1,0 +1,16 @@
+#pragma once
+// How long policies that are not our own may take. Standard library only.
+
+#include "runtime/bytes.hpp"
+
+#include <chrono>
+
+namespace hydra {
+
+/// Beyond them a policy is replaced by sharded-lrtf.
+struct policy_limits {
+  duration decision = std::chrono::milliseconds(100);  ///< wall time of one call of a plug-in's policy
+  duration advice = std::chrono::seconds(1);           ///< until a policy actor has answered a question
+};
+
+}  // namespace hydra

@@ -1,0 +1,42 @@
+#pragma once
+// Policies that are actors, as <hydra/policy_actor.hpp>: slow ones, remote ones. They link CAF besides hydra::plugin.
+
+#include "actors/advice.hpp"
+#include "actors/plugin.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+static_assert(CAF_VERSION == HYDRA_CAF_VERSION, "this Hydra was built with another CAF: " HYDRA_CAF_VERSION_TEXT);
+
+namespace hydra {
+
+/// Where a run gets its policy actor from.
+struct policy_actor_source {
+  std::string name;                                            ///< in reports
+  std::function<policy_actor(caf::actor_system&)> start;       ///< once, in the run's system, before any other actor
+  bool outlives_run = false;                                   ///< false: it is ended with the run
+};
+
+/// For a plug-in. `Start`: policy_actor (caf::actor_system&, const policy_options&). plugin_item::make returns a
+/// policy_actor_source*, its options are policy_options, and `about` is a std::vector<policy_option>.
+template <policy_actor (*Start)(caf::actor_system&, const policy_options&)>
+plugin_item offer_policy_actor(std::string name, std::string help, std::vector<policy_option> options = {}) {
+  const auto make = [](const void* given) -> void* {
+    const auto& o = *static_cast<const policy_options*>(given);
+    return new policy_actor_source{.name = {}, .start = [o](caf::actor_system& system) { return Start(system, o); }};
+  };
+  return {plugin_kind::policy_by_actor, std::move(name), std::move(help), make,
+          std::make_shared<const std::vector<policy_option>>(std::move(options))};
+}
+
+/// For programs that a policy actor talks to over the network: names the messages.
+inline void add_policy_messages(caf::actor_system_config& config) {
+  config.add_message_type<advice_wanted>("hydra::advice_wanted");
+  config.add_message_type<policy_advised>("hydra::policy_advised");
+}
+
+}  // namespace hydra

@@ -1,0 +1,17 @@
+# The digest of the headers that plug-ins and the program talk through: the messages, and what factories of plug-ins take
+# and give. A plug-in that was built with others is refused.
+set(_interfaces
+  actors/advice.hpp actors/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp actors/policy_actor.hpp
+  actors/protocol.hpp actors/type_list.hpp
+  models/layer.hpp models/tensor_spec.hpp
+  runtime/bytes.hpp runtime/device.hpp runtime/fault.hpp runtime/ids.hpp runtime/link.hpp runtime/plugin_table.hpp
+  runtime/ticket.hpp runtime/unit.hpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_interfaces})
+set(_text "")
+foreach(_header IN LISTS _interfaces)
+  file(READ "${PROJECT_SOURCE_DIR}/${_header}" _content)
+  string(APPEND _text "${_content}")
+endforeach()
+string(SHA256 HYDRA_INTERFACES "${_text}")
+string(SUBSTRING "${HYDRA_INTERFACES}" 0 16 HYDRA_INTERFACES)
+configure_file(cmake/interfaces.hpp.in include/hydra/interfaces.hpp @ONLY)

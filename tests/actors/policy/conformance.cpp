@@ -1,0 +1,30 @@
+#include "actors/policy/catalog.hpp"
+#include "actors/policy/one_at_a_time.hpp"
+#include "actors/policy_shelf.hpp"
+#include "tests/support/policy_conformance.hpp"
+#include "tests/support/test_plugin.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+
+using namespace hydra;
+using hydra::test::conforms;
+
+TEST_CASE("every built-in policy conforms", "[conformance]") {
+  for (const auto& entry : built_in_policies()) {
+    INFO(entry.name);
+    conforms([&] { return make_policy(entry.name, 7); });
+  }
+}
+
+TEST_CASE("a policy without SHARP conforms", "[conformance]") {
+  conforms([] { return std::make_unique<one_at_a_time>(make_policy("fifo", 7)); });
+}
+
+TEST_CASE("the example of a plug-in conforms", "[conformance]") {
+  using namespace std::chrono_literals;
+  policy_shelf shelf{{.decision = 60s}};  // a machine may be busy
+  const auto& entry = shelf.find(test::test_plugin("shortest_first").string()).entry;
+  conforms([&] { return entry.make(complete({}, entry.options, entry.name)); });
+}

@@ -1,0 +1,146 @@
+// A policy actor in another actor system, over a socket: questions and advice survive the way, and so does the run when
+// the other side is gone.
+
+#include "actors/guarded.hpp"
+#include "actors/policy/advised_policy.hpp"
+#include "actors/policy_actor.hpp"
+#include "actors/spawn.hpp"
+#include "actors/system_config.hpp"
+#include "tests/support/advisers.hpp"
+
+#include <caf/io/middleman.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <future>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto patience = 60s;
+
+std::unique_ptr<caf::actor_system_config> networked() {
+  auto config = make_system_config();
+  config->load<caf::io::middleman>();
+  add_policy_messages(*config);
+  return config;
+}
+
+/// What a promise of a test gets told once.
+template <class T>
+struct report_to {
+  std::shared_ptr<std::promise<T>> promise = std::make_shared<std::promise<T>>();
+
+  T get() const {
+    auto f = promise->get_future();
+    REQUIRE(f.wait_for(patience) == std::future_status::ready);
+    return f.get();
+  }
+};
+
+/// A DEVICE that says which unit it was told to stage.
+class told_device final : public device_actor::base {
+ public:
+  told_device(caf::actor_config& config, report_to<unit> to) : device_actor::base{config}, to_{std::move(to)} {}
+
+  behavior_type make_behavior() override {
+    return {[](const begin_run&) {},      [this](const prefetch_shard& m) { to_.promise->set_value(m.what); },
+            [](const execute_shard&) {},  [](const withdraw_unit&) {},
+            [](const shard_leased&) {},   [](const lease_refused&) {},
+            [](const operation_completed&) {}, [](const tell_state&) {}, [](const shut_down&) {}};
+  }
+
+ private:
+  report_to<unit> to_;
+};
+
+/// A SCHEDULER with three models and one device, asking `actor`.
+class asking_run {
+ public:
+  asking_run(caf::actor_system& system, policy_actor actor) : system_{system} {
+    auto asks = std::make_unique<advised_policy>("remote");
+    scheduler_setup setup{.chosen = nullptr,
+                          .advice = {.actor = std::move(actor), .asks = asks.get(), .limit = patience, .outlives_run = true},
+                          .watch = {.minimum = {}},
+                          .reporter = {},
+                          .supervisor = {}};
+    setup.chosen = std::move(asks);
+    services_.log = make_logger(verbosity::quiet);
+    scheduler_ = spawn_scheduler(system, services_, std::move(setup));
+  }
+  ~asking_run() { end_actor(scheduler_); }
+
+  /// The unit that the device is told to stage.
+  unit staged() {
+    post(scheduler_, device_added{device_id{0}, 1.0, system_.spawn<told_device>(told_), {}, {}});
+    for (std::uint32_t m = 0; m < 3; ++m) {
+      post(scheduler_, model_added{model_id{m}, {}});
+      unit_ready ready;
+      ready.what.model = model_id{m};
+      ready.what.step = step_index{7};
+      ready.what.way = direction::backward;
+      ready.remaining = ready.cost = 1ms * (m + 1);
+      post(scheduler_, ready);
+    }
+    post(scheduler_, device_freed{device_id{0}, 1, {}, {}, {}});
+    return told_.get();
+  }
+
+ private:
+  caf::actor_system& system_;
+  run_services services_;
+  scheduler_actor scheduler_;
+  report_to<unit> told_;
+};
+
+/// Offers a policy actor on 127.0.0.1.
+struct offering_side {
+  explicit offering_side(advice says) : config{networked()}, system{*config} {
+    actor = adviser_source(std::move(says)).start(system);
+    port = *system.middleman().publish(actor, 0, "127.0.0.1");
+  }
+  ~offering_side() { end_actor(actor); }
+
+  std::unique_ptr<caf::actor_system_config> config;
+  caf::actor_system system;
+  policy_actor actor;
+  std::uint16_t port = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a policy actor in another process sees the candidates as they are and decides", "[remote-policy]") {
+  report_to<advice_wanted> heard;
+  offering_side there{[heard, first = true](const advice_wanted& m) mutable {
+    if (std::exchange(first, false)) {
+      heard.promise->set_value(m);
+    }
+    return std::optional{policy_advised{m.request, m.device.device, m.candidates.back().next}};
+  }};
+  const auto config = networked();
+  caf::actor_system here{*config};
+  const auto actor = here.middleman().remote_actor<policy_actor>("127.0.0.1", there.port);
+  REQUIRE(actor);
+  const auto chosen = asking_run{here, *actor}.staged();
+  const auto m = heard.get();
+  CHECK(chosen == m.candidates.back().next);
+  CHECK(chosen.step == step_index{7});
+  CHECK(chosen.way == direction::backward);
+  CHECK(m.devices.size() == 1);
+  CHECK(m.device.device == device_id{0});
+  CHECK(m.candidates.front().cost == 1ms);
+  CHECK_FALSE(m.device.running);
+}
+
+TEST_CASE("a remote policy actor that dies while it thinks is replaced", "[remote-policy]") {
+  offering_side there{[](const advice_wanted&) -> std::optional<policy_advised> { throw std::runtime_error("gone"); }};
+  const auto config = networked();
+  caf::actor_system here{*config};
+  const auto actor = here.middleman().remote_actor<policy_actor>("127.0.0.1", there.port);
+  REQUIRE(actor);
+  CHECK(asking_run{here, *actor}.staged().step == step_index{7});
+}

@@ -1,0 +1,69 @@
+#include "runtime/plugin.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/support/temporary_file.hpp"
+#include "tests/support/test_plugin.hpp"
+
+#include <hydra/plugin.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using Catch::Contains;
+using hydra::test::test_plugin;
+
+namespace {
+
+std::string refusal(const std::filesystem::path& file, const std::string& abi = plugin_abi) {
+  try {
+    load_plugin(file, abi);
+  } catch (const fault_error& e) {
+    CHECK(e.what_happened().code == fault_code::bad_input);
+    CHECK_THAT(e.what(), Contains(file.filename().string()));
+    return e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a plug-in shows what it offers", "[plugin]") {
+  const auto p = load_plugin(test_plugin("two_policies"), plugin_abi);
+  CHECK(p.file == std::filesystem::canonical(test_plugin("two_policies")));
+  REQUIRE(p.items->size() == 2);
+  CHECK(p.items->front().kind == plugin_kind::policy);
+  CHECK(p.items->front().name == "first-candidate");
+  CHECK(p.items->front().help == "the first one");
+  CHECK(p.describe() == "policy \"first-candidate\", policy \"last-candidate\"");
+}
+
+TEST_CASE("what is no plug-in is refused with its path and the reason", "[plugin]") {
+  CHECK_THAT(refusal("/nowhere/libx.so"), Contains("no such file"));
+  CHECK_THAT(refusal(std::filesystem::temp_directory_path()), Contains("no file"));
+  const test::temporary_file text{"this is no shared object"};
+  CHECK_THAT(refusal(text.path()), Contains("cannot be loaded"));
+  CHECK_THAT(refusal(test_plugin("no_entry_point")), Contains("no function hydra_plugin_v1"));
+  CHECK_THAT(refusal(test_plugin("null_table")), Contains("returns no table"));
+  CHECK_THAT(refusal(test_plugin("unresolved")), Contains("needs hydra::test::function_of_nobody(int)"));
+  CHECK_THAT(refusal(test_plugin("unknown_kind")), Contains("\"oracle\" is of an unknown kind (77)"));
+}
+
+TEST_CASE("of a plug-in of another build nothing but its ABI string is read", "[plugin]") {
+  const auto text = refusal(test_plugin("wrong_abi"));
+  CHECK_THAT(text, Contains("built for [hydra 99.0.0, of another world]") && Contains(plugin_abi) && Contains("build it again"));
+  CHECK_THAT(refusal(test_plugin("two_policies"), "something else"), Contains("this program is [something else]"));
+}
+
+TEST_CASE("the ABI string names project, interfaces, CAF and compiler", "[plugin]") {
+  CHECK_THAT(plugin_abi, Contains("hydra 0.") && Contains("interfaces ") && Contains("CAF 0.17.") && Contains(__VERSION__));
+}
+
+TEST_CASE("a plug-in is loaded once, and two that offer one name are refused", "[plugin]") {
+  plugin_set set{plugin_abi};
+  set.load(test_plugin("two_policies"));
+  set.load(test_plugin("two_policies"));
+  CHECK(set.all().size() == 1);
+  CHECK_THROWS_WITH(set.load(test_plugin("same_name")),
+                    Contains("same_name.so") && Contains("policy \"first-candidate\"") && Contains("two_policies.so"));
+  CHECK(set.all().size() == 1);
+}

@@ -1,0 +1,43 @@
+#pragma once
+// Policy actors for tests: what they say is a function.
+
+#include "actors/policy_actor.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace hydra::test {
+
+/// The answer to a question, or none for ever. One that throws ends the actor.
+using advice = std::function<std::optional<policy_advised>(const advice_wanted&)>;
+
+class scripted_adviser final : public policy_actor::base {
+ public:
+  scripted_adviser(caf::actor_config& config, advice says) : policy_actor::base{config}, says_{std::move(says)} {}
+
+  behavior_type make_behavior() override {
+    return {[this](const advice_wanted& m) {
+      if (const auto answer = says_(m)) {
+        send(m.to, *answer);
+      }
+    }};
+  }
+
+ private:
+  advice says_;
+};
+
+inline policy_actor_source adviser_source(advice says) {
+  return {.name = "actor", .start = [says](caf::actor_system& s) -> policy_actor { return s.spawn<scripted_adviser>(says); }};
+}
+
+/// As sharded-lrtf decides.
+inline std::optional<policy_advised> longest_remaining(const advice_wanted& m) {
+  const auto longest = std::ranges::max_element(m.candidates, {}, &candidate::remaining);
+  return policy_advised{m.request, m.device.device, longest->next};
+}
+
+}  // namespace hydra::test

@@ -1,0 +1,1 @@
+extern "C" int something_else() { return 1; }

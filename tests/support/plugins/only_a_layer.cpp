@@ -1,0 +1,8 @@
+#include "tests/support/plugins/simple_policy.hpp"
+
+extern "C" const hydra_plugin* hydra_plugin_v1() {
+  static auto item = hydra::offer_policy<hydra::test::first_candidate>("gated", "");
+  item.kind = hydra::plugin_kind::layer;
+  static const hydra_plugin plugin{hydra::plugin_abi, {item}};
+  return &plugin;
+}

@@ -1,0 +1,19 @@
+#pragma once
+// Plug-ins for tests, most of them bad: what they do stands in their names.
+
+#include <hydra/plugin.hpp>
+
+#include <algorithm>
+
+namespace hydra::test {
+
+/// Takes the first candidate; derived classes spoil something.
+class first_candidate : public policy {
+ public:
+  std::string name() const override { return "first-candidate"; }
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view&) override {
+    return 0;
+  }
+};
+
+}  // namespace hydra::test
