@@ -14,8 +14,12 @@ class callback_controller final : public controller_actor::base {
  public:
   using super = controller_actor::base;
 
-  callback_controller(caf::actor_config& config, run_services services, std::vector<step_callback> callbacks)
-      : super(config), services_(std::move(services)), callbacks_(std::move(callbacks)) {}
+  callback_controller(caf::actor_config& config, run_services services, std::vector<step_callback> callbacks,
+                      supervisor_actor supervisor)
+      : super(config),
+        services_(std::move(services)),
+        callbacks_(std::move(callbacks)),
+        supervisor_(std::move(supervisor)) {}
 
   static constexpr const char* actor_name = "controller";
   const char* name() const override { return actor_name; }
@@ -24,7 +28,10 @@ class callback_controller final : public controller_actor::base {
     return {guarded(this, &callback_controller::on_step_observed), guarded(this, &callback_controller::on_shut_down)};
   }
 
-  void on_exit() override { callbacks_.clear(); }
+  void on_exit() override {
+    callbacks_.clear();
+    supervisor_ = nullptr;
+  }
 
   void on_fault(const fault& why) {
     services_.log->warn("a callback failed: {}", why.text);
@@ -37,6 +44,9 @@ class callback_controller final : public controller_actor::base {
     for (const auto& call : callbacks_) {
       call(m.what, wishes);
     }
+    for (const auto& model : wishes.added()) {
+      send(supervisor_, add_model{model, nullptr});  // before the step is acknowledged: the run cannot end meanwhile
+    }
     // A wish for another model takes effect at the boundary that model observes next.
     stopped_.insert(stopped_.end(), wishes.stopped().begin(), wishes.stopped().end());
     const bool stop = std::ranges::find(stopped_, m.what.model) != stopped_.end();
@@ -47,20 +57,21 @@ class callback_controller final : public controller_actor::base {
 
   run_services services_;
   std::vector<step_callback> callbacks_;
+  supervisor_actor supervisor_;
   std::vector<model_id> stopped_;
 };
 
 }  // namespace
 
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
-                                  std::vector<step_callback> callbacks, bool detached) {
+                                  std::vector<step_callback> callbacks, const supervisor_actor& supervisor, bool detached) {
   if (callbacks.empty()) {
     return {};
   }
   if (detached) {
-    return system.spawn<callback_controller, caf::detached>(services, std::move(callbacks));
+    return system.spawn<callback_controller, caf::detached>(services, std::move(callbacks), supervisor);
   }
-  return system.spawn<callback_controller>(services, std::move(callbacks));
+  return system.spawn<callback_controller>(services, std::move(callbacks), supervisor);
 }
 
 }  // namespace hydra

@@ -21,7 +21,8 @@ class data_host final : public data_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &data_host::on_batch_wanted), guarded(this, &data_host::on_shut_down)};
+    return {guarded(this, &data_host::on_batch_wanted), guarded(this, &data_host::on_model_joined),
+            guarded(this, &data_host::on_shut_down)};
   }
 
   void on_exit() override {
@@ -51,6 +52,8 @@ class data_host final : public data_actor::base {
     }
     send(memory_, std::move(answer));
   }
+
+  void on_model_joined(const model_joined& m) { readers_.emplace_back(m.model, m.entry, *services_.arena); }
 
   void on_shut_down(const shut_down&) { quit(); }
 

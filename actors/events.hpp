@@ -1,12 +1,14 @@
 #pragma once
 // Events a user's workflow can subscribe to, and what it may do about them.
 
+#include "actors/model_description.hpp"
 #include "runtime/ids.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -38,8 +40,15 @@ class control {
   void stop(model_id model) { stopped_.push_back(model); }
   const std::vector<model_id>& stopped() const noexcept { return stopped_; }
 
+  /// One more model. It is made ready beside the run, joins it, and has the results it would have alone; the run does not
+  /// end before. One that is refused (its name is taken, it does not fit, the run is being halted) is named in the log and
+  /// in the report's notes, and the run goes on without it.
+  void add(model_description model) { added_.push_back(std::move(model)); }
+  const std::vector<model_description>& added() const noexcept { return added_; }
+
  private:
   std::vector<model_id> stopped_;
+  std::vector<model_description> added_;
 };
 
 using step_callback = std::function<void(const step_completed&, control&)>;

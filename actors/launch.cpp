@@ -54,30 +54,35 @@ checkpoint_times times_of(const run_setup& setup, std::uint32_t model) {
 void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {
   for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
     const auto& m = setup.models[i];
-    crew.tasks.push_back(spawn_model_task(system, setup.services,
-                                          {.id = model_id{i},
-                                           .what = m.what,
-                                           .standing = m.standing,
-                                           .versions = m.memory.versions,
-                                           .checkpoints = times_of(setup, i),
-                                           .scheduler = crew.scheduler,
-                                           .memory = crew.memory,
-                                           .data = crew.data,
-                                           .reporter = crew.reporter,
-                                           .controller = crew.controller,
-                                           .checkpointer = crew.checkpointer,
-                                           .supervisor = crew.supervisor,
-                                           .callback_limit = setup.callback_limit}));
+    auto task = task_setup_of(model_id{i}, m, crew);
+    task.checkpoints = times_of(setup, i);
+    task.callback_limit = setup.callback_limit;
+    crew.tasks.push_back(spawn_model_task(system, setup.services, task));
     post(crew.memory, register_model{model_id{i}, m.what, m.memory, m.standing.step, m.standing.unit, crew.tasks.back()});
   }
 }
 
 }  // namespace
 
+task_setup task_setup_of(model_id id, const model_entry& entry, const crew_assembled& crew) {
+  return {.id = id,
+          .what = entry.what,
+          .standing = entry.standing,
+          .versions = entry.memory.versions,
+          .checkpoints = {},
+          .scheduler = crew.scheduler,
+          .memory = crew.memory,
+          .data = crew.data,
+          .reporter = crew.reporter,
+          .controller = crew.controller,
+          .checkpointer = crew.checkpointer,
+          .supervisor = crew.supervisor};
+}
+
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
   auto advice = start_adviser(system, setup.adviser);  // first: it may be refused
   crew_assembled crew;
-  crew.supervisor = spawn_supervisor(system, setup.services, setup.callback_limit);
+  crew.supervisor = spawn_supervisor(system, setup.services, {setup.callback_limit, setup.checkpoints});
   crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
   crew.scheduler =
       spawn_scheduler(system, setup.services, {std::move(setup.chosen), std::move(advice), setup.watch,
@@ -85,7 +90,8 @@ crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink si
   crew.optimizer = spawn_optimizer(system, setup.services);
   crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);
-  crew.controller = spawn_controller(system, setup.services, setup.callbacks, setup.detached);
+  crew.controller = spawn_controller(system, setup.services, setup.callbacks, crew.supervisor, setup.detached);
+  crew.recruiter = spawn_recruiter(system, setup.services, setup.recruit, crew.supervisor, setup.detached);
   crew.checkpointer =
       spawn_checkpointer(system, setup.services,
                          {setup.checkpoints.store, crew.memory, crew.optimizer, crew.reporter}, setup.detached);

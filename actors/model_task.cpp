@@ -324,7 +324,7 @@ class model_task final : public task_actor::base {
     if (ended_ || !begun_) {
       return;
     }
-    if (!left_ && books_.finished() && !norm_pending()) {
+    if (!left_ && books_.finished() && !norm_pending() && !observed_at_) {  // a callback may still add models
       leave({});
       return;
     }

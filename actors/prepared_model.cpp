@@ -69,6 +69,19 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
   return static_cast<std::uint32_t>(wanted);
 }
 
+plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts) {
+  return {.name = m.name, .model = p.model.get(), .profile = p.profile.get(), .micro_batches = m.micro_batches,
+          .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update};
+}
+
+std::vector<plan_device> limits_of(std::span<const device_info> machines) {
+  std::vector<plan_device> limits;
+  for (const auto& d : machines) {
+    limits.push_back({d.name, d.memory, d.reserve});
+  }
+  return limits;
+}
+
 void validate(const model_description& m) {
   if (m.name.empty()) {
     refuse(m, "name: must not be empty");
@@ -114,7 +127,7 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
   auto& known = profiles_[p.profile_key];
   if (!known || !suits(*known, *p.model, target, samples)) {
     const auto start = steady_clock::now();
-    known = std::make_shared<const chain_profile>(pilot_.measure(p.model, target, samples, m.micro_batches));
+    known = std::make_shared<const chain_profile>(measures_().measure(p.model, target, samples, m.micro_batches));
     pilot_time_ += steady_clock::now() - start;
   }
   p.profile = known;

@@ -1,15 +1,18 @@
 #pragma once
 // From a user's description to a model that can be planned: data opened, chain built, layers measured.
 
-#include "actors/run_setup.hpp"
-#include "actors/session.hpp"
+#include "actors/model_description.hpp"
+#include "actors/model_entry.hpp"
 #include "models/chain.hpp"
 #include "partition/pilot.hpp"
 #include "partition/plan_file.hpp"
+#include "runtime/device.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,8 +35,11 @@ struct prepared_model {
 /// has is not measured again.
 class model_preparer {
  public:
-  /// `on` measures; it outlives this.
-  model_preparer(std::uint64_t seed, pilot& on) : seed_(seed), pilot_(on), setting_(on.setting()) {}
+  /// Asked when something has to be measured; what it returns outlives this.
+  using pilot_source = std::function<pilot&()>;
+  /// `setting`: of that pilot, and of the profiles that are `known`.
+  model_preparer(std::uint64_t seed, std::string setting, pilot_source measures, profile_set known = {})
+      : seed_(seed), measures_(std::move(measures)), setting_(std::move(setting)), profiles_(std::move(known)) {}
 
   /// Throws fault_error{bad_input} naming the model and what does not fit together.
   prepared_model prepare(const model_description& m);
@@ -47,13 +53,17 @@ class model_preparer {
   const saved_plan& plan_in(const std::filesystem::path& file);
 
   std::uint64_t seed_;
-  pilot& pilot_;
+  pilot_source measures_;
   std::string setting_;
   profile_set profiles_;
   std::map<std::filesystem::path, saved_plan> plans_;
   std::vector<std::pair<update_options, element_rate>> updates_;
   duration pilot_time_{};
 };
+
+/// A prepared model as the planner sees it; both outlive the request.
+plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts);
+std::vector<plan_device> limits_of(std::span<const device_info> machines);
 
 /// Whole micro-batches of an evaluation; none if there are no validation data and nobody asked for an evaluation. Throws
 /// fault_error{bad_input} if they are too few for what was asked.

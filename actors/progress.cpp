@@ -136,4 +136,12 @@ void progress_printer::draw_line(const std::string& latest, time_point now) {
   tenths_drawn_ = static_cast<int>(fraction() * 10);
 }
 
+void expect(progress_printer& printer, const model_entry& model) {
+  duration step{};
+  for (const auto& s : model.what->plan.shards) {
+    step += s.forward_time + s.backward_time;
+  }
+  printer.expect(model.what->name, model.what->steps, step, model.standing.step);
+}
+
 }  // namespace hydra

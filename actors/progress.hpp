@@ -1,6 +1,7 @@
 #pragma once
 // Progress of a run: a few live lines on a terminal, plain lines elsewhere. Pure: time is passed in.
 
+#include "actors/model_entry.hpp"
 #include "actors/progress_lines.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/ids.hpp"
@@ -73,5 +74,8 @@ class progress_printer {
   std::map<std::string, model> models_;
   std::map<device_id, time_point> busy_until_;
 };
+
+/// Expects the model, with the times of its plan.
+void expect(progress_printer& printer, const model_entry& model);
 
 }  // namespace hydra

@@ -34,6 +34,10 @@
 //    save_model       MODEL TASK -> CHECKPOINTER    writes the buffers where they are, the shard first that is stepped first;
 //    shard_saved      CHECKPOINTER -> OPTIMIZER     it may be stepped again;
 //    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, MODEL TASK
+// 11 add_model        CONTROLLER, or a session's thread -> SUPERVISOR, while the run is under way: the only judge of who joins;
+//    prepare_model    SUPERVISOR -> RECRUITER      beside the run: data, pilot, cuts, memory;
+//    model_prepared   RECRUITER -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run does not end in between;
+//    register_model   SUPERVISOR -> MEMORY MANAGER and model_joined -> DATA, REPORTER, before begin_run -> MODEL TASK
 //
 // Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a saved step is taken up in the middle), batch_wanted (MODEL TASK -> DATA, ahead of need) and
@@ -46,6 +50,7 @@
 #include "actors/advice.hpp"
 #include "actors/caf_version.hpp"
 #include "actors/events.hpp"
+#include "actors/model_entry.hpp"
 #include "actors/visit_times.hpp"
 #include "partition/checkpoint.hpp"
 #include "partition/dataflow.hpp"
@@ -61,8 +66,10 @@
 #include "runtime/unit.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,6 +123,11 @@ struct step_observed;
 struct step_acknowledged;
 struct controller_silent;
 struct controller_lost;
+struct add_model;
+struct prepare_model;
+struct model_prepared;
+struct model_joined;
+struct model_refused;
 struct begin_run;
 struct crew_assembled;
 struct interrupt_run;
@@ -167,24 +179,28 @@ using scheduler_actor = caf::typed_actor<
     caf::reacts_to<check_devices>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// DATA: reads batches, off the cooperative threads.
-using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<shut_down>>;
+using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<model_joined>, caf::reacts_to<shut_down>>;
 
 /// CHECKPOINTER: writes models to where they survive, one after the other, off the cooperative threads.
 using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::reacts_to<shut_down>>;
+
+/// RECRUITER: makes models ready to join the run, off the cooperative threads.
+using recruiter_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
 
 /// CONTROLLER: the user's callbacks; every observed step is acknowledged.
 using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
 using reporter_actor = caf::typed_actor<
-    caf::reacts_to<begin_run>, caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
+    caf::reacts_to<begin_run>, caf::reacts_to<model_joined>, caf::reacts_to<model_refused>, caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
     caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<shard_saved>,
     caf::reacts_to<model_saved>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
-/// SUPERVISOR: starts the run, watches it, ends it: tasks -> scheduler -> devices -> optimizer, memory.
+/// SUPERVISOR: starts the run, watches it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
-    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<model_ended>, caf::reacts_to<device_given_up>,
+    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
+                     caf::reacts_to<model_ended>, caf::reacts_to<device_given_up>,
                      caf::reacts_to<controller_silent>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
                      caf::reacts_to<run_stalled>>;
 
@@ -205,6 +221,7 @@ struct crew_assembled {
   data_actor data;
   controller_actor controller;         ///< null without callbacks
   checkpoint_actor checkpointer;       ///< null without checkpoints
+  recruiter_actor recruiter;           ///< null: no model can join
   reporter_actor reporter;
   supervisor_actor supervisor;
 };
@@ -243,6 +260,45 @@ struct register_model {
   std::uint32_t step = 0;
   std::uint32_t unit = 0;
   task_actor task;
+};
+
+// -- models that join a run ---------------------------------------------------------------------------------------------
+
+/// `why` is none if the model has joined.
+struct join_result {
+  model_id model;
+  task_actor task;
+  fault why;
+};
+/// Called once, or dropped with the message if the run is over.
+using join_sink = std::function<void(const join_result&)>;
+
+struct add_model {
+  model_description what;
+  join_sink answer;                    ///< may be null
+};
+
+/// `at_rest`: models that have ended between two steps.
+struct prepare_model {
+  model_description what;
+  std::set<model_id> at_rest;
+};
+
+/// Answers in the order asked. Local only, as the next one: carries memory. The entry is none if `why` is set.
+struct model_prepared {
+  std::shared_ptr<model_entry> entry;
+  fault why;
+};
+
+/// Before anything else is heard of the model.
+struct model_joined {
+  model_id model;
+  model_entry entry;
+};
+
+struct model_refused {
+  std::string name;
+  fault why;
 };
 
 // -- scheduling ---------------------------------------------------------------------------------------------------------

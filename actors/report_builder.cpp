@@ -155,6 +155,9 @@ report build_report(const finished_run& run) {
       r.notes.push_back(fmt::format("{} could not be saved at its end: {}", run.models[i].what->name, why.text));
     }
   }
+  for (const auto& m : record.refused) {
+    r.notes.push_back(fmt::format("model '{}' was not added: {}", m.name, m.why.text));
+  }
   r.checkpoints = record.checkpoints.saved;
   r.checkpoint_time = record.checkpoints.elapsed;
   if (record.checkpoints.why && r.unsaved == 0) {

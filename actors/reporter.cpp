@@ -56,6 +56,13 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   return out;
 }
 
+void drop_what_is_read_once(model_memory& memory) {
+  memory.boundaries.clear();
+  for (auto& home : memory.homes) {
+    home.gradients.reset();
+  }
+}
+
 /// REPORTER: counters and curves; hands them over when it is shut down. It also hears first that nothing happens.
 class reporter final : public reporter_actor::base {
  public:
@@ -77,7 +84,8 @@ class reporter final : public reporter_actor::base {
     if (setup_.stall_limit > duration{}) {
       delayed_send(this, setup_.stall_limit, check_progress{0});
     }
-    return {guarded(this, &reporter::on_begin_run),            guarded(this, &reporter::on_step_completed),
+    return {guarded(this, &reporter::on_begin_run),            guarded(this, &reporter::on_model_joined),
+            guarded(this, &reporter::on_model_refused),        guarded(this, &reporter::on_step_completed),
             guarded(this, &reporter::on_evaluation_completed), guarded(this, &reporter::on_shard_completed),      guarded(this, &reporter::on_shard_updated),
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
@@ -105,6 +113,24 @@ class reporter final : public reporter_actor::base {
 
  private:
   void on_begin_run(const begin_run& m) { record_.began = m.at; }
+
+  /// Its parameters at home are kept for the report.
+  void on_model_joined(const model_joined& m) {
+    ++events_;
+    auto& out = record_.models.emplace_back(empty_outcome(*m.entry.what, m.entry.standing));
+    out.arrival = std::max(out.arrival, clock().now() - record_.began);
+    setup_.models.push_back(m.entry.what);
+    record_.joined.push_back(m.entry);
+    drop_what_is_read_once(record_.joined.back().memory);
+    if (setup_.progress) {
+      expect(*setup_.progress, m.entry);
+    }
+  }
+
+  void on_model_refused(const model_refused& m) {
+    ++events_;
+    record_.refused.push_back({m.name, m.why});
+  }
 
   void on_step_completed(const step_completed& m) {
     auto& out = record_.models.at(m.model.value);

@@ -5,16 +5,14 @@
 #include "actors/device_pipeline.hpp"
 #include "actors/blame.hpp"
 #include "actors/events.hpp"
+#include "actors/model_entry.hpp"
 #include "actors/policy/bounds.hpp"
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/progress.hpp"
 #include "actors/report.hpp"
-#include "models/batch_order.hpp"
-#include "models/data_source.hpp"
 #include "partition/checkpoint.hpp"
 #include "partition/model_history.hpp"
-#include "partition/sharded_model.hpp"
 #include "runtime/device.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/host_arena.hpp"
@@ -29,19 +27,6 @@
 #include <vector>
 
 namespace hydra {
-
-/// Where a model's minibatches come from. `source` is null in a simulation: then batches are empty buffers.
-struct model_data {
-  std::shared_ptr<const data_source> source;
-  batch_order order;
-};
-
-struct model_entry {
-  sharded_model_ptr what;
-  model_memory memory;                   ///< version 0, or a checkpoint's
-  model_standing standing;               ///< where it begins
-  model_data data;
-};
 
 /// Where models are saved, and when (besides their end and the end of a run that is halted).
 struct checkpoint_setup {
@@ -76,6 +61,7 @@ struct run_setup {
   adviser_setup adviser;
   pipeline_options pipeline;
   std::vector<step_callback> callbacks;
+  model_maker recruit;                   ///< null: no model can join
   progress_printer* progress = nullptr;  ///< may be null
   checkpoint_setup checkpoints;
   duration stall_limit{};                ///< zero: none
@@ -105,8 +91,16 @@ struct device_outcome {
   bool retired = false;                  ///< false: it was lost
 };
 
+/// A model that was to be added to a run under way.
+struct refused_model {
+  std::string name;
+  fault why;
+};
+
 struct run_record {
-  std::vector<model_outcome> models;
+  std::vector<model_outcome> models;     ///< those that have joined at the end
+  std::vector<model_entry> joined;
+  std::vector<refused_model> refused;
   std::vector<device_outcome> devices;
   std::string policy;
   std::uint64_t decisions = 0;

@@ -2,7 +2,10 @@
 
 #include "actors/policy/advised_policy.hpp"
 #include "actors/policy/one_at_a_time.hpp"
+#include "actors/device_set.hpp"
 #include "actors/identity.hpp"
+#include "actors/loaded_model.hpp"
+#include "actors/model_joiner.hpp"
 #include "actors/policy_actor.hpp"
 #include "actors/policy_shelf.hpp"
 #include "actors/prepared_model.hpp"
@@ -16,6 +19,7 @@
 #include "runtime/atomic_file.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/interrupt_line.hpp"
+#include "runtime/request_line.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -37,39 +41,46 @@ byte_count default_host_memory() { return byte_count{available_host_memory().val
 
 int default_optimizer_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
 
-/// What is left of the devices: their threads end here. A device that hangs is kept for ever, because its threads use it.
-std::vector<device_snapshot> retire(std::vector<std::unique_ptr<device>>& devices, spdlog::logger& log, duration limit) {
-  std::vector<device_snapshot> snapshots;
-  for (auto& d : devices) {
-    d->stop({});  // all at once
-  }
-  for (auto& d : devices) {
-    const bool ended = d->stop(limit);
-    snapshots.push_back({d->info(), d->memory()});
-    if (!ended) {
-      log.warn("device {} still computes or copies {} after it was told to stop; its threads and its memory are left "
-               "behind until the program ends",
-               d->info().name, to_string(limit));
-      static_cast<void>(d.release());
-    }
-  }
-  devices.clear();
-  return snapshots;
+/// A model that another thread adds while the run is under way. The promise is broken if nobody hears of it.
+struct join_request {
+  model_description what;
+  std::shared_ptr<std::promise<model_id>> answer;
+};
+
+/// What the supervisor is told.
+add_model told(join_request r) {
+  return {std::move(r.what), [answer = std::move(r.answer)](const join_result& result) {
+            if (result.why) {
+              answer->set_exception(std::make_exception_ptr(fault_error(result.why)));
+            } else {
+              answer->set_value(result.model);
+            }
+          }};
 }
+
+[[noreturn]] void refuse_late(const std::string& model) {
+  throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
+}
+
+/// Models may join while this lives.
+class open_line {
+ public:
+  explicit open_line(request_line<join_request>& line) : line_(line) { line_.open(); }
+  ~open_line() { line_.close(); }
+  open_line(const open_line&) = delete;
+  open_line& operator=(const open_line&) = delete;
+
+ private:
+  request_line<join_request>& line_;
+};
 
 }  // namespace
 
 struct session::state {
-  struct device_entry {
-    std::string kind;
-    device_factory make;
-  };
-
   explicit state(session_options o)
       : options(std::move(o)), log(make_logger(options.log)), policies(options.policies) {
     use_policy("sharded-lrtf", {});
   }
-  ~state() { retire_devices(); }  // of a pilot or a run that threw
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
@@ -83,38 +94,42 @@ struct session::state {
 
   // made by plan()
   std::vector<device_info> machines;
+  std::string setting;   ///< of the pilot
   std::vector<prepared_model> prepared;
   std::optional<workload_plan> plan;
   resumption begins;
   duration pilot_time{};
   byte_count host_cap;
 
-  // made by run(), the devices before that for the pilot
-  std::vector<std::unique_ptr<device>> devices;
+  // made by run()
+  std::unique_ptr<device_set> devices;
   std::unique_ptr<host_arena> arena;
   std::vector<model_entry> models;
   std::unique_ptr<checkpoint_folder> checkpoints;   ///< null: nothing is saved
   std::vector<device_snapshot> snapshots;
   bool has_run = false;
   interrupt_line interrupts;
+  request_line<join_request> joins;
+  std::unique_ptr<model_joiner> joiner;
 
+  model_id add(model_description model);
   void use_policy(const std::string& which, std::map<std::string, double> values);
   void use_actor(std::shared_ptr<const policy_actor_source> source);
   std::unique_ptr<policy> make_named(const std::string& which);
-  std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies_to_try, const workload_plan& planned);
+  std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies_to_try);
   void require_unplanned(const std::string& what) const;
-  void make_devices();
-  std::vector<device_snapshot> retire_devices() { return retire(devices, *log, options.stop_limit); }
-  std::vector<device*> device_pointers() const;
+  std::unique_ptr<device_set> make_devices() const;
   void prepare_models();
   void find_checkpoints();
   workload_plan plan_models() const;
   workload_plan plan_with_checkpoints();
   void make_plan();
   std::vector<device_info> measured_machines();
-  std::shared_ptr<sharded_model> cut_model(std::size_t i) const;
+  sharded_model_ptr cut_model(std::size_t i) const;
   model_entry load_model(std::size_t i) const;
   void load_models();
+  void make_joiner();
+  void keep_joined(const run_record& record);
   pipeline_options pipeline() const;
   std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
   int optimizer_threads() const;
@@ -177,13 +192,29 @@ void session::state::use_actor(std::shared_ptr<const policy_actor_source> source
 
 model_id session::add_model(model_description model) {
   validate(model);
-  state_->require_unplanned("model");
-  const auto& known = state_->descriptions;
-  if (std::ranges::find(known, model.name, &model_description::name) != known.end()) {
+  auto answer = std::make_shared<std::promise<model_id>>();
+  auto joined = answer->get_future();
+  const auto line = state_->joins.offer({model, std::move(answer)});
+  if (line == line_state::closed) {
+    return state_->add(std::move(model));
+  }
+  if (line == line_state::over) {
+    refuse_late(model.name);
+  }
+  try {
+    return joined.get();
+  } catch (const std::future_error&) {
+    refuse_late(model.name);
+  }
+}
+
+model_id session::state::add(model_description model) {
+  require_unplanned("model");
+  if (std::ranges::find(descriptions, model.name, &model_description::name) != descriptions.end()) {
     throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model has it already", model.name));
   }
-  state_->descriptions.push_back(std::move(model));
-  return model_id{static_cast<std::uint32_t>(state_->descriptions.size() - 1)};
+  descriptions.push_back(std::move(model));
+  return model_id{static_cast<std::uint32_t>(descriptions.size() - 1)};
 }
 
 void session::subscribe(step_callback callback) { state_->callbacks.push_back(std::move(callback)); }
@@ -196,32 +227,18 @@ void session::state::require_unplanned(const std::string& what) const {
   }
 }
 
-void session::state::make_devices() {
-  retire_devices();
-  std::map<std::string, int> counts;
-  for (const auto& entry : device_entries) {
-    devices.push_back(entry.make(fmt::format("{}:{}", entry.kind, counts[entry.kind]++)));
-  }
-}
-
-std::vector<device*> session::state::device_pointers() const {
-  std::vector<device*> all;
-  for (const auto& d : devices) {
-    all.push_back(d.get());
-  }
-  return all;
+std::unique_ptr<device_set> session::state::make_devices() const {
+  return std::make_unique<device_set>(device_entries, log, options.stop_limit);
 }
 
 /// On devices of its own: those of the run start with empty queues and counters.
 void session::state::prepare_models() {
-  make_devices();
-  machines.clear();
-  for (const auto& d : devices) {
-    machines.push_back(d->info());
-  }
-  const auto measured = device_pointers();
+  const auto own = make_devices();
+  machines = own->infos();
+  const auto measured = own->pointers();
   pilot measures(measured, options.stall_limit);
-  model_preparer preparer(options.seed, measures);
+  setting = measures.setting();
+  model_preparer preparer(options.seed, setting, [&]() -> pilot& { return measures; });
   prepared.clear();
   for (const auto& m : descriptions) {
     if (interrupts.interrupted()) {
@@ -231,7 +248,6 @@ void session::state::prepare_models() {
     prepared.back().identity = identity_of(m, prepared.back(), options.seed);
   }
   pilot_time = preparer.pilot_time();
-  retire_devices();
 }
 
 // -- checkpoints ----------------------------------------------------------------------------------------------------------
@@ -250,18 +266,9 @@ void session::state::find_checkpoints() {
 workload_plan session::state::plan_models() const {
   std::vector<plan_request> requests;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    requests.push_back({.name = descriptions[i].name, .model = prepared[i].model.get(),
-                        .profile = prepared[i].profile.get(), .micro_batches = descriptions[i].micro_batches,
-                        .moments = moment_buffers(descriptions[i].optimizer),
-                        .evaluation = prepared[i].evaluation,
-                        .cuts = begins.cuts_for(i, prepared[i].cuts),
-                        .update = prepared[i].update});
+    requests.push_back(request_for(descriptions[i], prepared[i], begins.cuts_for(i, prepared[i].cuts)));
   }
-  std::vector<plan_device> limits;
-  for (const auto& d : machines) {
-    limits.push_back({d.name, d.memory, d.reserve});
-  }
-  return hydra::make_plan(requests, limits);
+  return hydra::make_plan(requests, limits_of(machines));
 }
 
 /// Where the cuts of a checkpoint cannot be kept, an older one of the begin of a step is taken up.
@@ -308,14 +315,13 @@ const workload_plan& session::plan() {
 
 /// The devices with the rate of their links, which is measured where it is not emulated.
 std::vector<device_info> session::state::measured_machines() {
-  make_devices();
-  const auto measured = device_pointers();
+  const auto own = make_devices();
+  const auto measured = own->pointers();
   auto infos = machines;
   const auto rates = pilot(measured, options.stall_limit).link_rates();
   for (std::size_t i = 0; i < infos.size(); ++i) {
     infos[i].link = rates[i];
   }
-  retire_devices();
   return infos;
 }
 
@@ -325,9 +331,10 @@ const std::vector<device_info>& session::devices() {
 }
 
 forecast session::predict() {
+  plan();
   std::vector<std::unique_ptr<policy>> one;
   one.push_back(state_->make_chosen());
-  return state_->forecasts(std::move(one), plan()).front();
+  return state_->forecasts(std::move(one)).front();
 }
 
 std::vector<forecast> session::predict(const std::vector<std::string>& policies) {
@@ -335,7 +342,8 @@ std::vector<forecast> session::predict(const std::vector<std::string>& policies)
   for (const auto& name : policies) {
     chosen.push_back(state_->make_named(name));
   }
-  return state_->forecasts(std::move(chosen), plan());
+  plan();
+  return state_->forecasts(std::move(chosen));
 }
 
 std::unique_ptr<policy> session::state::make_named(const std::string& which) {
@@ -348,7 +356,7 @@ std::unique_ptr<policy> session::state::make_named(const std::string& which) {
 }
 
 /// One measurement of the links for all.
-std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies_to_try, const workload_plan&) {
+std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies_to_try) {
   const auto infos = measured_machines();
   std::vector<sharded_model_ptr> cut;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
@@ -364,36 +372,17 @@ std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<poli
 
 // -- the run --------------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<sharded_model> session::state::cut_model(std::size_t i) const {
-  const auto& d = descriptions[i];
-  auto m = std::make_shared<sharded_model>();
-  m->name = d.name;
-  m->model = prepared[i].model;
-  m->plan = plan->models[i];
-  m->shards = make_shards(m->model, m->plan.cuts());
-  m->ties = find_ties(m->shards);
-  m->update = d.optimizer;
-  m->steps = prepared[i].steps;
-  m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
-  m->seed = d.seed.value_or(options.seed);
-  m->stop_on_nan = d.stop_on_nan;
-  m->identity = prepared[i].identity;
-  m->terms = {d.priority, d.deadline, d.arrival};
-  return m;
+sharded_model_ptr session::state::cut_model(std::size_t i) const {
+  return hydra::cut_model(descriptions[i], prepared[i], plan->models[i], options.seed);
 }
 
 model_entry session::state::load_model(std::size_t i) const {
-  const auto m = cut_model(i);
-  model_entry entry{.what = m, .memory = {}, .standing = {}, .data = prepared[i].data};
-  if (const auto* saved = begins.of(i)) {
-    entry.memory = load_memory(*saved, model_id{static_cast<std::uint32_t>(i)}, *m, *arena);
-    entry.standing = saved->begins(m->plan.cuts());
-    log->info("{} goes on after step {} of {} ({})", m->name, entry.standing.step, m->steps, saved->folder.string());
-    return entry;
-  }
-  for (std::size_t s = 0; s < m->size(); ++s) {
-    entry.memory.homes.push_back(make_home(*arena, *m, s));
-    m->shards[s].layout().initialise(entry.memory.homes.back().parameters->floats(), *m->model, m->seed);
+  const auto* saved = begins.of(i);
+  const auto id = model_id{static_cast<std::uint32_t>(i)};
+  auto entry = hydra::load_model(cut_model(i), prepared[i].data, saved, id, *arena);
+  if (saved) {
+    log->info("{} goes on after step {} of {} ({})", entry.what->name, entry.standing.step, entry.what->steps,
+              saved->folder.string());
   }
   return entry;
 }
@@ -407,6 +396,20 @@ void session::state::load_models() {
     checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), options.output / "checkpoints",
                                                       options.checkpoint.keep);
   }
+}
+
+void session::state::make_joiner() {
+  joiner = std::make_unique<model_joiner>(joining_setup{.options = options, .devices = device_entries, .machines = machines,
+                                                        .plan = *plan, .setting = setting, .arena = arena.get(), .log = log});
+}
+
+/// Those that have joined are models of the session from now on.
+void session::state::keep_joined(const run_record& record) {
+  for (const auto& entry : record.joined) {
+    models.push_back(entry);
+    plan->models.push_back(entry.what->plan);
+  }
+  plan->profiles = joiner->profiles();
 }
 
 pipeline_options session::state::pipeline() const {
@@ -425,13 +428,16 @@ int session::state::optimizer_threads() const {
 run_setup session::state::make_setup(trace& spans, executor& updates, progress_printer* progress) {
   run_setup setup;
   setup.services = {log, &spans, arena.get(), &updates};
-  setup.devices = device_pointers();
+  setup.devices = devices->pointers();
   setup.models = models;
   setup.chosen = sharp(std::move(chosen));
   setup.adviser = adviser;
   setup.pipeline = pipeline();
   setup.callbacks = callbacks;
   setup.progress = progress;
+  setup.recruit = [this](const model_description& m, const std::set<model_id>& at_rest) {
+    return joiner->prepare(m, at_rest);
+  };
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
                        .every = duration{static_cast<std::int64_t>(options.checkpoint.every_minutes * 60e9)}};
   setup.stall_limit = options.stall_limit;
@@ -445,14 +451,10 @@ run_record session::state::execute(trace& spans) {
   auto updates = make_executor(optimizer_threads());
   const auto t = terminal_of(STDERR_FILENO);
   const auto most_models = std::clamp<std::size_t>(t.height / 2, 1, progress_options{}.most_models);
-  progress_printer printer(std::cerr, {.live = t.live, .width = t.width, .most_models = most_models, .devices = devices.size()},
+  progress_printer printer(std::cerr, {.live = t.live, .width = t.width, .most_models = most_models, .devices = machines.size()},
                            steady_clock::now());
   for (std::size_t i = 0; options.progress && i < models.size(); ++i) {
-    duration step{};
-    for (const auto& s : plan->models[i].shards) {
-      step += s.forward_time + s.backward_time;
-    }
-    printer.expect(models[i].what->name, models[i].what->steps, step, models[i].standing.step);
+    expect(printer, models[i]);
   }
   std::promise<run_record> done;
   auto record = done.get_future();
@@ -461,9 +463,11 @@ run_record session::state::execute(trace& spans) {
     const auto crew = launch(system, make_setup(spans, *updates, options.progress ? &printer : nullptr),
                              [&](run_record r) { done.set_value(std::move(r)); });
     interrupts.connect([supervisor = crew.supervisor] { post(supervisor, interrupt_run{}); });
+    joins.connect([supervisor = crew.supervisor](join_request r) { post(supervisor, told(std::move(r))); });
     record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
+    joins.close();
     interrupts.disconnect();
-    snapshots = retire_devices();
+    snapshots = devices->retire();
     updates.reset();  // the last handles of actors go before their system does
   }
   if (options.progress) {
@@ -473,6 +477,7 @@ run_record session::state::execute(trace& spans) {
 }
 
 report session::run() {
+  const open_line open(state_->joins);
   plan();
   if (std::exchange(state_->has_run, true)) {
     throw fault_error(fault_code::bad_input, "session::run() may be called once; build another session");
@@ -481,16 +486,19 @@ report session::run() {
     std::filesystem::create_directories(state_->options.output);
   }
   const auto start = steady_clock::now();
-  state_->make_devices();
+  state_->devices = state_->make_devices();
   state_->load_models();
+  state_->make_joiner();
   const auto loaded = steady_clock::now() - start;
   trace spans;
   const auto record = state_->execute(spans);
+  state_->keep_joined(record);
   auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
   r.name = state_->options.name;
   r.seed = state_->options.seed;
   r.load = loaded;
   r.pilot = state_->pilot_time;
+  r.notes.insert(r.notes.begin(), state_->joiner->notes().begin(), state_->joiner->notes().end());
   r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
   state_->write(r, record, spans);
   return r;

@@ -2,14 +2,12 @@
 // The public facade: devices + models + policy -> run -> report.
 
 #include "actors/events.hpp"
+#include "actors/model_description.hpp"
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/policy/policy_limits.hpp"
 #include "actors/report.hpp"
 #include "actors/simulation/forecast.hpp"
-#include "models/catalog.hpp"
-#include "models/data_catalog.hpp"
-#include "models/update_rule.hpp"
 #include "partition/plan.hpp"
 #include "runtime/cpu_device.hpp"
 #include "runtime/device.hpp"
@@ -59,32 +57,8 @@ struct session_options {
   duration stop_limit = std::chrono::seconds(10);   ///< at the end a device that still computes is awaited no longer
 };
 
-/// When a model is evaluated on its validation data, and on how much of it (from its beginning, in whole micro-batches).
-struct validation_options {
-  std::uint32_t every_steps = 0;      ///< 0: after the last step only
-  std::uint32_t batches = 0;          ///< of batch_size samples; 0: all
-};
-
-/// One model of the workload.
-struct model_description {
-  std::string name{};
-  chain_description chain{};
-  data_description data{};
-  std::uint32_t batch_size = 0;       ///< samples per optimizer step
-  std::uint32_t micro_batches = 1;    ///< divides batch_size
-  std::uint32_t epochs = 0;           ///< exactly one of epochs and steps
-  std::uint32_t steps = 0;
-  update_options optimizer{};
-  cut_choice cuts{};                  ///< balanced, greedy, first layer of each shard, or a saved plan's
-  std::optional<validation_options> validate{};  ///< default: after the last step, on all validation data there are
-  std::optional<std::uint64_t> seed{};  ///< default: the session's
-  bool stop_on_nan = true;
-  double priority = 1;                ///< weight of its completion, above 0
-  std::optional<duration> deadline{}; ///< since the begin of the run; after its arrival
-  duration arrival{};                 ///< since the begin of the run: it takes part from then on
-};
-
-/// A workload under construction, then its run. Not thread-safe; run() once.
+/// A workload under construction, then its run. Not thread-safe, but for interrupt() and, while run() is under way,
+/// add_model(); run() once.
 class session {
  public:
   explicit session(session_options options = {});
@@ -111,6 +85,9 @@ class session {
   void load_plugin(const std::filesystem::path& file);
 
   /// Throws fault_error{bad_input} for impossible values, naming model and key.
+  /// While run() is under way, from any thread: returns when the model has joined the run, with the results it has alone.
+  /// It keeps the run's staging room and the host budget. Throws fault_error{bad_input}, {does_not_fit}, {io} with the run
+  /// untouched; {refused} if the run has ended or is being halted.
   model_id add_model(model_description model);
 
   /// Subscribes a callback; Event is step_completed. Called on a thread of its own, one event at a time.

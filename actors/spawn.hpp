@@ -66,6 +66,8 @@ struct task_setup {
   supervisor_actor supervisor;
   duration callback_limit{};     ///< zero: the controller may take for ever
 };
+/// Of a model that begins as `entry` says, among this crew.
+task_setup task_setup_of(model_id id, const model_entry& entry, const crew_assembled& crew);
 task_actor spawn_model_task(caf::actor_system& system, const run_services& services, const task_setup& setup);
 
 /// `detached`: on a thread of its own, because reading blocks.
@@ -74,7 +76,11 @@ data_actor spawn_data(caf::actor_system& system, const run_services& services, c
 
 /// `detached`: on a thread of its own, because users' callbacks may block.
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
-                                  std::vector<step_callback> callbacks, bool detached);
+                                  std::vector<step_callback> callbacks, const supervisor_actor& supervisor, bool detached);
+
+/// Null without a maker. `detached`: on a thread of its own, because a pilot blocks.
+recruiter_actor spawn_recruiter(caf::actor_system& system, const run_services& services, model_maker make,
+                                const supervisor_actor& supervisor, bool detached);
 
 struct checkpointer_setup {
   checkpoint_store* store = nullptr;
@@ -100,8 +106,12 @@ struct reporter_setup {
 };
 reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
 
-/// Waits for crew_assembled, then starts the run. `callback_limit` as a task's.
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration callback_limit);
+struct supervisor_setup {
+  duration callback_limit{};       ///< as a task's
+  checkpoint_setup checkpoints;    ///< of models that join
+};
+/// Waits for crew_assembled, then starts the run.
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_setup& setup);
 
 /// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets
 /// the record when every model has ended and the actors are shut down.

@@ -2,6 +2,7 @@
 #include "actors/spawn.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,26 +11,30 @@ namespace hydra {
 
 namespace {
 
-/// SUPERVISOR: starts the run, hears of every death, ends the run: tasks -> scheduler -> devices -> optimizer, memory.
+/// SUPERVISOR: starts the run, lets models join, hears of every death, ends the run: tasks -> scheduler -> devices -> optimizer, memory.
 class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
 
-  supervisor(caf::actor_config& config, run_services services, duration callback_limit)
-      : super(config), services_(std::move(services)), callback_limit_(callback_limit) {}
+  supervisor(caf::actor_config& config, run_services services, supervisor_setup setup)
+      : super(config), services_(std::move(services)), setup_(setup) {}
 
   static constexpr const char* actor_name = "supervisor";
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
-    return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_model_ended),
+    return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_add_model),
+            guarded(this, &supervisor::on_model_prepared), guarded(this, &supervisor::on_model_ended),
             guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_silent),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
             guarded(this, &supervisor::on_run_stalled)};
   }
 
-  void on_exit() override { crew_ = {}; }
+  void on_exit() override {
+    crew_ = {};
+    asked_.clear();  // who waits for an answer learns by this that there will be none
+  }
 
   void on_fault(const fault& why) {
     services_.log->error("supervisor fails: {}", why.text);
@@ -40,7 +45,8 @@ class supervisor final : public supervisor_actor::base {
   void on_crew_assembled(const crew_assembled& m) {
     crew_ = m;
     crew_.supervisor = nullptr;  // a handle to itself would keep it alive
-    const begin_run start{clock().now()};
+    began_ = clock().now();
+    const begin_run start{began_};
     send(crew_.reporter, start);
     for (std::uint32_t i = 0; i < crew_.devices.size(); ++i) {
       monitor(crew_.devices[i]);
@@ -61,9 +67,93 @@ class supervisor final : public supervisor_actor::base {
     if (crew_.checkpointer) {
       watch(crew_.checkpointer);
     }
+    if (crew_.recruiter) {
+      watch(crew_.recruiter);
+    }
     running_ = crew_.tasks.size();
     end_if_over();
   }
+
+  // -- models that join ------------------------------------------------------------------------------------------------
+
+  /// They are made ready one after the other.
+  void on_add_model(const add_model& m) {
+    if (!crew_.recruiter || halted_ || ending_) {
+      refuse(m, {fault_code::refused, halted_ ? "the run is being halted" : "the run takes no more models"});
+      return;
+    }
+    asked_.push_back(m);
+    if (asked_.size() == 1) {
+      prepare_next();
+    }
+  }
+
+  void prepare_next() {
+    if (!asked_.empty()) {
+      send(crew_.recruiter, prepare_model{asked_.front().what, at_rest_});
+    }
+  }
+
+  void on_model_prepared(const model_prepared& m) {
+    if (asked_.empty()) {
+      return;  // it was refused when the run was halted
+    }
+    const auto asked = std::move(asked_.front());
+    asked_.pop_front();
+    if (m.why) {
+      refuse(asked, m.why);
+    } else {
+      join(asked, *m.entry);
+    }
+    prepare_next();
+    end_if_over();
+  }
+
+  void join(const add_model& asked, model_entry entry) {
+    const model_id id{static_cast<std::uint32_t>(crew_.tasks.size())};
+    for (auto& [block, bytes] : entry.memory.boundaries) {
+      block.model = id;
+    }
+    const auto task = spawn_task(id, entry);
+    send(crew_.memory, register_model{id, entry.what, entry.memory, entry.standing.step, entry.standing.unit, task});
+    send(crew_.data, model_joined{id, entry});
+    send(crew_.reporter, model_joined{id, entry});
+    send(task, begin_run{began_});
+    services_.log->info("model {} joins the run", entry.what->name);
+    if (asked.answer) {
+      asked.answer({id, task, {}});
+    }
+  }
+
+  task_actor spawn_task(model_id id, const model_entry& entry) {
+    auto setup = task_setup_of(id, entry, crew_);
+    setup.supervisor = caf::actor_cast<supervisor_actor>(this);
+    setup.callback_limit = setup_.callback_limit;
+    setup.checkpoints = {setup_.checkpoints.every_steps, setup_.checkpoints.every, setup_.checkpoints.every};
+    const auto task = spawn_model_task(system(), services_, setup);
+    monitor(task);
+    crew_.tasks.push_back(task);
+    ++running_;
+    return task;
+  }
+
+  void refuse(const add_model& asked, const fault& why) {
+    services_.log->warn("model '{}' is not added: {}", asked.what.name, why.text);
+    send(crew_.reporter, model_refused{asked.what.name, why});
+    if (asked.answer) {
+      asked.answer({{}, {}, why});
+    }
+  }
+
+  /// One that is being prepared is not awaited.
+  void refuse_all(const fault& why) {
+    halted_ = true;
+    for (const auto& asked : std::exchange(asked_, {})) {
+      refuse(asked, {fault_code::refused, "the run is being halted: " + why.text});
+    }
+  }
+
+  // -- what ends a run -------------------------------------------------------------------------------------------------
 
   template <class Handle>
   void watch(const Handle& actor) {
@@ -74,6 +164,9 @@ class supervisor final : public supervisor_actor::base {
   void on_model_ended(const model_ended& m) {
     if (ended_.insert(m.model).second) {
       --running_;
+    }
+    if (!m.why) {
+      at_rest_.insert(m.model);
     }
     end_if_over();
   }
@@ -91,9 +184,11 @@ class supervisor final : public supervisor_actor::base {
     if (!m.save) {
       drop_checkpoints();
     }
+    refuse_all(m.why);
     for (const auto& task : crew_.tasks) {
       send(task, m);
     }
+    end_if_over();
   }
 
   /// One that is being written may never be over.
@@ -191,7 +286,7 @@ class supervisor final : public supervisor_actor::base {
   // -- the end ---------------------------------------------------------------------------------------------------------
 
   void end_if_over() {
-    if (running_ > 0 || std::exchange(ending_, true)) {
+    if (running_ > 0 || !asked_.empty() || std::exchange(ending_, true)) {
       return;
     }
     for (const auto& task : crew_.tasks) {
@@ -211,10 +306,13 @@ class supervisor final : public supervisor_actor::base {
     send(crew_.optimizer, shut_down{});
     send(crew_.memory, shut_down{});
     send(crew_.data, shut_down{});
+    if (crew_.recruiter) {
+      send(crew_.recruiter, shut_down{});
+    }
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
-      if (callback_limit_ > duration{}) {
-        delayed_send(this, callback_limit_, controller_silent{callback_limit_});
+      if (const auto limit = setup_.callback_limit; limit > duration{}) {
+        delayed_send(this, limit, controller_silent{limit});
       }
     }
     if (crew_.checkpointer) {
@@ -232,12 +330,16 @@ class supervisor final : public supervisor_actor::base {
   }
 
   run_services services_;
-  duration callback_limit_;
+  supervisor_setup setup_;
   crew_assembled crew_;
+  time_point began_{};
   std::set<device_id> alive_;
-  std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer that live
+  std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer, recruiter that live
   std::set<model_id> ended_;
+  std::set<model_id> at_rest_;            ///< ended between two steps
+  std::deque<add_model> asked_;           ///< the first one is being prepared
   std::size_t running_ = 0;
+  bool halted_ = false;
   bool interrupted_ = false;
   bool stalled_ = false;
   bool halting_ = false;
@@ -247,8 +349,8 @@ class supervisor final : public supervisor_actor::base {
 
 }  // namespace
 
-supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, duration callback_limit) {
-  return system.spawn<supervisor>(services, callback_limit);
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_setup& setup) {
+  return system.spawn<supervisor>(services, setup);
 }
 
 }  // namespace hydra

@@ -49,6 +49,17 @@ byte_count demand_of(const model_plan& m) {
 
 }  // namespace
 
+byte_count resting_demand(const model_plan& m) {
+  byte_count sum;
+  for (const auto& s : m.shards) {
+    sum += charge(s.parameters);
+    sum += s.moment_buffers == 0 ? byte_count{} : charge(byte_count{s.moments.value() / s.moment_buffers}) * s.moment_buffers;
+  }
+  const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
+  const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
+  return sum + batch * (2ull * (m.micro_batches + round));
+}
+
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices) {
   byte_count sum;
   byte_count attempt;  // a lost attempt lands in buffers of its own

@@ -159,6 +159,21 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
   return plan;
 }
 
+model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_room) {
+  const auto& limit = smallest(devices);
+  if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
+    validate_cuts(*given, m.profile->layers.size(), m.name);
+  }
+  const std::span one(&m, 1);
+  const auto cuts = room_search(one, usable(limit)).cuts_within(0, staging_room);
+  if (!cuts) {
+    refuse_joining(m, limit, staging_room);
+  }
+  auto plan = plan_model(m, *cuts);
+  plan.sufficient = smallest_budget(one);
+  return plan;
+}
+
 void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t devices) {
   for (bool shorter = true; shorter && plan.host_needed > cap;) {
     shorter = false;

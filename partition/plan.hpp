@@ -107,8 +107,15 @@ struct workload_plan {
 /// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
 workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices);
 
+/// Cuts a model for a run that is under way, whose staging room stays as it is: P + C <= M - reserve - room, W <= room on
+/// every device. Throws fault_error{does_not_fit} naming layer, its bytes and what there is.
+model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_room);
+
 /// Bytes of host memory the run needs with `devices` devices; part of make_plan's result.
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices);
+
+/// Of a model that is complete: parameters and optimizer state stay, and what its data were read ahead.
+byte_count resting_demand(const model_plan& m);
 
 /// Makes the visits of evaluations shorter until host_needed <= cap, or until none can be shorter.
 void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t devices);

@@ -115,6 +115,13 @@ std::optional<cut_set> room_search::best() const {
   return set;
 }
 
+std::optional<cut_points> room_search::cuts_within(std::size_t model, byte_count room) const {
+  if (room > usable_) {
+    return std::nullopt;
+  }
+  return cut(models_[model], {.computing = usable_ - room, .staging = room});
+}
+
 std::optional<byte_count> room_search::least_of(const plan_request& m, byte_count staging) const {
   if (std::holds_alternative<balanced_cut>(m.cuts)) {
     return least_computing(pieces_of(m), staging);

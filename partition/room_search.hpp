@@ -26,6 +26,9 @@ class room_search {
   /// Of all rooms: fewest shards in total, then smallest largest visit time, then smallest room.
   std::optional<cut_set> best() const;
 
+  /// Of one model, for this room.
+  std::optional<cut_points> cuts_within(std::size_t model, byte_count room) const;
+
   /// The least bytes, not above `usable`, for which there is a cut.
   std::optional<byte_count> least() const;
 

@@ -117,4 +117,15 @@ void refuse_memory(std::span<const plan_request> models, const plan_device& devi
                                 model_lines(models, device.reserve)));
 }
 
+void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_room) {
+  const auto usable = device.memory > device.reserve ? device.memory - device.reserve : byte_count{};
+  const auto left = usable > staging_room ? usable - staging_room : byte_count{};
+  throw fault_error(fault_code::does_not_fit,
+                    fmt::format("model '{}' cannot join the run: {}, but of device {} with memory = {} the run keeps {} "
+                                "for staging, which leaves {} to compute; use more micro_batches, make its largest layer "
+                                "smaller, or train it in a run of its own",
+                                m.name, largest_of(m).text, device.name, named_bytes(device.memory),
+                                named_bytes(staging_room), named_bytes(left)));
+}
+
 }  // namespace hydra

@@ -20,4 +20,7 @@ std::vector<byte_count> budgets_alone(std::span<const plan_request> models);
 /// the layer (or given shard) that asks for most, its bytes, and the smallest sufficient budget.
 [[noreturn]] void refuse_memory(std::span<const plan_request> models, const plan_device& device);
 
+/// The same for a model that would join a run with this staging room.
+[[noreturn]] void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_room);
+
 }  // namespace hydra

@@ -40,6 +40,19 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   return p;
 }
 
+model_entry without_bytes(const sharded_model_ptr& what);
+
+/// Throws fault_error{does_not_fit} for a name that is not known.
+model_maker maker_of(std::vector<simulated_model> recruits) {
+  return [all = std::move(recruits)](const model_description& m, const std::set<model_id>&) {
+    const auto found = std::ranges::find(all, m.name, &simulated_model::name);
+    if (found == all.end()) {
+      throw fault_error(fault_code::does_not_fit, "model '" + m.name + "' cannot join");
+    }
+    return without_bytes(make_simulated_model(*found));
+  };
+}
+
 model_entry without_bytes(const sharded_model_ptr& what) {
   return {.what = what, .memory = {.homes = std::vector<shard_home>(what->size()), .versions = {}}, .standing = {}, .data = {}};
 }
@@ -107,6 +120,7 @@ simulation::~simulation() {
   kill(crew_.data);
   kill(crew_.controller);
   kill(crew_.checkpointer);
+  kill(crew_.recruiter);
   kill(crew_.reporter);
   kill(crew_.supervisor);
   for (auto& d : devices_) {
@@ -114,6 +128,7 @@ simulation::~simulation() {
   }
   executor_->deliver_by(nullptr);
   crew_ = {};
+  joins_.clear();
   run();
 }
 
@@ -141,6 +156,9 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
       bytes = arena_->allocate(run.models[i].what->plan.bytes_of(id), to_string(id));
     }
   }
+  if (!setup.recruits.empty()) {
+    run.recruit = maker_of(std::move(setup.recruits));
+  }
   run.chosen = std::move(setup.chosen);
   run.adviser = setup.adviser;
   run.pipeline = setup.pipeline;
@@ -151,6 +169,17 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   run.watch = setup.watch;
   run.detached = false;
   return run;
+}
+
+void simulation::add_model(const std::string& name) {
+  model_description what;
+  what.name = name;
+  post(crew_.supervisor, hydra::add_model{std::move(what), [this](const join_result& r) {
+         joins_.push_back(r);
+         if (r.task) {
+           crew_.tasks.push_back(r.task);
+         }
+       }});
 }
 
 bool simulation::step(std::size_t choice) {

@@ -57,6 +57,7 @@ struct simulation_setup {
   std::vector<device_info> devices;  ///< name, speed, memory, link, latency
   std::vector<simulated_model> models;
   std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not looked at
+  std::vector<simulated_model> recruits{};   ///< those that may be added, by name; if none, nothing can join
   std::unique_ptr<policy> chosen;
   adviser_setup adviser{};           ///< of a policy actor that `chosen` asks
   pipeline_options pipeline;
@@ -77,6 +78,10 @@ class simulation {
  public:
   explicit simulation(simulation_setup setup);
   ~simulation();
+
+  /// Asks for one of the recruits to join; its answer will be among the joins(), if there is one.
+  void add_model(const std::string& name);
+  const std::vector<join_result>& joins() const noexcept { return joins_; }
 
   /// Lets one runnable actor handle one message: the `choice`-th of those that can (modulo their number). If none can,
   /// the next time-out fires. False if nothing is left to do.
@@ -114,7 +119,8 @@ class simulation {
   std::vector<std::unique_ptr<simulated_device>> devices_;
   std::unique_ptr<simulated_executor> executor_;
   std::optional<run_record> record_;
-  crew_assembled crew_;
+  crew_assembled crew_;   ///< with the tasks that have joined by add_model()
+  std::vector<join_result> joins_;
 };
 
 /// A sharded model without layers: only its plan counts.

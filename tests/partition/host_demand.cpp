@@ -43,3 +43,13 @@ TEST_CASE("the host's demand covers parameters, gradients, moments and the landi
   }
   CHECK(host_demand(std::vector{plan}, 1) > least + largest);
 }
+
+TEST_CASE("a model at rest needs less of the host than one that is trained, but its parameters and moments at least") {
+  const auto plan = plan_with(2);
+  byte_count least;
+  for (const auto& s : plan.shards) {
+    least += host_charge(s.parameters) + host_charge(byte_count{s.moments.value() / 2}) * 2;
+  }
+  CHECK(resting_demand(plan) >= least);
+  CHECK(resting_demand(plan) < host_demand(std::vector{plan}, 0));
+}

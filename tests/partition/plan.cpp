@@ -185,3 +185,33 @@ TEST_CASE("host memory that is too small is refused with the bytes that are need
   CHECK_THROWS_WITH(check_host(plan, plan.host_needed - 1_B),
                     Contains("(" + std::to_string(plan.host_needed.value()) + " bytes) of host memory"));
 }
+
+TEST_CASE("a model that joins a run is cut for the run's staging room, or refused with what it needs and what there is") {
+  const auto& requests = both().requests;
+  const auto least = sufficient_for(requests);
+  for (std::uint64_t part = 0; part <= 8; ++part) {
+    const std::vector<plan_device> devices{{.name = "cpu:0", .memory = least + byte_count{least.value() * part / 4}, .reserve = {}}};
+    const auto run = make_plan(std::span(requests).first(1), devices);
+    INFO("memory " << devices[0].memory.value() << ", staging room " << run.staging_room.value());
+    try {
+      const auto joins = plan_joining(requests[1], devices, run.staging_room);
+      for (const auto& s : joins.shards) {
+        for (const auto& f : {s.forward, s.backward, s.evaluation}) {
+          CHECK(f.staging() <= run.staging_room);
+          CHECK(f.computing() + run.staging_room <= devices[0].memory);
+        }
+      }
+    } catch (const fault_error& e) {
+      CHECK(e.what_happened().code == fault_code::does_not_fit);
+      CHECK_THAT(e.what_happened().text, Contains("'model-1' cannot join") && Contains("cpu:0") &&
+                                             Contains(std::to_string(run.staging_room.value()) + " bytes"));
+    }
+  }
+}
+
+TEST_CASE("the same model joins a run of itself with the run's own cuts") {
+  const auto& requests = both().requests;
+  const std::vector<plan_device> devices{{.name = "cpu:0", .memory = sufficient_for(requests) * 2, .reserve = {}}};
+  const auto run = make_plan(std::span(requests).first(1), devices);
+  CHECK(plan_joining(requests[0], devices, run.staging_room).cuts() == run.models[0].cuts());
+}

@@ -300,8 +300,37 @@ void add_devices(fuzz_case& c, rng& random) {
     s.devices.push_back(make_device(random, i, least + byte_count{512 * extra}));
   }
   if (pick(random, 0, 1) == 0) {
-    s.host_memory = sufficient_host(s.models, s.devices.size());
+    auto all = s.models;
+    all.insert(all.end(), s.recruits.begin(), s.recruits.end());
+    s.host_memory = sufficient_host(all, s.devices.size());
   }
+}
+
+/// Of the sizes of one that is there: it fits where that one does.
+void add_recruit(fuzz_case& c, rng random) {
+  if (pick(random, 0, 2) > 0) {
+    return;
+  }
+  auto m = c.setup.models[pick(random, 0, c.setup.models.size() - 1)];
+  m.name = "recruit";
+  m.steps = static_cast<std::uint32_t>(pick(random, 1, 3));
+  m.terms.arrival = pick(random, 0, 1) == 0 ? duration{} : std::chrono::microseconds(pick(random, 1, 300));
+  c.setup.recruits.push_back(std::move(m));
+  c.join_at = pick(random, 0, 500);
+}
+
+/// The models of a case that have taken part. A recruit may have come too late, but only then it was refused.
+std::string collect(const simulation& s, const fuzz_case& c, const std::vector<simulated_model>& recruits,
+                    std::vector<simulated_model>& models) {
+  for (const auto& j : s.joins()) {
+    if (!j.why) {
+      models.push_back(recruits.at(0));
+    } else if (j.why.code != fault_code::refused) {
+      return "the recruit is refused: " + j.why.text;
+    }
+  }
+  const auto there = s.record() ? s.record()->models.size() : models.size();
+  return there == models.size() ? "" : fmt::format("{} models in the record of {} ({})", there, models.size(), c.text);
 }
 
 void add_trouble(fuzz_case& c, rng& random) {
@@ -331,6 +360,7 @@ fuzz_case make_case(std::uint32_t seed) {
   for (std::size_t i = 0, n = pick(random, 1, 4); i < n; ++i) {
     s.models.push_back(make_model(random, i));
   }
+  add_recruit(c, rng(seed ^ 0x9e3779b9u));
   add_devices(c, random);
   const auto& policies = built_in_policies();
   s.chosen = make_policy(policies[pick(random, 0, policies.size() - 1)].name, seed);
@@ -353,7 +383,8 @@ fuzz_case make_case(std::uint32_t seed) {
 
 std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* told) {
   const auto random = std::make_shared<rng>(seed ^ 0x5bd1e995u);
-  const auto models = c.setup.models;
+  auto models = c.setup.models;
+  const auto recruits = c.setup.recruits;
   const bool observed = !c.setup.callbacks.empty() && c.trouble != mishap::controller_dies;
   const bool works_always = c.setup.chosen->name() != "whole-model";
   const witness_options promises{.slots = c.setup.pipeline.slots,
@@ -382,6 +413,9 @@ std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* 
       witness.rest();
     }
     goes_on = s.step(choice);
+    if (n == c.join_at && !recruits.empty()) {
+      s.add_model(recruits[0].name);
+    }
     if (n == c.trouble_at) {
       lose(s, c.trouble, c.victim);
     }
@@ -392,7 +426,8 @@ std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* 
   if (n == limit) {
     return c.text + ": no end after " + std::to_string(limit) + " messages";
   }
-  const auto wrong = check(s, c, models);
+  auto wrong = collect(s, c, recruits, models);
+  wrong = wrong.empty() ? check(s, c, models) : wrong;
   return wrong.empty() ? wrong : c.text + ": " + wrong;
 }
 

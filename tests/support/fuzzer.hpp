@@ -28,6 +28,7 @@ struct fuzz_case {
   mishap trouble = mishap::none;
   std::size_t trouble_at = 0;     ///< message, or operation submitted to any device, or to the victim
   std::size_t victim = 0;         ///< device
+  std::size_t join_at = 0;        ///< message at which the recruit is added, if there is one
   bool slow_messages = false;     ///< time passes while messages are on their way
   bool prompt = false;           ///< messages take no time and nothing but the devices is scarce
   bool late_completions = false;  ///< those of different queues overtake each other
@@ -35,7 +36,8 @@ struct fuzz_case {
 };
 
 /// 1-4 models of 1-3 shards and 1-3 steps, 1-3 micro-batches, on 1-3 devices with one or two slots; many lengths are
-/// zero; device and host budgets are often exactly sufficient; each policy.
+/// zero; device and host budgets are often exactly sufficient; each policy. In a third of the cases another model is added
+/// at a random moment.
 fuzz_case make_case(std::uint32_t seed);
 
 /// Runs it in a random order of messages. Returns an empty text, or what was wrong: a broken promise of the protocol

@@ -31,6 +31,7 @@ role host_role(const crew_assembled& crew, caf::actor_id id) {
          : is(crew.data, id)       ? role::data
          : is(crew.controller, id) ? role::controller
          : is(crew.checkpointer, id) ? role::checkpointer
+         : is(crew.recruiter, id) ? role::recruiter
          : is(crew.reporter, id)   ? role::reporter
          : is(crew.supervisor, id) ? role::supervisor
                                    : role::nobody;
@@ -58,6 +59,11 @@ std::string list(const char* what, const std::vector<block_id>& blocks) {
 
 std::string say(const begin_run&) { return "begin_run"; }
 std::string say(const model_added& m) { return fmt::format("model_added {}", m.model.value); }
+std::string say(const add_model& m) { return "add_model " + m.what.name; }
+std::string say(const prepare_model& m) { return "prepare_model " + m.what.name; }
+std::string say(const model_prepared& m) { return "model_prepared " + (m.entry ? m.entry->what->name : "refused"); }
+std::string say(const register_model& m) { return fmt::format("register_model {}", m.model.value); }
+std::string say(const model_joined& m) { return fmt::format("model_joined {}", m.model.value); }
 std::string say(const model_left& m) { return fmt::format("model_left {}", m.model.value); }
 std::string say(const model_ended& m) {
   return fmt::format("model_ended {} after {} steps{}{}", m.model.value, m.steps, m.stopped ? ", stopped" : "",
@@ -126,7 +132,7 @@ std::string text_of(const overheard& o) {
 
 std::string to_string(const cast_member& c) {
   constexpr const char* names[] = {"",          "SUPERVISOR", "REPORTER",   "SCHEDULER", "MEMORY MANAGER",
-                                   "OPTIMIZER", "DATA",       "CONTROLLER", "CHECKPOINTER", "DEVICE", "MODEL TASK"};
+                                   "OPTIMIZER", "DATA",       "CONTROLLER", "CHECKPOINTER", "RECRUITER", "DEVICE", "MODEL TASK"};
   const auto* name = names[static_cast<std::size_t>(c.part)];
   return c.part == role::device || c.part == role::task ? fmt::format("{} {}", name, c.place) : name;
 }
@@ -148,7 +154,7 @@ std::string to_text(const overheard& m) {
     return {};
   }
   const auto said =
-      text_of<begin_run, model_added, model_left, model_ended, batch_wanted, batch_ready, unit_ready, device_freed,
+      text_of<begin_run, add_model, prepare_model, model_prepared, register_model, model_joined, model_added, model_left, model_ended, batch_wanted, batch_ready, unit_ready, device_freed,
               prefetch_shard, unit_placed, execute_shard, lease_shard, shard_leased, lease_refused, lease_returned,
               shard_demoted, shard_failed, shard_completed, step_shard, shard_stepped, shard_updated, step_observed,
               step_acknowledged, device_lost, unit_lost, withdraw_unit, capture_model,

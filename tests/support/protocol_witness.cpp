@@ -40,6 +40,11 @@ void protocol_witness::hear(const overheard& m) {
   }
 }
 
+protocol_witness::model_page& protocol_witness::page_of(std::size_t model) {
+  models_.resize(std::max(models_.size(), model + 1));
+  return models_[model];
+}
+
 // -- who hears what -------------------------------------------------------------------------------------------------------
 
 void protocol_witness::at_scheduler(const overheard& m) {
@@ -54,7 +59,7 @@ void protocol_witness::at_scheduler(const overheard& m) {
   } else if (const auto* lost = m.get<device_lost>()) {
     on_lost(lost->device);
   } else if (const auto* left = m.get<model_left>()) {
-    models_[left->model.value].announced.reset();
+    page_of(left->model.value).announced.reset();
   }
 }
 
@@ -75,7 +80,7 @@ void protocol_witness::at_memory(const overheard& m) {
 }
 
 void protocol_witness::at_task(const overheard& m) {
-  auto& page = models_[m.to.place];
+  auto& page = page_of(m.to.place);
   if (const auto* updated = m.get<shard_updated>()) {
     page.versions.resize(std::max<std::size_t>(page.versions.size(), updated->shard.value + 1));
     page.versions[updated->shard.value] = updated->version.value;
@@ -91,7 +96,7 @@ void protocol_witness::at_task(const overheard& m) {
 // -- promises -------------------------------------------------------------------------------------------------------------
 
 void protocol_witness::on_announced(const unit_ready& m) {
-  auto& page = models_[m.what.model.value];
+  auto& page = page_of(m.what.model.value);
   const auto shard = m.what.shard.value;
   const auto version = shard < page.versions.size() ? page.versions[shard] : 0;
   if (version != m.what.step.value) {
@@ -130,12 +135,12 @@ void protocol_witness::on_completed(const shard_completed& m) {
       complain(fmt::format("{} completes although {} failed before", to_string(m.what), to_string(f)));
     }
   }
-  models_[m.what.model.value].flights.erase(m.what);
+  page_of(m.what.model.value).flights.erase(m.what);
 }
 
 void protocol_witness::on_staged(const unit& u, std::size_t device) {
   ++devices_[device].staged;
-  auto& page = models_[u.model.value];
+  auto& page = page_of(u.model.value);
   if (!staged_.insert(u).second) {
     complain(to_string(u) + " is staged twice");
   }

@@ -58,6 +58,7 @@ class protocol_witness {
     std::set<unit> flights;
   };
 
+  model_page& page_of(std::size_t model);  ///< models may join
   void at_scheduler(const overheard& m);
   void at_device(const overheard& m);
   void at_memory(const overheard& m);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <future>
 #include <utility>
 
 namespace hydra::test {
@@ -18,23 +19,6 @@ constexpr std::int64_t context = 6;
 /// Whole micro-batches of validation data.
 std::size_t evaluation_of(const exact_case& m) {
   return m.data->samples(split::validation) / (m.batch_size / m.micro_batches);
-}
-
-model_description describe(const exact_case& m, std::size_t i) {
-  model_description d;
-  d.name = fmt::format("model-{}", i);
-  d.chain = m.chain;
-  d.data = {m.data, true};
-  d.batch_size = m.batch_size;
-  d.micro_batches = m.micro_batches;
-  d.steps = m.steps;
-  d.optimizer = m.optimizer;
-  d.cuts = m.cuts.empty() ? cut_choice{balanced_cut{}} : m.cuts;
-  if (evaluation_of(m) > 0) {
-    d.validate = validation_options{.every_steps = m.evaluate_every};
-  }
-  d.seed = m.seed;
-  return d;
 }
 
 /// Index of the first value whose bits differ, or the shorter length; nothing if equal.
@@ -110,6 +94,23 @@ void build(session& s, const std::vector<exact_case>& models, const run_options&
 
 }  // namespace
 
+model_description describe(const exact_case& m, std::size_t i) {
+  model_description d;
+  d.name = fmt::format("model-{}", i);
+  d.chain = m.chain;
+  d.data = {m.data, true};
+  d.batch_size = m.batch_size;
+  d.micro_batches = m.micro_batches;
+  d.steps = m.steps;
+  d.optimizer = m.optimizer;
+  d.cuts = m.cuts.empty() ? cut_choice{balanced_cut{}} : m.cuts;
+  if (evaluation_of(m) > 0) {
+    d.validate = validation_options{.every_steps = m.evaluate_every};
+  }
+  d.seed = m.seed;
+  return d;
+}
+
 exact_case tiny_gpt(double dropout, bool tied) {
   exact_case c;
   c.chain = gpt2({.layers = 3, .width = 16, .heads = 2, .context = context, .dropout = dropout, .tied = tied});
@@ -135,6 +136,30 @@ byte_count planned_host_memory(const std::vector<exact_case>& models, const run_
 }
 
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options) {
+  return train_spilled(models, options, nullptr);
+}
+
+namespace {
+
+/// Calls `running` on a thread of its own when the first step is complete; the model of that step waits for it, so that the
+/// run is surely under way. Rethrows what `running` has thrown.
+report run_beside(session& s, const std::function<void(session&)>& running) {
+  std::future<void> other;
+  s.on<step_completed>([&](const step_completed&, control&) {
+    if (!other.valid()) {
+      other = std::async(std::launch::async, [&] { running(s); });
+      other.wait();
+    }
+  });
+  auto summary = s.run();
+  other.get();
+  return summary;
+}
+
+}  // namespace
+
+spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options,
+                             const std::function<void(session&)>& running) {
   at::set_num_threads(1);
   session s({.host_memory = options.host_memory,
              .output = options.output,
@@ -151,8 +176,8 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
   }
   s.plan();
   planned = true;
-  spilled_result result{.summary = s.run(), .parameters = {}};
-  for (std::uint32_t i = 0; i < models.size(); ++i) {
+  spilled_result result{.summary = running ? run_beside(s, running) : s.run(), .parameters = {}};
+  for (std::uint32_t i = 0; i < result.summary.models.size(); ++i) {
     auto& values = result.parameters.emplace_back();
     for (auto& [name, v] : s.parameters(model_id{i})) {
       values.emplace(std::move(name), std::move(v));

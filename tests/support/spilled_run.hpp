@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -57,6 +58,13 @@ struct spilled_result {
 
 /// Host memory that the plan of such a run asks for.
 byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options);
+
+/// The model "model-<i>".
+model_description describe(const exact_case& m, std::size_t i);
+
+/// `running`: called with the session from a thread of its own, while the run is in its first steps.
+spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options,
+                             const std::function<void(session&)>& running);
 
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options);
 

@@ -1,0 +1,38 @@
+#pragma once
+// The devices of a session: made from their factories when they are needed, for a pilot or for the run.
+
+#include "actors/session.hpp"
+#include "actors/report_builder.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+struct device_entry {
+  std::string kind;
+  session::device_factory make;
+};
+
+/// Retires its devices at its end. A device that hangs is kept for ever, because its threads use it.
+class device_set {
+ public:
+  /// `limit`: how long a device that still works is awaited at its end.
+  device_set(const std::vector<device_entry>& entries, std::shared_ptr<spdlog::logger> log, duration limit);
+  ~device_set() { retire(); }
+  device_set(const device_set&) = delete;
+  device_set& operator=(const device_set&) = delete;
+
+  std::vector<device*> pointers() const;
+  std::vector<device_info> infos() const;
+  /// What is left of them: their threads end here.
+  std::vector<device_snapshot> retire();
+
+ private:
+  std::vector<std::unique_ptr<device>> devices_;
+  std::shared_ptr<spdlog::logger> log_;
+  duration limit_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,38 @@
+#include "actors/loaded_model.hpp"
+
+namespace hydra {
+
+sharded_model_ptr cut_model(const model_description& d, const prepared_model& p, const model_plan& plan,
+                            std::uint64_t seed) {
+  auto m = std::make_shared<sharded_model>();
+  m->name = d.name;
+  m->model = p.model;
+  m->plan = plan;
+  m->shards = make_shards(m->model, m->plan.cuts());
+  m->ties = find_ties(m->shards);
+  m->update = d.optimizer;
+  m->steps = p.steps;
+  m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
+  m->seed = d.seed.value_or(seed);
+  m->stop_on_nan = d.stop_on_nan;
+  m->identity = p.identity;
+  m->terms = {d.priority, d.deadline, d.arrival};
+  return m;
+}
+
+model_entry load_model(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id,
+                       host_arena& arena) {
+  model_entry entry{.what = m, .memory = {}, .standing = {}, .data = data};
+  if (saved) {
+    entry.memory = load_memory(*saved, id, *m, arena);
+    entry.standing = saved->begins(m->plan.cuts());
+    return entry;
+  }
+  for (std::size_t s = 0; s < m->size(); ++s) {
+    entry.memory.homes.push_back(make_home(arena, *m, s));
+    m->shards[s].layout().initialise(entry.memory.homes.back().parameters->floats(), *m->model, m->seed);
+  }
+  return entry;
+}
+
+}  // namespace hydra

@@ -1,0 +1,41 @@
+#pragma once
+// What a user says about a model.
+
+#include "models/catalog.hpp"
+#include "models/data_catalog.hpp"
+#include "models/update_rule.hpp"
+#include "partition/cut.hpp"
+#include "runtime/bytes.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace hydra {
+
+/// When a model is evaluated on its validation data, and on how much of it (from its beginning, in whole micro-batches).
+struct validation_options {
+  std::uint32_t every_steps = 0;      ///< 0: after the last step only
+  std::uint32_t batches = 0;          ///< of batch_size samples; 0: all
+};
+
+/// One model of the workload.
+struct model_description {
+  std::string name{};
+  chain_description chain{};
+  data_description data{};
+  std::uint32_t batch_size = 0;       ///< samples per optimizer step
+  std::uint32_t micro_batches = 1;    ///< divides batch_size
+  std::uint32_t epochs = 0;           ///< exactly one of epochs and steps
+  std::uint32_t steps = 0;
+  update_options optimizer{};
+  cut_choice cuts{};                  ///< balanced, greedy, first layer of each shard, or a saved plan's
+  std::optional<validation_options> validate{};  ///< default: after the last step, on all validation data there are
+  std::optional<std::uint64_t> seed{};  ///< default: the session's
+  bool stop_on_nan = true;
+  double priority = 1;                ///< weight of its completion, above 0
+  std::optional<duration> deadline{}; ///< since the begin of the run; after its arrival
+  duration arrival{};                 ///< since the begin of the run: it takes part from then on
+};
+
+}  // namespace hydra

@@ -1,0 +1,34 @@
+#pragma once
+// A model as a run takes it over: cut, its memory filled, its data opened.
+
+#include "models/batch_order.hpp"
+#include "models/data_source.hpp"
+#include "partition/checkpoint.hpp"
+#include "partition/sharded_model.hpp"
+
+#include <functional>
+#include <memory>
+#include <set>
+
+namespace hydra {
+
+struct model_description;
+
+/// Where a model's minibatches come from. `source` is null in a simulation: then batches are empty buffers.
+struct model_data {
+  std::shared_ptr<const data_source> source;
+  batch_order order;
+};
+
+struct model_entry {
+  sharded_model_ptr what;
+  model_memory memory;                   ///< version 0, or a checkpoint's
+  model_standing standing;               ///< where it begins
+  model_data data;
+};
+
+/// Makes a model ready to join a run that is under way; called by one thread at a time. `at_rest`: models of the run that
+/// need no more than their parameters at home. Throws fault_error.
+using model_maker = std::function<model_entry(const model_description& m, const std::set<model_id>& at_rest)>;
+
+}  // namespace hydra

@@ -1,0 +1,101 @@
+#include "actors/model_joiner.hpp"
+
+#include "actors/identity.hpp"
+#include "actors/loaded_model.hpp"
+#include "actors/resumption.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace hydra {
+
+model_joiner::model_joiner(joining_setup setup) : setup_(std::move(setup)) {}
+
+model_entry model_joiner::prepare(const model_description& m, const std::set<model_id>& at_rest) {
+  validate(m);
+  check_name(m.name);
+  const auto p = measured(m);
+  resumption begins;
+  if (setup_.options.resume) {
+    begins = resumption(setup_.options.output / "checkpoints", {{m.name, p.identity, p.cuts}});
+  }
+  auto plan = [&] {
+    try {
+      return planned(m, p, begins.cuts_for(0, p.cuts));
+    } catch (const fault_error& e) {
+      if (e.what_happened().code != fault_code::does_not_fit || !begins.give_up_cuts()) {
+        throw;
+      }
+      return planned(m, p, begins.cuts_for(0, p.cuts));
+    }
+  }();
+  fit_host(plan, at_rest);
+  auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena);
+  notes_.insert(notes_.end(), begins.notes().begin(), begins.notes().end());
+  setup_.plan.models.push_back(std::move(plan));
+  setup_.plan.profiles.emplace(p.profile_key, p.profile);
+  return entry;
+}
+
+/// Models whose preparation failed have left no name behind.
+void model_joiner::check_name(const std::string& name) const {
+  if (std::ranges::find(setup_.plan.models, name, &model_plan::name) != setup_.plan.models.end()) {
+    throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model of the run has it already", name));
+  }
+}
+
+/// On devices of its own, if anything has to be measured: those of the run are busy.
+prepared_model model_joiner::measured(const model_description& m) {
+  std::optional<device_set> devices;
+  std::vector<device*> machines;
+  std::optional<pilot> measures;
+  model_preparer preparer(setup_.options.seed, setup_.setting, [&]() -> pilot& {
+    if (!measures) {
+      devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit);
+      machines = devices->pointers();
+      measures.emplace(machines, setup_.options.stall_limit);
+    }
+    return *measures;
+  }, setup_.plan.profiles);
+  auto p = preparer.prepare(m);
+  p.identity = identity_of(m, p, setup_.options.seed);
+  return p;
+}
+
+model_plan model_joiner::planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const {
+  auto plan = plan_joining(request_for(m, p, cuts), limits_of(setup_.machines), setup_.plan.staging_room);
+  plan.profile = p.profile_key;
+  return plan;
+}
+
+byte_count model_joiner::host_needed(const model_plan& joining, const std::set<model_id>& at_rest) const {
+  std::vector<model_plan> active{joining};
+  byte_count resting;
+  for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
+    const auto& known = setup_.plan.models[i];
+    if (at_rest.contains(model_id{i})) {
+      resting += resting_demand(known);
+    } else {
+      active.push_back(known);
+    }
+  }
+  return resting + host_demand(active, setup_.machines.size());
+}
+
+void model_joiner::fit_host(model_plan& plan, const std::set<model_id>& at_rest) const {
+  const auto cap = setup_.arena->budget().limit();
+  while (host_needed(plan, at_rest) > cap && plan.evaluation.round > 1) {
+    plan.evaluation.round = plan.evaluation.round / 2;
+  }
+  if (const auto needed = host_needed(plan, at_rest); needed > cap) {
+    throw fault_error(fault_code::does_not_fit,
+                      fmt::format("model '{}' cannot join: with it the run needs {} ({} bytes) of host memory, but [host] "
+                                  "memory allows {}; raise it, add the model when others have ended, or make it smaller",
+                                  plan.name, to_string(needed), needed.value(), to_string(cap)));
+  }
+}
+
+}  // namespace hydra

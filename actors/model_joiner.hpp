@@ -1,0 +1,52 @@
+#pragma once
+// Makes models ready to join a run that is under way: the same steps as before a run, with what the run has left.
+
+#include "actors/device_set.hpp"
+#include "actors/model_entry.hpp"
+#include "actors/prepared_model.hpp"
+#include "actors/session.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// What a joining model has to suit. The arena outlives the joiner.
+struct joining_setup {
+  session_options options;
+  std::vector<device_entry> devices;     ///< made again where something has to be measured
+  std::vector<device_info> machines;
+  workload_plan plan;                    ///< of the run
+  std::string setting;                   ///< in which its profiles were measured
+  host_arena* arena = nullptr;
+  std::shared_ptr<spdlog::logger> log;
+};
+
+/// A model that joins keeps the run's staging room, so that those of the run go on as planned. Not thread-safe.
+class model_joiner {
+ public:
+  explicit model_joiner(joining_setup setup);
+
+  /// Opens its data, measures its layers unless they are known, cuts it, takes its memory. `at_rest`: models that need only
+  /// their parameters and optimizer state at home. Throws fault_error: {bad_input} if a model of the run has its name,
+  /// {does_not_fit} with what it needs and what is left.
+  model_entry prepare(const model_description& m, const std::set<model_id>& at_rest);
+
+  /// All that plans name, those of the run included.
+  const profile_set& profiles() const noexcept { return setup_.plan.profiles; }
+  /// What a user should know of what they went on from.
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
+
+ private:
+  prepared_model measured(const model_description& m);
+  model_plan planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const;
+  void fit_host(model_plan& plan, const std::set<model_id>& at_rest) const;
+  byte_count host_needed(const model_plan& joining, const std::set<model_id>& at_rest) const;
+  void check_name(const std::string& name) const;
+
+  joining_setup setup_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace hydra

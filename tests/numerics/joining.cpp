@@ -1,0 +1,147 @@
+// Models that join a run under way have the bits of plain training, and cost the others none of theirs.
+
+#include "partition/saved_model.hpp"
+#include "tests/support/mixed_workload.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+using Catch::Contains;
+
+namespace {
+
+/// What was thrown at who added the model.
+template <class Action>
+fault refused(const Action& add) {
+  try {
+    add();
+  } catch (const fault_error& e) {
+    return e.what_happened();
+  }
+  return {};
+}
+
+/// The first two models of the mixed workload; the third one joins.
+std::vector<exact_case> first_two() {
+  auto all = mixed_workload();
+  all.pop_back();
+  return all;
+}
+
+/// Adds the third model after step `at` of the first one.
+step_callback adds_third(std::uint32_t at) {
+  return [at](const step_completed& e, control& c) {
+    if (e.model == model_id{0} && e.step.value == at) {
+      c.add(describe(mixed_workload()[2], 2));
+    }
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a model that another thread adds in mid-run has plain training's bits, and so have the others", "[joining]") {
+  std::optional<model_id> id;
+  const auto result = train_spilled(first_two(), {.devices = {tiny(), roomy()}},
+                                    [&](session& s) { id = s.add_model(describe(mixed_workload()[2], 2)); });
+  CHECK(id == model_id{2});
+  require_plain_bits(result);
+  CHECK(result.summary.models[2].arrival > duration{});
+}
+
+TEST_CASE("a model that a callback adds has plain training's bits, whenever it joins, the last moment included", "[joining]") {
+  for (const std::uint32_t at : {0u, 1u, 2u}) {
+    INFO("added after step " << at);
+    const auto result = train_spilled(first_two(), {.devices = {tiny(), tiny()}, .callbacks = {adds_third(at)}});
+    require_plain_bits(result);
+  }
+}
+
+TEST_CASE("a chain that the run does not know is measured beside it, on a device of its own", "[joining]") {
+  auto wide = tiny_gpt(0.0, true);
+  wide.chain = gpt2({.layers = 2, .width = 8, .heads = 2, .context = 6});
+  wide.cuts = {};
+  wide.steps = 2;
+  const auto result =
+      train_spilled(first_two(), {.devices = {roomy()}}, [&](session& s) { s.add_model(describe(wide, 7)); });
+  CHECK(difference(train_plain(wide), result, 2) == "");
+  CHECK(difference(plain_results()[0], result, 0) == "");
+}
+
+TEST_CASE("a model that does not fit beside the run is refused with numbers, and the run keeps its bits", "[joining]") {
+  auto whole = mixed_workload()[2];
+  whole.cuts = {0};
+  fault why;
+  const auto result = train_spilled(first_two(), {.devices = {tiny()}},
+                                    [&](session& s) { why = refused([&] { s.add_model(describe(whole, 2)); }); });
+  CHECK(why.code == fault_code::does_not_fit);
+  CHECK_THAT(why.text, Contains("model 'model-2' cannot join") && Contains("bytes) to compute") && Contains("164352 bytes"));
+  CHECK(difference(plain_results()[0], result, 0) == "");
+  CHECK(difference(plain_results()[1], result, 1) == "");
+  CHECK(result.summary.models.size() == 2);
+  CHECK_THAT(result.summary.notes.back(), Contains("was not added"));
+}
+
+TEST_CASE("a model that the host has no room for is refused with numbers", "[joining]") {
+  run_options options{.devices = {tiny()}};
+  options.host_memory = planned_host_memory(first_two(), options);
+  fault why;
+  const auto result = train_spilled(first_two(), options, [&](session& s) {
+    why = refused([&] { s.add_model(describe(mixed_workload()[2], 2)); });
+  });
+  CHECK(why.code == fault_code::does_not_fit);
+  CHECK_THAT(why.text, Contains("host memory"));
+  CHECK(difference(plain_results()[0], result, 0) == "");
+}
+
+TEST_CASE("a description that is wrong, or a name that is taken, is refused", "[joining]") {
+  fault wrong, twice;
+  train_spilled(first_two(), {}, [&](session& s) {
+    auto m = describe(mixed_workload()[2], 2);
+    m.batch_size = 0;
+    wrong = refused([&] { s.add_model(m); });
+    twice = refused([&] { s.add_model(describe(mixed_workload()[2], 1)); });
+  });
+  CHECK_THAT(wrong.text, Contains("batch_size"));
+  CHECK(twice.code == fault_code::bad_input);
+  CHECK_THAT(twice.text, Contains("'model-1'") && Contains("another model of the run has it already"));
+}
+
+TEST_CASE("while a run is being halted no model can be added, nor after it", "[joining]") {
+  fault during, after;
+  train_spilled(first_two(), {}, [&](session& s) {
+    s.interrupt();
+    during = refused([&] { s.add_model(describe(mixed_workload()[2], 2)); });
+  });
+  CHECK(during.code == fault_code::refused);
+  session s({.log = verbosity::quiet});
+  s.add_devices(1, roomy());
+  s.add_model(describe(mixed_workload()[0], 0));
+  s.run();
+  after = refused([&] { s.add_model(describe(mixed_workload()[1], 1)); });
+  CHECK(after.code == fault_code::refused);
+  CHECK_THAT(after.text, Contains("the run has ended"));
+}
+
+TEST_CASE("a model that had joined an interrupted run goes on when it is added to the resumed one", "[joining]") {
+  const temporary_folder folder;
+  run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
+  auto models = first_two();
+  models[0].steps = 40;
+  const auto first = train_spilled(models, options, [](session& s) {
+    s.add_model(describe(mixed_workload()[2], 2));
+    s.interrupt();
+  });
+  CHECK(first.summary.models.at(2).status == model_status::interrupted);
+  options.resume = true;
+  const auto second =
+      train_spilled(models, options, [](session& s) { s.add_model(describe(mixed_workload()[2], 2)); });
+  CHECK(difference(plain_results()[2], second, 2) == "");
+  CHECK(difference(plain_results()[1], second, 1) == "");
+}
