@@ -66,12 +66,14 @@ class scheduler final : public scheduler_actor::base {
     devices_[m.device] = m.actor;
     books_.add_device(m.device, m.speed, m.link, m.latency);
     health_.add_device(m.device);
+    settle();
   }
 
   void on_model_added(const model_added& m) {
     tasks_[m.model] = m.task;
     live_models_.insert(m.model);
     books_.add_model(m.model, {.priority = m.priority, .deadline = m.deadline});
+    settle();
   }
 
   /// What it has staged is for nothing; what computes may complete.
@@ -81,22 +83,21 @@ class scheduler final : public scheduler_actor::base {
     }
     books_.remove_model(m.model);
     live_models_.erase(m.model);
-    place();
+    settle();
   }
 
   void on_unit_ready(const unit_ready& m) {
     const ready_unit ready{m.what,     m.after,          m.remaining, m.cost,     m.bytes, m.avoid,
                            m.boundary, m.then_remaining, m.then_cost, m.then_turn};
-    if (books_.unit_ready(ready, clock().now())) {
-      place();
-    }
+    books_.unit_ready(ready, clock().now());
+    settle();
   }
 
   void on_device_freed(const device_freed& m) {
     watch_.sign_of_life(m.device, clock().now());
     books_.blocks_cached(m.device, m.cached, m.dropped);
     books_.device_freed(m.device, m.credits, m.running, clock().now());
-    place();
+    settle();
   }
 
   void on_shard_completed(const shard_completed& m) {
@@ -104,7 +105,7 @@ class scheduler final : public scheduler_actor::base {
     watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
     health_.unit_completed(m.device);
     books_.unit_completed(m.what, clock().now());
-    place();
+    settle();
   }
 
   void on_shard_failed(const shard_failed& m) {
@@ -113,14 +114,14 @@ class scheduler final : public scheduler_actor::base {
       give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
     }
     tell(books_.unit_failed(m.what), m.why);
-    place();
+    settle();
   }
 
   void on_device_lost(const device_lost& m) {
     devices_.erase(m.device);
     forget(m.device);
     tell(books_.device_lost(m.device), m.why);
-    place();
+    settle();
   }
 
   // -- a policy that is an actor -----------------------------------------------------------------------------------------
@@ -139,15 +140,15 @@ class scheduler final : public scheduler_actor::base {
   void on_adviser_down() {
     if (advice_.asks != nullptr) {
       replace_policy("is gone: its actor has died or cannot be reached any more");
-      place();
     }
+    settle();
   }
 
   void on_policy_advised(const policy_advised& m) {
     if (advice_.asks != nullptr) {
       advice_.asks->advised(m.request, m.device, m.choice);
-      place();
     }
+    settle();
   }
 
   void on_check_policy(const check_policy&) {
@@ -156,7 +157,7 @@ class scheduler final : public scheduler_actor::base {
     if (since && clock().now() - *since >= advice_.limit) {
       replace_policy("has not answered for " + to_string(advice_.limit));
     }
-    place();
+    settle();
   }
 
   void await_advice() {
@@ -185,10 +186,13 @@ class scheduler final : public scheduler_actor::base {
     if (const auto found = watch_.look(books_.loads(), clock().now())) {
       give_up(found->device, "it has given no sign of life for " + to_string(found->lasted) + ", although it holds units");
     }
-    keep_watch();
+    settle();
   }
 
-  void on_tell_state(const tell_state& m) { send(m.to, state_told{actor_name, books_.describe()}); }
+  void on_tell_state(const tell_state& m) {
+    send(m.to, state_told{actor_name, books_.describe()});
+    settle();
+  }
 
   void on_shut_down(const shut_down&) {
     dismiss_adviser();
@@ -226,6 +230,14 @@ class scheduler final : public scheduler_actor::base {
       for (const auto& flight : loss.withdraw) {
         send(devices_.at(flight.device), withdraw_unit{flight.what});
       }
+    }
+  }
+
+  /// After every message: decides when no other one waits, with all that is known. A decision cannot be taken back, and the
+  /// message behind this one may say that a better unit is ready.
+  void settle() {
+    if (mailbox().empty()) {
+      place();
     }
   }
 

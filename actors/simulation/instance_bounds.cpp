@@ -56,8 +56,10 @@ class staged_alone {
     end_ = begin_ + duration{std::llround(static_cast<double>(cost.count()) / speed_)};
   }
 
+  /// Gradients follow the unit's output on the link; without gradients to copy nothing waits for it.
   void update(std::size_t s) {
-    const auto output = s > 0 ? model_.activation : duration::zero();
+    const bool follows = s > 0 && model_.d2h_gradient[s] > duration::zero();
+    const auto output = follows ? model_.activation : duration::zero();
     ready_[s] = end_ + output + model_.d2h_gradient[s] + model_.optimizer[s];
   }
 

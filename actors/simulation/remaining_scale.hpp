@@ -3,15 +3,10 @@
 
 #include "actors/simulation/instance.hpp"
 
-#include <cstddef>
-
 namespace hydra {
 
-/// Wall time of the model alone on the instance's fastest device, which prefetches and drops clean parameters free of
-/// charge, / its compute time there; to four decimals. At least 1.
-double measured_scale(const schedule_instance& instance, std::size_t model);
-
-/// Sets remaining_scale of all models.
+/// Sets remaining_scale of all models: wall time of the model alone on the instance's fastest device, which prefetches and
+/// drops clean parameters free of charge, / its compute time there; to four decimals, at least 1.
 void measure_scales(schedule_instance& instance);
 
 }  // namespace hydra

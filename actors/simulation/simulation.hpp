@@ -93,7 +93,7 @@ class simulation {
   /// Fires the next time-out although actors could run: messages take time. False if none is pending.
   bool let_time_pass();
 
-  /// Steps in order until nothing is left to do.
+  /// Until nothing is left to do. Of each instant the SCHEDULER comes last.
   void run();
 
   /// The record, once the run is over.
@@ -110,6 +110,7 @@ class simulation {
 
  private:
   run_setup make_run_setup(simulation_setup setup);
+  std::optional<std::optional<std::size_t>> next_before_scheduler() const;
 
   std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> system_;

@@ -28,7 +28,7 @@ json json_of(const comparison& c, const policy_row& r) {
            {"makespan_us", microseconds(r.makespan)},
            {"bound", c.best().name},
            {"bound_us", microseconds(c.best().value)},
-           {"ratio", c.ratio(r)},
+           {"ratio", c.ratio(r.makespan)},
            {"compute_end_us", microseconds(r.compute_end)},
            {"loads", r.loads},
            {"hits", r.hits},
@@ -58,7 +58,7 @@ std::string rows_of(const comparison& c) {
   for (const policy_row& r : c.rows) {
     std::vector<std::string> cells{r.policy,
                                    to_string(r.makespan),
-                                   fmt::format("{:.3f}", c.ratio(r)),
+                                   fmt::format("{:.3f}", c.ratio(r.makespan)),
                                    std::to_string(r.loads),
                                    std::to_string(r.hits),
                                    std::to_string(r.decisions)};
@@ -72,7 +72,8 @@ std::string bounds_line(const comparison& c) {
   std::vector<std::string> parts;
   std::ranges::transform(c.limits, std::back_inserter(parts),
                          [](const bounds::named& b) { return b.name + " " + to_string(b.value); });
-  return fmt::format("bounds: {}; best: {}\n", fmt::join(parts, ", "), c.best().name);
+  const std::string yardstick = c.yardstick ? fmt::format("; yardstick {} (no bound)", to_string(*c.yardstick)) : "";
+  return fmt::format("bounds: {}; best: {}{}\n", fmt::join(parts, ", "), c.best().name, yardstick);
 }
 
 std::string replaced_lines(const comparison& c) {
@@ -94,8 +95,8 @@ std::string measured_line(const comparison& c) {
 
 const bounds::named& comparison::best() const { return *std::ranges::max_element(limits, {}, &bounds::named::value); }
 
-double comparison::ratio(const policy_row& row) const {
-  return best().value > duration::zero() ? seconds(row.makespan) / seconds(best().value) : 1;
+double comparison::ratio(duration makespan) const {
+  return best().value > duration::zero() ? seconds(makespan) / seconds(best().value) : 1;
 }
 
 std::string to_table(const comparison& c) {
@@ -107,6 +108,7 @@ std::string to_json(const comparison& c) {
   json j{{"name", c.name}, {"bounds_us", json::object()}, {"rows", json::array()}};
   for (const bounds::named& b : c.limits) j["bounds_us"][b.name] = microseconds(b.value);
   for (const policy_row& r : c.rows) j["rows"].push_back(json_of(c, r));
+  if (c.yardstick) j["yardstick_us"] = microseconds(*c.yardstick);
   if (c.measured) j["measured_us"] = microseconds(*c.measured);
   return j.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

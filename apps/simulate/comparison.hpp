@@ -28,19 +28,20 @@ struct comparison {
   std::string heading;                ///< what was simulated and how, for people
   std::vector<bounds::named> limits;  ///< of equal ones the first named is the best
   std::vector<policy_row> rows;
-  std::optional<duration> measured{}; ///< makespan of the run that was simulated
-  std::string note{};
+  std::optional<duration> yardstick{};  ///< what models would take that do not disturb each other: fair, but no bound
+  std::optional<duration> measured{};   ///< makespan of the run that was simulated
+  std::string note{};                 ///< below the table
 
   /// The largest bound.
   const bounds::named& best() const;
-  double ratio(const policy_row& row) const;
+  double ratio(duration makespan) const;
 };
 
 /// A row for each policy, the bounds in a line.
 std::string to_table(const comparison& c);
 
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us", "loads",
-/// "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replaced of rows, measured_us.
+/// "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replaced of rows, yardstick_us, measured_us.
 std::string to_json(const comparison& c);
 
 }  // namespace hydra::apps

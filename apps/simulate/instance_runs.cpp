@@ -2,6 +2,7 @@
 
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/simulated_instance.hpp"
+#include "actors/simulation/solo_run.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +87,8 @@ comparison compare(const schedule_instance& instance, const std::vector<std::str
   comparison c{.name = instance.name,
                .heading = heading_of(instance, options),
                .limits = valid_bounds(instance, options),
-               .rows = {}};
+               .rows = {},
+               .yardstick = yardstick_of(instance).best()};
   for (const std::string& name : policies) c.rows.push_back(row_of(instance, name, options));
   return c;
 }

@@ -27,17 +27,26 @@ std::vector<cell_result> run_cell(const study_cell& cell, const std::vector<driv
   return results;
 }
 
-}  // namespace
-
-ratio_summary cell_result::of(std::size_t policy) const {
+template <class Time>
+ratio_summary summary_of(const std::vector<comparison>& runs, Time time) {
   ratio_summary s{.mean = 0, .least = std::numeric_limits<double>::infinity(), .most = 0};
   for (const comparison& c : runs) {
-    const double ratio = c.ratio(c.rows.at(policy));
+    const double ratio = c.ratio(time(c));
     s.mean += ratio / static_cast<double>(runs.size());
     s.least = std::min(s.least, ratio);
     s.most = std::max(s.most, ratio);
   }
   return s;
+}
+
+}  // namespace
+
+ratio_summary cell_result::of(std::size_t policy) const {
+  return summary_of(runs, [&](const comparison& c) { return c.rows.at(policy).makespan; });
+}
+
+ratio_summary cell_result::yardstick() const {
+  return summary_of(runs, [](const comparison& c) { return c.yardstick.value_or(duration::zero()); });
 }
 
 study_result run_study(const study& s, const std::function<void(const std::string&)>& told) {

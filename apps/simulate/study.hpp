@@ -27,6 +27,7 @@ struct cell_result {
   std::vector<comparison> runs;
 
   ratio_summary of(std::size_t policy) const;
+  ratio_summary yardstick() const;
 };
 
 struct study_result {

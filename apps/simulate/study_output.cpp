@@ -29,16 +29,16 @@ std::string microseconds(duration d) { return fmt::format("{}.{:03}", d.count() 
 
 std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
   return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n", quoted(cell.name), quoted(c.name), quoted(cell.driver), r.policy,
-                     microseconds(r.makespan), c.best().name, microseconds(c.best().value), c.ratio(r),
+                     microseconds(r.makespan), c.best().name, microseconds(c.best().value), c.ratio(r.makespan),
                      microseconds(r.compute_end), r.loads, r.hits, r.decisions);
 }
 
+json json_of(const ratio_summary& s) { return {{"mean", s.mean}, {"min", s.least}, {"max", s.most}}; }
+
 json json_of(const cell_result& cell) {
-  json j{{"name", cell.name}, {"driver", cell.driver}, {"instances", cell.runs.size()}, {"policies", json::object()}, {"runs", json::array()}};
-  for (std::size_t p = 0; p < cell.policies.size(); ++p) {
-    const ratio_summary s = cell.of(p);
-    j["policies"][cell.policies[p]] = {{"mean", s.mean}, {"min", s.least}, {"max", s.most}};
-  }
+  json j{{"name", cell.name}, {"driver", cell.driver}, {"instances", cell.runs.size()}, {"policies", json::object()}, {"yardstick", {}}, {"runs", {}}};
+  for (std::size_t p = 0; p < cell.policies.size(); ++p) j["policies"][cell.policies[p]] = json_of(cell.of(p));
+  j["yardstick"] = json_of(cell.yardstick());
   for (const comparison& c : cell.runs) j["runs"].push_back(json::parse(to_json(c)));
   return j;
 }
@@ -56,11 +56,13 @@ std::string to_table(const study_result& s) {
   std::vector<table_column> columns{{"cell"}};
   if (drivers) columns.push_back({"driver"});
   for (const std::string& p : s.policies) columns.push_back({p, alignment::right});
+  columns.push_back({"yardstick", alignment::right});
   text_table t{columns};
   for (const cell_result& cell : s.cells) {
     std::vector<std::string> cells{cell.name};
     if (drivers) cells.push_back(cell.driver);
     for (const std::string& p : s.policies) cells.push_back(mean_of(cell, p));
+    cells.push_back(fmt::format("{:.3f}", cell.yardstick().mean));
     t.add(std::move(cells));
   }
   return t.to_string();

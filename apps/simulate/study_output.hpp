@@ -13,7 +13,8 @@ std::string to_table(const study_result& s);
 /// A line for each run: cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions.
 std::string to_csv(const study_result& s);
 
-/// {"name", "policies", "cells": [{"name", "driver", "instances", "policies": {NAME: {"mean", "min", "max"}}, "runs": [...]}]},
+/// {"name", "policies", "cells": [{"name", "driver", "instances", "policies": {NAME: {"mean", "min", "max"}}, "yardstick",
+/// "runs": [...]}]},
 /// runs as `hydra simulate --json` prints them.
 std::string to_json(const study_result& s);
 

@@ -49,15 +49,18 @@ std::string bounds_of(const cell_result& cell) {
 std::string ratios_section(const study_result& s) {
   std::vector<column> columns{{"cell"}, {"driver"}, {"instances", true}, {"best bound"}};
   for (const std::string& p : s.policies) columns.push_back({p, true});
+  columns.push_back({"yardstick", true});
   std::string rows;
   for (const cell_result& cell : s.cells) {
     std::vector<std::string> cells{name_of(cell), escaped(cell.driver), std::to_string(cell.runs.size()), bounds_of(cell)};
     for (const std::string& p : s.policies) cells.push_back(cell_of(cell, p));
+    cells.push_back(ratio_cell(cell.yardstick(), cell.runs.size() > 1));
     rows += row_of(columns, cells);
   }
   return section("Makespan / best bound", table_of(columns, rows),
                  "Mean over the instances of a cell, below it the smallest and the largest. No schedule of any policy can be "
-                 "below 1; whether 1 can be reached is not known.");
+                 "below 1; whether 1 can be reached is not known. The yardstick is what the models would take if they did not "
+                 "disturb each other; it is no bound.");
 }
 
 std::string remark(const std::string& note) {

@@ -1,0 +1,128 @@
+// No policy beats a bound: thousands of small random instances.
+
+#include "actors/policy/catalog.hpp"
+#include "actors/simulation/event_loop.hpp"
+#include "actors/simulation/instance_bounds.hpp"
+#include "actors/simulation/instance_file.hpp"
+#include "actors/simulation/portable_random.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace hydra;
+
+namespace {
+
+/// Any candidate, or none although there is one.
+class moody final : public policy {
+ public:
+  explicit moody(std::uint64_t seed) : random_(seed) {}
+  std::string name() const override { return "moody"; }
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate> candidates, const policy_view&) override {
+    if (random_.share() < 0.3) {
+      return std::nullopt;
+    }
+    return random_.whole(0, static_cast<std::uint32_t>(candidates.size()) - 1);
+  }
+
+ private:
+  portable_random random_;
+};
+
+std::vector<duration> some_times(std::size_t n, std::uint32_t most_us, portable_random& random) {
+  std::vector<duration> times;
+  for (std::size_t i = 0; i < n; ++i) {
+    times.push_back(std::chrono::microseconds{random.whole(0, most_us)});
+  }
+  return times;
+}
+
+instance_model some_model(bool transfers, portable_random& random) {
+  instance_model m;
+  const auto shards = random.whole(1, 5);
+  const auto copies = transfers ? random.whole(0, 40) : 0;
+  m.steps = random.whole(1, 4);
+  m.forward = some_times(shards, 30, random);
+  m.backward = some_times(shards, 60, random);
+  m.h2d = some_times(shards, copies, random);
+  m.d2h_gradient = some_times(shards, copies, random);
+  m.optimizer = some_times(shards, random.share() < 0.5 ? 0 : 20, random);
+  m.activation = std::chrono::microseconds{transfers ? random.whole(0, 10) : 0};
+  m.remaining_scale = random.uniform(1, 1.5);
+  m.arrival = std::chrono::microseconds{random.share() < 0.2 ? random.whole(0, 200) : 0};
+  m.priority = random.whole(1, 3);
+  return m;
+}
+
+schedule_instance some_instance(std::uint64_t seed) {
+  portable_random random{seed};
+  schedule_instance i;
+  i.name = "random " + std::to_string(seed);
+  const bool transfers = random.share() < 0.8;
+  for (auto d = random.whole(1, 4); d > 0; --d) {
+    constexpr double speeds[]{1, 1, 1, 0.5, 0.25, 0.1, 0.3};
+    i.devices.push_back({.speed = speeds[random.whole(0, 6)]});
+  }
+  for (auto m = random.whole(1, 5); m > 0; --m) {
+    i.models.push_back(some_model(transfers, random));
+  }
+  i.slots = random.whole(2, 4);
+  i.prefetch = random.share() < 0.7;
+  i.copy_back_clean = random.share() < 0.2;
+  i.host_workers = random.whole(1, 2);
+  return i;
+}
+
+/// Units are rounded to nanoseconds on devices of odd speeds, half a nanosecond each.
+duration rounding(const schedule_instance& i) { return duration{static_cast<std::int64_t>(count_units(i) + 1)}; }
+
+void check_run(const schedule_instance& i, const simulated_run& run) {
+  const auto b = bounds_of(i);
+  for (const auto& [name, value] : b.all()) {
+    INFO(name);
+    REQUIRE(run.makespan + rounding(i) >= value);
+  }
+  REQUIRE(run.compute_end <= run.makespan);
+  REQUIRE(run.loads + run.hits == count_units(i));
+  REQUIRE(run.finished.size() == i.models.size());
+  REQUIRE(std::ranges::max(run.finished) == run.makespan);
+}
+
+void check_policy(const schedule_instance& i, const std::function<std::unique_ptr<policy>()>& make) {
+  for (const auto rule : {completion_rule::ended, completion_rule::landed}) {
+    INFO((rule == completion_rule::ended ? "ended" : "landed"));
+    const auto run = run_in_loop(i, make(), {.completion = rule});
+    check_run(i, run);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no run of any policy beats any bound of a random instance") {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const auto i = some_instance(seed);
+    INFO(to_json(i));
+    for (const auto& entry : built_in_policies()) {
+      INFO(entry.name);
+      check_policy(i, [&] { return make_policy(entry.name, seed); });
+    }
+    for (std::uint64_t mood = 0; mood < 3; ++mood) {
+      INFO("moody " << mood);
+      check_policy(i, [&] { return std::make_unique<moody>(mood); });
+    }
+  }
+}
+
+TEST_CASE("the chain bound is what a lone model takes on one device, where nothing is exposed but the turns of its steps") {
+  schedule_instance i;
+  i.devices.emplace_back();
+  auto& m = i.models.emplace_back();
+  m.steps = 10;
+  m.forward.assign(6, std::chrono::milliseconds{1});
+  m.backward.assign(6, std::chrono::milliseconds{3});
+  m.h2d = m.d2h_gradient = m.forward;
+  m.optimizer.assign(6, duration{});
+  i.slots = 4;
+  CHECK(run_in_loop(i, make_policy("sharded-lrtf", 0)).makespan == bounds_of(i).limits.chain);
+}

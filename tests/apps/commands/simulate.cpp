@@ -1,0 +1,153 @@
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+using nlohmann::json;
+
+namespace {
+
+const std::string instances = HYDRA_SOURCE_DIR "/apps/instances/";
+
+/// Nothing printed, nothing written.
+void check_no_simulation(const temporary_folder& folder, const std::string& arguments, const std::string& answer) {
+  const outcome o = run_hydra(folder, "simulate " + arguments);
+  INFO(arguments << "\n" << o.err);
+  CHECK(o.status == 2);
+  CHECK(o.out.empty());
+  CHECK_THAT(o.err, StartsWith(answer));
+}
+
+json simulated(const temporary_folder& folder, const std::string& arguments) {
+  const outcome o = run_hydra(folder, "simulate --json " + arguments);
+  INFO(arguments << "\n" << o.err);
+  REQUIRE(o.status == 0);
+  CHECK(o.err.empty());
+  return json::parse(o.out);
+}
+
+/// The keys that scripts depend on.
+void check_rows(const json& j) {
+  REQUIRE(j.at("rows").size() > 0);
+  for (const json& row : j["rows"]) {
+    for (const char* key : {"makespan_us", "bound_us", "ratio", "compute_end_us", "loads", "hits", "decisions"})
+      CHECK(row.at(key).is_number());
+    CHECK(row.at("policy").is_string());
+    CHECK(row["bound_us"] == j.at("bounds_us").at(row.at("bound").get<std::string>()));
+    CHECK(row["ratio"].get<double>() == Approx(row["makespan_us"].get<double>() / row["bound_us"].get<double>()));
+    CHECK(row["ratio"] >= 1);
+    CHECK(row["compute_end_us"] <= row["makespan_us"]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an instance run by the loop gives the makespans of an independent simulator, to the nanosecond") {
+  const temporary_folder folder;
+  const json j = simulated(folder, instances + "rho1-k3.json --driver loop");
+  const json expected = json::parse(folder.read(instances + "reference.json"))["instances"]["rho1-k3"];
+  check_rows(j);
+  CHECK(j["name"] == "rho1-k3");
+  CHECK(j["bounds_us"]["staged_chain"] == expected["bounds"]["staged_chain"]);
+  CHECK(j["rows"].size() >= 11);
+  for (const json& row : j["rows"]) {
+    INFO(row);
+    CHECK(row["makespan_us"] == expected["policies"][row["policy"].get<std::string>()]["makespan"]);
+    CHECK(row["loads"] == expected["policies"][row["policy"].get<std::string>()]["loads"]);
+  }
+}
+
+TEST_CASE("an instance is run by the actors unless the loop is asked for") {
+  const temporary_folder folder;
+  const json j = simulated(folder, instances + "few-1x2.json --policies sharded-lrtf,fifo");
+  check_rows(j);
+  CHECK(j["rows"].size() == 2);
+  CHECK(j["rows"][1]["policy"] == "fifo");
+  CHECK_FALSE(j["bounds_us"].contains("staged_chain"));
+}
+
+TEST_CASE("the table has a row for each policy and the bounds in a line") {
+  const temporary_folder folder;
+  const outcome o = run_hydra(folder, "simulate " + instances + "few-1x2.json --driver loop");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("sharded-lrtf") && Contains("band-hold") && Contains("bounds: work ") && Contains("best: chain"));
+  CHECK_THAT(o.out, !Contains("\nrandom"));
+  CHECK_THAT(run_hydra(folder, "simulate --policies all --driver loop " + instances + "few-1x2.json").out, Contains("\nrandom"));
+}
+
+TEST_CASE("a generated instance can be saved and simulated again with the same result") {
+  const temporary_folder folder;
+  const std::string options = " --driver loop --policies lla,whole-model";
+  const json made = simulated(folder, "--generate hetero:models=3,devices=2,rho=0.5,seed=9,length=0.1 --save i.json" + options);
+  check_rows(made);
+  CHECK(simulated(folder, "i.json" + options) == made);
+  check_no_simulation(folder, "--generate equal --save i.json", "--save i.json: exists and is not overwritten");
+}
+
+TEST_CASE("completions are told where models arrive later or have priorities") {
+  const temporary_folder folder;
+  const json j = simulated(folder, "--generate equal:models=4,devices=2,arrivals=1,length=0.1 --driver loop --policies srtf");
+  CHECK(j["rows"][0]["mean_completion_us"] < j["rows"][0]["makespan_us"]);
+  CHECK(j["rows"][0]["weighted_completion_us"].is_number());
+  const outcome o = run_hydra(folder, "simulate --generate equal:models=4,devices=2,arrivals=1,length=0.1 --driver loop");
+  CHECK_THAT(o.out, Contains("mean completion"));
+}
+
+TEST_CASE("a workload is simulated with one pilot for all policies, or with a saved plan's times and none") {
+  const temporary_folder folder;
+  folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
+  REQUIRE(run_hydra(folder, "plan w.toml --save plan.json").status == 0);
+  const json j = simulated(folder, "w.toml --plan plan.json --policies sharded-lrtf,fifo,whole-model");
+  check_rows(j);
+  CHECK(j["name"] == "w");
+  CHECK(j["rows"].size() == 3);
+  CHECK_THAT(run_hydra(folder, "simulate w.toml --set model.steps=5").out, Contains("2 models, 1 devices"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+}
+
+TEST_CASE("a run is simulated with the times that it has recorded, beside what it took") {
+  const temporary_folder folder;
+  folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  const json j = simulated(folder, "runs/w/trace.json");
+  CHECK(j["rows"].size() == 1);
+  CHECK(j["rows"][0]["policy"] == "sharded-lrtf");
+  const json report = json::parse(folder.read("runs/w/report.json"));
+  CHECK(j["measured_us"].get<double>() == Approx(report["makespan_s"].get<double>() * 1e6).epsilon(1e-3));
+  CHECK(j["rows"][0]["makespan_us"] <= j["measured_us"].get<double>() * 1.05);
+  CHECK(j["rows"][0]["loads"].get<int>() + j["rows"][0]["hits"].get<int>() ==
+        report["devices"][0]["cache_hits"].get<int>() + report["devices"][0]["cache_misses"].get<int>());
+  CHECK_THAT(run_hydra(folder, "simulate runs/w --policies fifo,whole-model").out,
+             Contains("the run took ") && Contains("whole-model"));
+}
+
+TEST_CASE("what cannot be simulated is refused, by file and key") {
+  const temporary_folder folder;
+  folder.write("cut.json", "{\"format\": \"schedule-inst");
+  folder.write("w.toml", example);
+  check_no_simulation(folder, "", "either a file (workload, instance, run) or --generate is expected");
+  check_no_simulation(folder, "w.toml --generate equal", "either a file (workload, instance, run) or --generate");
+  check_no_simulation(folder, "none.json", "none.json: no such file");
+  check_no_simulation(folder, "none.toml", "none.toml");
+  check_no_simulation(folder, "cut.json", "cut.json: not valid JSON at byte ");
+  check_no_simulation(folder, instances + "reference.json", instances + "reference.json: format: ");
+  check_no_simulation(folder, instances, instances + "/report.json: no such file");
+  check_no_simulation(folder, "w.toml --driver loop", "--driver loop runs instances");
+  check_no_simulation(folder, instances + "few-1x2.json --driver both", "--driver: \"both\"");
+  check_no_simulation(folder, instances + "few-1x2.json --completion ended", "--completion ended needs --driver loop");
+  check_no_simulation(folder, instances + "few-1x2.json --plan p.json", "--plan and --set change a workload file");
+  check_no_simulation(folder, instances + "few-1x2.json --policies fifo,bandhold", "there is no policy \"bandhold\"; did you mean");
+  check_no_simulation(folder, "--generate heterro", "--generate: family: there is no \"heterro\"; did you mean \"hetero\"?");
+  check_no_simulation(folder, "--generate hetero:modles=3", "--generate: modles: unknown key; did you mean \"models\"?");
+  check_no_simulation(folder, "--generate hetero:models=0", "--generate: models: 0 is written here");
+  check_no_simulation(folder, "--generate hetero:models", "--generate: models: KEY=VALUE is expected");
+  check_no_simulation(folder, "--generate hetero:speeds=4y1", "--generate: speeds: \"4y1\"");
+  check_no_simulation(folder, "--generate hetero:devices=2,failures=2", "--generate: hetero:devices=2,failures=2: failures: 2");
+}
+
+}  // namespace hydra::apps
