@@ -115,7 +115,6 @@ struct session::state {
   model_id add(model_description model);
   void use_policy(const std::string& which, std::map<std::string, double> values);
   void use_actor(std::shared_ptr<const policy_actor_source> source);
-  std::unique_ptr<policy> make_named(const std::string& which);
   std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies_to_try);
   void require_unplanned(const std::string& what) const;
   std::unique_ptr<device_set> make_devices() const;
@@ -337,22 +336,9 @@ forecast session::predict() {
   return state_->forecasts(std::move(one)).front();
 }
 
-std::vector<forecast> session::predict(const std::vector<std::string>& policies) {
-  std::vector<std::unique_ptr<policy>> chosen;
-  for (const auto& name : policies) {
-    chosen.push_back(state_->make_named(name));
-  }
+std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
   plan();
-  return state_->forecasts(std::move(chosen));
-}
-
-std::unique_ptr<policy> session::state::make_named(const std::string& which) {
-  const auto& known = policies.find(which);
-  if (known.make_actor) {
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("policy {} is an actor, which keeps its own time: it cannot be simulated", which));
-  }
-  return known.entry.make(complete({options.seed, {}}, known.entry.options, known.entry.name));
+  return state_->forecasts(std::move(policies));
 }
 
 /// One measurement of the links for all.

@@ -108,9 +108,8 @@ class session {
   /// an object, or an actor, is stood in for by the one chosen by name before, or the default. Before run().
   forecast predict();
 
-  /// The same of policies by name: one pilot and one measurement of the links for all. Throws fault_error{bad_input} for
-  /// an unknown name before anything is measured.
-  std::vector<forecast> predict(const std::vector<std::string>& policies);
+  /// The same of each of these policies: one pilot and one measurement of the links for all.
+  std::vector<forecast> predict(std::vector<std::unique_ptr<policy>> policies);
 
   /// Trains everything. Throws before anything has started (bad_input, does_not_fit); afterwards faults are in the
   /// report, per model.

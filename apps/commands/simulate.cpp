@@ -31,6 +31,7 @@ struct simulate_options {
   std::string completion;
   std::optional<std::string> plan;
   std::optional<std::string> save;
+  std::vector<std::string> plugins;
   std::vector<std::string> set;
   std::optional<std::uint64_t> seed;
   bool json = false;
@@ -83,12 +84,12 @@ std::vector<key_override> overrides_of(const simulate_options& o) {
 }
 
 comparison simulate_instance(const simulate_options& o, const schedule_instance& instance,
-                             const std::vector<std::string>& policies) {
+                             const std::vector<listed_policy>& policies) {
   if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << to_json(instance); });
   return compare(instance, policies, driver_of(o));
 }
 
-comparison simulate_input(const simulate_options& o, input_kind kind, const std::vector<std::string>& policies) {
+comparison simulate_input(const simulate_options& o, input_kind kind, const std::vector<listed_policy>& policies) {
   switch (kind) {
     case input_kind::workload:
       return simulate_workload(read_workload(o.input, overrides_of(o)), policies);
@@ -99,7 +100,7 @@ comparison simulate_input(const simulate_options& o, input_kind kind, const std:
     case input_kind::run:
       break;
   }
-  return simulate_recorded(o.input, o.policies.empty() ? std::vector<std::string>{} : policies,
+  return simulate_recorded(o.input, o.policies.empty() ? std::vector<listed_policy>{} : policies,
                            o.seed.value_or(0));
 }
 
@@ -108,7 +109,9 @@ int simulate(const simulate_options& o) {
   check_input(o, kind);
   driver_of(o);
   if (o.save) check_written_file("--save", *o.save);
-  const comparison c = simulate_input(o, kind, parse_policies(o.policies));
+  policy_shelf shelf;
+  for (const std::string& file : o.plugins) shelf.load(file);
+  const comparison c = simulate_input(o, kind, parse_policies(o.policies, shelf));
   fmt::print("{}", o.json ? to_json(c) : to_table(c));
   return 0;
 }
@@ -124,7 +127,11 @@ command_action declare_simulate(CLI::App& app) {
                  "a random instance instead: equal, hetero, skewed or paper, then keys: "
                  "hetero:models=12,devices=8,rho=0.5,slots=3,seed=1 (apps/studies/README.md lists them)");
   app.add_option("--policies", o->policies,
-                 "a,b,... or all; default: all that choose without chance or search, for a run its own");
+                 "a,b,... or all; options in parentheses: band-hold(critical_units=2); default: all that choose without "
+                 "chance or search, for a run its own");
+  app.add_option("--plugin", o->plugins, "its policies are known by name, too; may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
   app.add_option("--driver", o->driver, "actors (those of a run in virtual time, default) or loop (fast; instances only)");
   app.add_option("--completion", o->completion,
                  "of the loop: ended (a unit is complete when it has computed, default) or landed (when all it has "

@@ -1,6 +1,5 @@
 #include "apps/simulate/instance_runs.hpp"
 
-#include "actors/policy/catalog.hpp"
 #include "actors/simulation/simulated_instance.hpp"
 #include "actors/simulation/solo_run.hpp"
 #include "runtime/fault.hpp"
@@ -23,9 +22,9 @@ bool has_arrivals_or_priorities(const schedule_instance& i) {
   });
 }
 
-policy_row row_of(const schedule_instance& instance, const std::string& name, const driver_options& options) {
-  const simulated_run run = simulate(instance, make_policy(name, options.seed), options);
-  policy_row row{.policy = name,
+policy_row row_of(const schedule_instance& instance, const listed_policy& p, const driver_options& options) {
+  const simulated_run run = simulate(instance, p.make(options.seed), options);
+  policy_row row{.policy = p.name,
                  .makespan = run.makespan,
                  .compute_end = run.compute_end,
                  .loads = run.loads,
@@ -82,14 +81,14 @@ std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const
   return options.driver == simulation_driver::loop ? b.all() : b.limits.all();
 }
 
-comparison compare(const schedule_instance& instance, const std::vector<std::string>& policies,
+comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
                    const driver_options& options) {
   comparison c{.name = instance.name,
                .heading = heading_of(instance, options),
                .limits = valid_bounds(instance, options),
                .rows = {},
                .yardstick = yardstick_of(instance).best()};
-  for (const std::string& name : policies) c.rows.push_back(row_of(instance, name, options));
+  for (const listed_policy& p : policies) c.rows.push_back(row_of(instance, p, options));
   return c;
 }
 

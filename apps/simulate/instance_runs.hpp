@@ -4,6 +4,7 @@
 #include "actors/simulation/event_loop.hpp"
 #include "actors/simulation/instance_bounds.hpp"
 #include "apps/simulate/comparison.hpp"
+#include "apps/simulate/policy_list.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -41,7 +42,7 @@ simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy
 std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options);
 
 /// A row for each policy.
-comparison compare(const schedule_instance& instance, const std::vector<std::string>& policies,
+comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
                    const driver_options& options);
 
 }  // namespace hydra::apps

@@ -1,52 +1,101 @@
 #include "apps/simulate/policy_list.hpp"
 
-#include "actors/policy/catalog.hpp"
 #include "runtime/fault.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <iterator>
+#include <map>
 #include <string_view>
+#include <utility>
 
 namespace hydra::apps {
 
 namespace {
 
-constexpr std::array by_chance_or_search{"random", "rollout", "exact"};
+constexpr std::array<std::string_view, 3> by_chance_or_search{"random", "rollout", "exact"};
 constexpr std::string_view from_a_file = "replay";
 
-template <class Without>
-std::vector<std::string> built_in(Without without) {
-  std::vector<std::string> names;
-  for (const policy_entry& p : built_in_policies())
-    if (p.name != from_a_file && !without(p.name)) names.push_back(p.name);
-  return names;
+[[noreturn]] void refuse_list(const std::string& what) {
+  throw fault_error{fault_code::bad_input, fmt::format("policies: {}", what)};
 }
 
+/// At commas that stand in no parentheses.
 std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const auto to = std::min(text.find(',', from), text.size());
-    parts.emplace_back(text.substr(from, to - from));
-    from = to + 1;
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
   return parts;
 }
 
-}  // namespace
-
-std::vector<std::string> default_policies() {
-  return built_in([](const std::string& name) { return std::ranges::count(by_chance_or_search, name) > 0; });
+std::pair<std::string, double> read_option(const std::string& text) {
+  const auto equals = text.find('=');
+  const std::string_view number = equals == std::string::npos ? "" : std::string_view{text}.substr(equals + 1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc{} || end != number.data() + number.size())
+    refuse_list(fmt::format("\"{}\" is written here, expected OPTION=NUMBER", text));
+  return {text.substr(0, equals), value};
 }
 
-std::vector<std::string> parse_policies(const std::string& text) {
-  if (text.empty()) return default_policies();
-  if (text == "all") return built_in([](const std::string&) { return false; });
+/// "critical_units=2,critical_share=0)".
+std::map<std::string, double> read_options(std::string_view text, const std::string& whole) {
+  if (!text.ends_with(')')) refuse_list(fmt::format("\"{}\" lacks its closing parenthesis", whole));
+  std::map<std::string, double> options;
+  for (const std::string& each : split(text.substr(0, text.size() - 1))) options.insert(read_option(each));
+  return options;
+}
+
+listed_policy listed(const std::string& name, const known_policy& known, std::map<std::string, double> options) {
+  if (known.make_actor)
+    refuse_list(fmt::format("{} is an actor, which keeps its own time: it cannot be simulated", name));
+  const policy_entry& entry = known.entry;
+  complete({0, options}, entry.options, entry.name);  // refuses before anything is simulated
+  return {name, [entry, options = std::move(options)](std::uint64_t seed) {
+            return entry.make(complete({seed, options}, entry.options, entry.name));
+          }};
+}
+
+listed_policy parse_policy(const std::string& text, policy_shelf& shelf) {
+  const auto open = text.find('(');
+  const std::string name = text.substr(0, open);
+  if (name.empty()) refuse_list("names between commas are expected: a,b,c");
+  const known_policy& known = shelf.find(name);
+  return listed(text, known, open == std::string::npos ? std::map<std::string, double>{} : read_options(std::string_view{text}.substr(open + 1), text));
+}
+
+template <class Without>
+std::vector<listed_policy> all_but(const policy_shelf& shelf, Without without) {
+  std::vector<listed_policy> all;
+  for (const known_policy& p : shelf.all())
+    if (!p.make_actor && p.entry.name != from_a_file && !without(p.entry.name)) all.push_back(listed(p.entry.name, p, {}));
+  return all;
+}
+
+}  // namespace
+
+std::vector<listed_policy> parse_policies(const std::string& text, policy_shelf& shelf) {
+  if (text == "all") return all_but(shelf, [](const std::string&) { return false; });
+  if (text.empty())
+    return all_but(shelf, [](const std::string& name) { return std::ranges::count(by_chance_or_search, name) > 0; });
+  std::vector<listed_policy> policies;
+  for (const std::string& each : split(text))
+    if (std::ranges::count(policies, each, &listed_policy::name) == 0) policies.push_back(parse_policy(each, shelf));
+  return policies;
+}
+
+std::vector<std::string> names_of(const std::vector<listed_policy>& policies) {
   std::vector<std::string> names;
-  for (const std::string& name : split(text)) {
-    if (name.empty()) throw fault_error{fault_code::bad_input, "--policies: names between commas are expected: a,b,c"};
-    make_policy(name, 0);
-    if (std::ranges::count(names, name) == 0) names.push_back(name);
-  }
+  std::ranges::transform(policies, std::back_inserter(names), &listed_policy::name);
   return names;
 }
 

@@ -1,16 +1,27 @@
 #pragma once
 // Which policies are simulated.
 
+#include "actors/policy_shelf.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace hydra::apps {
 
-/// All built-in ones that choose without chance and without a search or a file: what is compared unless asked for others.
-std::vector<std::string> default_policies();
+/// A policy with its options. `name` is as the user has written it.
+struct listed_policy {
+  std::string name;
+  std::function<std::unique_ptr<policy>(std::uint64_t seed)> make;
+};
 
-/// "a,b,c", "all" (all built-in ones that need no file), or nothing: the default. Each once, in the order given. Throws
-/// fault_error{bad_input} that names the nearest known policy.
-std::vector<std::string> parse_policies(const std::string& text);
+/// Commas between policies: "fifo,band-hold(critical_units=2,critical_share=0),libx.so:mine". Or "all" that need no file.
+/// Or nothing: those that choose without chance or search, what is compared unless asked for others. Each once, in the
+/// order given. Throws fault_error{bad_input}: unknown policies or options, with the nearest known one; policy actors.
+std::vector<listed_policy> parse_policies(const std::string& text, policy_shelf& shelf);
+
+std::vector<std::string> names_of(const std::vector<listed_policy>& policies);
 
 }  // namespace hydra::apps

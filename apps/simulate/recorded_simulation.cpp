@@ -1,6 +1,5 @@
 #include "apps/simulate/recorded_simulation.hpp"
 
-#include "actors/policy/catalog.hpp"
 #include "actors/policy/one_at_a_time.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "actors/simulation/recorded_times.hpp"
@@ -183,17 +182,16 @@ std::vector<sharded_model_ptr> models_of(const recording& r, const recorded_time
 /// Without what the ablation adds to its name.
 std::string own_policy(const recording& r) { return r.summary.policy.substr(0, r.summary.policy.find(", ")); }
 
-std::unique_ptr<policy> policy_of(const recording& r, const std::string& name, std::uint64_t seed) {
-  auto p = make_policy(name, seed);
-  if (r.ablation.sharp) return p;
-  return std::make_unique<one_at_a_time>(std::move(p));
+std::unique_ptr<policy> policy_of(const recording& r, const listed_policy& p, std::uint64_t seed) {
+  if (r.ablation.sharp) return p.make(seed);
+  return std::make_unique<one_at_a_time>(p.make(seed));
 }
 
-forecast_setup setup_of(const recording& r, const std::string& name, std::uint64_t seed) {
+forecast_setup setup_of(const recording& r, const listed_policy& p, std::uint64_t seed) {
   const auto times = times_of(r);  // afresh for each simulation: every recorded operation is used once
   return {.devices = devices_of(r),
           .models = models_of(r, *times),
-          .chosen = policy_of(r, name, seed),
+          .chosen = policy_of(r, p, seed),
           .pipeline = {.double_buffer = r.ablation.double_buffer,
                        .cache = r.ablation.cache,
                        .copy_back_clean = r.ablation.copy_back_clean,
@@ -214,9 +212,10 @@ policy_row row_of(const std::string& name, const forecast& f) {
 
 }  // namespace
 
-comparison simulate_recorded(const fs::path& run, std::vector<std::string> policies, std::uint64_t seed) {
+comparison simulate_recorded(const fs::path& run, std::vector<listed_policy> policies, std::uint64_t seed) {
   const recording r = read_recording(run);
-  if (policies.empty()) policies = {own_policy(r)};
+  policy_shelf built_in;
+  if (policies.empty()) policies = parse_policies(own_policy(r), built_in);
   comparison c{.name = r.summary.name,
                .heading = fmt::format("{}: {} models, {} devices; the run of {}, simulated with the times it recorded",
                                       r.summary.name, r.summary.models.size(), r.summary.devices.size(),
@@ -224,7 +223,7 @@ comparison simulate_recorded(const fs::path& run, std::vector<std::string> polic
                .limits = r.summary.limits.all(),
                .rows = {},
                .measured = r.summary.makespan};
-  for (const std::string& name : policies) c.rows.push_back(row_of(name, predict(setup_of(r, name, seed))));
+  for (const listed_policy& p : policies) c.rows.push_back(row_of(p.name, predict(setup_of(r, p, seed))));
   return c;
 }
 

@@ -2,10 +2,10 @@
 // A run that has been, simulated again with the times that it has recorded.
 
 #include "apps/simulate/comparison.hpp"
+#include "apps/simulate/policy_list.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 namespace hydra::apps {
@@ -14,6 +14,6 @@ namespace hydra::apps {
 /// workload.toml. Without policies, the run's own. Every unit, copy and update takes as long as it did; what the run did
 /// not do (a copy that was a hit) takes its class's mean. Throws fault_error{bad_input}: a file is missing or damaged, the
 /// run was interrupted, resumed, or lost a device or a model.
-comparison simulate_recorded(const std::filesystem::path& run, std::vector<std::string> policies, std::uint64_t seed);
+comparison simulate_recorded(const std::filesystem::path& run, std::vector<listed_policy> policies, std::uint64_t seed);
 
 }  // namespace hydra::apps

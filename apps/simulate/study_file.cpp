@@ -80,21 +80,22 @@ std::vector<fs::path> read_files(const value_table& table) {
 
 // -- parts -------------------------------------------------------------------------------------------------------------
 
-std::vector<std::string> read_policies(const value_table& table, const std::string& path, std::vector<std::string> otherwise) {
-  const value* const given = table.find("policies");
-  if (!given) return otherwise;
-  std::vector<std::string> names;
-  for (const value& v : std::get<value_list>(given->content))
-    for (std::string& each : located(v.where, path, [&] { return parse_policies(std::get<std::string>(v.content)); }))
-      if (std::ranges::count(names, each) == 0) names.push_back(std::move(each));
-  if (names.empty()) refuse(given->where, path, "at least one is needed");
-  return names;
+std::vector<listed_policy> read_policies(const value& given, const std::string& path, policy_shelf& shelf) {
+  std::vector<listed_policy> policies;
+  for (const value& v : std::get<value_list>(given.content)) {
+    const auto& text = std::get<std::string>(v.content);
+    for (listed_policy& each : located(v.where, path, [&] { return parse_policies(text, shelf); }))
+      if (std::ranges::count(policies, each.name, &listed_policy::name) == 0) policies.push_back(std::move(each));
+  }
+  if (policies.empty()) refuse(given.where, path, "at least one is needed");
+  return policies;
 }
 
 /// What a cell takes from its study.
 struct study_defaults {
   std::uint32_t repeat = 1;
-  std::vector<std::string> policies;
+  std::vector<listed_policy> policies;
+  policy_shelf* shelf = nullptr;
 };
 
 /// Exactly one of them says where instances come from.
@@ -118,7 +119,8 @@ study_cell read_cell(const value& v, const study_defaults& defaults) {
   assign(table, "note", cell.note);
   assign(table, "repeat", cell.repeat);
   if (const value* const family = table.find("family")) cell.recipe = read_recipe(std::get<std::string>(family->content), table);
-  cell.policies = read_policies(table, "cell.policies", defaults.policies);
+  const value* const own = table.find("policies");
+  cell.policies = own ? read_policies(*own, "cell.policies", *defaults.shelf) : defaults.policies;
   return cell;
 }
 
@@ -150,8 +152,8 @@ void check_names(const std::vector<study_cell>& cells) {
 std::vector<std::string> study::policies() const {
   std::vector<std::string> names;
   for (const study_cell& cell : cells)
-    for (const std::string& policy : cell.policies)
-      if (std::ranges::count(names, policy) == 0) names.push_back(policy);
+    for (const listed_policy& p : cell.policies)
+      if (std::ranges::count(names, p.name) == 0) names.push_back(p.name);
   return names;
 }
 
@@ -174,7 +176,9 @@ study parse_study(std::string_view text, const std::string& name) {
   study s{.name = fs::path{name}.stem().string(), .note = {}, .drivers = read_drivers(root), .cells = {}};
   assign(root, "name", s.name);
   assign(root, "note", s.note);
-  study_defaults defaults{.policies = read_policies(root, "policies", default_policies())};
+  policy_shelf shelf;
+  const value* const named = root.find("policies");
+  study_defaults defaults{.policies = named ? read_policies(*named, "policies", shelf) : parse_policies("", shelf), .shelf = &shelf};
   assign(root, "repeat", defaults.repeat);
   for (const value& v : sub_tables(root, "cell")) s.cells.push_back(read_cell(v, defaults));
   check_names(s.cells);

@@ -23,7 +23,7 @@ struct study_cell {
   std::vector<std::filesystem::path> files;  ///< instances to read, or
   std::optional<instance_recipe> recipe;     ///< how to make them: `repeat` ones, with the seeds from its own on
   std::uint32_t repeat = 1;
-  std::vector<std::string> policies;
+  std::vector<listed_policy> policies;
 };
 
 struct study {

@@ -28,7 +28,7 @@ std::string quoted(const std::string& text) {
 std::string microseconds(duration d) { return fmt::format("{}.{:03}", d.count() / 1000, d.count() % 1000); }
 
 std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
-  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n", quoted(cell.name), quoted(c.name), quoted(cell.driver), r.policy,
+  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n", quoted(cell.name), quoted(c.name), quoted(cell.driver), quoted(r.policy),
                      microseconds(r.makespan), c.best().name, microseconds(c.best().value), c.ratio(r.makespan),
                      microseconds(r.compute_end), r.loads, r.hits, r.decisions);
 }

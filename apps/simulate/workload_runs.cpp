@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <utility>
+
 namespace hydra::apps {
 
 namespace {
 
-policy_row row_of(const forecast& f) {
-  return {.policy = f.policy,
+policy_row row_of(const std::string& name, const forecast& f) {
+  return {.policy = name,
           .makespan = f.makespan,
           .compute_end = f.compute_end,
           .loads = f.loads,
@@ -24,19 +27,21 @@ std::string note_of(const forecast& f) {
 
 }  // namespace
 
-comparison simulate_workload(const workload& w, const std::vector<std::string>& policies) {
+comparison simulate_workload(const workload& w, const std::vector<listed_policy>& policies) {
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};
   assemble(s, w);
-  const std::vector<forecast> forecasts = s.predict(policies);
+  std::vector<std::unique_ptr<policy>> made;
+  for (const listed_policy& p : policies) made.push_back(p.make(w.options.seed));
+  const std::vector<forecast> forecasts = s.predict(std::move(made));
   comparison c{.name = w.options.name,
                .heading = fmt::format("{}: {} models, {} devices; the actors of the run with the times of the pilot",
                                       w.options.name, w.models.size(), s.devices().size()),
                .limits = forecasts.front().limits.all(),
                .rows = {},
                .note = note_of(forecasts.front())};
-  for (const forecast& f : forecasts) c.rows.push_back(row_of(f));
+  for (std::size_t i = 0; i < forecasts.size(); ++i) c.rows.push_back(row_of(policies[i].name, forecasts[i]));
   return c;
 }
 
