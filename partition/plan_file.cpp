@@ -80,7 +80,8 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile) {
   s.first_layer = j.at("first_layer").get<std::size_t>();
   s.last_layer = j.at("last_layer").get<std::size_t>() + 1;
   if (s.first_layer >= s.last_layer || s.last_layer > profile.layers.size()) {
-    throw fault_error(fault_code::bad_input, fmt::format("a shard ends with layer {} of {}", s.last_layer, profile.layers.size()));
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("a shard ends with layer {} of {}", s.last_layer, profile.layers.size()));
   }
   const bool is_last = s.last_layer == profile.layers.size();
   s.parameters = bytes_at(j, "parameter_bytes");

@@ -18,7 +18,7 @@ namespace hydra {
 
 namespace {
 
-constexpr double mean_half_us = 2000;       // of (forward + backward) / 2
+constexpr double mean_half_us = 2000;  // of (forward + backward) / 2
 constexpr double activation_us = 100;
 constexpr double backward_per_forward = 3;  // with the forward that is computed again
 constexpr double work_per_length = 1200;    // forward times of a model of length 1
@@ -26,7 +26,7 @@ constexpr double us_per_hour = 3600e6;
 
 duration whole_us(double us) { return std::chrono::microseconds{std::llround(us)}; }
 
-// -- what is possible --------------------------------------------------------------------------------------------------
+// -- what is possible -------------------------------------------------------------------------------------------------
 
 void check(const char* key, double value, bool holds, std::string_view expected) {
   if (!std::isfinite(value) || !holds) {
@@ -52,7 +52,7 @@ void check(const instance_recipe& r) {
   }
 }
 
-// -- models ------------------------------------------------------------------------------------------------------------
+// -- models -----------------------------------------------------------------------------------------------------------
 
 /// A model before its times are scaled: forward times of the shards, and their sizes (1: the mean).
 struct draft {
@@ -144,7 +144,7 @@ std::vector<instance_model> models_of(const instance_recipe& r, portable_random&
   return models;
 }
 
-// -- what happens in the run -------------------------------------------------------------------------------------------
+// -- what happens in the run ------------------------------------------------------------------------------------------
 
 void add_arrivals(schedule_instance& instance, double within, portable_random& random) {
   for (auto& m : instance.models) {
@@ -174,7 +174,7 @@ void add_events(schedule_instance& instance, const instance_recipe& r, portable_
   add_failures(instance, r.failures, work_us, random);
 }
 
-// -- names -------------------------------------------------------------------------------------------------------------
+// -- names ------------------------------------------------------------------------------------------------------------
 
 constexpr const char* family_names[]{"equal", "hetero", "skewed", "paper"};
 
@@ -240,7 +240,8 @@ std::string to_string(const instance_recipe& r) {
 schedule_instance generate(const instance_recipe& recipe) {
   check(recipe);
   portable_random random{recipe.seed};
-  schedule_instance instance{.name = to_string(recipe), .note = "generated", .devices = {}, .models = models_of(recipe, random)};
+  schedule_instance instance{
+      .name = to_string(recipe), .note = "generated", .devices = {}, .models = models_of(recipe, random)};
   for (const auto speed : recipe.speeds) {
     instance.devices.push_back({.speed = speed});
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Random scheduling instances, those of the scheduling study (apps/studies/scheduling.md). The same recipe gives the same
-// instance on every platform.
+// Random scheduling instances, those of the scheduling study (apps/studies/README.md). The same recipe gives the
+// same instance on every platform.
 
 #include "actors/simulation/instance.hpp"
 
@@ -23,26 +23,26 @@ struct instance_recipe {
   instance_family family = instance_family::hetero;
   std::uint32_t models = 12;
   std::vector<double> speeds = std::vector<double>(8, 1.0);  ///< of the devices
-  double rho = 0;               ///< copy of a shard / mean of (forward + backward) / 2; 0: no transfers
-  double optimizer = 0;         ///< update of a shard / copy of it
-  double length = 1;            ///< models have so many times the steps of the study's
+  double rho = 0;        ///< copy of a shard / mean of (forward + backward) / 2; 0: no transfers
+  double optimizer = 0;  ///< update of a shard / copy of it
+  double length = 1;     ///< models have so many times the steps of the study's
   std::uint32_t slots = 2;
   bool prefetch = true;
   bool copy_back_clean = false;
   std::uint32_t host_workers = 1;
   double noise = 0;
-  double arrivals = 0;          ///< models arrive within this share of the work bound, uniformly
-  std::uint32_t failures = 0;   ///< devices that die, within the work bound, uniformly
-  double hours = 2;             ///< `paper`: each model's; 0: 0.5 to 4
-  std::uint32_t units = 2000;   ///< `paper`: of each model; 0: 100 to 10000
+  double arrivals = 0;         ///< models arrive within this share of the work bound, uniformly
+  std::uint32_t failures = 0;  ///< devices that die, within the work bound, uniformly
+  double hours = 2;            ///< `paper`: each model's; 0: 0.5 to 4
+  std::uint32_t units = 2000;  ///< `paper`: of each model; 0: 100 to 10000
   std::uint64_t seed = 0;
 };
 
 /// "hetero:models=24,rho=0.5,seed=3": what differs from the defaults.
 std::string to_string(const instance_recipe& recipe);
 
-/// A valid instance named after its recipe, with the measured `remaining_scale`. Throws fault_error{bad_input} that names
-/// the key of a value that is not possible.
+/// A valid instance named after its recipe, with the measured `remaining_scale`. Throws fault_error{bad_input} that
+/// names the key of a value that is not possible.
 schedule_instance generate(const instance_recipe& recipe);
 
 }  // namespace hydra

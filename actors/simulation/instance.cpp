@@ -29,7 +29,8 @@ void check_time(const std::string& key, duration t) {
 
 void check_times(const instance_model& m, const std::string& key, const std::vector<duration>& times) {
   if (times.size() != m.forward.size()) {
-    refuse(key, fmt::format("{} times are given for {} shards (as many as \"forward\" has)", times.size(), m.forward.size()));
+    refuse(key, fmt::format("{} times are given for {} shards (as many as \"forward\" has)", times.size(),
+                            m.forward.size()));
   }
   for (std::size_t s = 0; s < times.size(); ++s) {
     check_time(fmt::format("{}[{}]", key, s), times[s]);
@@ -76,7 +77,8 @@ void check_machine(const schedule_instance& instance) {
   if (instance.host_workers == 0 || instance.host_workers > most_workers) {
     refuse("host_workers", fmt::format("{} are given, 1 to {} are expected", instance.host_workers, most_workers));
   }
-  check_number("noise", instance.noise, instance.noise >= 0 && instance.noise < 1, "a number of at least 0 and below 1");
+  check_number("noise", instance.noise, instance.noise >= 0 && instance.noise < 1,
+               "a number of at least 0 and below 1");
 }
 
 double sum(const std::vector<duration>& times) {
@@ -89,7 +91,8 @@ double sum(const std::vector<duration>& times) {
 
 /// All times of a model one after the other, on the slowest device.
 double longest_seconds(const instance_model& m, double slowest) {
-  const auto copies = sum(m.h2d) * 3 + sum(m.d2h_gradient) + seconds(m.activation) * 4 * static_cast<double>(m.forward.size());
+  const auto copies =
+      sum(m.h2d) * 3 + sum(m.d2h_gradient) + seconds(m.activation) * 4 * static_cast<double>(m.forward.size());
   return m.steps * ((sum(m.forward) + sum(m.backward)) / slowest + copies + sum(m.optimizer)) + seconds(m.arrival);
 }
 
@@ -103,7 +106,8 @@ void check_length(const schedule_instance& instance) {
     total += longest_seconds(m, slowest);
   }
   if (total > longest_run_s) {
-    refuse("models", fmt::format("their times add up to {:.3g} s, at most {:.0e} s can be simulated", total, longest_run_s));
+    refuse("models",
+           fmt::format("their times add up to {:.3g} s, at most {:.0e} s can be simulated", total, longest_run_s));
   }
 }
 

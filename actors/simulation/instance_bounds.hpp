@@ -11,8 +11,8 @@ namespace hydra {
 
 /// Of units that are noisy, the shortest possible times count; devices that die count as if they lived.
 struct instance_bounds {
-  bounds limits;           ///< hold for every prefetch depth; the chain begins at its model's arrival
-  duration staged_chain{}; ///< the chain of a device that may stage one unit besides the one computing
+  bounds limits;            ///< hold for every prefetch depth; the chain begins at its model's arrival
+  duration staged_chain{};  ///< the chain of a device that may stage one unit besides the one computing
 
   std::vector<bounds::named> all() const;
   duration best() const;

@@ -33,11 +33,12 @@ struct node {
   [[noreturn]] void refuse_type(std::string_view expected) const {
     const auto text = is.dump();
     constexpr std::size_t most = 40;
-    refuse(fmt::format("{}{} is written here, expected {}", text.substr(0, most), text.size() > most ? "..." : "", expected));
+    refuse(fmt::format("{}{} is written here, expected {}", text.substr(0, most), text.size() > most ? "..." : "",
+                       expected));
   }
 };
 
-// -- values ------------------------------------------------------------------------------------------------------------
+// -- values -----------------------------------------------------------------------------------------------------------
 
 void read(const node& n, bool& into) {
   if (!n.is.is_boolean()) {
@@ -99,7 +100,7 @@ void read(const node& n, std::vector<T>& into) {
   }
 }
 
-// -- objects -----------------------------------------------------------------------------------------------------------
+// -- objects ----------------------------------------------------------------------------------------------------------
 
 /// Reads the keys of an object; those that nobody asked for are unknown.
 class object_reader {
@@ -181,7 +182,8 @@ void read(const node& n, instance_model& m) {
   keys.optional("deadline", m.deadline);
   keys.required("forward", m.forward);
   keys.required("backward", m.backward);
-  for (const auto& [key, times] : {std::pair{"h2d", &m.h2d}, {"d2h_gradient", &m.d2h_gradient}, {"optimizer", &m.optimizer}}) {
+  for (const auto& [key, times] :
+       {std::pair{"h2d", &m.h2d}, {"d2h_gradient", &m.d2h_gradient}, {"optimizer", &m.optimizer}}) {
     if (!keys.optional(key, *times)) {
       times->assign(m.forward.size(), duration::zero());
     }
@@ -226,7 +228,7 @@ schedule_instance read_instance(const json& root, const std::string& source) {
   return instance;
 }
 
-// -- writing -----------------------------------------------------------------------------------------------------------
+// -- writing ----------------------------------------------------------------------------------------------------------
 
 std::int64_t microseconds(duration t) {
   if (t.count() % 1000 != 0) {
@@ -267,10 +269,14 @@ std::string extensions_of(const instance_model& m) {
 }
 
 std::string json_of(const instance_model& m) {
-  std::string text = fmt::format("    {{\"name\": {}, \"steps\": {}, \"activation\": {}, \"remaining_scale\": {}{}", text_of(m.name),
-                                 m.steps, microseconds(m.activation), number_of(m.remaining_scale), extensions_of(m));
-  for (const auto& [key, times] : {std::pair{"forward", &m.forward}, {"backward", &m.backward}, {"h2d", &m.h2d},
-                                   {"d2h_gradient", &m.d2h_gradient}, {"optimizer", &m.optimizer}}) {
+  std::string text =
+      fmt::format("    {{\"name\": {}, \"steps\": {}, \"activation\": {}, \"remaining_scale\": {}{}", text_of(m.name),
+                  m.steps, microseconds(m.activation), number_of(m.remaining_scale), extensions_of(m));
+  for (const auto& [key, times] : {std::pair{"forward", &m.forward},
+                                   {"backward", &m.backward},
+                                   {"h2d", &m.h2d},
+                                   {"d2h_gradient", &m.d2h_gradient},
+                                   {"optimizer", &m.optimizer}}) {
     text += fmt::format(",\n     \"{}\": {}", key, list_of(*times));
   }
   return text + "}";
@@ -300,8 +306,8 @@ schedule_instance parse_instance(std::string_view text, const std::string& sourc
   try {
     return read_instance(json::parse(text), source);
   } catch (const json::parse_error& e) {
-    throw fault_error(fault_code::bad_input, fmt::format("{}: not valid JSON at byte {} of {}; is it truncated?", source, e.byte,
-                                                         text.size()));
+    throw fault_error(fault_code::bad_input, fmt::format("{}: not valid JSON at byte {} of {}; is it truncated?",
+                                                         source, e.byte, text.size()));
   } catch (const fault_error& e) {
     throw fault_error(e.what_happened().code, fmt::format("{}: {}", source, e.what_happened().text));
   }

@@ -10,9 +10,9 @@
 
 namespace hydra {
 
-/// Needed: format, devices, models; of a model: steps, forward, backward. Without h2d, d2h_gradient or optimizer these take
-/// no time; every other key has the default of schedule_instance. Throws fault_error{bad_input} that names `source` and
-/// the key: no JSON (truncated), unknown or missing keys, wrong types, what validate() refuses.
+/// Needed: format, devices, models; of a model: steps, forward, backward. Without h2d, d2h_gradient or optimizer these
+/// take no time; every other key has the default of schedule_instance. Throws fault_error{bad_input} that names
+/// `source` and the key: no JSON (truncated), unknown or missing keys, wrong types, what validate() refuses.
 schedule_instance parse_instance(std::string_view text, const std::string& source);
 
 /// The same for a file. Also throws fault_error{bad_input} if it is not there or cannot be read.

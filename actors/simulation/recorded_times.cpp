@@ -140,7 +140,8 @@ std::optional<duration> recorded_times::take(queue_kind queue, const std::string
   return std::nullopt;
 }
 
-std::optional<duration> recorded_times::mean_visit(const std::string& model, std::string_view way, std::uint32_t shard) const {
+std::optional<duration> recorded_times::mean_visit(const std::string& model, std::string_view way,
+                                                   std::uint32_t shard) const {
   const auto found = visits_.find(visit_key(model, way, shard));
   return found == visits_.end() ? std::nullopt : found->second.mean();
 }

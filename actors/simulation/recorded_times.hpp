@@ -18,7 +18,7 @@ namespace hydra {
 struct span_label {
   std::string_view subject;
   std::string_view model;
-  std::string_view way;   ///< "forward", "backward", "evaluate"; empty for updates
+  std::string_view way;  ///< "forward", "backward", "evaluate"; empty for updates
   std::uint32_t shard = 0;
   std::uint32_t step = 0;
   std::uint32_t micro_batch = 0;
@@ -34,10 +34,10 @@ class recorded_times {
   /// Of the optimizer.
   void add_update(const span& s);
 
-  /// On a device of that name and speed. A computation: as recorded, wherever that was; a copy: as recorded on that device,
-  /// else the mean of its class there, else of its class anywhere, else of the same bytes in the other direction of the
-  /// step (parameters are copied to forward and backward visits). Each recorded operation is used once. Nothing if there
-  /// is no such class.
+  /// On a device of that name and speed. A computation: as recorded, wherever that was; a copy: as recorded on that
+  /// device, else the mean of its class there, else of its class anywhere, else of the same bytes in the other
+  /// direction of the step (parameters are copied to forward and backward visits). Each recorded operation is used
+  /// once. Nothing if there is no such class.
   std::optional<duration> take(queue_kind queue, const std::string& device, double speed, const operation& op);
 
   /// Mean over all steps; nothing if none was recorded. At speed 1, whole visits.
@@ -55,9 +55,10 @@ class recorded_times {
   };
   std::optional<duration> mean_of(const std::string& key) const;
 
-  std::map<std::string, std::deque<duration>> single_;  ///< by label, copies with their device; in the order of their ends
-  std::map<std::string, sums> classes_;                 ///< by label without step; copies also with their device
-  std::map<std::string, sums> visits_;                  ///< by model, way and shard: sums per visit
+  std::map<std::string, std::deque<duration>>
+      single_;                           ///< by label, copies with their device; in the order of their ends
+  std::map<std::string, sums> classes_;  ///< by label without step; copies also with their device
+  std::map<std::string, sums> visits_;   ///< by model, way and shard: sums per visit
   std::map<std::string, sums> updates_;
 };
 

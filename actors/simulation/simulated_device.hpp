@@ -16,6 +16,7 @@ namespace hydra {
 class simulated_device final : public device {
  public:
   using clock_reader = std::function<time_point()>;
+  using length_reader = std::function<std::optional<duration>(queue_kind, const operation&)>;
   /// Delivers a completion of a queue after a delay on the virtual clock.
   using timer = std::function<void(queue_kind, duration, const completion&)>;
 
@@ -29,8 +30,9 @@ class simulated_device final : public device {
   time_point computed() const noexcept { return queue_free_[static_cast<std::size_t>(queue_kind::compute)]; }
   /// Decides at each submission whether the operation fails (fault injection); null: none does.
   void inject(std::function<fault(queue_kind, const operation&)> faults) { faults_ = std::move(faults); }
-  /// Asked first how long an operation takes; nothing: its estimate or its bytes decide. To be set before the first submit.
-  void time_by(std::function<std::optional<duration>(queue_kind, const operation&)> lengths) { lengths_ = std::move(lengths); }
+  /// Asked first how long an operation takes; nothing: its estimate or its bytes decide. To be set before the first
+  /// submit.
+  void time_by(length_reader lengths) { lengths_ = std::move(lengths); }
 
   const device_info& info() const noexcept override { return info_; }
   void on_completion(completion_sink) override {}
@@ -51,7 +53,7 @@ class simulated_device final : public device {
   clock_reader now_;
   timer deliver_;
   std::function<fault(queue_kind, const operation&)> faults_;
-  std::function<std::optional<duration>(queue_kind, const operation&)> lengths_;
+  length_reader lengths_;
   time_point queue_free_[3];
   std::unordered_map<std::uint64_t, outcome> outcomes_;   ///< of tickets that have not ended, or failed
   std::uint64_t last_ = 0;

@@ -55,7 +55,8 @@ solo_run run_alone(const schedule_instance& machine, const instance_model& model
 std::vector<solo_run> run_all_alone(const schedule_instance& machine, std::span<const instance_model> models) {
   std::vector<solo_run> runs;
   for (const auto& m : models) {
-    const auto known = std::ranges::find_if(models.first(runs.size()), [&](const auto& other) { return same_times(other, m); });
+    const auto known =
+        std::ranges::find_if(models.first(runs.size()), [&](const auto& other) { return same_times(other, m); });
     const auto at = static_cast<std::size_t>(known - models.begin());
     runs.push_back(at < runs.size() ? runs[at] : run_alone(machine, m));
   }

@@ -11,8 +11,9 @@ namespace hydra {
 /// Without noise, arrival and failure.
 struct solo_run {
   duration wall{};
-  duration turns{};     ///< after the last unit of each step, until the next begins or the run ends: others could fill that
-  double speed = 1;     ///< of the device
+  duration
+      turns{};  ///< after the last unit of each step, until the next begins or the run ends: others could fill that
+  double speed = 1;  ///< of the device
 };
 
 /// A model on the fastest device of `machine`, whose models do not count.
@@ -21,13 +22,13 @@ solo_run run_alone(const schedule_instance& machine, const instance_model& model
 /// Each of them; equal ones are run once.
 std::vector<solo_run> run_all_alone(const schedule_instance& machine, std::span<const instance_model> models);
 
-/// What spilled models would take if they did not disturb each other: fair to compare with, but no bound. A policy can go
-/// below it, because a model on two devices has two links and twice the cache.
+/// What spilled models would take if they did not disturb each other: fair to compare with, but no bound. A policy can
+/// go below it, because a model on two devices has two links and twice the cache.
 struct yardstick {
-  duration longest{};             ///< solo run
-  duration shared{};              ///< all of them / devices, weighted by speed
+  duration longest{};  ///< solo run
+  duration shared{};   ///< all of them / devices, weighted by speed
   duration shared_without_turns{};
-  duration best() const;          ///< the longest one, or all of them without their turns
+  duration best() const;  ///< the longest one, or all of them without their turns
 };
 yardstick yardstick_of(const schedule_instance& instance);
 

@@ -100,8 +100,7 @@ comparison simulate_input(const simulate_options& o, input_kind kind, const std:
     case input_kind::run:
       break;
   }
-  return simulate_recorded(o.input, o.policies.empty() ? std::vector<listed_policy>{} : policies,
-                           o.seed.value_or(0));
+  return simulate_recorded(o.input, o.policies.empty() ? std::vector<listed_policy>{} : policies, o.seed.value_or(0));
 }
 
 int simulate(const simulate_options& o) {
@@ -126,13 +125,15 @@ command_action declare_simulate(CLI::App& app) {
   app.add_option("--generate", o->recipe,
                  "a random instance instead: equal, hetero, skewed or paper, then keys: "
                  "hetero:models=12,devices=8,rho=0.5,slots=3,seed=1 (apps/studies/README.md lists them)");
-  app.add_option("--policies", o->policies,
-                 "a,b,... or all; options in parentheses: band-hold(critical_units=2); default: all that choose without "
-                 "chance or search, for a run its own");
+  app.add_option(
+      "--policies", o->policies,
+      "a,b,... or all; options in parentheses: band-hold(critical_units=2); default: all that choose without "
+      "chance or search, for a run its own");
   app.add_option("--plugin", o->plugins, "its policies are known by name, too; may be repeated")
       ->type_size(1)
       ->allow_extra_args(false);
-  app.add_option("--driver", o->driver, "actors (those of a run in virtual time, default) or loop (fast; instances only)");
+  app.add_option("--driver", o->driver,
+                 "actors (those of a run in virtual time, default) or loop (fast; instances only)");
   app.add_option("--completion", o->completion,
                  "of the loop: ended (a unit is complete when it has computed, default) or landed (when all it has "
                  "produced is at home, as for the actors)");

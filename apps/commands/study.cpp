@@ -29,7 +29,8 @@ struct study_options {
 
 void check_output(const fs::path& folder) {
   std::error_code ignored;
-  if (fs::exists(fs::symlink_status(folder, ignored))) refuse_output(folder, "exists and is not overwritten: choose another name");
+  if (fs::exists(fs::symlink_status(folder, ignored)))
+    refuse_output(folder, "exists and is not overwritten: choose another name");
 }
 
 void write_file(const fs::path& file, const std::string& text) {
@@ -63,7 +64,8 @@ int run(const study_options& o) {
 command_action declare_study(CLI::App& app) {
   auto o = std::make_shared<study_options>();
   app.add_option("study", o->file, "study file (TOML), such as apps/studies/scheduling.toml")->required();
-  app.add_option("--output", o->output, "folder for CSV, JSON and HTML, must not exist (default: studies/<file's name>)");
+  app.add_option("--output", o->output,
+                 "folder for CSV, JSON and HTML, must not exist (default: studies/<file's name>)");
   app.add_flag("--quiet", o->quiet, "no progress on stderr");
   return [o] { return run(*o); };
 }

@@ -164,6 +164,9 @@ model_report read_model(const json& j) {
   m.grad_norm = read_curve(j, "grad_norm");
   for (const json& v : list_of(j, "validation")) m.validation.push_back(read_validation(v));
   read(j, "digest", m.digest);
+  read(j, "priority", m.priority);
+  read(j, "arrival_s", m.arrival);
+  if (j.contains("deadline_s")) read(j, "deadline_s", m.deadline.emplace());
   return m;
 }
 

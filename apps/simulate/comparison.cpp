@@ -46,8 +46,8 @@ bool has_completions(const comparison& c) {
 std::string cell(const std::optional<duration>& d) { return d ? to_string(*d) : "-"; }
 
 text_table head(bool completions) {
-  std::vector<table_column> columns{{"policy"},       {"makespan", right}, {"/ bound", right},  {"loads", right},
-                                    {"hits", right}, {"decisions", right}};
+  std::vector<table_column> columns{{"policy"},       {"makespan", right}, {"/ bound", right},
+                                    {"loads", right}, {"hits", right},     {"decisions", right}};
   if (completions) columns.insert(columns.begin() + 3, {{"mean completion", right}, {"weighted", right}});
   return text_table{columns};
 }

@@ -1,5 +1,10 @@
 #pragma once
-// The policies that were simulated on one workload, side by side.
+// apps/simulate/ is what `hydra simulate` and `hydra study` do: instances are read, generated or taken from a recorded
+// run, policies are run on them by either driver of actors/simulation/, the results become tables, CSV, JSON and pages.
+// What is simulated how is decided in instance_runs.cpp, workload_runs.cpp and recorded_simulation.cpp; the rest are
+// pure functions.
+//
+// This file: the policies that were simulated on one workload, side by side.
 
 #include "actors/policy/bounds.hpp"
 #include "runtime/bytes.hpp"
@@ -18,8 +23,8 @@ struct policy_row {
   std::uint64_t loads = 0;
   std::uint64_t hits = 0;
   std::uint64_t decisions = 0;
-  std::uint64_t replaced = 0;                   ///< choices of sharded-lrtf, because the policy failed
-  std::optional<duration> mean_completion{};    ///< where models arrive later or have priorities
+  std::uint64_t replaced = 0;                 ///< choices of sharded-lrtf, because the policy failed
+  std::optional<duration> mean_completion{};  ///< where models arrive later or have priorities
   std::optional<duration> weighted_completion{};
 };
 
@@ -30,7 +35,7 @@ struct comparison {
   std::vector<policy_row> rows;
   std::optional<duration> yardstick{};  ///< what models would take that do not disturb each other: fair, but no bound
   std::optional<duration> measured{};   ///< makespan of the run that was simulated
-  std::string note{};                 ///< below the table
+  std::string note{};                   ///< below the table
 
   /// The largest bound.
   const bounds::named& best() const;
@@ -40,8 +45,9 @@ struct comparison {
 /// A row for each policy, the bounds in a line.
 std::string to_table(const comparison& c);
 
-/// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us", "loads",
-/// "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replaced of rows, yardstick_us, measured_us.
+/// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",
+/// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replaced of rows,
+/// yardstick_us, measured_us.
 std::string to_json(const comparison& c);
 
 }  // namespace hydra::apps

@@ -17,9 +17,8 @@ namespace {
 
 /// Completions say more than the makespan only if models differ in more than their work.
 bool has_arrivals_or_priorities(const schedule_instance& i) {
-  return std::ranges::any_of(i.models, [](const instance_model& m) {
-    return m.arrival > duration::zero() || m.priority != 1 || m.deadline;
-  });
+  return std::ranges::any_of(
+      i.models, [](const instance_model& m) { return m.arrival > duration::zero() || m.priority != 1 || m.deadline; });
 }
 
 policy_row row_of(const schedule_instance& instance, const listed_policy& p, const driver_options& options) {

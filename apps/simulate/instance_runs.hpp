@@ -36,7 +36,8 @@ void check(const driver_options& options);
 /// "the actors", "the loop, units complete when they have ended".
 std::string describe(const driver_options& options);
 
-simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen, const driver_options& options);
+simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,
+                       const driver_options& options);
 
 /// Those that hold for the driver: the staged chain only where checkpoints are always read from the host.
 std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options);

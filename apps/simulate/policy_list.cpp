@@ -70,14 +70,17 @@ listed_policy parse_policy(const std::string& text, policy_shelf& shelf) {
   const std::string name = text.substr(0, open);
   if (name.empty()) refuse_list("names between commas are expected: a,b,c");
   const known_policy& known = shelf.find(name);
-  return listed(text, known, open == std::string::npos ? std::map<std::string, double>{} : read_options(std::string_view{text}.substr(open + 1), text));
+  return listed(text, known,
+                open == std::string::npos ? std::map<std::string, double>{}
+                                          : read_options(std::string_view{text}.substr(open + 1), text));
 }
 
 template <class Without>
 std::vector<listed_policy> all_but(const policy_shelf& shelf, Without without) {
   std::vector<listed_policy> all;
   for (const known_policy& p : shelf.all())
-    if (!p.make_actor && p.entry.name != from_a_file && !without(p.entry.name)) all.push_back(listed(p.entry.name, p, {}));
+    if (!p.make_actor && p.entry.name != from_a_file && !without(p.entry.name))
+      all.push_back(listed(p.entry.name, p, {}));
   return all;
 }
 

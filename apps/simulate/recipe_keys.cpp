@@ -113,22 +113,23 @@ std::vector<std::string> family_names() {
 }
 
 std::vector<key_rule> recipe_keys() {
-  return {count_rule("models", "how many", "12", {1, 100000}),
-          count_rule("devices", "how many, of speed 1", "8", {1, most_devices}),
-          {.name = "speeds", .help = "of the devices, instead of `devices`: \"4x1+4x0.5\"", .fallback = "all 1"},
-          number_rule("rho", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers", "0", {0, 1000}),
-          number_rule("optimizer", "update of a shard / its copy", "0", {0, 1000}),
-          number_rule("length", "how many times the study's steps", "1", {.least = 0, .most = 1000, .open_least = true}),
-          count_rule("slots", "cache places of a device, one shard each", "2", {1, 1 << 20}),
-          switch_rule("prefetch", "a unit is staged while another computes", "true"),
-          switch_rule("copy_back_clean", "parameters of forward visits are copied to the host", "false"),
-          count_rule("host_workers", "that update parameters", "1", {1, 65536}),
-          number_rule("noise", "units take up to this share longer or shorter", "0", {.most = 1, .open_most = true}),
-          number_rule("arrivals", "models arrive within this share of the work bound", "0", {0, 1000}),
-          count_rule("failures", "devices that die, within the work bound", "0", {0, most_devices}),
-          number_rule("hours", "of each model of family paper; 0: 0.5 to 4", "2", {0, 1000}),
-          count_rule("units", "of each model of family paper; 0: 100 to 10000", "2000", {0, 10000000}),
-          count_rule("seed", "of all that is random", "0", {.least = 0})};
+  return {
+      count_rule("models", "how many", "12", {1, 100000}),
+      count_rule("devices", "how many, of speed 1", "8", {1, most_devices}),
+      {.name = "speeds", .help = "of the devices, instead of `devices`: \"4x1+4x0.5\"", .fallback = "all 1"},
+      number_rule("rho", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers", "0", {0, 1000}),
+      number_rule("optimizer", "update of a shard / its copy", "0", {0, 1000}),
+      number_rule("length", "how many times the study's steps", "1", {.least = 0, .most = 1000, .open_least = true}),
+      count_rule("slots", "cache places of a device, one shard each", "2", {1, 1 << 20}),
+      switch_rule("prefetch", "a unit is staged while another computes", "true"),
+      switch_rule("copy_back_clean", "parameters of forward visits are copied to the host", "false"),
+      count_rule("host_workers", "that update parameters", "1", {1, 65536}),
+      number_rule("noise", "units take up to this share longer or shorter", "0", {.most = 1, .open_most = true}),
+      number_rule("arrivals", "models arrive within this share of the work bound", "0", {0, 1000}),
+      count_rule("failures", "devices that die, within the work bound", "0", {0, most_devices}),
+      number_rule("hours", "of each model of family paper; 0: 0.5 to 4", "2", {0, 1000}),
+      count_rule("units", "of each model of family paper; 0: 100 to 10000", "2000", {0, 10000000}),
+      count_rule("seed", "of all that is random", "0", {.least = 0})};
 }
 
 instance_recipe read_recipe(const std::string& family, const value_table& table) {

@@ -1,6 +1,6 @@
 #pragma once
-// Recipes of generated instances, as users write them: "hetero:models=24,rho=0.5" on the command line, the same keys in a
-// cell of a study.
+// Recipes of generated instances, as users write them: "hetero:models=24,rho=0.5" on the command line, the same keys in
+// a cell of a study.
 
 #include "actors/simulation/generator.hpp"
 #include "apps/workload/key_rule.hpp"

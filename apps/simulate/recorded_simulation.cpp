@@ -38,7 +38,7 @@ struct recording {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", folder.string(), why)};
 }
 
-// -- what is read ------------------------------------------------------------------------------------------------------
+// -- what is read -----------------------------------------------------------------------------------------------------
 
 /// Only what a run has done from its begin to its end can be done again.
 void check_complete(const fs::path& folder, const report& r) {
@@ -70,12 +70,12 @@ recording read_recording(const fs::path& run) {
   r.plan = parse_costs(read_text(folder / "plan.json"), (folder / "plan.json").string());
   r.ablation = read_ablation_of(folder);
   if (r.plan.models.size() != r.summary.models.size())
-    refuse_run(folder, fmt::format("plan.json has {} models, report.json {}", r.plan.models.size(),
-                                   r.summary.models.size()));
+    refuse_run(folder,
+               fmt::format("plan.json has {} models, report.json {}", r.plan.models.size(), r.summary.models.size()));
   return r;
 }
 
-// -- what took how long ------------------------------------------------------------------------------------------------
+// -- what took how long -----------------------------------------------------------------------------------------------
 
 constexpr std::pair<const char*, queue_kind> queues[]{
     {" compute", queue_kind::compute}, {" h2d", queue_kind::h2d}, {" d2h", queue_kind::d2h}};
@@ -124,7 +124,7 @@ int optimizer_workers(const std::vector<span>& spans) {
   return most;
 }
 
-// -- models ------------------------------------------------------------------------------------------------------------
+// -- models -----------------------------------------------------------------------------------------------------------
 
 /// What the trace shows of a model's evaluations: after which steps, of how many micro-batches.
 struct seen_evaluations {
@@ -161,6 +161,10 @@ void set_times(sharded_model& m, const recorded_times& times) {
   }
 }
 
+schedule_terms terms_of(const model_report& m) {
+  return {.priority = m.priority, .deadline = m.deadline, .arrival = m.arrival};
+}
+
 std::vector<sharded_model_ptr> models_of(const recording& r, const recorded_times& times) {
   const auto evaluations = evaluations_in(r.spans);
   std::vector<sharded_model_ptr> models;
@@ -169,6 +173,7 @@ std::vector<sharded_model_ptr> models_of(const recording& r, const recorded_time
     m->name = r.summary.models[i].name;
     m->plan = r.plan.models[i];
     m->steps = r.summary.models[i].steps;
+    m->terms = terms_of(r.summary.models[i]);
     m->update.clip_norm = r.summary.models[i].grad_norm.empty() ? 0 : 1;
     if (const auto seen = evaluations.find(m->name); seen != evaluations.end()) set_evaluations(*m, seen->second);
     set_times(*m, times);
@@ -177,7 +182,7 @@ std::vector<sharded_model_ptr> models_of(const recording& r, const recorded_time
   return models;
 }
 
-// -- the simulation ----------------------------------------------------------------------------------------------------
+// -- the simulation ---------------------------------------------------------------------------------------------------
 
 /// Without what the ablation adds to its name.
 std::string own_policy(const recording& r) { return r.summary.policy.substr(0, r.summary.policy.find(", ")); }
@@ -216,13 +221,13 @@ comparison simulate_recorded(const fs::path& run, std::vector<listed_policy> pol
   const recording r = read_recording(run);
   policy_shelf built_in;
   if (policies.empty()) policies = parse_policies(own_policy(r), built_in);
-  comparison c{.name = r.summary.name,
-               .heading = fmt::format("{}: {} models, {} devices; the run of {}, simulated with the times it recorded",
-                                      r.summary.name, r.summary.models.size(), r.summary.devices.size(),
-                                      r.summary.policy),
-               .limits = r.summary.limits.all(),
-               .rows = {},
-               .measured = r.summary.makespan};
+  comparison c{
+      .name = r.summary.name,
+      .heading = fmt::format("{}: {} models, {} devices; the run of {}, simulated with the times it recorded",
+                             r.summary.name, r.summary.models.size(), r.summary.devices.size(), r.summary.policy),
+      .limits = r.summary.limits.all(),
+      .rows = {},
+      .measured = r.summary.makespan};
   for (const listed_policy& p : policies) c.rows.push_back(row_of(p.name, predict(setup_of(r, p, seed))));
   return c;
 }

@@ -17,7 +17,8 @@ std::string driver_name(const driver_options& o) {
 /// Each instance is made once for all drivers.
 std::vector<cell_result> run_cell(const study_cell& cell, const std::vector<driver_options>& drivers) {
   std::vector<cell_result> results;
-  for (const driver_options& d : drivers) results.push_back({cell.name, cell.note, driver_name(d), names_of(cell.policies), {}});
+  for (const driver_options& d : drivers)
+    results.push_back({cell.name, cell.note, driver_name(d), names_of(cell.policies), {}});
   for (std::size_t i = 0; i < count_instances(cell); ++i) {
     const schedule_instance instance = instance_of(cell, i);
     for (std::size_t d = 0; d < drivers.size(); ++d)

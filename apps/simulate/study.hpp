@@ -34,7 +34,7 @@ struct study_result {
   std::string name;
   std::string note;
   std::vector<std::string> policies;
-  std::vector<cell_result> cells;   ///< of each cell one result for each driver
+  std::vector<cell_result> cells;  ///< of each cell one result for each driver
 };
 
 /// `told` is called before each cell. The same study gives the same result.

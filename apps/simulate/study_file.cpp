@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 key_rule names_rule(std::string name, std::string help, std::string fallback) {
-  return {.name = std::move(name), .kind = value_kind::text_list, .help = std::move(help), .fallback = std::move(fallback)};
+  return {
+      .name = std::move(name), .kind = value_kind::text_list, .help = std::move(help), .fallback = std::move(fallback)};
 }
 
 key_rule repeat_rule(std::string fallback) {
@@ -32,17 +33,18 @@ key_rule repeat_rule(std::string fallback) {
 }
 
 table_rules cell_rules() {
-  table_rules rules{.keys = {{.name = "name", .help = "of the row", .required = true},
-                             {.name = "note", .help = "below the row's name", .fallback = "none"},
-                             names_rule("files", "instances; * in a file's name stands for anything", "none"),
-                             {.name = "family", .help = "of generated instances", .fallback = "none", .choices = family_names()},
-                             repeat_rule("the study's"),
-                             names_rule("policies", "of this row", "the study's")}};
+  table_rules rules{
+      .keys = {{.name = "name", .help = "of the row", .required = true},
+               {.name = "note", .help = "below the row's name", .fallback = "none"},
+               names_rule("files", "instances; * in a file's name stands for anything", "none"),
+               {.name = "family", .help = "of generated instances", .fallback = "none", .choices = family_names()},
+               repeat_rule("the study's"),
+               names_rule("policies", "of this row", "the study's")}};
   for (key_rule& rule : recipe_keys()) rules.keys.push_back(std::move(rule));
   return rules;
 }
 
-// -- files -------------------------------------------------------------------------------------------------------------
+// -- files ------------------------------------------------------------------------------------------------------------
 
 /// `*` stands for any text.
 bool matches(std::string_view pattern, std::string_view text) {
@@ -72,13 +74,14 @@ std::vector<fs::path> read_files(const value_table& table) {
     const auto& pattern = std::get<std::string>(v.content);
     const auto found = files_like(pattern);
     if (found.empty())
-      refuse(v.where, "cell.files", fmt::format("no file is called \"{}\" (relative paths start at the working directory)", pattern));
+      refuse(v.where, "cell.files",
+             fmt::format("no file is called \"{}\" (relative paths start at the working directory)", pattern));
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
 }
 
-// -- parts -------------------------------------------------------------------------------------------------------------
+// -- parts ------------------------------------------------------------------------------------------------------------
 
 std::vector<listed_policy> read_policies(const value& given, const std::string& path, policy_shelf& shelf) {
   std::vector<listed_policy> policies;
@@ -101,7 +104,8 @@ struct study_defaults {
 /// Exactly one of them says where instances come from.
 void check_source(const value& cell, const value_table& table) {
   const value* const files = table.find("files");
-  if (files && table.find("family")) refuse(files->where, "cell.files", "this cell has a family, too: one of them is expected");
+  if (files && table.find("family"))
+    refuse(files->where, "cell.files", "this cell has a family, too: one of them is expected");
   if (!files && !table.find("family")) refuse(cell.where, "cell.family", "missing, expected a family or `files`");
   if (!files) return;
   std::vector<key_rule> of_recipes = recipe_keys();
@@ -114,11 +118,18 @@ void check_source(const value& cell, const value_table& table) {
 study_cell read_cell(const value& v, const study_defaults& defaults) {
   const auto& table = std::get<value_table>(v.content);
   check_source(v, table);
-  study_cell cell{.name = {}, .note = {}, .where = v.where, .files = read_files(table), .recipe = {}, .repeat = defaults.repeat, .policies = {}};
+  study_cell cell{.name = {},
+                  .note = {},
+                  .where = v.where,
+                  .files = read_files(table),
+                  .recipe = {},
+                  .repeat = defaults.repeat,
+                  .policies = {}};
   assign(table, "name", cell.name);
   assign(table, "note", cell.note);
   assign(table, "repeat", cell.repeat);
-  if (const value* const family = table.find("family")) cell.recipe = read_recipe(std::get<std::string>(family->content), table);
+  if (const value* const family = table.find("family"))
+    cell.recipe = read_recipe(std::get<std::string>(family->content), table);
   const value* const own = table.find("policies");
   cell.policies = own ? read_policies(*own, "cell.policies", *defaults.shelf) : defaults.policies;
   return cell;
@@ -127,7 +138,8 @@ study_cell read_cell(const value& v, const study_defaults& defaults) {
 std::vector<driver_options> read_drivers(const value_table& root) {
   driver_options options;
   if (const value* const v = root.find("completion"))
-    options.completion = located(v->where, "completion", [&] { return parse_completion(std::get<std::string>(v->content)); });
+    options.completion =
+        located(v->where, "completion", [&] { return parse_completion(std::get<std::string>(v->content)); });
   assign(root, "seed", options.seed);
   const value* const given = root.find("drivers");
   std::vector<driver_options> drivers;
@@ -164,8 +176,16 @@ table_rules study_rules() {
                    names_rule("drivers", "\"loop\", \"actors\"", "loop"),
                    {.name = "completion", .help = "of the loop", .fallback = "ended", .choices = {"ended", "landed"}},
                    repeat_rule("1"),
-                   {.name = "seed", .kind = value_kind::integer, .help = "of policies that choose by chance", .fallback = "0", .range = {.least = 0}},
-                   {.name = "cell", .kind = value_kind::table_list, .help = "a row", .required = true, .inner = {cell_rules()}}}};
+                   {.name = "seed",
+                    .kind = value_kind::integer,
+                    .help = "of policies that choose by chance",
+                    .fallback = "0",
+                    .range = {.least = 0}},
+                   {.name = "cell",
+                    .kind = value_kind::table_list,
+                    .help = "a row",
+                    .required = true,
+                    .inner = {cell_rules()}}}};
 }
 
 study read_study(const fs::path& file) { return parse_study(read_text(file), file.string()); }
@@ -178,7 +198,8 @@ study parse_study(std::string_view text, const std::string& name) {
   assign(root, "note", s.note);
   policy_shelf shelf;
   const value* const named = root.find("policies");
-  study_defaults defaults{.policies = named ? read_policies(*named, "policies", shelf) : parse_policies("", shelf), .shelf = &shelf};
+  study_defaults defaults{.policies = named ? read_policies(*named, "policies", shelf) : parse_policies("", shelf),
+                          .shelf = &shelf};
   assign(root, "repeat", defaults.repeat);
   for (const value& v : sub_tables(root, "cell")) s.cells.push_back(read_cell(v, defaults));
   check_names(s.cells);

@@ -38,8 +38,8 @@ struct study {
 
 table_rules study_rules();
 
-/// Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`. Relative paths in it start at the
-/// working directory.
+/// Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`. Relative paths in it start at
+/// the working directory.
 study read_study(const std::filesystem::path& file);
 study parse_study(std::string_view text, const std::string& name);
 

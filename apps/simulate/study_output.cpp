@@ -28,15 +28,17 @@ std::string quoted(const std::string& text) {
 std::string microseconds(duration d) { return fmt::format("{}.{:03}", d.count() / 1000, d.count() % 1000); }
 
 std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
-  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n", quoted(cell.name), quoted(c.name), quoted(cell.driver), quoted(r.policy),
-                     microseconds(r.makespan), c.best().name, microseconds(c.best().value), c.ratio(r.makespan),
-                     microseconds(r.compute_end), r.loads, r.hits, r.decisions);
+  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
+                     quoted(cell.driver), quoted(r.policy), microseconds(r.makespan), c.best().name,
+                     microseconds(c.best().value), c.ratio(r.makespan), microseconds(r.compute_end), r.loads, r.hits,
+                     r.decisions);
 }
 
 json json_of(const ratio_summary& s) { return {{"mean", s.mean}, {"min", s.least}, {"max", s.most}}; }
 
 json json_of(const cell_result& cell) {
-  json j{{"name", cell.name}, {"driver", cell.driver}, {"instances", cell.runs.size()}, {"policies", json::object()}, {"yardstick", {}}, {"runs", {}}};
+  json j{{"name", cell.name},          {"driver", cell.driver}, {"instances", cell.runs.size()},
+         {"policies", json::object()}, {"yardstick", {}},       {"runs", {}}};
   for (std::size_t p = 0; p < cell.policies.size(); ++p) j["policies"][cell.policies[p]] = json_of(cell.of(p));
   j["yardstick"] = json_of(cell.yardstick());
   for (const comparison& c : cell.runs) j["runs"].push_back(json::parse(to_json(c)));
@@ -69,7 +71,8 @@ std::string to_table(const study_result& s) {
 }
 
 std::string to_csv(const study_result& s) {
-  std::string text = "cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions\n";
+  std::string text =
+      "cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions\n";
   for (const cell_result& cell : s.cells)
     for (const comparison& c : cell.runs)
       for (const policy_row& r : c.rows) text += csv_line(cell, c, r);

@@ -23,8 +23,9 @@ std::string shade(double ratio) {
 
 std::string ratio_cell(const ratio_summary& s, bool several) {
   const std::string range = several ? fmt::format("<br/><small>{:.3f} to {:.3f}</small>", s.least, s.most) : "";
-  return fmt::format("<span style=\"display:block;padding:1px 6px;border-radius:4px;background:{}\"><b>{:.3f}</b>{}</span>",
-                     shade(s.mean), s.mean, range);
+  return fmt::format(
+      "<span style=\"display:block;padding:1px 6px;border-radius:4px;background:{}\"><b>{:.3f}</b>{}</span>",
+      shade(s.mean), s.mean, range);
 }
 
 std::string cell_of(const cell_result& cell, const std::string& policy) {
@@ -52,15 +53,17 @@ std::string ratios_section(const study_result& s) {
   columns.push_back({"yardstick", true});
   std::string rows;
   for (const cell_result& cell : s.cells) {
-    std::vector<std::string> cells{name_of(cell), escaped(cell.driver), std::to_string(cell.runs.size()), bounds_of(cell)};
+    std::vector<std::string> cells{name_of(cell), escaped(cell.driver), std::to_string(cell.runs.size()),
+                                   bounds_of(cell)};
     for (const std::string& p : s.policies) cells.push_back(cell_of(cell, p));
     cells.push_back(ratio_cell(cell.yardstick(), cell.runs.size() > 1));
     rows += row_of(columns, cells);
   }
-  return section("Makespan / best bound", table_of(columns, rows),
-                 "Mean over the instances of a cell, below it the smallest and the largest. No schedule of any policy can be "
-                 "below 1; whether 1 can be reached is not known. The yardstick is what the models would take if they did not "
-                 "disturb each other; it is no bound.");
+  return section(
+      "Makespan / best bound", table_of(columns, rows),
+      "Mean over the instances of a cell, below it the smallest and the largest. No schedule of any policy can be "
+      "below 1; whether 1 can be reached is not known. The yardstick is what the models would take if they did not "
+      "disturb each other; it is no bound.");
 }
 
 std::string remark(const std::string& note) {

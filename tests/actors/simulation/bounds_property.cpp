@@ -19,7 +19,8 @@ class moody final : public policy {
  public:
   explicit moody(std::uint64_t seed) : random_(seed) {}
   std::string name() const override { return "moody"; }
-  std::optional<std::size_t> choose(const device_state&, std::span<const candidate> candidates, const policy_view&) override {
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate> candidates,
+                                    const policy_view&) override {
     if (random_.share() < 0.3) {
       return std::nullopt;
     }
@@ -114,7 +115,8 @@ TEST_CASE("no run of any policy beats any bound of a random instance") {
   }
 }
 
-TEST_CASE("the chain bound is what a lone model takes on one device, where nothing is exposed but the turns of its steps") {
+TEST_CASE(
+    "the chain bound is what a lone model takes on one device, where nothing is exposed but the turns of its steps") {
   schedule_instance i;
   i.devices.emplace_back();
   auto& m = i.models.emplace_back();

@@ -104,7 +104,9 @@ TEST_CASE("models of a family stay within its ranges") {
     CHECK(seconds(m.backward[0]) == Approx(3 * seconds(m.forward[0])).epsilon(0.002));
   }
   const auto skewed = generate({.family = instance_family::skewed, .models = 200});
-  const auto work = [](const instance_model& m) { return m.steps * (microseconds(m.forward) + microseconds(m.backward)); };
+  const auto work = [](const instance_model& m) {
+    return m.steps * (microseconds(m.forward) + microseconds(m.backward));
+  };
   std::vector<double> works;
   std::ranges::transform(skewed.models, std::back_inserter(works), work);
   CHECK(std::ranges::max(works) / std::ranges::min(works) > 20);

@@ -62,8 +62,10 @@ TEST_CASE("what an instance cannot hold is refused by model and key") {
   CHECK_THAT(refusal([](instance& i) { i.devices.clear(); }), Contains("devices: is empty"));
   CHECK_THAT(refusal([](instance& i) { i.models.clear(); }), Contains("models: is empty"));
   CHECK_THAT(refusal([](instance& i) { i.models[0].forward.clear(); }), Contains("models[0] (m00).forward: is empty"));
-  CHECK_THAT(refusal([](instance& i) { i.models[0].h2d.pop_back(); }), Contains("models[0] (m00).h2d: 1 times are given for 2"));
-  CHECK_THAT(refusal([](instance& i) { i.models[0].backward[1] = -1us; }), Contains("models[0] (m00).backward[1]: -1 us is negative"));
+  CHECK_THAT(refusal([](instance& i) { i.models[0].h2d.pop_back(); }),
+             Contains("models[0] (m00).h2d: 1 times are given for 2"));
+  CHECK_THAT(refusal([](instance& i) { i.models[0].backward[1] = -1us; }),
+             Contains("models[0] (m00).backward[1]: -1 us is negative"));
   CHECK_THAT(refusal([](instance& i) { i.models[0].steps = 0; }), Contains("models[0] (m00).steps: 0"));
   CHECK_THAT(refusal([](instance& i) { i.models[0].arrival = -5us; }), Contains("arrival"));
   CHECK_THAT(refusal([](instance& i) { i.models[0].deadline = -5us; }), Contains("deadline"));

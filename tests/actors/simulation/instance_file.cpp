@@ -83,8 +83,10 @@ TEST_CASE("what is wrong in a file is refused by file and key") {
   CHECK_THAT(refusal(bent("schedule-instance/1", "schedule-instance/2")), Contains("format: \"schedule-instance/2\""));
   CHECK_THAT(refusal(bent("\"devices\": [{}], ", "")), Contains("\"devices\" is missing"));
   CHECK_THAT(refusal(bent("\"backward\"", "\"bakward\"")), Contains("models[0]: the key \"backward\" is missing"));
-  CHECK_THAT(refusal(bent("\"steps\"", "\"stepps\": 1, \"steps\"")), Contains("\"stepps\" is not known; did you mean \"steps\"?"));
-  CHECK_THAT(refusal(bent("[10]", "[1.5]")), Contains("models[0].forward[0]: 1.5 is written here, expected a time in whole"));
+  CHECK_THAT(refusal(bent("\"steps\"", "\"stepps\": 1, \"steps\"")),
+             Contains("\"stepps\" is not known; did you mean \"steps\"?"));
+  CHECK_THAT(refusal(bent("[10]", "[1.5]")),
+             Contains("models[0].forward[0]: 1.5 is written here, expected a time in whole"));
   CHECK_THAT(refusal(bent("[10]", "[-1]")), Contains("models[0].forward[0]"));
   CHECK_THAT(refusal(bent("[10]", "[9223372036854775807]")), Contains("models[0].forward[0]"));
   CHECK_THAT(refusal(bent("[10]", "10")), Contains("models[0].forward: 10 is written here, expected a list"));
@@ -94,7 +96,8 @@ TEST_CASE("what is wrong in a file is refused by file and key") {
   CHECK_THAT(refusal(bent("[{}]", "[{\"speed\": \"1\"}]")), Contains("devices[0].speed"));
   CHECK_THAT(refusal(bent("[{}]", "[3]")), Contains("devices[0]: 3 is written here, expected an object"));
   CHECK_THAT(refusal(bent("[{}]", "[]")), Contains("devices: is empty"));
-  CHECK_THAT(refusal(bent("[{}],", "[{}], \"prefetch\": 1,")), Contains("prefetch: 1 is written here, expected true or false"));
+  CHECK_THAT(refusal(bent("[{}],", "[{}], \"prefetch\": 1,")),
+             Contains("prefetch: 1 is written here, expected true or false"));
   CHECK_THAT(refusal(bent("[{}],", "[{}], \"time_unit\": \"ms\",")), Contains("time_unit"));
   CHECK_THAT(refusal(bent("[{}],", "[{}], \"link\": {\"private\": false},")), Contains("link.private: false"));
   CHECK_THAT(refusal(bent("[{}],", "[{}], \"slots\": 0,")), Contains("slots: 0 are given"));

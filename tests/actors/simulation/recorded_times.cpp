@@ -13,7 +13,9 @@ span lasting(std::string name, std::string detail, duration d) {
   return {std::move(name), "", time_point{}, time_point{} + d, std::move(detail)};
 }
 
-operation asked(std::string detail) { return {.work = {}, .bytes = {}, .estimate = 1s, .label = {"", std::move(detail)}}; }
+operation asked(std::string detail) {
+  return {.work = {}, .bytes = {}, .estimate = 1s, .label = {"", std::move(detail)}};
+}
 
 }  // namespace
 
@@ -45,7 +47,8 @@ TEST_CASE("a computation takes what it took, on a slower device longer, once; an
   CHECK_FALSE(times.take(queue_kind::compute, "a", 1, asked("no label")));
 }
 
-TEST_CASE("a copy takes what it took on that device, else its class's mean there, anywhere, or of the other direction") {
+TEST_CASE(
+    "a copy takes what it took on that device, else its class's mean there, anywhere, or of the other direction") {
   recorded_times times;
   times.add(queue_kind::h2d, "a", 1, lasting("prefetch_shard", "parameters of m forward 0 step 0", 2ms));
   times.add(queue_kind::h2d, "a", 1, lasting("prefetch_shard", "parameters of m forward 0 step 1", 4ms));

@@ -19,7 +19,8 @@ TEST_CASE("the measured scale of every shipped model is the one an independent s
     measure_scales(measured);
     for (std::size_t m = 0; m < expected.models.size(); ++m) {
       INFO(expected.models[m].name);
-      CHECK(measured.models[m].remaining_scale == Approx(expected.models[m].remaining_scale).margin(0.00011).epsilon(0));
+      CHECK(measured.models[m].remaining_scale ==
+            Approx(expected.models[m].remaining_scale).margin(0.00011).epsilon(0));
     }
   }
 }

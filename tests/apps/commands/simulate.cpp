@@ -75,15 +75,18 @@ TEST_CASE("the table has a row for each policy and the bounds in a line") {
   const temporary_folder folder;
   const outcome o = run_hydra(folder, "simulate " + instances + "few-1x2.json --driver loop");
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, Contains("sharded-lrtf") && Contains("band-hold") && Contains("bounds: work ") && Contains("best: chain"));
+  CHECK_THAT(o.out,
+             Contains("sharded-lrtf") && Contains("band-hold") && Contains("bounds: work ") && Contains("best: chain"));
   CHECK_THAT(o.out, !Contains("\nrandom"));
-  CHECK_THAT(run_hydra(folder, "simulate --policies all --driver loop " + instances + "few-1x2.json").out, Contains("\nrandom"));
+  CHECK_THAT(run_hydra(folder, "simulate --policies all --driver loop " + instances + "few-1x2.json").out,
+             Contains("\nrandom"));
 }
 
 TEST_CASE("a generated instance can be saved and simulated again with the same result") {
   const temporary_folder folder;
   const std::string options = " --driver loop --policies lla,whole-model";
-  const json made = simulated(folder, "--generate hetero:models=3,devices=2,rho=0.5,seed=9,length=0.1 --save i.json" + options);
+  const json made =
+      simulated(folder, "--generate hetero:models=3,devices=2,rho=0.5,seed=9,length=0.1 --save i.json" + options);
   check_rows(made);
   CHECK(simulated(folder, "i.json" + options) == made);
   check_no_simulation(folder, "--generate equal --save i.json", "--save i.json: exists and is not overwritten");
@@ -91,10 +94,12 @@ TEST_CASE("a generated instance can be saved and simulated again with the same r
 
 TEST_CASE("completions are told where models arrive later or have priorities") {
   const temporary_folder folder;
-  const json j = simulated(folder, "--generate equal:models=4,devices=2,arrivals=1,length=0.1 --driver loop --policies srtf");
+  const json j =
+      simulated(folder, "--generate equal:models=4,devices=2,arrivals=1,length=0.1 --driver loop --policies srtf");
   CHECK(j["rows"][0]["mean_completion_us"] < j["rows"][0]["makespan_us"]);
   CHECK(j["rows"][0]["weighted_completion_us"].is_number());
-  const outcome o = run_hydra(folder, "simulate --generate equal:models=4,devices=2,arrivals=1,length=0.1 --driver loop");
+  const outcome o =
+      run_hydra(folder, "simulate --generate equal:models=4,devices=2,arrivals=1,length=0.1 --driver loop");
   CHECK_THAT(o.out, Contains("mean completion"));
 }
 
@@ -141,13 +146,17 @@ TEST_CASE("what cannot be simulated is refused, by file and key") {
   check_no_simulation(folder, instances + "few-1x2.json --driver both", "--driver: \"both\"");
   check_no_simulation(folder, instances + "few-1x2.json --completion ended", "--completion ended needs --driver loop");
   check_no_simulation(folder, instances + "few-1x2.json --plan p.json", "--plan and --set change a workload file");
-  check_no_simulation(folder, instances + "few-1x2.json --policies fifo,bandhold", "there is no policy \"bandhold\"; did you mean");
-  check_no_simulation(folder, "--generate heterro", "--generate: family: there is no \"heterro\"; did you mean \"hetero\"?");
-  check_no_simulation(folder, "--generate hetero:modles=3", "--generate: modles: unknown key; did you mean \"models\"?");
+  check_no_simulation(folder, instances + "few-1x2.json --policies fifo,bandhold",
+                      "there is no policy \"bandhold\"; did you mean");
+  check_no_simulation(folder, "--generate heterro",
+                      "--generate: family: there is no \"heterro\"; did you mean \"hetero\"?");
+  check_no_simulation(folder, "--generate hetero:modles=3",
+                      "--generate: modles: unknown key; did you mean \"models\"?");
   check_no_simulation(folder, "--generate hetero:models=0", "--generate: models: 0 is written here");
   check_no_simulation(folder, "--generate hetero:models", "--generate: models: KEY=VALUE is expected");
   check_no_simulation(folder, "--generate hetero:speeds=4y1", "--generate: speeds: \"4y1\"");
-  check_no_simulation(folder, "--generate hetero:devices=2,failures=2", "--generate: hetero:devices=2,failures=2: failures: 2");
+  check_no_simulation(folder, "--generate hetero:devices=2,failures=2",
+                      "--generate: hetero:devices=2,failures=2: failures: 2");
 }
 
 }  // namespace hydra::apps

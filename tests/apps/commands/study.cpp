@@ -56,7 +56,8 @@ TEST_CASE("a study prints its table and writes CSV, JSON and a page") {
   CHECK(j["cells"][0]["policies"]["sharded-lrtf"]["max"] >= j["cells"][0]["policies"]["sharded-lrtf"]["mean"]);
   const std::string csv = folder.read("studies/s/study.csv");
   CHECK(std::ranges::count(csv, '\n') == 1 + 3 * 2 + 2);
-  CHECK_THAT(csv, Contains("\"few, <small>\",\"hetero:models=3,devices=2,rho=0.5,length=0.1,seed=2\",loop,whole-model,"));
+  CHECK_THAT(csv,
+             Contains("\"few, <small>\",\"hetero:models=3,devices=2,rho=0.5,length=0.1,seed=2\",loop,whole-model,"));
   const std::string page = folder.read("studies/s/study.html");
   CHECK(xml_fault(page) == "");
   CHECK_THAT(page, StartsWith("<!DOCTYPE html>") && Contains("few, &lt;small&gt;"));
@@ -89,17 +90,23 @@ TEST_CASE("what is wrong in a study is refused by file, line and key") {
   check("repeat = 2\n", "s.toml:1: cell: missing");
   check("[[cell]]\nfamily = \"equal\"\n", "s.toml:1: cell.name: missing");
   check("[[cell]]\nname = \"a\"\n", "s.toml:1: cell.family: missing, expected a family or `files`");
-  check("[[cell]]\nname = \"a\"\nfamily = \"eqal\"\n", "s.toml:3: cell.family: unknown value \"eqal\"; did you mean \"equal\"?");
+  check("[[cell]]\nname = \"a\"\nfamily = \"eqal\"\n",
+        "s.toml:3: cell.family: unknown value \"eqal\"; did you mean \"equal\"?");
   check("[[cell]]\nname = \"a\"\nfiles = [\"none*.json\"]\n", "s.toml:3: cell.files: no file is called \"none*.json\"");
-  check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\nrho = 1\n", "s.toml:4: cell.rho: this key is of generated instances");
-  check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\nfamily = \"equal\"\n", "s.toml:3: cell.files: this cell has a family, too");
+  check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\nrho = 1\n",
+        "s.toml:4: cell.rho: this key is of generated instances");
+  check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\nfamily = \"equal\"\n",
+        "s.toml:3: cell.files: this cell has a family, too");
   check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\n", "s.toml:1: cell.files: s.toml: not valid JSON");
-  check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\nmodles = 3\n", "s.toml:4: cell.modles: unknown key; did you mean \"models\"?");
+  check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\nmodles = 3\n",
+        "s.toml:4: cell.modles: unknown key; did you mean \"models\"?");
   check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\nspeeds = \"3x\"\n", "s.toml:4: speeds: \"3x\" is written here");
   check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\nfailures = 8\n", "s.toml:1: cell: failures: 8 is given");
-  check("policies = [\"fifa\"]\n[[cell]]\nname = \"a\"\nfamily = \"equal\"\n", "s.toml:1: policies: there is no policy \"fifa\"");
+  check("policies = [\"fifa\"]\n[[cell]]\nname = \"a\"\nfamily = \"equal\"\n",
+        "s.toml:1: policies: there is no policy \"fifa\"");
   check("drivers = [\"lop\"]\n[[cell]]\nname = \"a\"\nfamily = \"equal\"\n", "s.toml:1: drivers: ");
-  check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\n[[cell]]\nname = \"a\"\nfamily = \"paper\"\n", "s.toml:4: cell.name: \"a\" is used twice");
+  check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\n[[cell]]\nname = \"a\"\nfamily = \"paper\"\n",
+        "s.toml:4: cell.name: \"a\" is used twice");
   check("[[cell]\n", "s.toml:1: not valid TOML");
 }
 

@@ -10,13 +10,15 @@ namespace hydra::apps {
 
 TEST_CASE("the shipped studies can be read, and every first instance of a cell made") {
   std::size_t found = 0;
-  for (const auto& file : std::filesystem::directory_iterator{std::filesystem::path{HYDRA_SOURCE_DIR} / "apps/studies"}) {
+  for (const auto& file :
+       std::filesystem::directory_iterator{std::filesystem::path{HYDRA_SOURCE_DIR} / "apps/studies"}) {
     if (file.path().extension() != ".toml") continue;
     const study s = read_study(file.path());
     CHECK(s.cells.size() > 10);
     for (const study_cell& cell : s.cells) {
       INFO(cell.name);
-      if (cell.recipe->units == 2000 && cell.recipe->models <= 24) CHECK(instance_of(cell, 0).models.size() == cell.recipe->models);
+      if (cell.recipe->units == 2000 && cell.recipe->models <= 24)
+        CHECK(instance_of(cell, 0).models.size() == cell.recipe->models);
     }
     ++found;
   }
@@ -24,7 +26,8 @@ TEST_CASE("the shipped studies can be read, and every first instance of a cell m
 }
 
 TEST_CASE("generated instances of a cell have its seed and the ones after it") {
-  const study s = parse_study("repeat = 2\n[[cell]]\nname = \"a\"\nfamily = \"hetero\"\nlength = 0.1\nseed = 5\n", "s.toml");
+  const study s =
+      parse_study("repeat = 2\n[[cell]]\nname = \"a\"\nfamily = \"hetero\"\nlength = 0.1\nseed = 5\n", "s.toml");
   REQUIRE(count_instances(s.cells.at(0)) == 2);
   CHECK(instance_of(s.cells[0], 0).name == "hetero:length=0.1,seed=5");
   CHECK(instance_of(s.cells[0], 1).name == "hetero:length=0.1,seed=6");
@@ -46,7 +49,8 @@ TEST_CASE("a recipe on the command line has the keys of a cell, and its text mak
 TEST_CASE("drivers and the rule of completion are read, and the loop is what runs unless said") {
   const std::string cell = "[[cell]]\nname = \"a\"\nfamily = \"equal\"\n";
   CHECK(parse_study(cell, "s.toml").drivers.at(0).driver == simulation_driver::loop);
-  const auto both = parse_study("drivers = [\"actors\", \"loop\"]\ncompletion = \"landed\"\nseed = 3\n" + cell, "s.toml").drivers;
+  const auto both =
+      parse_study("drivers = [\"actors\", \"loop\"]\ncompletion = \"landed\"\nseed = 3\n" + cell, "s.toml").drivers;
   REQUIRE(both.size() == 2);
   CHECK(both[0].driver == simulation_driver::actors);
   CHECK(both[1].completion == completion_rule::landed);
