@@ -45,6 +45,12 @@ sharded_model_ptr shorter(const sharded_model& m, std::uint32_t by) {
   return model;
 }
 
+std::vector<sharded_model_ptr> shorter(std::span<const sharded_model_ptr> models, std::uint32_t by) {
+  std::vector<sharded_model_ptr> all;
+  std::ranges::transform(models, std::back_inserter(all), [&](const sharded_model_ptr& m) { return shorter(*m, by); });
+  return all;
+}
+
 bounds bounds_of(std::span<const sharded_model_ptr> models, const forecast_setup& setup) {
   std::vector<unit_times> times;
   resources machines{.speeds = {}, .optimizer_workers = setup.optimizer_workers};
@@ -86,6 +92,16 @@ void count_loads(forecast& f, const run_record& record) {
   f.decisions = record.decisions;
 }
 
+simulation_setup simulated(forecast_setup setup, const std::vector<sharded_model_ptr>& models) {
+  simulation_setup run;
+  run.planned = models;
+  run.devices = std::move(setup.devices);
+  run.chosen = std::move(setup.chosen);
+  run.pipeline = setup.pipeline;
+  run.optimizer_workers = setup.optimizer_workers;
+  return run;
+}
+
 /// Operations take as long as they were recorded to take.
 void time_by(simulation& s, std::size_t devices, const std::shared_ptr<recorded_times>& times) {
   for (std::size_t d = 0; d < devices; ++d) {
@@ -120,26 +136,21 @@ forecast predict(forecast_setup setup) {
   f.limits = bounds_of(setup.models, setup);
   f.policy = setup.chosen->name();
   f.shortened = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, count_units(setup.models) / setup.most_units));
-  simulation_setup run;
-  std::ranges::transform(setup.models, std::back_inserter(run.planned),
-                         [&](const sharded_model_ptr& m) { return shorter(*m, f.shortened); });
-  const auto simulated = bounds_of(run.planned, setup).best();
+  const auto models = shorter(setup.models, f.shortened);
+  const auto least = bounds_of(models, setup).best();
+  const double scale = f.shortened > 1 && least > duration{} ? seconds(f.limits.best()) / seconds(least) : 1;
   const auto devices = setup.devices.size();
-  run.devices = std::move(setup.devices);
-  run.chosen = std::move(setup.chosen);
-  run.pipeline = setup.pipeline;
-  run.optimizer_workers = setup.optimizer_workers;
-  simulation s(std::move(run));
-  if (setup.recorded) {
-    time_by(s, devices, setup.recorded);
+  const auto recorded = setup.recorded;
+  simulation s(simulated(std::move(setup), models));
+  if (recorded) {
+    time_by(s, devices, recorded);
   }
   s.run();
   if (!s.record()) {
     throw fault_error(fault_code::internal, "the simulated run of the plan hangs");
   }
-  const double scale = f.shortened > 1 && simulated > duration{} ? seconds(f.limits.best()) / seconds(simulated) : 1;
   f.makespan = from_seconds(seconds(makespan_of(*s.record())) * scale);
-  if (!setup.recorded) {
+  if (!recorded) {
     f.makespan = std::max(f.limits.best(), f.makespan);
   }
   f.compute_end = from_seconds(seconds(compute_end_of(s, *s.record())) * scale);

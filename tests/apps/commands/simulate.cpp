@@ -141,7 +141,7 @@ TEST_CASE("what cannot be simulated is refused, by file and key") {
   check_no_simulation(folder, "none.toml", "none.toml");
   check_no_simulation(folder, "cut.json", "cut.json: not valid JSON at byte ");
   check_no_simulation(folder, instances + "reference.json", instances + "reference.json: format: ");
-  check_no_simulation(folder, instances, instances + "/report.json: no such file");
+  check_no_simulation(folder, instances, instances + "report.json: no such file");
   check_no_simulation(folder, "w.toml --driver loop", "--driver loop runs instances");
   check_no_simulation(folder, instances + "few-1x2.json --driver both", "--driver: \"both\"");
   check_no_simulation(folder, instances + "few-1x2.json --completion ended", "--completion ended needs --driver loop");
