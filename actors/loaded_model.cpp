@@ -16,6 +16,7 @@ sharded_model_ptr cut_model(const model_description& d, const prepared_model& p,
   m->seed = d.seed.value_or(seed);
   m->stop_on_nan = d.stop_on_nan;
   m->identity = p.identity;
+  m->remaining_scale = p.remaining_scale;
   m->terms = {d.priority, d.deadline, d.arrival};
   return m;
 }

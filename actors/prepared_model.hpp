@@ -29,6 +29,7 @@ struct prepared_model {
   std::uint32_t steps = 0;
   std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
   std::string identity{};         ///< identity_of() it
+  double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
 };
 
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan

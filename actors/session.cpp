@@ -11,6 +11,7 @@
 #include "actors/prepared_model.hpp"
 #include "actors/report_builder.hpp"
 #include "actors/resumption.hpp"
+#include "actors/simulation/planned_instance.hpp"
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
 #include "actors/terminal.hpp"
@@ -79,7 +80,7 @@ class open_line {
 struct session::state {
   explicit state(session_options o)
       : options(std::move(o)), log(make_logger(options.log)), policies(options.policies) {
-    use_policy("sharded-lrtf", {});
+    use_policy(default_policy, {});
   }
 
   session_options options;
@@ -122,6 +123,7 @@ struct session::state {
   void find_checkpoints();
   workload_plan plan_models() const;
   workload_plan plan_with_checkpoints();
+  void scale_remaining_times(const workload_plan& made);
   void make_plan();
   std::vector<device_info> measured_machines();
   sharded_model_ptr cut_model(std::size_t i) const;
@@ -282,6 +284,18 @@ workload_plan session::state::plan_with_checkpoints() {
   return plan_models();
 }
 
+/// What is left of a model is told in wall time, so that one whose copies cannot be hidden counts as the longer one it is.
+void session::state::scale_remaining_times(const workload_plan& made) {
+  std::vector<sharded_model_ptr> cut;
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    cut.push_back(hydra::cut_model(descriptions[i], prepared[i], made.models[i], options.seed));
+  }
+  const auto scales = remaining_scales(cut, machines);
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    prepared[i].remaining_scale = scales[i];
+  }
+}
+
 void session::state::make_plan() {
   if (descriptions.empty()) {
     throw fault_error(fault_code::bad_input, "the workload has no model; add one [[model]] at least");
@@ -298,6 +312,7 @@ void session::state::make_plan() {
   host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
   shorten_evaluations(made, host_cap, machines.size());
   check_host(made, host_cap);
+  scale_remaining_times(made);
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     made.models[i].profile = prepared[i].profile_key;
     made.profiles.emplace(prepared[i].profile_key, prepared[i].profile);

@@ -20,7 +20,10 @@ struct policy_entry {
   std::function<std::unique_ptr<policy>(const policy_options&)> make;  ///< from options that are complete
 };
 
-/// sharded-lrtf (default), fifo, round-robin, random, whole-model.
+/// What a run has that names no policy.
+inline constexpr const char* default_policy = "band-hold";
+
+/// In the order in which they are listed.
 const std::vector<policy_entry>& built_in_policies();
 
 /// The entry of that name. Throws fault_error{bad_input} that names the nearest known policy.

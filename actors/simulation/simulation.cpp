@@ -201,28 +201,31 @@ bool simulation::let_time_pass() {
   return coordinator_->has_pending_timeout() && coordinator_->trigger_timeout();
 }
 
-/// Everything else of an instant first: then a decision is made with all that has happened, in whatever order it was said.
+/// A decision is made with all that has happened at its instant, in whatever order that was said.
 void simulation::run() {
-  while (const auto next = next_before_scheduler()) {
-    *next ? step(**next) : let_time_pass();
+  const auto& jobs = coordinator_->jobs;
+  while (!jobs.empty() || coordinator_->has_pending_timeout()) {
+    const auto job = first_but_scheduler();
+    if (job < jobs.size()) {
+      step(job);
+    } else if (jobs.empty() || time_out_is_due()) {
+      let_time_pass();
+    } else {
+      step();
+    }
   }
 }
 
-/// The job to run; none: a time-out that is due comes first. Nothing is left: no value.
-std::optional<std::optional<std::size_t>> simulation::next_before_scheduler() const {
+std::size_t simulation::first_but_scheduler() const {
   const auto& jobs = coordinator_->jobs;
   const auto* scheduler = caf::actor_cast<caf::abstract_actor*>(crew_.scheduler);
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (dynamic_cast<caf::abstract_actor*>(jobs[i]) != scheduler) {
-      return i;
-    }
-  }
+  const auto is_other = [=](caf::resumable* job) { return dynamic_cast<caf::abstract_actor*>(job) != scheduler; };
+  return static_cast<std::size_t>(std::ranges::find_if(jobs, is_other) - jobs.begin());
+}
+
+bool simulation::time_out_is_due() const {
   const auto& timers = coordinator_->clock().schedule();
-  const bool due = !timers.empty() && timers.begin()->first <= coordinator_->clock().now();
-  if (jobs.empty() || due) {
-    return timers.empty() ? std::nullopt : std::optional<std::optional<std::size_t>>{std::optional<std::size_t>{}};
-  }
-  return 0;
+  return !timers.empty() && timers.begin()->first <= coordinator_->clock().now();
 }
 
 void simulation::kill_device(std::size_t i, duration after) {

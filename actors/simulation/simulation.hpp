@@ -110,7 +110,9 @@ class simulation {
 
  private:
   run_setup make_run_setup(simulation_setup setup);
-  std::optional<std::optional<std::size_t>> next_before_scheduler() const;
+  /// Job of an actor that is not the SCHEDULER; their number if there is none.
+  std::size_t first_but_scheduler() const;
+  bool time_out_is_due() const;
 
   std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> system_;

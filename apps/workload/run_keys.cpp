@@ -1,5 +1,6 @@
 #include "apps/workload/run_keys.hpp"
 
+#include "actors/policy/catalog.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/names.hpp"
 #include "runtime/host_memory.hpp"
@@ -7,8 +8,6 @@
 namespace hydra::apps {
 
 namespace {
-
-constexpr const char* default_policy = "sharded-lrtf";
 
 key_rule switch_rule(std::string name, std::string fallback, std::string help) {
   return {

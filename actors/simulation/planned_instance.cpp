@@ -1,0 +1,84 @@
+#include "actors/simulation/planned_instance.hpp"
+
+#include "actors/simulation/remaining_scale.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hydra {
+
+namespace {
+
+constexpr std::uint32_t steps_seen = 8;
+
+duration fastest_copy(byte_count n, std::span<const device_info> devices) {
+  auto least = duration::max();
+  for (const auto& d : devices) {
+    least = std::min(least, d.latency + d.link.time_for(n));
+  }
+  return least;
+}
+
+instance_model model_of(const sharded_model& m, std::span<const device_info> devices) {
+  instance_model given;
+  given.name = m.name;
+  given.steps = m.steps;
+  given.remaining_scale = m.remaining_scale;
+  given.arrival = m.terms.arrival;
+  given.priority = m.terms.priority;
+  given.deadline = m.terms.deadline;
+  byte_count boundary;
+  for (const auto& s : m.plan.shards) {
+    const bool last = &s == &m.plan.shards.back();
+    given.forward.push_back(last ? duration{} : s.forward_time);
+    given.backward.push_back(s.backward_time);
+    given.h2d.push_back(fastest_copy(s.parameters, devices));
+    given.d2h_gradient.push_back(given.h2d.back());
+    given.optimizer.push_back(s.update_time);
+    boundary = std::max(boundary, s.output);
+  }
+  given.activation = fastest_copy(boundary * m.plan.micro_batches, devices);
+  return given;
+}
+
+std::uint32_t slots_of(std::span<const sharded_model_ptr> models, std::span<const device_info> devices) {
+  byte_count largest{1};
+  for (const auto& m : models) {
+    for (const auto& s : m->plan.shards) {
+      largest = std::max(largest, s.parameters);
+    }
+  }
+  auto memory = devices.front().memory;
+  for (const auto& d : devices) {
+    memory = std::min(memory, d.memory > d.reserve ? d.memory - d.reserve : byte_count{});
+  }
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(memory.value() / largest.value(), 2, 1024));
+}
+
+}  // namespace
+
+schedule_instance planned_instance(std::span<const sharded_model_ptr> models, std::span<const device_info> devices) {
+  schedule_instance instance;
+  instance.name = "plan";
+  for (const auto& d : devices) {
+    instance.devices.push_back({.speed = d.speed});
+  }
+  for (const auto& m : models) {
+    instance.models.push_back(model_of(*m, devices));
+  }
+  instance.slots = slots_of(models, devices);
+  return instance;
+}
+
+std::vector<double> remaining_scales(std::span<const sharded_model_ptr> models, std::span<const device_info> devices) {
+  auto instance = planned_instance(models, devices);
+  for (auto& m : instance.models) {
+    m.steps = std::clamp(m.steps, 1U, steps_seen);
+  }
+  measure_scales(instance);
+  std::vector<double> scales;
+  std::ranges::transform(instance.models, std::back_inserter(scales), &instance_model::remaining_scale);
+  return scales;
+}
+
+}  // namespace hydra

@@ -1,0 +1,21 @@
+#pragma once
+// A plan as a scheduling instance: its shards' measured times and the devices' links.
+
+#include "actors/simulation/instance.hpp"
+#include "partition/sharded_model.hpp"
+#include "runtime/device.hpp"
+
+#include <span>
+#include <vector>
+
+namespace hydra {
+
+/// Training only: evaluations are left out. Copies take what they take on the fastest of the links. A device has as many
+/// slots as it has room for the plan's largest shard, at least 2.
+schedule_instance planned_instance(std::span<const sharded_model_ptr> models, std::span<const device_info> devices);
+
+/// How much longer each model takes alone, on the fastest of the devices, than it computes: what turns compute time that
+/// is left into wall time. Seen over a few steps.
+std::vector<double> remaining_scales(std::span<const sharded_model_ptr> models, std::span<const device_info> devices);
+
+}  // namespace hydra

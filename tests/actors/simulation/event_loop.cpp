@@ -1,0 +1,169 @@
+#include "actors/simulation/event_loop.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "actors/simulation/generator.hpp"
+#include "actors/simulation/instance_file.hpp"
+#include "runtime/fault.hpp"
+#include "tests/actors/simulation/shipped_instances.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+duration microseconds_of(const nlohmann::json& j) { return duration{std::llround(j.get<double>() * 1000)}; }
+
+simulated_run run(const schedule_instance& instance, const std::string& policy, const loop_options& options = {}) {
+  return run_in_loop(instance, make_policy(policy, 0), options);
+}
+
+schedule_instance small(std::uint64_t seed) {
+  return generate({.family = instance_family::hetero, .models = 5, .speeds = {1, 1, 0.5}, .rho = 0.5, .length = 0.1, .seed = seed});
+}
+
+/// "m01/0/F1": F, L or B and the shard.
+std::string name_of(const simulated_unit& u, const schedule_instance& instance) {
+  const auto& m = instance.models[u.model.value];
+  const auto shards = static_cast<std::uint32_t>(m.forward.size());
+  const auto shard = u.index < shards ? u.index : 2 * shards - 2 - u.index;
+  const char way = u.index + 1 < shards ? 'F' : u.index + 1 == shards ? 'L' : 'B';
+  return m.name + "/" + std::to_string(u.step) + "/" + way + std::to_string(shard);
+}
+
+/// Units of each model, as they were run.
+std::map<std::uint32_t, std::vector<simulated_unit>> by_model(const simulated_run& r) {
+  std::map<std::uint32_t, std::vector<simulated_unit>> units;
+  for (const auto& u : r.units) {
+    units[u.model.value].push_back(u);
+  }
+  return units;
+}
+
+}  // namespace
+
+TEST_CASE("every deterministic policy makes the study's schedule of every shipped instance, to the nanosecond", "[loop]") {
+  std::size_t compared = 0;
+  for (const auto& file : shipped_instances()) {
+    const auto instance = load_instance(file);
+    for (const auto& [policy, expected] : reference_of(file.stem().string()).at("policies").items()) {
+      if (policy == "random") {
+        continue;
+      }
+      INFO(instance.name << " " << policy);
+      const auto r = run(instance, policy);
+      CHECK(r.makespan == microseconds_of(expected.at("makespan")));
+      CHECK(r.compute_end == microseconds_of(expected.at("compute_end")));
+      CHECK(r.loads == expected.at("loads").get<std::uint64_t>());
+      CHECK(r.hits == expected.at("hits").get<std::uint64_t>());
+      ++compared;
+    }
+  }
+  CHECK(compared == 308);
+}
+
+TEST_CASE("random choices have the study's mean makespan", "[loop]") {
+  for (const auto& file : shipped_instances()) {
+    const auto instance = load_instance(file);
+    const auto& expected = reference_of(instance.name).at("policies").at("random");
+    double sum = 0;
+    constexpr std::uint64_t seeds = 20;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+      sum += static_cast<double>(run_in_loop(instance, make_policy("random", seed)).makespan.count()) / 1000;
+    }
+    INFO(instance.name);
+    const bool coarse = instance.name.starts_with("coarse");  // 17 units: the mean of 20 runs is no more exact than this
+    CHECK(sum / seeds == Approx(expected.at("mean").get<double>()).epsilon(coarse ? 0.06 : 0.02));
+  }
+}
+
+TEST_CASE("the order of the units is the study's, unit by unit", "[loop]") {
+  for (const auto* name : {"coarse-3x2", "coarse-4x2-transfers", "coarse-4x3", "coarse-5x3"}) {
+    const auto instance = load_instance(instances_folder() / (std::string{name} + ".json"));
+    for (const auto& [policy, devices] : reference_of(name).at("order").items()) {
+      INFO(name << " " << policy);
+      auto units = run(instance, policy, {.record_order = true}).units;
+      std::ranges::stable_sort(units, {}, &simulated_unit::device);
+      std::size_t i = 0;
+      for (std::uint32_t d = 0; d < devices.size(); ++d) {
+        for (const auto& expected : devices.at(d).at("order")) {
+          const auto& u = units.at(i++);
+          CHECK(u.device.value == d);
+          CHECK(expected.at(0).get<std::string>() == name_of(u, instance));
+          CHECK(u.begin == microseconds_of(expected.at(1)));
+          CHECK(u.end == microseconds_of(expected.at(2)));
+          CHECK((expected.at(3) == "hit") == u.hit);
+        }
+      }
+      CHECK(i == units.size());
+    }
+  }
+}
+
+TEST_CASE("each model's units run once and one after the other, by either rule of completion, with noise and arrivals", "[loop]") {
+  auto instance = small(3);
+  instance.noise = 0.2;
+  instance.models[2].arrival = 50ms;
+  for (const auto rule : {completion_rule::ended, completion_rule::landed}) {
+    for (const auto& entry : built_in_policies()) {
+      INFO(entry.name);
+      const auto r = run(instance, entry.name, {.completion = rule, .record_order = true});
+      REQUIRE(r.units.size() == count_units(instance));
+      for (const auto& [m, units] : by_model(r)) {
+        const auto per_step = 2 * instance.models[m].forward.size() - 1;
+        CHECK(units.front().begin >= instance.models[m].arrival);
+        for (std::size_t i = 0; i < units.size(); ++i) {
+          CHECK(units[i].step * per_step + units[i].index == i);
+          CHECK((i == 0 || units[i].begin >= units[i - 1].end));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a model goes on elsewhere when its device dies, and no unit that had ended is run again", "[loop]") {
+  auto instance = small(4);
+  instance.devices[0].fails = 40ms;
+  for (const auto rule : {completion_rule::ended, completion_rule::landed}) {
+    const auto r = run(instance, "band-hold", {.completion = rule, .record_order = true});
+    const auto late = [](const simulated_unit& u) { return u.device.value == 0 && u.end > 40ms; };
+    CHECK(std::ranges::none_of(r.units, late));
+    CHECK(r.units.size() >= count_units(instance));
+    if (rule == completion_rule::ended) {
+      CHECK(r.units.size() == count_units(instance));
+    }
+  }
+  for (auto& d : instance.devices) {
+    d.fails = 40ms;
+  }
+  CHECK_THROWS_AS(run(instance, "fifo"), fault_error);
+}
+
+TEST_CASE("the loop gives the same run every time", "[loop]") {
+  auto instance = small(5);
+  instance.noise = 0.1;
+  const auto once = run(instance, "lla");
+  const auto again = run(instance, "lla");
+  CHECK(once.makespan == again.makespan);
+  CHECK(once.finished == again.finished);
+  instance.seed = 1;
+  CHECK(run(instance, "lla").makespan != once.makespan);
+}
+
+TEST_CASE("completion times count from a model's arrival, weighted by priority", "[loop]") {
+  schedule_instance instance;
+  instance.models.resize(2);
+  instance.models[1].arrival = 10ms;
+  instance.models[1].priority = 3;
+  simulated_run r;
+  r.finished = {20ms, 50ms};
+  CHECK(mean_completion(instance, r) == 30ms);
+  CHECK(weighted_completion(instance, r) == 35ms);
+}

@@ -1,0 +1,74 @@
+#include "actors/simulation/simulated_instance.hpp"
+
+#include "actors/policy/catalog.hpp"
+#include "actors/simulation/event_loop.hpp"
+#include "actors/simulation/generator.hpp"
+#include "actors/simulation/instance_file.hpp"
+#include "runtime/fault.hpp"
+#include "tests/actors/simulation/shipped_instances.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+double ratio(const schedule_instance& instance, const std::string& policy) {
+  const auto actors = run_with_actors(instance, make_policy(policy, 0));
+  const auto loop = run_in_loop(instance, make_policy(policy, 0), {.completion = completion_rule::landed});
+  return seconds(actors.makespan) / seconds(loop.makespan);
+}
+
+}  // namespace
+
+TEST_CASE("the actors make the loop's schedules of the shipped instances", "[actors]") {
+  // The longer ones are compared by the deep run (tag [deep]).
+  for (const auto* name : {"few-1x1", "few-1x2", "few-4x8", "coarse-3x2", "coarse-4x2-transfers", "coarse-4x3", "coarse-5x3", "optimizer-heavy"}) {
+    const auto instance = load_instance(instances_folder() / (std::string{name} + ".json"));
+    for (const auto& [policy, expected] : reference_of(name).at("policies").items()) {
+      if (policy != "random") {
+        INFO(name << " " << policy);
+        const auto tolerance = std::max(0.005, 1.5 * expected.at("tie_spread").get<double>());
+        CHECK(ratio(instance, policy) == Approx(1).margin(tolerance));
+      }
+    }
+  }
+}
+
+TEST_CASE("the actors make the loop's schedules of all shipped instances", "[.][deep]") {
+  for (const auto& file : shipped_instances()) {
+    const auto instance = load_instance(file);
+    for (const auto& [policy, expected] : reference_of(file.stem().string()).at("policies").items()) {
+      if (policy != "random") {
+        INFO(instance.name << " " << policy);
+        const auto tolerance = std::max(0.005, 1.5 * expected.at("tie_spread").get<double>());
+        CHECK(ratio(instance, policy) == Approx(1).margin(tolerance));
+      }
+    }
+  }
+}
+
+TEST_CASE("the actors give the same run every time, with noise, arrivals and a device that dies", "[actors]") {
+  auto instance = generate({.family = instance_family::hetero, .models = 4, .speeds = {1, 1, 0.5}, .rho = 0.5, .length = 0.05, .seed = 2});
+  instance.noise = 0.1;
+  instance.models[1].arrival = 20ms;
+  instance.devices[1].fails = 30ms;
+  const auto once = run_with_actors(instance, make_policy("band-hold", 0));
+  const auto again = run_with_actors(instance, make_policy("band-hold", 0));
+  CHECK(once.makespan == again.makespan);
+  CHECK(once.finished == again.finished);
+  CHECK(once.loads == again.loads);
+}
+
+TEST_CASE("a run whose devices all die ends with the reason", "[actors]") {
+  auto instance = load_instance(instances_folder() / "few-1x2.json");
+  instance.devices[0].fails = 1ms;
+  instance.devices[1].fails = 2ms;
+  CHECK_THROWS_AS(run_with_actors(instance, make_policy("fifo", 0)), fault_error);
+}
