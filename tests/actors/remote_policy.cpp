@@ -6,6 +6,7 @@
 #include "actors/policy_actor.hpp"
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
+#include "runtime/log.hpp"
 #include "tests/support/advisers.hpp"
 
 #include <caf/io/middleman.hpp>
@@ -78,7 +79,9 @@ class asking_run {
   unit staged() {
     post(scheduler_, device_added{device_id{0}, 1.0, system_.spawn<told_device>(told_), {}, {}});
     for (std::uint32_t m = 0; m < 3; ++m) {
-      post(scheduler_, model_added{model_id{m}, {}});
+      model_added added;
+      added.model = model_id{m};
+      post(scheduler_, added);
       unit_ready ready;
       ready.what.model = model_id{m};
       ready.what.step = step_index{7};

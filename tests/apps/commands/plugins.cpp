@@ -81,7 +81,7 @@ TEST_CASE("hydra policies lists what plug-ins offer, with their options") {
   const outcome o = run_hydra(folder, "policies --plugin " + plugin("shortest_first") + " --plugin " + plugin("two_policies"));
   REQUIRE(o.status == 0);
   CHECK_THAT(o.out, Contains("shortest-first  small models finish early") && Contains("(shortest_first.so)") &&
-                        Contains("patience = 0 (0 to 1000000000)") && Contains("last-candidate") && Contains("fifo"));
+                        Contains("bonus = 0 (0 to 3600)") && Contains("last-candidate") && Contains("fifo"));
   CHECK(run_hydra(folder, "policies --plugin " + plugin("wrong_abi")).status == 2);
 }
 

@@ -20,7 +20,7 @@ run("" ${CMAKE_COMMAND} --build "${place}/build")
 file(WRITE "${place}/w.toml" [=[
 [run]
 plugins = ["build/libshortest_first.so"]
-policy = { name = "shortest-first", patience = 5 }
+policy = { name = "shortest-first", bonus = 5 }
 [[device]]
 kind = "cpu"
 memory = "1MiB"
@@ -34,7 +34,7 @@ batch_size = 8
 optimizer = { learning_rate = 1e-3 }
 grid = { steps = [2, 4] }
 ]=])
-run("shortest-first .*patience = 0" "${HYDRA}" policies --plugin "${place}/build/libshortest_first.so")
+run("shortest-first .*bonus = 0" "${HYDRA}" policies --plugin "${place}/build/libshortest_first.so")
 run("policy shortest-first " "${HYDRA}" train "${place}/w.toml" --output "${place}/run")
 run("policy shortest-first " "${place}/hydra/bin/hydra" train "${place}/w.toml" --output "${place}/run2"
   --policy "${place}/build/libshortest_first.so")

@@ -59,8 +59,8 @@ TEST_CASE("what is wrong with a policy or a plug-in is said with its place") {
              StartsWith("w.toml:3: run.plugins: ") && Contains("\"/nowhere/x.so\": there is no such file"));
   CHECK_THAT(refusal(run_with("policy = \"" + plugin("wrong_abi") + "\"")),
              StartsWith("w.toml:3: run.policy: ") && Contains("hydra 99.0.0"));
-  CHECK_THAT(refusal(run_with("policy = { name = \"" + plugin("shortest_first") + "\", patience = -1 }")),
-             StartsWith("w.toml:3: run.policy: ") && Contains("patience: -1 is impossible"));
+  CHECK_THAT(refusal(run_with("policy = { name = \"" + plugin("shortest_first") + "\", bonus = -1 }")),
+             StartsWith("w.toml:3: run.policy: ") && Contains("bonus: -1 is impossible"));
 }
 
 }  // namespace hydra::apps
