@@ -188,7 +188,9 @@ class supervisor final : public supervisor_actor::base {
     for (const auto& task : crew_.tasks) {
       send(task, m);
     }
-    end_if_over();
+    if (!crew_.tasks.empty()) {
+      end_if_over();  // nothing but a model to be added may have kept it
+    }
   }
 
   /// One that is being written may never be over.

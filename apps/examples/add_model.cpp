@@ -21,7 +21,7 @@ hydra::model_description candidate(double learning_rate) {
 int main() {
   hydra::session s{{.seed = 7}};
   s.add_devices(2, hydra::cpu_device{.memory = 1_MiB});
-  for (double rate : {1e-6, 1e-5, 1e-2}) s.add_model(candidate(rate));
+  for (double rate : {1e-6, 1e-5, 1e-4}) s.add_model(candidate(rate));
 
   std::map<std::string, float> first;   // loss of each model's first step
   double next = 1e-3;
@@ -29,7 +29,7 @@ int main() {
     first.try_emplace(e.name, e.loss);
     if (e.step.value != 9 || e.loss < 0.9F * first.at(e.name)) return;
     c.stop(e.model);                    // ten steps have brought less than a tenth
-    if (next > 1e-1) return;
+    if (next > 0.5) return;
     c.add(candidate(next));             // made ready beside the run; its results are those it has alone
     next *= 10;
   });

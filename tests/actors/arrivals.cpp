@@ -6,7 +6,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -65,6 +68,37 @@ TEST_CASE("the scheduler learns of a model when it arrives, with priority and de
   CHECK(heard->priority == 3);
   CHECK(heard->deadline == s.record()->began + 9ms);
   CHECK(at == s.record()->began + 5ms);
+}
+
+namespace {
+
+/// Takes the first candidate and writes down what it is told of model 0.
+class asking_policy final : public policy {
+ public:
+  explicit asking_policy(std::vector<model_state>& told) : told_(told) {}
+  std::string name() const override { return "asking"; }
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view& view) override {
+    told_.push_back(view.models.front());
+    return 0;
+  }
+
+ private:
+  std::vector<model_state>& told_;
+};
+
+}  // namespace
+
+TEST_CASE("a policy sees priority and deadline of a model", "[arrivals]") {
+  auto m = arriving("m", 5ms);
+  m.terms.priority = 3;
+  m.terms.deadline = 9ms;
+  std::vector<model_state> told;
+  auto setup = even_run({m}, 1);
+  setup.chosen = std::make_unique<asking_policy>(told);
+  const auto s = finished(std::move(setup));
+  REQUIRE(!told.empty());
+  CHECK(told[0].priority == 3);
+  CHECK(told[0].deadline == s->record()->began + 9ms);
 }
 
 TEST_CASE("a run that only waits for a model to arrive does not stand still", "[arrivals]") {

@@ -88,12 +88,12 @@ TEST_CASE("the story of a model that joins is told in the order of protocol.hpp"
   CHECK(story == std::vector<std::string>{
                      "SUPERVISOR -> RECRUITER prepare_model late",
                      "RECRUITER -> SUPERVISOR model_prepared late",
+                     "SUPERVISOR -> MODEL TASK 1 begin_run",  // sent after the next two: whatever it says is heard after them
                      "SUPERVISOR -> MEMORY MANAGER register_model 1",
                      "SUPERVISOR -> DATA model_joined 1",
-                     "SUPERVISOR -> MODEL TASK 1 begin_run",
-                     "MODEL TASK 1 -> SCHEDULER model_added 1",
                      "MODEL TASK 1 -> DATA batch_wanted step 0",
                      "MODEL TASK 1 -> DATA batch_wanted step 1",
+                     "MODEL TASK 1 -> SCHEDULER model_added 1",
                      "MEMORY MANAGER -> MODEL TASK 1 batch_ready step 0",
                  });
 }

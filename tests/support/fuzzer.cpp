@@ -353,6 +353,16 @@ void add_trouble(fuzz_case& c, rng& random) {
 
 }  // namespace
 
+namespace {
+
+/// They may keep a slot free although a unit is ready.
+bool may_wait(const std::string& policy) {
+  constexpr std::array waiting{"whole-model", "level", "band", "band-hold", "stay-hold"};
+  return std::ranges::find(waiting, policy) != waiting.end();
+}
+
+}  // namespace
+
 fuzz_case make_case(std::uint32_t seed) {
   rng random(seed);
   fuzz_case c;
@@ -373,7 +383,7 @@ fuzz_case make_case(std::uint32_t seed) {
   c.slow_messages = pick(random, 0, 1) == 0;
   c.late_completions = pick(random, 0, 1) == 0;
   add_trouble(c, random);
-  c.prompt = !c.slow_messages && !c.late_completions && s.chosen->name() != "whole-model" &&
+  c.prompt = !c.slow_messages && !c.late_completions && !may_wait(s.chosen->name()) &&
              s.host_memory > byte_count{std::uint64_t{1} << 40};
   c.text = fmt::format("seed {} policy {} models {} devices {} slots {} trouble {} at {} victim {} slow {} late {}",
                        seed, s.chosen->name(), s.models.size(), s.devices.size(), s.pipeline.slots,
@@ -386,7 +396,7 @@ std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* 
   auto models = c.setup.models;
   const auto recruits = c.setup.recruits;
   const bool observed = !c.setup.callbacks.empty() && c.trouble != mishap::controller_dies;
-  const bool works_always = c.setup.chosen->name() != "whole-model";
+  const bool works_always = !may_wait(c.setup.chosen->name());
   const witness_options promises{.slots = c.setup.pipeline.slots,
                                  .untroubled = c.trouble == mishap::none,
                                  .works_always = works_always,
