@@ -134,3 +134,36 @@ TEST_CASE("a plan with any one value changed for another kind of value is refuse
     }
   }
 }
+
+TEST_CASE("the costs of a plan that is read back are those of the one that was written, in bytes and nearly in times") {
+  const auto plan = two_models();
+  const auto costs = parse_costs(to_json(plan), "plan.json");
+  CHECK(costs.staging_room == plan.staging_room);
+  REQUIRE(costs.models.size() == 2);
+  for (std::size_t m = 0; m < 2; ++m) {
+    CHECK(costs.models[m].name == plan.models[m].name);
+    CHECK(costs.models[m].micro_batches == 2);
+    REQUIRE(costs.models[m].shards.size() == plan.models[m].shards.size());
+    for (std::size_t s = 0; s < costs.models[m].shards.size(); ++s) {
+      const auto& read = costs.models[m].shards[s];
+      const auto& written = plan.models[m].shards[s];
+      CHECK(read.last_layer == written.last_layer);
+      CHECK(read.parameters == written.parameters);
+      CHECK(read.output == written.output);
+      CHECK(read.targets == written.targets);
+      CHECK(read.backward.computing() == written.backward.computing());
+      CHECK(read.forward.landing == written.forward.landing);
+      CHECK(seconds(read.backward_time) == Approx(seconds(written.backward_time)).margin(2e-9));
+      CHECK(seconds(read.update_time) == Approx(seconds(written.update_time)).margin(2e-9));
+    }
+  }
+}
+
+TEST_CASE("costs of a plan without the profile of a model, or with other layers, are refused") {
+  auto json = nlohmann::json::parse(to_json(two_models()));
+  json["models"][1]["shards"][2]["last_layer"] = 9;
+  CHECK_THROWS_WITH(parse_costs(json.dump(), "plan.json"), Contains("plan \"plan.json\": "));
+  json["models"][0]["profile"] = "other";
+  CHECK_THROWS_WITH(parse_costs(json.dump(), "plan.json"), Contains("has no profile"));
+  CHECK_THROWS_WITH(parse_costs("{\"models\": [", "plan.json"), Contains("cut off"));
+}
