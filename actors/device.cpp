@@ -83,7 +83,9 @@ class device_host final : public device_actor::base, public pipeline_port {
   void return_lease(ticket lease) override { send(setup_.memory, lease_returned{lease, setup_.id}); }
 
   void demoted(const unit& u, const visit_times& times) override {
-    services_.log->debug("device {} demotes {}", setup_.machine->info().name, to_string(u));
+    if (services_.log->should_log(spdlog::level::debug)) {
+      services_.log->debug("device {} demotes {}", setup_.machine->info().name, to_string(u));
+    }
     send(setup_.memory, shard_demoted{u, setup_.id, times});
   }
 

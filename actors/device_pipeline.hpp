@@ -165,6 +165,8 @@ class device_pipeline {
   void mark_started();
   void say_state();
   void return_credit(visit_record& v);
+  operation_label label(const char* name, const visit_record& v, const block_id& id) const;
+  operation_label label(const char* name, const visit_record& v, std::size_t k) const;
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after, operation_record record);
   bool done(ticket t) const { return !operations_.contains(t.value); }
 

@@ -169,7 +169,7 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
                         results = v.results] { work->run(k, parameters, blocks, results); },
                .bytes = {},
                .estimate = v.model->plan.time_of(v.what) / v.what.micro_batches,
-               .label = {"execute_shard", fmt::format("{} micro-batch {}", v.detail(), v.what.first_micro_batch.value + k)}};
+               .label = label("execute_shard", v, k)};
   ++v.next_op;
   batch.compute = submit(queue_kind::compute, std::move(op), after,
                          {.owner = &v, .kind = op_kind::compute, .batch = k, .lease = {}, .bytes = {}, .label = {}});
@@ -193,7 +193,7 @@ void device_pipeline::copy_back(visit_record& v) {
   operation op{.work = copy_for_nothing(v.parameters.block, copied_back_),
                .bytes = bytes,
                .estimate = {},
-               .label = {"copy_back", fmt::format("{} of {}", to_string(id.kind), v.detail())}};
+               .label = label("copy_back", v, id)};
   const std::vector<ticket> after{v.batches.back().compute};
   submit(queue_kind::d2h, std::move(op), after,
          {.owner = &v, .kind = op_kind::copy_back, .batch = 0, .lease = {}, .bytes = bytes, .label = {}});
@@ -246,10 +246,19 @@ void device_pipeline::demote(visit_record& v, op_kind kind, std::size_t k, const
   operation op{.work = copy_out(std::move(from), v.lands.at(id)),
                .bytes = bytes,
                .estimate = {},
-               .label = {"demote_shard", fmt::format("{} of {}", to_string(id.kind), v.detail())}};
+               .label = label("demote_shard", v, id)};
   const std::vector<ticket> after{v.batches[k].compute};
   v.landing.push_back(submit(queue_kind::d2h, std::move(op), after,
                              {.owner = &v, .kind = kind, .batch = k, .lease = {}, .bytes = bytes, .label = {}}));
+}
+
+/// What a span says beside its name; nothing where no spans are recorded.
+operation_label device_pipeline::label(const char* name, const visit_record& v, const block_id& id) const {
+  return {name, spans_ ? fmt::format("{} of {}", to_string(id.kind), v.detail()) : std::string{}};
+}
+
+operation_label device_pipeline::label(const char* name, const visit_record& v, std::size_t k) const {
+  return {name, spans_ ? fmt::format("{} micro-batch {}", v.detail(), v.index_of(k).value) : std::string{}};
 }
 
 ticket device_pipeline::submit(queue_kind queue, operation op, std::span<const ticket> after, operation_record record) {

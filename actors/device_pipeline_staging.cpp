@@ -4,8 +4,6 @@
 #include "runtime/accounting_allocator.hpp"
 #include "runtime/block_copy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -159,7 +157,7 @@ void device_pipeline::submit_promotion(lease_record& lease, ticket id, const blo
   operation op{.work = copy_in(home, bytes, slot.block, machine_.info().torch_device),
                .bytes = bytes,
                .estimate = {},
-               .label = {"prefetch_shard", fmt::format("{} of {}", to_string(block.kind), v.detail())}};
+               .label = label("prefetch_shard", v, block)};
   // What is staged has bytes of its own (W); what streams in later lies in C, which may still be the unit's before.
   const auto after = lease.staging ? std::span<const ticket>{} : std::span<const ticket>(v.working_after);
   slot.ready = submit(queue_kind::h2d, std::move(op), after,

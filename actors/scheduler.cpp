@@ -255,7 +255,9 @@ class scheduler final : public scheduler_actor::base {
     for (const auto& p : placements) {
       const auto& device = devices_.at(p.device);
       first_placement_ = first_placement_ ? first_placement_ : clock().now();
-      services_.log->debug("scheduler places {} on device {}", to_string(p.next), p.device.value);
+      if (services_.log->should_log(spdlog::level::debug)) {
+        services_.log->debug("scheduler places {} on device {}", to_string(p.next), p.device.value);
+      }
       send(device, prefetch_shard{p.next, p.available});
       send(tasks_.at(p.next.model), unit_placed{p.next, p.device, device});
     }

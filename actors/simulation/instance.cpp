@@ -71,8 +71,10 @@ void check_machine(const schedule_instance& instance) {
     check_number(fmt::format("devices[{}].speed", d), speed, speed > 0 && speed <= 1, "a number above 0 and at most 1");
     check_time(fmt::format("devices[{}].fails", d), fails.value_or(duration::zero()));
   }
-  if (instance.slots == 0 || instance.slots > most_slots) {
-    refuse("slots", fmt::format("{} are given, 1 to {} are expected", instance.slots, most_slots));
+  const auto least_slots = instance.prefetch ? 2U : 1U;
+  if (instance.slots < least_slots || instance.slots > most_slots) {
+    refuse("slots", fmt::format("{} are given, {} to {} are expected{}", instance.slots, least_slots, most_slots,
+                                instance.prefetch ? " where units are prefetched" : ""));
   }
   if (instance.host_workers == 0 || instance.host_workers > most_workers) {
     refuse("host_workers", fmt::format("{} are given, 1 to {} are expected", instance.host_workers, most_workers));

@@ -91,6 +91,7 @@ simulation::simulation(simulation_setup setup)
       arena_(make_accounting_arena(setup.host_memory)) {
   coordinator_->clock().current_time += std::chrono::hours(1);  // zero would mean "no time"
   crew_ = launch(*system_, make_run_setup(std::move(setup)), [this](run_record r) { record_ = std::move(r); });
+  scheduler_job_ = dynamic_cast<caf::resumable*>(caf::actor_cast<caf::abstract_actor*>(crew_.scheduler));
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     devices_[i]->deliver_by([actor = crew_.devices[i]](queue_kind, duration delay, const completion& c) {
       caf::delayed_anon_send(actor, delay, operation_completed{c});
@@ -218,8 +219,7 @@ void simulation::run() {
 
 std::size_t simulation::first_but_scheduler() const {
   const auto& jobs = coordinator_->jobs;
-  const auto* scheduler = caf::actor_cast<caf::abstract_actor*>(crew_.scheduler);
-  const auto is_other = [=](caf::resumable* job) { return dynamic_cast<caf::abstract_actor*>(job) != scheduler; };
+  const auto is_other = [this](const caf::resumable* job) { return job != scheduler_job_; };
   return static_cast<std::size_t>(std::ranges::find_if(jobs, is_other) - jobs.begin());
 }
 

@@ -85,7 +85,7 @@ void check_deadline(const model_description& m, const value_table& table, const 
   if (!m.deadline || *m.deadline > m.arrival) return;
   refuse(place_of(table, "deadline", where), "model.deadline",
          fmt::format("{} is not after the model's arrival at {}; both count from the begin of the run",
-                     to_string(*m.deadline), to_string(m.arrival)));
+                     hydra::to_string(*m.deadline), hydra::to_string(m.arrival)));
 }
 
 void check_optimizer(const model_description& m, const value_table& table, const place& where) {

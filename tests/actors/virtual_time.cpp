@@ -263,11 +263,10 @@ TEST_CASE("sharded-lrtf starts the model that has most left", "[time]") {
                      even_model("middle", 2, 2, 1ms, 1ms)};
   const auto s = finished(even_run(models, 1));
   const auto all = spans_of(*s, "execute_shard");
-  CHECK_THAT(all[0].detail, Contains("light"));  // announced first, and a device was free
-  for (std::size_t i = 1; i <= 3; ++i) {
-    CHECK_THAT(all[i].detail, Contains("heavy"));
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK_THAT(all[i].detail, Contains("heavy"));  // although the light one was announced first
   }
-  CHECK_THAT(all[4].detail, Contains("middle"));  // the step turn of the heavy one
+  CHECK_THAT(all[3].detail, Contains("middle"));  // the step turn of the heavy one
 }
 
 TEST_CASE("three equal models on two devices: sharded-lrtf is near the bound, whole-model takes 4/3 of it", "[time]") {
@@ -283,7 +282,9 @@ TEST_CASE("models of lengths 1:2:3:4 separate fifo from sharded-lrtf as theory s
   }
   CHECK(late_makespan(models, "sharded-lrtf") == 600ms);  // 10 * 120 ms of work on two devices
   // Fifo shares evenly: model 1 ends at 2, model 2 at 3.5, model 3 at 4.5 and model 4 alone at 5.5 times 120 ms.
-  CHECK(late_makespan(models, "fifo") == 660ms);
+  const auto took = late_makespan(models, "fifo");
+  CHECK(took >= 660ms);
+  CHECK(took <= 660ms + 4ms);  // it cannot share units
 }
 
 TEST_CASE("every built-in policy finishes every model, in order", "[time]") {

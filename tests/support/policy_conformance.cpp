@@ -71,7 +71,7 @@ class twins final : public policy {
 /// Small, so that there are many.
 instance_recipe random_recipe(std::uint32_t seed) {
   std::mt19937 random{seed};
-  const auto pick = [&](std::uint32_t least, std::uint32_t most) { return least + random() % (most - least + 1); };
+  const auto pick = [&](std::uint32_t least, std::uint32_t most) { return least + static_cast<std::uint32_t>(random() % (most - least + 1)); };
   const auto one_of = [&](std::initializer_list<double> all) { return all.begin()[random() % all.size()]; };
   instance_recipe r{.models = pick(1, 7), .seed = seed};
   r.family = std::array{instance_family::equal, instance_family::hetero, instance_family::skewed}[random() % 3];
@@ -80,8 +80,8 @@ instance_recipe random_recipe(std::uint32_t seed) {
   r.rho = one_of({0, 0.5, 1, 3});
   r.optimizer = one_of({0, 1});
   r.length = 0.1;
-  r.slots = pick(1, 4);
   r.prefetch = pick(0, 3) > 0;
+  r.slots = pick(r.prefetch ? 2 : 1, 4);
   r.copy_back_clean = pick(0, 3) == 0;
   r.noise = one_of({0, 0.3});
   r.arrivals = one_of({0, 0.5});
