@@ -148,7 +148,7 @@ class scheduler final : public scheduler_actor::base {
     if (advice_.asks != nullptr) {
       advice_.asks->advised(m.request, m.device, m.choice);
     }
-    settle();
+    place_if_quiet();
   }
 
   void on_check_policy(const check_policy&) {
@@ -236,6 +236,13 @@ class scheduler final : public scheduler_actor::base {
   /// After every message: decides when no other one waits, with all that is known. A decision cannot be taken back, and the
   /// message behind this one may say that a better unit is ready.
   void settle() {
+    if (advice_.asks != nullptr) {
+      advice_.asks->happened();
+    }
+    place_if_quiet();
+  }
+
+  void place_if_quiet() {
     if (mailbox().empty()) {
       place();
     }

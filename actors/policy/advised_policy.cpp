@@ -3,7 +3,6 @@
 #include "runtime/fault.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -19,36 +18,26 @@ void advised_policy::advised(std::uint64_t request, device_id device, const std:
 
 std::optional<std::size_t> advised_policy::choose(const device_state& device, std::span<const candidate> candidates,
                                                   const policy_view& view) {
-  const auto found = open_.find(device.device);
-  if (found != open_.end() && !found->second.answered) {
-    found->second.stale = true;
-    return std::nullopt;
-  }
-  if (found != open_.end()) {
-    const auto answer = std::move(found->second);
-    open_.erase(found);
-    const auto at = std::ranges::find(candidates, answer.choice, &candidate::next);
-    if (at != candidates.end()) {
-      dropped_in_a_row_ = 0;
-      return static_cast<std::size_t>(at - candidates.begin());
-    }
-    if (still_holds(answer, candidates)) {
+  if (const auto found = open_.find(device.device); found != open_.end()) {
+    const auto& e = found->second;
+    if (!e.answered || (!e.choice && e.event == events_)) {
       return std::nullopt;
     }
-    drop(answer);
+    const auto at = std::ranges::find(candidates, e.choice, &candidate::next);
+    if (at != candidates.end()) {
+      open_.erase(found);
+      dropped_in_a_row_ = 0;
+      happened();
+      return static_cast<std::size_t>(at - candidates.begin());
+    }
+    drop(e);
   }
   ask(device, candidates, view);
   return std::nullopt;
 }
 
-bool advised_policy::still_holds(const exchange& e, std::span<const candidate> candidates) {
-  return !e.choice && !e.stale && std::ranges::equal(e.shown, candidates, {}, {}, &candidate::next);
-}
-
 void advised_policy::ask(const device_state& device, std::span<const candidate> candidates, const policy_view& view) {
-  auto& e = open_[device.device];
-  e = {.request = ++requests_, .asked = view.now, .shown = {}, .choice = {}};
-  std::ranges::transform(candidates, std::back_inserter(e.shown), &candidate::next);
+  open_[device.device] = {.request = ++requests_, .asked = view.now, .event = events_, .choice = {}};
   ask_({.request = requests_,
         .device = device,
         .candidates = {candidates.begin(), candidates.end()},

@@ -22,14 +22,15 @@ struct advice_question {
 };
 
 /// Answers with advice that has come, if it is a candidate still; else asks, at most one question per device at a time,
-/// and is pending. An answer "nothing" holds until the next event; if anything has happened since its question, the
-/// question is asked again.
+/// and is pending. An answer "nothing" holds until something happens; what has happened since its question counts, too.
 class advised_policy final : public policy {
  public:
   explicit advised_policy(std::string name) : name_{std::move(name)} {}
 
   /// Where questions go. Before the first one.
   void connect(std::function<void(const advice_question&)> ask) { ask_ = std::move(ask); }
+  /// An event, or a choice of this policy: who has answered "nothing" is asked again.
+  void happened() noexcept { ++events_; }
   /// An answer; dropped if that question is not open.
   void advised(std::uint64_t request, device_id device, const std::optional<unit>& choice);
 
@@ -52,20 +53,18 @@ class advised_policy final : public policy {
     std::uint64_t request = 0;
     time_point asked{};
     bool answered = false;
-    bool stale = false;          ///< something has happened since it was asked
-    std::vector<unit> shown;     ///< its candidates
+    std::uint64_t event = 0;     ///< the last one before it was asked
     std::optional<unit> choice;
   };
   void ask(const device_state& device, std::span<const candidate> candidates, const policy_view& view);
   /// Counts a useless one.
   void drop(const exchange& e);
-  /// An answer "nothing" is one to what is shown now.
-  static bool still_holds(const exchange& e, std::span<const candidate> candidates);
 
   std::string name_;
   std::function<void(const advice_question&)> ask_;
   std::map<device_id, exchange> open_;
   std::uint64_t requests_ = 0;
+  std::uint64_t events_ = 0;
   std::uint64_t dropped_ = 0;
   int dropped_in_a_row_ = 0;
 };

