@@ -122,6 +122,7 @@ class simulation {
   std::vector<std::unique_ptr<simulated_device>> devices_;
   std::unique_ptr<simulated_executor> executor_;
   std::optional<run_record> record_;
+  const caf::resumable* scheduler_job_ = nullptr;
   crew_assembled crew_;   ///< with the tasks that have joined by add_model()
   std::vector<join_result> joins_;
 };

@@ -86,9 +86,11 @@ std::string replaced_lines(const comparison& c) {
 
 std::string measured_line(const comparison& c) {
   if (!c.measured) return "";
-  const double share = c.rows.empty() ? 0 : seconds(c.rows.front().makespan) / seconds(*c.measured) - 1;
-  return fmt::format("the run took {}; simulated, {} takes {} ({:+.1f} %)\n", to_string(*c.measured),
-                     c.rows.front().policy, to_string(c.rows.front().makespan), share * 100);
+  const std::string took = fmt::format("the run took {} with {}", to_string(*c.measured), c.ran);
+  const auto own = std::ranges::find(c.rows, c.ran, &policy_row::policy);
+  if (own == c.rows.end()) return took + "\n";
+  const double share = seconds(own->makespan) / seconds(*c.measured) - 1;
+  return fmt::format("{}; simulated, {} ({:+.1f} %)\n", took, to_string(own->makespan), share * 100);
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ struct comparison {
   std::vector<bounds::named> limits;  ///< of equal ones the first named is the best
   std::vector<policy_row> rows;
   std::optional<duration> yardstick{};  ///< what models would take that do not disturb each other: fair, but no bound
+  std::string ran{};                    ///< the policy of the run that was simulated
   std::optional<duration> measured{};   ///< makespan of the run that was simulated
   std::string note{};                   ///< below the table
 

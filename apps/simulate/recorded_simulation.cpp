@@ -227,6 +227,7 @@ comparison simulate_recorded(const fs::path& run, std::vector<listed_policy> pol
                              r.summary.name, r.summary.models.size(), r.summary.devices.size(), r.summary.policy),
       .limits = r.summary.limits.all(),
       .rows = {},
+      .ran = own_policy(r),
       .measured = r.summary.makespan};
   for (const listed_policy& p : policies) c.rows.push_back(row_of(p.name, predict(setup_of(r, p, seed))));
   return c;

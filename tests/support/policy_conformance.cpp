@@ -71,7 +71,9 @@ class twins final : public policy {
 /// Small, so that there are many.
 instance_recipe random_recipe(std::uint32_t seed) {
   std::mt19937 random{seed};
-  const auto pick = [&](std::uint32_t least, std::uint32_t most) { return least + static_cast<std::uint32_t>(random() % (most - least + 1)); };
+  const auto pick = [&](std::uint32_t least, std::uint32_t most) {
+    return least + static_cast<std::uint32_t>(random() % (most - least + 1));
+  };
   const auto one_of = [&](std::initializer_list<double> all) { return all.begin()[random() % all.size()]; };
   instance_recipe r{.models = pick(1, 7), .seed = seed};
   r.family = std::array{instance_family::equal, instance_family::hetero, instance_family::skewed}[random() % 3];
