@@ -38,6 +38,7 @@ struct pipeline_options {
   bool double_buffer = true;       ///< false: the credit comes back when the device falls idle
   bool cache = true;               ///< false: blocks leave with their visit
   bool copy_back_clean = false;    ///< true: parameters of forward visits are copied to the host, to no purpose
+  bool labels = true;              ///< operations say what they are for, in spans and faults
   byte_count staging_room{};       ///< X of the plan: outputs stay cached only while this much can still be staged
 };
 

@@ -252,13 +252,12 @@ void device_pipeline::demote(visit_record& v, op_kind kind, std::size_t k, const
                              {.owner = &v, .kind = kind, .batch = k, .lease = {}, .bytes = bytes, .label = {}}));
 }
 
-/// What a span says beside its name; nothing where no spans are recorded.
 operation_label device_pipeline::label(const char* name, const visit_record& v, const block_id& id) const {
-  return {name, spans_ ? fmt::format("{} of {}", to_string(id.kind), v.detail()) : std::string{}};
+  return {name, options_.labels ? fmt::format("{} of {}", to_string(id.kind), v.detail()) : std::string{}};
 }
 
 operation_label device_pipeline::label(const char* name, const visit_record& v, std::size_t k) const {
-  return {name, spans_ ? fmt::format("{} micro-batch {}", v.detail(), v.index_of(k).value) : std::string{}};
+  return {name, options_.labels ? fmt::format("{} micro-batch {}", v.detail(), v.index_of(k).value) : std::string{}};
 }
 
 ticket device_pipeline::submit(queue_kind queue, operation op, std::span<const ticket> after, operation_record record) {

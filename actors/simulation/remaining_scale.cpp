@@ -28,6 +28,7 @@ double scale_of(const instance_model& m, const solo_run& run) {
 void measure_scales(schedule_instance& instance) {
   auto pilot = instance;
   pilot.prefetch = true;
+  pilot.slots = std::max(pilot.slots, 2U);
   pilot.copy_back_clean = false;
   const auto runs = run_all_alone(pilot, instance.models);
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -163,6 +163,7 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
   run.chosen = std::move(setup.chosen);
   run.adviser = setup.adviser;
   run.pipeline = setup.pipeline;
+  run.pipeline.labels = setup.records_spans;
   run.callbacks = std::move(setup.callbacks);
   run.checkpoints = setup.checkpoints;
   run.callback_limit = setup.callback_limit;
