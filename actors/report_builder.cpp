@@ -156,7 +156,7 @@ report build_report(const finished_run& run) {
     }
   }
   for (const auto& m : record.refused) {
-    r.notes.push_back(fmt::format("model '{}' was not added: {}", m.name, m.why.text));
+    r.notes.push_back("not added: " + m.why.text);
   }
   r.checkpoints = record.checkpoints.saved;
   r.checkpoint_time = record.checkpoints.elapsed;

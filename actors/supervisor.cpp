@@ -79,7 +79,7 @@ class supervisor final : public supervisor_actor::base {
   /// They are made ready one after the other.
   void on_add_model(const add_model& m) {
     if (!crew_.recruiter || halted_ || ending_) {
-      refuse(m, {fault_code::refused, halted_ ? "the run is being halted" : "the run takes no more models"});
+      refuse(m, {fault_code::refused, "model '" + m.what.name + (halted_ ? "': the run is being halted" : "': the run has ended")});
       return;
     }
     asked_.push_back(m);
@@ -138,7 +138,7 @@ class supervisor final : public supervisor_actor::base {
   }
 
   void refuse(const add_model& asked, const fault& why) {
-    services_.log->warn("model '{}' is not added: {}", asked.what.name, why.text);
+    services_.log->warn("not added: {}", why.text);
     send(crew_.reporter, model_refused{asked.what.name, why});
     if (asked.answer) {
       asked.answer({{}, {}, why});
@@ -149,7 +149,7 @@ class supervisor final : public supervisor_actor::base {
   void refuse_all(const fault& why) {
     halted_ = true;
     for (const auto& asked : std::exchange(asked_, {})) {
-      refuse(asked, {fault_code::refused, "the run is being halted: " + why.text});
+      refuse(asked, {fault_code::refused, "model '" + asked.what.name + "': the run is being halted: " + why.text});
     }
   }
 

@@ -85,7 +85,7 @@ TEST_CASE("a model that does not fit beside the run is refused with numbers, and
   CHECK(difference(plain_results()[0], result, 0) == "");
   CHECK(difference(plain_results()[1], result, 1) == "");
   CHECK(result.summary.models.size() == 2);
-  CHECK_THAT(result.summary.notes.back(), Contains("was not added"));
+  CHECK_THAT(result.summary.notes.back(), Contains("not added: model 'model-2' cannot join"));
 }
 
 TEST_CASE("a model that the host has no room for is refused with numbers", "[joining]") {
