@@ -40,9 +40,15 @@ struct visit {
   bool hit = false;
 };
 
+/// A boundary on a device: whose staging used it last.
+struct boundary_place {
+  device_id device;
+  std::uint64_t staged = 0;    ///< 0: nowhere
+};
+
 struct loop_model {
   explicit loop_model(const instance_model& m, model_id id)
-      : given(&m), chain(m, id), versions(m.forward.size()) {}
+      : given(&m), chain(m, id), versions(m.forward.size()), made(m.forward.size()), read(m.forward.size()) {}
 
   const instance_model* given;
   instance_chain chain;
@@ -53,8 +59,12 @@ struct loop_model {
   bool here = false;                      ///< it has arrived
   bool announced = false;                 ///< that unit is announced, or staged and not begun
   bool predecessor_ended = true;
+  bool predecessor_landed = true;
   device_id device;                       ///< where the predecessor computes, or did
+  std::uint64_t staged = 0;               ///< its staging there
   duration output_home{};                 ///< when the predecessor's output is
+  std::vector<boundary_place> made;       ///< by shard: where its activation was made in this step, ...
+  std::vector<boundary_place> read;       ///< ... and read by the shard above
   std::size_t last_ready = 0;             ///< shards with the last version
 };
 
@@ -98,10 +108,18 @@ class event_loop {
   void announce(std::uint32_t model);
   void decide();
   void stage(const placement& p);
-  duration copy_inputs(const visit& v, loop_device& d, bool same_device, duration slot_from);
+  struct missing {
+    bool parameters = false;
+    bool checkpoint = false;
+    bool boundary = false;
+  };
+  missing missing_on(device_id device, const visit& v) const;
+  bool is_there(const boundary_place& place, device_id device) const;
+  void note_boundaries(const visit& v, device_id device, const missing& what);
+  duration copy_inputs(const visit& v, loop_device& d, const missing& what, duration slot_from);
   void start_if_ready(std::uint32_t device);
   void copy_outputs(const visit& v, loop_device& d);
-  void drop_elsewhere(const visit& v, std::uint32_t device);
+  void drop_old_version(const visit& v, std::uint32_t device);
   void report_cache(std::uint32_t device, const std::optional<shard_version>& cached, const std::optional<shard_version>& dropped);
   duration length_of(const visit& v, const loop_device& d) const;
   void push(duration at, event_kind kind, std::uint32_t a, std::uint32_t b = 0, std::uint32_t attempt = 0) {
@@ -195,7 +213,7 @@ void event_loop::on_unit_ended(std::uint32_t device) {
   }
   copy_outputs(v, d);
   if (!m.chain.is_forward(v.index)) {
-    drop_elsewhere(v, device);
+    drop_old_version(v, device);
   }
   books_.device_freed(device_id{device}, instance_.prefetch ? 0 : 1, std::nullopt, clock());
   if (options_.completion == completion_rule::ended) {
@@ -243,6 +261,7 @@ void event_loop::on_landed(const event& e) {
   for (const auto& f : flights) {
     if (f.phase == flight_phase::landing && m.chain.index_of(f.what) == e.b) {
       books_.unit_completed(f.what, clock());
+      m.predecessor_landed = m.predecessor_landed || (m.predecessor_ended && flights.size() == 1);
       break;
     }
   }
@@ -298,7 +317,8 @@ void event_loop::rewind(const model_loss& loss) {
   m.index = m.chain.index_of(first);
   m.attempt = loss.next_attempt;
   m.announced = false;
-  m.predecessor_ended = true;
+  m.predecessor_ended = m.predecessor_landed = true;
+  m.staged = 0;
   announce(loss.model.value);
 }
 
@@ -340,20 +360,22 @@ void event_loop::stage(const placement& p) {
   const shard_version wanted{p.next.model.value, p.next.shard.value, p.next.step.value};
   visit v{.model = p.next.model.value, .step = m.step, .index = m.index, .what = p.next};
   duration from = now_;
+  auto what = missing_on(p.device, v);
   if (const auto slot = d.cache.find(wanted)) {
     v.slot = *slot;
     v.hit = true;
     ++result_.hits;
   } else {
+    what.parameters = true;
     const auto given = d.cache.give(wanted, now_);
     v.slot = given.slot;
     from = given.from;
     ++result_.loads;
     report_cache(p.device.value, wanted, given.evicted);
   }
-  d.cache.pin(v.slot);
-  v.ready = copy_inputs(v, d, m.device == p.device, from);
-  m.device = p.device;
+  d.cache.pin(v.slot, v.hit);
+  v.ready = copy_inputs(v, d, what, from);
+  note_boundaries(v, p.device, what);
   d.staged = v;
   start_if_ready(p.device.value);
   if (d.staged && v.ready > now_) {
@@ -361,16 +383,52 @@ void event_loop::stage(const placement& p) {
   }
 }
 
-duration event_loop::copy_inputs(const visit& v, loop_device& d, bool same_device, duration slot_from) {
+/// Besides its parameters. By the rules of `ended` a checkpoint is always copied, and the output of a unit that ran here
+/// is always here. A real device keeps both until its cache evicts them; what has not landed is not evicted.
+event_loop::missing event_loop::missing_on(device_id device, const visit& v) const {
+  const auto& m = models_[v.model];
+  missing what{.checkpoint = m.chain.reads_checkpoint(v.index), .boundary = v.index > 0 && m.device != device};
+  if (options_.completion == completion_rule::ended) {
+    return what;
+  }
+  if (what.checkpoint) {
+    const auto below = m.chain.shard_of(v.index) - 1;
+    what.checkpoint = !is_there(m.made[below], device) && !is_there(m.read[below], device);
+  }
+  if (v.index > 0 && !what.boundary && m.predecessor_landed) {
+    what.boundary = !is_there({m.device, m.staged}, device);
+  }
+  return what;
+}
+
+bool event_loop::is_there(const boundary_place& place, device_id device) const {
+  return place.staged > 0 && place.device == device &&
+         place.staged >= devices_[device.value].cache.evicted_before();
+}
+
+void event_loop::note_boundaries(const visit& v, device_id device, const missing& what) {
+  auto& m = models_[v.model];
+  const auto& cache = devices_[device.value].cache;
+  m.device = device;
+  m.staged = cache.inserted();
+  if (v.index < m.chain.shards()) {
+    m.made[v.index] = {device, m.staged};
+  }
+  if (v.index > 0 && v.index < m.chain.shards()) {
+    m.read[v.index - 1] = {device, what.boundary ? cache.inserted() : cache.found()};
+  }
+}
+
+duration event_loop::copy_inputs(const visit& v, loop_device& d, const missing& what, duration slot_from) {
   const auto& m = models_[v.model];
   auto ready = now_;
-  if (!v.hit) {
+  if (what.parameters) {
     ready = d.in.copy(now_, slot_from, m.given->h2d[m.chain.shard_of(v.index)]);
   }
-  if (m.chain.reads_checkpoint(v.index)) {
+  if (what.checkpoint) {
     ready = std::max(ready, d.in.copy(now_, now_, m.given->activation));
   }
-  if (v.index > 0 && !same_device) {
+  if (what.boundary) {
     ready = std::max(ready, d.in.copy(now_, m.output_home, m.given->activation));
   }
   return ready;
@@ -386,7 +444,7 @@ void event_loop::start_if_ready(std::uint32_t device) {
   auto& m = models_[v.model];
   v.begun = now_;
   push(now_ + length_of(v, d), event_kind::unit_ended, device);
-  m.announced = m.predecessor_ended = false;
+  m.announced = m.predecessor_ended = m.predecessor_landed = false;
   m.index = m.chain.ends_step(v.index) ? 0 : v.index + 1;
   m.step = m.index == 0 ? v.step + 1 : v.step;
   books_.device_freed(device_id{device}, instance_.prefetch ? 1 : 0, v.what, clock());
@@ -401,12 +459,14 @@ duration event_loop::length_of(const visit& v, const loop_device& d) const {
   return duration{std::llround(cost / d.speed)};
 }
 
-/// What was stepped is of no use on any device.
-void event_loop::drop_elsewhere(const visit& v, std::uint32_t device) {
+/// What was stepped is of no use on any device. A real one does not hear of what others do: it keeps it until it needs the
+/// room.
+void event_loop::drop_old_version(const visit& v, std::uint32_t device) {
   const shard_version old{v.model, models_[v.model].chain.shard_of(v.index), v.step};
   for (std::uint32_t other = 0; other < devices_.size(); ++other) {
     auto& cache = devices_[other].cache;
-    const auto slot = other == device ? std::nullopt : cache.find(old);
+    const bool hears = options_.completion == completion_rule::ended && other != device;
+    const auto slot = hears ? cache.find(old) : std::nullopt;
     if (slot) {
       cache.stale(*slot);
     }

@@ -31,7 +31,10 @@ slot_cache::given slot_cache::give(const shard_version& v, duration now) {
     }
     auto& s = slots_.at(g.slot);
     g.from = std::max(now, s.drained);
-    g.evicted = s.holds ? std::optional{s.what} : std::nullopt;
+    if (s.holds) {
+      g.evicted = s.what;
+      evicted_before_ = std::max(evicted_before_, s.staged);
+    }
   }
   auto& s = slots_[g.slot];
   s.what = v;

@@ -5,6 +5,7 @@
 #include "runtime/bytes.hpp"
 #include "runtime/ids.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -47,20 +48,29 @@ class slot_cache {
   /// A free one, else the one that can be given away first; ties: empty first, then least recently staged.
   given give(const shard_version& v, duration now);
 
-  void pin(std::size_t i) noexcept { slots_[i].pins += 1, slots_[i].staged = ++clock_; }
+  /// A unit is staged. What it has found is touched, then what it lacks is inserted: that leaves the cache later.
+  void pin(std::size_t i, bool hit) noexcept {
+    ++clock_;
+    slots_[i].pins += 1;
+    slots_[i].staged = hit ? found() : inserted();
+  }
   void unpin(std::size_t i) noexcept { slots_[i].pins -= 1; }
   /// What it holds is of no use any more.
   void stale(std::size_t i) noexcept { slots_[i].holds = false; }
   /// It cannot be given away before.
   void drain(std::size_t i, duration until) noexcept { slots_[i].drained = std::max(slots_[i].drained, until); }
-  void clear() noexcept { slots_.clear(); }
+  /// Stamps of the staging that is newest.
+  std::uint64_t found() const noexcept { return 2 * clock_; }
+  std::uint64_t inserted() const noexcept { return 2 * clock_ + 1; }
+  /// What was used before has left the device: a least-recently-used cache has evicted past it.
+  std::uint64_t evicted_before() const noexcept { return evicted_before_; }
 
  private:
   struct slot {
     shard_version what;
     bool holds = false;
     int pins = 0;              ///< computing or staged
-    std::uint64_t staged = 0;  ///< when last, counted
+    std::uint64_t staged = 0;  ///< stamp of its last staging
     duration drained{};        ///< end of the copies that read it
   };
   bool sooner(const slot& a, const slot& b, duration now) const noexcept;
@@ -68,6 +78,7 @@ class slot_cache {
   std::size_t most_;
   std::vector<slot> slots_;
   std::uint64_t clock_ = 0;
+  std::uint64_t evicted_before_ = 0;
 };
 
 }  // namespace hydra
