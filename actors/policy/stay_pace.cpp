@@ -13,7 +13,7 @@ namespace {
 /// What a device should go on with where gradients block loads.
 enum class phase : std::uint8_t { any, forward, backward };
 
-phase phase_of(direction way) { return way == direction::forward ? phase::forward : phase::backward; }
+phase phase_of(direction way) { return way == direction::backward ? phase::backward : phase::forward; }
 
 bool off_phase(const candidate& c, phase p) { return p != phase::any && phase_of(c.next.way) != p; }
 
