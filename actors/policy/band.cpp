@@ -1,21 +1,12 @@
 #include "actors/policy/band.hpp"
 
+#include "actors/policy/step_turn.hpp"
+
 #include <algorithm>
 
 namespace hydra {
 
 namespace {
-
-bool equal_speeds(const policy_view& view) {
-  return std::ranges::all_of(view.devices,
-                             [&](const device_state& d) { return d.speed == view.devices.front().speed; });
-}
-
-/// A forward must load its shard wherever it runs; a backward need not where it lies.
-duration avoidable_transfer(const candidate& c) {
-  const bool must_load = c.next.way == direction::backward && c.elsewhere && !c.hit;
-  return c.boundary_time + (must_load ? c.transfer_time - c.boundary_time : duration{});
-}
 
 std::size_t stay_or_avoid(const device_state& device, std::span<const candidate> candidates) {
   if (const auto own = candidate_of(own_model(device), candidates)) {
@@ -43,15 +34,8 @@ std::optional<std::size_t> band::choose(const device_state& device, std::span<co
 }
 
 bool band::holds(const device_state& device, const policy_view& view) const {
-  const auto own = own_model(device);
-  const auto found = own ? std::ranges::lower_bound(view.models, *own, {}, &model_state::model) : view.models.end();
-  if (found == view.models.end() || found->model != *own) {
-    return false;
-  }
-  const auto& m = *found;
-  const bool stays_here = m.ended == device.device && (!m.running || m.running == device.device);
-  const bool turn = m.step_turn && m.staged_units == 0 && m.remaining > duration{};
-  return stays_here && turn && left_.laxity(device, m.remaining, view) <= left_.margin(options_.margin, m.next_cost);
+  const auto* m = turning_model(device, view);
+  return m != nullptr && left_.laxity(device, m->remaining, view) <= left_.margin(options_.margin, m->next_cost);
 }
 
 std::optional<std::size_t> band::in_band(const device_state& device, std::span<const candidate> candidates,

@@ -6,9 +6,11 @@
 #include "actors/policy/lla.hpp"
 #include "actors/policy/lpt.hpp"
 #include "actors/policy/random_choice.hpp"
+#include "actors/policy/rollout.hpp"
 #include "actors/policy/round_robin.hpp"
 #include "actors/policy/sharded_lrtf.hpp"
 #include "actors/policy/srtf.hpp"
+#include "actors/policy/stay_pace.hpp"
 #include "actors/policy/whole_model.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/nearest.hpp"
@@ -42,11 +44,24 @@ std::unique_ptr<policy> make_hold(const policy_options& o) {
 std::unique_ptr<policy> make_stay(const policy_options& o) {
   return std::make_unique<band>(band_options{.margin = margin_of(o), .stay = true});
 }
+std::unique_ptr<policy> make_stay_pace(const policy_options& o) {
+  return std::make_unique<stay_pace>(stay_pace_options{.margin = margin_of(o), .stay_units = o.values.at("stay_units")});
+}
+std::unique_ptr<policy> make_rollout(const policy_options& o) {
+  return std::make_unique<rollout>(o.seed, static_cast<std::size_t>(o.values.at("samples")));
+}
 std::unique_ptr<policy> make_srtf(const policy_options& o) { return std::make_unique<srtf>(o.values.at("affinity")); }
 
 const std::vector<policy_option> margin_options{
     {"critical_units", 4, 0, 1000, "a model is critical if its laxity is at most so many of the longest unit ..."},
     {"critical_share", 0.03, 0, 1, "... and this share of the fluid bound of all that is left"},
+};
+const std::vector<policy_option> stay_pace_known{
+    margin_options[0], margin_options[1],
+    {"stay_units", 30, 0, 1000, "on devices of several speeds one stays with its model for a lead of so many units"},
+};
+const std::vector<policy_option> rollout_options{
+    {"samples", 16, 1, 100000, "completions per decision, but one for each candidate at least"},
 };
 const std::vector<policy_option> srtf_options{
     {"affinity", 0, 0, 1000, "a device stays with its model while that is so many of its units longer, or fewer"},
@@ -73,11 +88,14 @@ const std::vector<policy_entry>& built_in_policies() {
       {"band", "lla on equal devices, level with affinity on others", margin_options, make_band},
       {"band-hold", "band, and a slot is kept for a critical model while its step turns", margin_options, make_hold},
       {"stay-hold", "band-hold that keeps models where they are; for three slots or more", margin_options, make_stay},
+      {"stay-pace", "models stay where they are; laxity at the pace seen; backwards in a row where gradients block loads",
+       stay_pace_known, make_stay_pace},
       {"srtf", "the shortest remaining time by priority, for mean completion", srtf_options, make_srtf},
       {"lpt", "the longest next unit", {}, make<lpt>},
       {"fifo", "the unit that has waited longest", {}, make<fifo>},
       {"round-robin", "one unit of each model in turn", {}, make<round_robin>},
       {"random", "any unit, the same ones for the same seed", {}, make_random},
+      {"rollout", "first move of the best of some random completions, for comparison: slow", rollout_options, make_rollout},
       {"whole-model", "task parallelism: each device trains one model at a time", {}, make<whole_model>},
   };
   return table;

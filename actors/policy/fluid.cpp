@@ -1,5 +1,7 @@
 #include "actors/policy/fluid.hpp"
 
+#include "actors/policy/step_turn.hpp"
+
 #include <algorithm>
 #include <functional>
 
@@ -52,11 +54,7 @@ void fluid::look(const policy_view& view) {
 }
 
 double fluid::margin(const critical_margin& m, const policy_view& view) const {
-  duration longest{};
-  for (const auto& model : view.models) {
-    longest = std::max(longest, model.next_cost);
-  }
-  return margin(m, longest);
+  return margin(m, longest_unit(view));
 }
 
 }  // namespace hydra

@@ -1,0 +1,51 @@
+#pragma once
+// Laxity at the measured pace, models that stay where they are, and backwards in a row where gradients block loads.
+// actors/policy/STUDY.md says what that is worth. Standard library only.
+
+#include "actors/policy/drains.hpp"
+#include "actors/policy/near_level.hpp"
+#include "actors/policy/pace.hpp"
+
+#include <cstddef>
+
+namespace hydra {
+
+struct stay_pace_options {
+  critical_margin margin{};
+  double stay_units = 30;   ///< of several speeds: see near_level
+};
+
+/// Several speeds: band-hold. Equal speeds: a critical model (laxity against the end at the measured pace) has its slot kept
+/// in its step turn, and the longest critical candidate goes first. Without any the device's own model, else the least
+/// avoidable transfer, of equals the longest.
+///
+/// Where loads are seen to wait for gradients, a forward behind a backward hides nothing. There a device whose model has
+/// come to its first backward takes forwards of other models first, and a device that has computed a backward
+/// takes backwards.
+class stay_pace final : public policy {
+ public:
+  explicit stay_pace(const stay_pace_options& options = {}) : options_(options), mixed_(options.stay_units) {}
+
+  std::string name() const override { return "stay-pace"; }
+
+  std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
+                                    const policy_view& view) override;
+  void device_left(device_id device) override { drains_.forget(device); }
+
+ private:
+  std::optional<std::size_t> next(const device_state& device, std::span<const candidate> candidates,
+                                  const policy_view& view);
+  double laxity(const device_state& device, duration remaining, const policy_view& view) const;
+  double margin(duration unit) const;
+  bool holds(const device_state& device, const policy_view& view) const;
+  std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
+
+  stay_pace_options options_;
+  near_level mixed_;
+  fluid left_;
+  pace pace_;
+  drains drains_;
+  double end_ = 0;
+};
+
+}  // namespace hydra

@@ -1,0 +1,259 @@
+#include "actors/policy/stay_pace.hpp"
+
+#include "tests/actors/policy/units.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+duration us(int n) { return std::chrono::microseconds{n}; }
+
+/// A view made by hand: equal idle devices, models of 1000 us with units of 1 us.
+struct world {
+  explicit world(std::size_t devices_of_speed_1, std::size_t models_of_1000 = 0) {
+    for (std::uint32_t d = 0; d < devices_of_speed_1; ++d) {
+      device(1);
+    }
+    for (std::size_t m = 0; m < models_of_1000; ++m) {
+      model(1000);
+    }
+  }
+
+  device_state& device(double speed) {
+    device_state d;
+    d.device = device_id{static_cast<std::uint32_t>(devices.size())};
+    d.speed = speed;
+    devices.push_back(d);
+    return devices.back();
+  }
+
+  void model(int remaining) {
+    model_state m;
+    m.model = model_id{static_cast<std::uint32_t>(models.size())};
+    m.remaining = us(remaining);
+    m.next_cost = us(1);
+    models.push_back(m);
+  }
+
+  candidate& offer(const unit& u) {
+    candidate c;
+    c.next = u;
+    c.model_at = u.model.value;
+    c.remaining = models.at(u.model.value).remaining;
+    c.cost = us(1);
+    candidates.push_back(c);
+    return candidates.back();
+  }
+
+  policy_view view() const { return {.now = now, .devices = devices, .models = models}; }
+
+  std::optional<std::uint32_t> chosen(policy& p, std::size_t device = 0) const {
+    const auto i = p.choose(devices.at(device), candidates, view());
+    return i ? std::optional{candidates[*i].next.model.value} : std::nullopt;
+  }
+
+  std::vector<device_state> devices;
+  std::vector<model_state> models;
+  std::vector<candidate> candidates;
+  time_point now = at(0);
+};
+
+/// Model 0 has computed on device 0 and its next step waits for its version; model 1 could run.
+world turning(int remaining) {
+  world w{2, 8};
+  w.models[0].remaining = us(remaining);
+  w.models[0].step_turn = true;
+  w.models[0].ended = device_id{0};
+  w.devices[0].last = model_id{0};
+  w.offer(forward(1, 0, 0));
+  return w;
+}
+
+/// Device 0 has staged a forward behind a backward, behind a unit too short to hide its load; it began `late`.
+void computed_behind_backward(policy& p, int late) {
+  world w{1, 8};
+  auto& d = w.devices[0];
+  for (const auto& u : {backward(0, 0, 0), forward(0, 1, 0), forward(0, 1, 1)}) {
+    w.candidates.clear();
+    auto& c = w.offer(u);
+    c.transfer_time = us(2);
+    REQUIRE(w.chosen(p) == 0);
+    d.idle = false;
+    d.running = d.last = model_id{0};
+    d.free_at = w.now + us(1);
+  }
+  w.now = at(3 + late);
+  d.free_at = w.now + us(0);
+  w.candidates.clear();
+  w.offer(backward(0, 1, 2));
+  w.chosen(p);
+}
+
+}  // namespace
+
+// -- equal speeds ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("stay-pace stays with the device's own model while none is critical", "[policy]") {
+  stay_pace p;
+  world w{2, 8};
+  w.models[5].remaining = us(1100);
+  w.devices[0].last = model_id{3};
+  w.offer(forward(3, 0, 1));
+  w.offer(forward(5, 0, 0));
+  CHECK(w.chosen(p) == 3);
+}
+
+TEST_CASE("stay-pace takes the longest critical model before the device's own", "[policy]") {
+  stay_pace p;
+  world w{2, 8};
+  w.models[5].remaining = us(9000);
+  w.devices[0].last = model_id{3};
+  w.offer(forward(3, 0, 1));
+  w.offer(forward(5, 0, 0));
+  CHECK(w.chosen(p) == 5);
+}
+
+TEST_CASE("stay-pace without its own model avoids loading what lies elsewhere, then takes the longest", "[policy]") {
+  stay_pace p;
+  world w{2, 8};
+  w.models[2].remaining = us(1200);
+  w.models[4].remaining = us(1100);
+  auto& there = w.offer(backward(2, 0, 0));
+  there.elsewhere = true;
+  there.transfer_time = us(5);
+  w.offer(forward(3, 0, 0)).transfer_time = us(5);
+  w.offer(forward(4, 0, 0)).transfer_time = us(5);
+  CHECK(w.chosen(p) == 4);
+}
+
+TEST_CASE("stay-pace keeps the slot for a critical model in its step turn, and for no other", "[policy]") {
+  stay_pace critical;
+  CHECK(turning(9000).chosen(critical) == std::nullopt);
+  stay_pace relaxed;
+  CHECK(turning(1000).chosen(relaxed) == 1);
+}
+
+TEST_CASE("stay-pace does not keep the slot of another device", "[policy]") {
+  stay_pace p;
+  CHECK(turning(9000).chosen(p, 1) == 1);
+}
+
+TEST_CASE("stay-pace calls a model critical by the pace it has seen", "[policy]") {
+  world w{2, 8};  // 8000 us on two devices: model 5 may wait
+  w.models[5].remaining = us(2000);
+  w.devices[0].last = model_id{3};
+  w.offer(forward(3, 0, 1));
+  w.offer(forward(5, 0, 0));
+  stay_pace p;
+  CHECK(w.chosen(p) == 3);
+  w.now = at(250);  // 2000 us done by two devices in 250 us each: the rest will be over when model 5 alone can be
+  w.models[0].remaining = w.models[1].remaining = us(0);
+  CHECK(w.chosen(p) == 5);
+  stay_pace sees_nothing;
+  CHECK(w.chosen(sees_nothing) == 3);
+}
+
+TEST_CASE("a pace is what was done of the work left in the time of all devices", "[policy]") {
+  world w{2, 1};
+  pace p;
+  p.look(w.view());
+  CHECK(p.value() == Approx(1));
+  w.now = at(100);
+  w.models[0].remaining = us(600);
+  p.look(w.view());
+  CHECK(p.value() == Approx((240.0 + 12) / (120 + 12)));  // the last 120 us count, and 12 us at pace 1
+  w.model(1000);                                          // joins
+  const auto before = p.value();
+  w.now = at(101);
+  p.look(w.view());
+  CHECK(p.value() > 1);
+  CHECK(p.value() <= before);
+}
+
+// -- gradients that block loads ------------------------------------------------------------------------------------------
+
+TEST_CASE("stay-pace groups backwards once loads were seen to wait for gradients", "[policy]") {
+  world w{1, 8};
+  w.devices[0].last = model_id{0};
+  w.offer(forward(3, 0, 0));
+  w.offer(backward(4, 0, 1)).boundary_time = us(1);
+  stay_pace unblocked;
+  computed_behind_backward(unblocked, 0);
+  CHECK(w.chosen(unblocked) == 3);
+  stay_pace blocked;
+  computed_behind_backward(blocked, 2);
+  CHECK(w.chosen(blocked) == 4);
+}
+
+TEST_CASE("stay-pace leaves a model at its first backward for forwards of others, if loads wait for gradients", "[policy]") {
+  world w{1, 8};
+  w.devices[0].last = model_id{0};
+  stay_pace p;
+  computed_behind_backward(p, 2);
+  w.offer(forward(0, 2, 0));
+  REQUIRE(w.chosen(p) == 0);
+  w.candidates.clear();
+  w.offer(backward(0, 2, 1));
+  w.offer(forward(3, 0, 0));
+  CHECK(w.chosen(p) == 3);
+}
+
+TEST_CASE("a load that was a hit, or began when it could, tells of no gradients in its way", "[policy]") {
+  const auto seen = [](bool hit, int late) {
+    drains d;
+    world w{1, 1};
+    auto& device = w.devices[0];
+    device.idle = false;
+    device.running = model_id{0};
+    device.free_at = at(1);
+    for (const auto& u : {backward(0, 0, 0), forward(0, 1, 0), forward(0, 1, 1)}) {
+      w.candidates.clear();
+      auto& c = w.offer(u);
+      c.transfer_time = us(2);
+      c.hit = hit;
+      d.placed(device, c, w.view());
+    }
+    device.free_at = at(2 + late) + us(1);
+    d.look(device, w.view());
+    return d.seen();
+  };
+  CHECK(seen(false, 1));
+  CHECK_FALSE(seen(false, 0));
+  CHECK_FALSE(seen(true, 1));
+}
+
+// -- several speeds ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+world mixed(int own_remaining, std::uint32_t own_device) {
+  world w{0};
+  w.device(1);
+  w.device(0.5);
+  w.model(10000);
+  w.model(10000);
+  w.model(own_remaining);
+  w.devices[own_device].last = model_id{2};
+  w.offer(forward(1, 0, 0));
+  w.offer(forward(2, 0, 0));
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("stay-pace stays on devices of several speeds for a lead of some units", "[policy]") {
+  stay_pace p{{.stay_units = 30}};
+  CHECK(mixed(9971, 0).chosen(p, 0) == 2);
+  stay_pace q{{.stay_units = 30}};
+  CHECK(mixed(9969, 0).chosen(q, 0) == 1);
+}
+
+TEST_CASE("a slow device does not stay with a model that a faster one should have", "[policy]") {
+  stay_pace p{{.stay_units = 30}};
+  CHECK(mixed(10014, 1).chosen(p, 1) == 2);
+  stay_pace q{{.stay_units = 30}};
+  CHECK(mixed(10016, 1).chosen(q, 1) == 1);
+}
