@@ -52,14 +52,21 @@ std::unique_ptr<policy> make_rollout(const policy_options& o) {
 }
 std::unique_ptr<policy> make_srtf(const policy_options& o) { return std::make_unique<srtf>(o.values.at("affinity")); }
 
-const std::vector<policy_option> margin_options{
-    {"critical_units", 4, 0, 1000, "a model is critical if its laxity is at most so many of the longest unit ..."},
-    {"critical_share", 0.03, 0, 1, "... and this share of the fluid bound of all that is left"},
-};
-const std::vector<policy_option> stay_pace_known{
-    margin_options[0], margin_options[1],
-    {"stay_units", 30, 0, 1000, "on devices of several speeds one stays with its model for a lead of so many units"},
-};
+std::vector<policy_option> margin_options(const critical_margin& standard) {
+  return {
+      {"critical_units", standard.units, 0, 1000, "a model is critical if its laxity is at most so many of the longest unit ..."},
+      {"critical_share", standard.share, 0, 1, "... and this share of the fluid bound of all that is left"},
+  };
+}
+
+std::vector<policy_option> stay_pace_options_known() {
+  const stay_pace_options standard;
+  auto known = margin_options(standard.margin);
+  known.push_back({"stay_units", standard.stay_units, 0, 1000,
+                   "on devices of several speeds one stays with its model for a lead of so many units"});
+  return known;
+}
+
 const std::vector<policy_option> rollout_options{
     {"samples", 16, 1, 100000, "completions per decision, but one for each candidate at least"},
 };
@@ -83,13 +90,13 @@ const std::vector<policy_option> srtf_options{
 const std::vector<policy_entry>& built_in_policies() {
   static const std::vector<policy_entry> table{
       {"sharded-lrtf", "longest remaining time first, shard by shard (the paper's)", {}, make<sharded_lrtf>},
-      {"lla", "least laxity: critical models first, else the least transfer", margin_options, make_lla},
+      {"lla", "least laxity: critical models first, else the least transfer", margin_options({}), make_lla},
       {"level", "for devices of several speeds: the longest models on the fastest", {}, make<level>},
-      {"band", "lla on equal devices, level with affinity on others", margin_options, make_band},
-      {"band-hold", "band, and a slot is kept for a critical model while its step turns", margin_options, make_hold},
-      {"stay-hold", "band-hold that keeps models where they are; for three slots or more", margin_options, make_stay},
+      {"band", "lla on equal devices, level with affinity on others", margin_options({}), make_band},
+      {"band-hold", "band, and a slot is kept for a critical model while its step turns", margin_options({}), make_hold},
+      {"stay-hold", "band-hold that keeps models where they are; for three slots or more", margin_options({}), make_stay},
       {"stay-pace", "models stay where they are; laxity at the pace seen; backwards in a row where gradients block loads",
-       stay_pace_known, make_stay_pace},
+       stay_pace_options_known(), make_stay_pace},
       {"srtf", "the shortest remaining time by priority, for mean completion", srtf_options, make_srtf},
       {"lpt", "the longest next unit", {}, make<lpt>},
       {"fifo", "the unit that has waited longest", {}, make<fifo>},

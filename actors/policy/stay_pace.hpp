@@ -11,7 +11,7 @@
 namespace hydra {
 
 struct stay_pace_options {
-  critical_margin margin{};
+  critical_margin margin{.units = 2, .share = 0.05};
   double stay_units = 30;   ///< of several speeds: see near_level
 };
 
