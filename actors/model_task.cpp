@@ -59,7 +59,8 @@ class model_task final : public task_actor::base {
 
   void on_begin_run(const begin_run& m) {
     run_began_ = m.at;
-    const auto arrives = m.at + setup_.what->terms.arrival;
+    const bool goes_on = !setup_.versions.empty();  // it had arrived when it was saved
+    const auto arrives = m.at + (goes_on ? duration{} : setup_.what->terms.arrival);
     if (const auto now = clock().now(); arrives > now) {
       delayed_send(this, arrives - now, model_arrived{});
     } else {

@@ -242,8 +242,11 @@ class scheduler final : public scheduler_actor::base {
     place_if_quiet();
   }
 
+  /// A flood of messages must not keep devices waiting.
   void place_if_quiet() {
-    if (mailbox().empty()) {
+    constexpr std::uint32_t most_unsettled = 64;
+    if (mailbox().empty() || ++unsettled_ >= most_unsettled) {
+      unsettled_ = 0;
       place();
     }
   }
@@ -273,6 +276,7 @@ class scheduler final : public scheduler_actor::base {
   /// A policy that throws or chooses what is no candidate is replaced; what it placed before stays placed.
   std::vector<placement> decide() {
     const auto start = steady_clock::now();
+    const auto asked_before = books_.decisions();
     std::vector<placement> placements;
     const auto collect = [&](const placement& p) { placements.push_back(p); };
     try {
@@ -281,7 +285,9 @@ class scheduler final : public scheduler_actor::base {
       replace_policy("fails: " + to_fault(std::current_exception()).text);
       books_.decide(clock().now(), collect);
     }
-    decision_times_.push_back(steady_clock::now() - start);
+    if (books_.decisions() > asked_before) {
+      decision_times_.push_back(steady_clock::now() - start);
+    }
     return placements;
   }
 
@@ -316,6 +322,7 @@ class scheduler final : public scheduler_actor::base {
   }
 
   books books_;
+  std::uint32_t unsettled_ = 0;      ///< messages since the last decision
   adviser advice_;                   ///< null once it is replaced
   bool awaiting_ = false;            ///< a check_policy is under way
   std::uint64_t dropped_advice_ = 0;

@@ -33,9 +33,14 @@ std::optional<std::size_t> band::choose(const device_state& device, std::span<co
   return in_band(device, candidates, view);
 }
 
-bool band::holds(const device_state& device, const policy_view& view) const {
+/// A wait for longer than the margin would cost more than the place of the critical model.
+bool band::holds(const device_state& device, const policy_view& view) {
   const auto* m = turning_model(device, view);
-  return m != nullptr && left_.laxity(device, m->remaining, view) <= left_.margin(options_.margin, m->next_cost);
+  if (m == nullptr) {
+    return false;
+  }
+  const auto margin = left_.margin(options_.margin, m->next_cost);
+  return left_.laxity(device, m->remaining, view) <= margin && patience_.lasts(device, *m, view.now, margin);
 }
 
 std::optional<std::size_t> band::in_band(const device_state& device, std::span<const candidate> candidates,
@@ -47,7 +52,8 @@ std::optional<std::size_t> band::in_band(const device_state& device, std::span<c
   }
   const auto& mine = candidates[*own];
   const auto& other = candidates[*p];
-  const auto gain = 4 * mine.cost + other.transfer_time - mine.transfer_time;
+  constexpr int lead = 4;  // of its units
+  const auto gain = lead * mine.cost + other.transfer_time - mine.transfer_time;
   return other.remaining - mine.remaining < gain ? own : p;
 }
 

@@ -4,6 +4,7 @@
 
 #include "actors/policy/level.hpp"
 #include "actors/policy/lla.hpp"
+#include "actors/policy/step_turn.hpp"
 
 namespace hydra {
 
@@ -27,9 +28,10 @@ class band final : public policy {
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
+  void device_left(device_id device) override { patience_.forget(device); }
 
  private:
-  bool holds(const device_state& device, const policy_view& view) const;
+  bool holds(const device_state& device, const policy_view& view);
   std::optional<std::size_t> in_band(const device_state& device, std::span<const candidate> candidates,
                                      const policy_view& view);
   bool own_band(const candidate& own, const device_state& device, const policy_view& view) const;
@@ -38,6 +40,7 @@ class band final : public policy {
   lla lla_;
   level level_;
   fluid left_;
+  patience patience_;
 };
 
 }  // namespace hydra

@@ -315,6 +315,7 @@ candidate books::candidate_of(const model_book& m, std::size_t at, std::size_t d
           .elsewhere = where.elsewhere,
           .announced = m.available_since(),
           .chained = m.bound_to().has_value(),
+          .avoided = devices_.size() > 1 ? u.avoid : std::nullopt,
           .model_at = at};
 }
 

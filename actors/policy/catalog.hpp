@@ -21,7 +21,7 @@ struct policy_entry {
 };
 
 /// What a run has that names no policy.
-inline constexpr const char* default_policy = "band-hold";
+inline constexpr const char* default_policy = "stay-pace";
 
 /// In the order in which they are listed.
 const std::vector<policy_entry>& built_in_policies();

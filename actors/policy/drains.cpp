@@ -30,14 +30,14 @@ void drains::learn(const visit& v, duration late) {
 }
 
 void drains::placed(const device_state& device, const candidate& c, const policy_view& view) {
-  const auto now = view.now;
   const auto until = view.until_free(device);
-  auto& v = last_[device.device];
-  const bool first = v.expected == time_point{} && !v.begun && v.what.cost == duration{};
-  const auto before = first ? std::nullopt : std::optional{v.what.next.way};
-  const auto place = first ? std::nullopt : v.before;
-  v = {.what = c, .before = before, .place = place, .until_free = until,
-       .expected = now + std::max(until, c.transfer_time), .begun = false};
+  visit v{.what = c, .before = {}, .place = {}, .until_free = until,
+          .expected = view.now + std::max(until, c.transfer_time), .begun = false};
+  if (const auto found = last_.find(device.device); found != last_.end()) {
+    v.before = found->second.what.next.way;
+    v.place = found->second.before;
+  }
+  last_[device.device] = v;
 }
 
 bool drains::seen() const noexcept {

@@ -85,7 +85,7 @@ std::size_t level::second_best(const device_state& device, std::span<const candi
 bool level::sooner_elsewhere(const candidate& c, const device_state& device, const policy_view& view) const {
   const auto ends = [&](const device_state& d) { return ns(view.until_free(d)) + ns(c.cost) / d.speed; };
   return std::ranges::any_of(view.devices, [&](const device_state& g) {
-    return g.speed > device.speed && ends(g) + ns(g.staged) < ends(device);
+    return g.speed > device.speed && c.avoided != g.device && ends(g) + ns(g.staged) < ends(device);
   });
 }
 

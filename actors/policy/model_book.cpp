@@ -141,6 +141,10 @@ model_loss model_book::undo(std::uint32_t next, const Predicate& undone) {
   // A flight of attempt `next` or newer was announced by a task that knew of this loss before these books did.
   const auto kept = [&](const flight& f) { return !undone(f) || f.what.attempt >= next; };
   const auto lost = std::stable_partition(flights_.begin(), flights_.end(), kept);
+  next_cost_ = lost->cost;
+  for (auto f = lost; f != flights_.end(); ++f) {
+    remaining_ += f->wall;
+  }
   model_loss loss{.model = lost->what.model, .next_attempt = next, .lost = {lost, flights_.end()}, .withdraw = {}};
   flights_.erase(lost, flights_.end());
   came_from_.reset();

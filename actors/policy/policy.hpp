@@ -31,12 +31,13 @@ struct candidate {
   bool elsewhere = false;     ///< another device holds them
   time_point announced;       ///< since when any device may stage it (only this one, if `chained`)
   bool chained = false;       ///< its predecessor still computes or lands on the asked device, no other may stage it
+  std::optional<device_id> avoided;  ///< an attempt at it has failed there: that device will not be offered it
   std::size_t model_at = 0;   ///< index of its model in policy_view::models
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, candidate& x) {
     return f(x.next, x.remaining, x.cost, x.parameters, x.transfer, x.transfer_time, x.boundary_time, x.hit,
-             x.elsewhere, x.announced, x.chained, x.model_at);
+             x.elsewhere, x.announced, x.chained, x.avoided, x.model_at);
   }
 };
 

@@ -54,9 +54,10 @@ double stay_pace::margin(duration unit) const {
   return options_.margin.units * static_cast<double>(unit.count()) + options_.margin.share * end_;
 }
 
-bool stay_pace::holds(const device_state& device, const policy_view& view) const {
+bool stay_pace::holds(const device_state& device, const policy_view& view) {
   const auto* m = turning_model(device, view);
-  return m != nullptr && laxity(device, m->remaining, view) <= margin(m->next_cost);
+  return m != nullptr && laxity(device, m->remaining, view) <= margin(m->next_cost) &&
+         patience_.lasts(device, *m, view.now, margin(m->next_cost));
 }
 
 std::size_t stay_pace::relaxed(const device_state& device, std::span<const candidate> candidates) const {

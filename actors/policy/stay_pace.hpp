@@ -5,6 +5,7 @@
 #include "actors/policy/drains.hpp"
 #include "actors/policy/near_level.hpp"
 #include "actors/policy/pace.hpp"
+#include "actors/policy/step_turn.hpp"
 
 #include <cstddef>
 
@@ -30,14 +31,17 @@ class stay_pace final : public policy {
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
-  void device_left(device_id device) override { drains_.forget(device); }
+  void device_left(device_id device) override {
+    drains_.forget(device);
+    patience_.forget(device);
+  }
 
  private:
   std::optional<std::size_t> next(const device_state& device, std::span<const candidate> candidates,
                                   const policy_view& view);
   double laxity(const device_state& device, duration remaining, const policy_view& view) const;
   double margin(duration unit) const;
-  bool holds(const device_state& device, const policy_view& view) const;
+  bool holds(const device_state& device, const policy_view& view);
   std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
 
   stay_pace_options options_;
@@ -45,6 +49,7 @@ class stay_pace final : public policy {
   fluid left_;
   pace pace_;
   drains drains_;
+  patience patience_;
   double end_ = 0;
 };
 

@@ -21,6 +21,14 @@ const model_state* turning_model(const device_state& device, const policy_view& 
   return stays_here && turn ? &m : nullptr;
 }
 
+bool patience::lasts(const device_state& device, const model_state& m, time_point now, double longest_ns) {
+  auto& t = since_[device.device];
+  if (t.model != m.model || t.remaining != m.remaining || !device.idle) {
+    t = {m.model, m.remaining, now};
+  }
+  return static_cast<double>((now - t.since).count()) <= longest_ns;
+}
+
 duration avoidable_transfer(const candidate& c) {
   const bool must_load = c.next.way == direction::backward && c.elsewhere && !c.hit;
   return c.boundary_time + (must_load ? c.transfer_time - c.boundary_time : duration{});

@@ -7,13 +7,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace hydra {
 
 /// When a unit lets its successor go to another device, and counts as done.
 enum class completion_rule : std::uint8_t {
-  ended,   ///< when it has computed; its gradients drain in the slot (rules of the scheduling instances' README)
+  ended,   ///< when it has computed; its gradients drain in the slot (rules of the scheduling instances' README). What
+           ///< has ended is taken to reach home even if its device dies meanwhile
   landed,  ///< when all it has produced is at home, as in a real run; its gradients drain beside the slot
 };
 
@@ -39,7 +41,7 @@ struct simulated_run {
   std::uint64_t loads = 0;
   std::uint64_t hits = 0;
   std::uint64_t decisions = 0; ///< how often the policy was asked
-  std::uint64_t replaced = 0;  ///< how often a policy that failed or would not work was replaced by sharded-lrtf
+  std::vector<std::string> replacements;  ///< of a policy that failed or would not work, with the reason
   std::vector<duration> finished;       ///< per model: its last version is ready
   std::vector<simulated_unit> units;    ///< in the order of their ends, if asked for
 };

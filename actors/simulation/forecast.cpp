@@ -35,9 +35,13 @@ sharded_model_ptr shorter(const sharded_model& m, std::uint32_t by) {
   model->ties = m.ties;
   model->plan = m.plan;
   model->update = m.update;
+  model->remaining_scale = m.remaining_scale;
   model->steps = std::max(1U, m.steps / by);
   model->terms = m.terms;
   model->terms.arrival /= by;
+  if (model->terms.deadline) {
+    *model->terms.deadline /= by;
+  }
   model->evaluate_every = m.evaluate_every;
   if (m.evaluate_every == 0) {
     model->plan.evaluation.micro_batches = (m.plan.evaluation.micro_batches + by - 1) / by;  // its share stays the same
@@ -155,6 +159,7 @@ forecast predict(forecast_setup setup) {
   }
   f.compute_end = from_seconds(seconds(compute_end_of(s, *s.record())) * scale);
   count_loads(f, *s.record());
+  f.replacements = s.record()->replacements;
   return f;
 }
 

@@ -21,6 +21,7 @@ struct forecast {
   duration makespan{};
   bounds limits;
   std::string policy;
+  std::vector<std::string> replacements;  ///< of that policy, with the reason
   std::uint32_t shortened = 1;  ///< steps were divided by this, and the makespan scaled as its bound
   duration compute_end{};       ///< of the last unit, scaled alike
   std::uint64_t loads = 0;      ///< of shards, in the run that was simulated

@@ -33,7 +33,6 @@ class instance_chain {
   duration cost(std::uint32_t index) const { return costs_[index]; }
   /// Wall time that is left of the model from a unit on; zero behind the last.
   duration remaining(std::uint32_t step, std::uint32_t index) const;
-  duration compute_time() const { return left_in_step_.front() * steps_; }
 
   /// What the model's task would announce.
   ready_unit announcement(std::uint32_t step, std::uint32_t index, std::uint32_t attempt) const;

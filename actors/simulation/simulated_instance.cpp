@@ -74,14 +74,18 @@ simulated_run result_of(const schedule_instance& instance, simulation& s, time_p
   }
   simulated_run run;
   run.decisions = record->decisions;
+  run.replacements = record->replacements;
   for (std::size_t i = 0; i < record->devices.size(); ++i) {
     run.loads += record->devices[i].counters.misses;
     run.hits += record->devices[i].counters.hits;
     run.compute_end = std::max(run.compute_end, s.device_at(i).computed() - begin);
   }
   for (const auto& m : record->models) {
-    if (record->aborted || m.why || !m.last_update) {
+    if (record->aborted || m.why) {
       throw fault_error{record->aborted ? record->aborted : m.why};
+    }
+    if (!m.last_update) {
+      throw fault_error{fault_code::internal, instance.name + ": a model of the simulated run has not ended"};
     }
     run.finished.push_back(*m.last_update - begin);
     run.makespan = std::max(run.makespan, run.finished.back());

@@ -29,7 +29,7 @@ policy_row row_of(const schedule_instance& instance, const listed_policy& p, con
                  .loads = run.loads,
                  .hits = run.hits,
                  .decisions = run.decisions,
-                 .replaced = run.replaced};
+                 .replaced = run.replacements.size()};
   if (has_arrivals_or_priorities(instance)) {
     row.mean_completion = mean_completion(instance, run);
     row.weighted_completion = weighted_completion(instance, run);

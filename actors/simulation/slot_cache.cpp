@@ -1,4 +1,4 @@
-#include "actors/simulation/loop_device.hpp"
+#include "actors/simulation/slot_cache.hpp"
 
 #include <algorithm>
 #include <tuple>

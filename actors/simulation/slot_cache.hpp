@@ -1,6 +1,6 @@
 #pragma once
-// A device of the event loop: cache slots, two copy queues, what computes and what is staged. Rules: the scheduling
-// instances' README, "Staging" and "Unit end".
+// Cache slots and copy queues of a device of the event loop. Rules: the scheduling instances' README, "Staging" and "Unit
+// end".
 
 #include "runtime/bytes.hpp"
 #include "runtime/ids.hpp"
