@@ -12,7 +12,9 @@ namespace hydra {
 /// Of units that are noisy, the shortest possible times count; devices that die count as if they lived.
 struct instance_bounds {
   bounds limits;            ///< hold for every prefetch depth; the chain begins at its model's arrival
-  duration staged_chain{};  ///< the chain of a device that may stage one unit besides the one computing
+  /// The chain of a device that may stage one unit besides the one computing, and copies every checkpoint: by the rules
+  /// of completion_rule::ended. A real device may find a checkpoint in its cache.
+  duration staged_chain{};
 
   std::vector<bounds::named> all() const;
   duration best() const;

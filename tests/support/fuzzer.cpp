@@ -357,7 +357,7 @@ namespace {
 
 /// They may keep a slot free although a unit is ready.
 bool may_wait(const std::string& policy) {
-  constexpr std::array waiting{"whole-model", "level", "band", "band-hold", "stay-hold"};
+  constexpr std::array waiting{"whole-model", "level", "band", "band-hold", "stay-hold", "stay-pace"};
   return std::ranges::find(waiting, policy) != waiting.end();
 }
 

@@ -105,6 +105,18 @@ TEST_CASE("a failed unit takes all later flights with it, and no earlier one", "
   CHECK(units_of(m.flights()) == std::vector{forward(0, 0, 0)});
 }
 
+TEST_CASE("a loss gives back what is left, and tells what comes next", "[policy]") {
+  model_book m;
+  m.announce(ready(forward(0, 0, 0), std::nullopt, 100), at(0));
+  m.place(device_id{0}, at(0));
+  m.announce(ready(forward(0, 0, 1), std::nullopt, 90), at(1));
+  m.place(device_id{0}, at(1));
+  REQUIRE(m.remaining() == std::chrono::microseconds{80});
+  REQUIRE(m.fail(forward(0, 0, 0)));
+  CHECK(m.remaining() == std::chrono::microseconds{100});
+  CHECK(m.next_cost() == std::chrono::microseconds{10});
+}
+
 TEST_CASE("a loss is reported once", "[policy]") {
   auto m = three_flights();
   REQUIRE(m.fail(forward(0, 0, 1)));

@@ -2,6 +2,7 @@
 
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/generator.hpp"
+#include "actors/simulation/instance_bounds.hpp"
 #include "actors/simulation/instance_file.hpp"
 #include "runtime/fault.hpp"
 #include "tests/actors/simulation/shipped_instances.hpp"
@@ -144,6 +145,25 @@ TEST_CASE("a model goes on elsewhere when its device dies, and no unit that had 
     d.fails = 40ms;
   }
   CHECK_THROWS_AS(run(instance, "fifo"), fault_error);
+}
+
+TEST_CASE("a device may die while the last unit of a model lands", "[loop]") {
+  schedule_instance i;
+  i.devices = {{.speed = 1, .fails = 2500us}, {.speed = 1}};
+  i.models.push_back({.name = "m", .forward = {500us}, .backward = {1500us}, .h2d = {0us}, .d2h_gradient = {5ms}, .optimizer = {0us}});
+  const auto r = run(i, "fifo", {.completion = completion_rule::landed, .record_order = true});
+  CHECK(r.units.size() == 2);
+  CHECK(r.makespan == 2500us + 2ms + 5ms);
+}
+
+TEST_CASE("a gradient that landed out of order is stepped once, although its unit is run again", "[loop]") {
+  schedule_instance i;
+  i.devices = {{.speed = 1, .fails = 4ms}, {.speed = 1}};
+  i.host_workers = 2;
+  i.models.push_back({.name = "m", .steps = 3, .forward = {1ms, 500us}, .backward = {1ms, 500us}, .h2d = {0us, 0us},
+                      .d2h_gradient = {0us, 9ms}, .optimizer = {20ms, 0us}});
+  const auto r = run(i, "fifo", {.completion = completion_rule::landed});
+  CHECK(r.makespan >= bounds_of(i).limits.best());
 }
 
 TEST_CASE("the loop gives the same run every time", "[loop]") {
