@@ -34,8 +34,12 @@ void drains::placed(const device_state& device, const candidate& c, const policy
   const auto until = view.until_free(device);
   auto& v = last_[device.device];
   const bool first = v.expected == time_point{} && !v.begun && v.what.cost == duration{};
-  const auto before = first ? std::nullopt : std::optional{v.what.next.way};
-  const auto place = first ? std::nullopt : v.before;
+  std::optional<direction> before;
+  std::optional<direction> place;
+  if (!first) {
+    before = v.what.next.way;
+    place = v.before;
+  }
   v = {.what = c, .before = before, .place = place, .until_free = until,
        .expected = now + std::max(until, c.transfer_time), .begun = false};
 }
