@@ -133,7 +133,8 @@ class scheduler final : public scheduler_actor::base {
     set_down_handler([this](const caf::down_msg&) { on_adviser_down(); });
     monitor(advice_.actor);
     advice_.asks->connect([this](const advice_question& q) {
-      send(advice_.actor, advice_wanted{q.request, q.device, q.candidates, q.devices, q.models, q.now, this});
+      send(advice_.actor, advice_wanted{q.request, q.shown.device, q.shown.candidates, q.shown.devices,
+                                      q.shown.models, q.shown.now, this});
     });
   }
 

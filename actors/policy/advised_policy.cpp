@@ -3,6 +3,7 @@
 #include "runtime/fault.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -26,7 +27,7 @@ std::optional<std::size_t> advised_policy::choose(const device_state& device, st
     const auto at = std::ranges::find(candidates, e.choice, &candidate::next);
     if (at != candidates.end()) {
       open_.erase(found);
-      dropped_in_a_row_ = 0;
+      nonsense_in_a_row_ = 0;
       happened();
       return static_cast<std::size_t>(at - candidates.begin());
     }
@@ -37,13 +38,10 @@ std::optional<std::size_t> advised_policy::choose(const device_state& device, st
 }
 
 void advised_policy::ask(const device_state& device, std::span<const candidate> candidates, const policy_view& view) {
-  open_[device.device] = {.request = ++requests_, .asked = view.now, .event = events_, .choice = {}};
-  ask_({.request = requests_,
-        .device = device,
-        .candidates = {candidates.begin(), candidates.end()},
-        .devices = {view.devices.begin(), view.devices.end()},
-        .models = {view.models.begin(), view.models.end()},
-        .now = view.now});
+  auto& e = open_[device.device];
+  e = {.request = ++requests_, .asked = view.now, .event = events_};
+  std::ranges::transform(candidates, std::back_inserter(e.offered), &candidate::next);
+  ask_({.request = requests_, .shown = copy_of(device, candidates, view)});
 }
 
 void advised_policy::drop(const exchange& e) {
@@ -51,9 +49,13 @@ void advised_policy::drop(const exchange& e) {
     return;
   }
   ++dropped_;
-  if (++dropped_in_a_row_ >= most_dropped) {
-    throw fault_error{fault_code::internal, "its last " + std::to_string(dropped_in_a_row_) +
-                                                " answers named units that were no candidates (" + to_string(*e.choice) + ")"};
+  if (std::ranges::find(e.offered, *e.choice) != e.offered.end()) {
+    return;
+  }
+  if (++nonsense_in_a_row_ >= most_dropped) {
+    throw fault_error{fault_code::internal, "its last " + std::to_string(nonsense_in_a_row_) +
+                                                " answers named units that were no candidates (" +
+                                                to_string(*e.choice) + ")"};
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // A policy that asks somebody else and does not wait for the answer. Standard library only.
 
+#include "actors/policy/decision_copy.hpp"
 #include "actors/policy/policy.hpp"
 
 #include <cstdint>
@@ -11,14 +12,9 @@
 
 namespace hydra {
 
-/// A decision with copies of all it may look at.
 struct advice_question {
   std::uint64_t request = 0;
-  device_state device;
-  std::vector<candidate> candidates;
-  std::vector<device_state> devices;
-  std::vector<model_state> models;
-  time_point now{};
+  decision_copy shown;
 };
 
 /// Answers with advice that has come, if it is a candidate still; else asks, at most one question per device at a time,
@@ -35,7 +31,7 @@ class advised_policy final : public policy {
   void advised(std::uint64_t request, device_id device, const std::optional<unit>& choice);
 
   std::string name() const override { return name_; }
-  /// Throws fault_error{internal} when `most_dropped` answers in a row were useless.
+  /// Throws fault_error{internal} when `most_dropped` answers in a row named units that were not asked about.
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
   bool pending() const override { return waiting_since().has_value(); }
@@ -54,10 +50,11 @@ class advised_policy final : public policy {
     time_point asked{};
     bool answered = false;
     std::uint64_t event = 0;     ///< the last one before it was asked
-    std::optional<unit> choice;
+    std::optional<unit> choice{};
+    std::vector<unit> offered{};  ///< the candidates then
   };
   void ask(const device_state& device, std::span<const candidate> candidates, const policy_view& view);
-  /// Counts a useless one.
+  /// Counts a useless one. A unit that another device was faster to get is no nonsense.
   void drop(const exchange& e);
 
   std::string name_;
@@ -66,7 +63,7 @@ class advised_policy final : public policy {
   std::uint64_t requests_ = 0;
   std::uint64_t events_ = 0;
   std::uint64_t dropped_ = 0;
-  int dropped_in_a_row_ = 0;
+  int nonsense_in_a_row_ = 0;
 };
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #include "actors/policy/limited_policy.hpp"
 
+#include "actors/policy/decision_copy.hpp"
 #include "runtime/fault.hpp"
 
 #include <atomic>
@@ -7,7 +8,6 @@
 #include <semaphore>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace hydra {
 
@@ -33,8 +33,8 @@ struct limited_policy::helper {
       self->serve_once();
       self->returned.release();
     }
+    self->inner.reset();  // always here: its destructor may never return, either
     if (!self->abandoned) {
-      self->inner.reset();  // its destructor may never return, either
       self->returned.release();
     }
   }
@@ -42,13 +42,8 @@ struct limited_policy::helper {
 
 namespace {
 
-/// One question with everything it points to.
 struct question {
-  device_state device;
-  std::vector<candidate> candidates;
-  std::vector<device_state> devices;
-  std::vector<model_state> models;
-  time_point now;
+  decision_copy shown;
   std::optional<std::size_t> answer{};
 };
 
@@ -71,16 +66,9 @@ limited_policy::~limited_policy() {
 
 std::optional<std::size_t> limited_policy::choose(const device_state& device, std::span<const candidate> candidates,
                                                   const policy_view& view) {
-  const auto q = std::make_shared<question>(question{.device = device,
-                                                     .candidates = {candidates.begin(), candidates.end()},
-                                                     .devices = {view.devices.begin(), view.devices.end()},
-                                                     .models = {view.models.begin(), view.models.end()},
-                                                     .now = view.now});
+  const auto q = std::make_shared<question>(question{.shown = copy_of(device, candidates, view)});
   const bool answered = call(
-      [q](policy& p) {
-        q->answer = p.choose(q->device, q->candidates, {.now = q->now, .devices = q->devices, .models = q->models});
-      },
-      "a decision");
+      [q](policy& p) { q->answer = p.choose(q->shown.device, q->shown.candidates, q->shown.view()); }, "a decision");
   if (!answered) {
     throw fault_error{fault_code::internal, failure_};
   }

@@ -12,7 +12,8 @@ namespace hydra {
 
 /// Passes every call on to `inner` on another thread and waits for it. choose() throws fault_error when a call, this one
 /// or an event before, has taken longer than the limit (wall time) or has thrown; so does every later one. A call that
-/// never returns is left behind with the thread and `inner`: both work on copies of what they were shown.
+/// never returns is left behind with the thread and `inner`: both work on copies of what they were shown. `inner` is
+/// destroyed on that thread.
 class limited_policy final : public policy {
  public:
   limited_policy(std::unique_ptr<policy> inner, std::string name, duration limit = std::chrono::milliseconds(100));

@@ -28,7 +28,7 @@ struct desk {
     return asked.choose(devices[device], candidates, {.now = now, .devices = devices, .models = {}});
   }
   /// Answers the question asked last.
-  void advise(const std::optional<unit>& u) { asked.advised(questions.back().request, questions.back().device.device, u); }
+  void advise(const std::optional<unit>& u) { asked.advised(questions.back().request, questions.back().shown.device.device, u); }
 
   advised_policy asked{"mine"};
   std::vector<advice_question> questions;
@@ -45,8 +45,8 @@ TEST_CASE("a question carries copies, is pending until it is answered, and advic
   CHECK_FALSE(d.choose(two));
   CHECK(d.asked.pending());
   REQUIRE(d.questions.size() == 1);
-  CHECK(d.questions[0].candidates.size() == 2);
-  CHECK(d.questions[0].devices.size() == 2);
+  CHECK(d.questions[0].shown.candidates.size() == 2);
+  CHECK(d.questions[0].shown.devices.size() == 2);
   d.advise(two[1].next);
   CHECK_FALSE(d.asked.pending());
   CHECK(d.choose(two) == 1);
@@ -141,4 +141,17 @@ TEST_CASE("one that answers nonsense for ever is given up", "[policy]") {
     }
   };
   CHECK_THROWS_WITH(nonsense(), Catch::Contains("its last 100 answers named units that were no candidates (model 9"));
+}
+
+TEST_CASE("advice that comes too late is no nonsense: a unit that another device has got costs nobody the service", "[policy]") {
+  desk d;
+  const std::vector<candidate> one{of_model(3)};
+  for (int i = 0; i < 2 * advised_policy::most_dropped; ++i) {
+    d.choose(one);
+    d.advise(one[0].next);
+    REQUIRE_NOTHROW(d.choose(two));  // it is gone
+    d.advise({});
+    d.asked.happened();
+  }
+  CHECK(d.asked.dropped() == 2 * advised_policy::most_dropped);
 }

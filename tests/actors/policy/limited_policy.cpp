@@ -121,3 +121,40 @@ TEST_CASE("a policy's object ends with its wrapper", "[policy]") {
   }
   CHECK(alive.use_count() == 1);
 }
+
+namespace {
+
+struct late_call {
+  std::binary_semaphore wake{0}, ended{0};
+  std::thread::id called_on, ended_on;
+};
+
+/// Tells where it was called and where it ended.
+class late final : public policy {
+ public:
+  explicit late(std::shared_ptr<late_call> s) : s_{std::move(s)} {}
+  ~late() override {
+    s_->ended_on = std::this_thread::get_id();
+    s_->ended.release();
+  }
+  std::string name() const override { return "late"; }
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view&) override {
+    s_->called_on = std::this_thread::get_id();
+    s_->wake.acquire();
+    return 0;
+  }
+
+ private:
+  std::shared_ptr<late_call> s_;
+};
+
+}  // namespace
+
+TEST_CASE("an object whose call has come back late ends on the thread of that call", "[policy]") {
+  const auto s = std::make_shared<late_call>();
+  limited_policy p{std::make_unique<late>(s), "mine", 20ms};
+  CHECK_THAT(failure(p), Catch::Contains("takes longer"));
+  s->wake.release();
+  REQUIRE(s->ended.try_acquire_for(10s));  // although the wrapper lives
+  CHECK(s->ended_on == s->called_on);
+}
