@@ -28,4 +28,11 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
   return nearest == candidates.end() ? std::string{} : *nearest;
 }
 
+std::string near_name(std::string_view name, std::span<const std::string> candidates) {
+  const auto nearest = nearest_name(name, candidates);
+  const bool contains = !name.empty() && nearest.find(name) != std::string::npos;
+  const bool near = edit_distance(name, nearest) * 2 <= std::max(name.size(), nearest.size());
+  return contains || near ? nearest : "";
+}
+
 }  // namespace hydra

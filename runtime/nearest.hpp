@@ -15,4 +15,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// is none.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
+/// nearest_name() if it contains `name` or at most half of its letters differ, else empty: not worth a question.
+std::string near_name(std::string_view name, std::span<const std::string> candidates);
+
 }  // namespace hydra

@@ -34,23 +34,30 @@ void check(const char* key, double value, bool holds, std::string_view expected)
   }
 }
 
-void check(const instance_recipe& r) {
-  constexpr double most_models = 100000;
-  constexpr double most_devices = 10000;
+void check(const char* key, double value, double least, double most) {
+  check(key, value, value >= least && value <= most, fmt::format("{} to {}", least, most));
+}
+
+}  // namespace
+
+void validate(const instance_recipe& r) {
+  using limits = recipe_limits;
   const auto devices = static_cast<double>(r.speeds.size());
-  check("models", r.models, r.models >= 1 && r.models <= most_models, "1 to 100000");
-  check("devices", devices, devices >= 1 && devices <= most_devices, "1 to 10000");
-  check("rho", r.rho, r.rho >= 0 && r.rho <= 1000, "0 to 1000");
-  check("optimizer", r.optimizer, r.optimizer >= 0 && r.optimizer <= 1000, "0 to 1000");
-  check("length", r.length, r.length > 0 && r.length <= 1000, "above 0 and at most 1000");
-  check("arrivals", r.arrivals, r.arrivals >= 0 && r.arrivals <= 1000, "0 to 1000");
+  check("models", r.models, 1, limits::models);
+  check("devices", devices, 1, limits::devices);
+  check("rho", r.rho, 0, limits::ratio);
+  check("optimizer", r.optimizer, 0, limits::ratio);
+  check("length", r.length, r.length > 0 && r.length <= limits::ratio, "above 0 and at most 1000");
+  check("arrivals", r.arrivals, 0, limits::ratio);
   check("failures", r.failures, r.failures < devices, "fewer than there are devices");
-  check("hours", r.hours, r.hours >= 0 && r.hours <= 1000, "0 to 1000");
-  check("units", r.units, r.units <= 10000000, "0 to 10000000");
+  check("hours", r.hours, 0, limits::ratio);
+  check("units", r.units, 0, limits::units);
   for (const auto speed : r.speeds) {
     check("speeds", speed, speed > 0 && speed <= 1, "numbers above 0 and at most 1");
   }
 }
+
+namespace {
 
 // -- models -----------------------------------------------------------------------------------------------------------
 
@@ -176,8 +183,6 @@ void add_events(schedule_instance& instance, const instance_recipe& r, portable_
 
 // -- names ------------------------------------------------------------------------------------------------------------
 
-constexpr const char* family_names[]{"equal", "hetero", "skewed", "paper"};
-
 /// "4x1+4x0.5", in the order of the devices.
 std::string to_string(const std::vector<double>& speeds) {
   std::vector<std::string> groups;
@@ -199,8 +204,8 @@ class recipe_text {
     }
     return *this;
   }
-  std::string of(const char* family) const {
-    return parts_.empty() ? family : fmt::format("{}:{}", family, fmt::join(parts_, ","));
+  std::string of(std::string_view family) const {
+    return parts_.empty() ? std::string{family} : fmt::format("{}:{}", family, fmt::join(parts_, ","));
   }
 
  private:
@@ -234,11 +239,11 @@ std::string to_string(const instance_recipe& r) {
       .add("hours", r.hours, standard.hours)
       .add("units", r.units, standard.units)
       .add("seed", r.seed, standard.seed);
-  return text.of(family_names[static_cast<std::size_t>(r.family)]);
+  return text.of(names_of_families[static_cast<std::size_t>(r.family)]);
 }
 
 schedule_instance generate(const instance_recipe& recipe) {
-  check(recipe);
+  validate(recipe);
   portable_random random{recipe.seed};
   schedule_instance instance{
       .name = to_string(recipe), .note = "generated", .devices = {}, .models = models_of(recipe, random)};

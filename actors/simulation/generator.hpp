@@ -4,8 +4,10 @@
 
 #include "actors/simulation/instance.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra {
@@ -15,6 +17,17 @@ enum class instance_family : std::uint8_t {
   hetero,  ///< 2 to 12 shards, lengths within 1:8, shards within 0.7 to 1.3 of their model's mean
   skewed,  ///< 2 to 16 shards, lengths within 1:100
   paper,   ///< 10 equal shards, forward as long as backward, no transfers: the set-up of the paper's simulation
+};
+
+/// As users write them, in the order of instance_family.
+inline constexpr std::array<std::string_view, 4> names_of_families{"equal", "hetero", "skewed", "paper"};
+
+/// The most that a recipe may ask for.
+struct recipe_limits {
+  static constexpr std::uint32_t models = 100000;
+  static constexpr std::uint32_t devices = 10000;
+  static constexpr std::uint32_t units = 10000000;
+  static constexpr double ratio = 1000;  ///< rho, optimizer, length, arrivals, hours
 };
 
 /// How to make an instance. Times are scaled so that the mean of (forward + backward) / 2 over all shards is 2000 us
@@ -41,8 +54,11 @@ struct instance_recipe {
 /// "hetero:models=24,rho=0.5,seed=3": what differs from the defaults.
 std::string to_string(const instance_recipe& recipe);
 
-/// A valid instance named after its recipe, with the measured `remaining_scale`. Throws fault_error{bad_input} that
-/// names the key of a value that is not possible.
+/// Throws fault_error{bad_input} that names the key of a value that is not possible.
+void validate(const instance_recipe& recipe);
+
+/// A valid instance named after its recipe, with the measured `remaining_scale`. Throws what
+/// validate() throws.
 schedule_instance generate(const instance_recipe& recipe);
 
 }  // namespace hydra

@@ -141,8 +141,10 @@ class object_reader {
   void end() const {
     for (const auto& [key, unused] : node_.is.items()) {
       if (std::ranges::count(known_, key) == 0) {
-        node_.refuse(fmt::format("the key \"{}\" is not known; did you mean \"{}\"? Known: {}", key,
-                                 nearest_name(key, known_), fmt::join(known_, ", ")));
+        const auto near = near_name(key, known_);
+        node_.refuse(fmt::format("the key \"{}\" is not known; {}known: {}", key,
+                                 near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near),
+                                 fmt::join(known_, ", ")));
       }
     }
   }
@@ -308,6 +310,8 @@ schedule_instance parse_instance(std::string_view text, const std::string& sourc
   } catch (const json::parse_error& e) {
     throw fault_error(fault_code::bad_input, fmt::format("{}: not valid JSON at byte {} of {}; is it truncated?",
                                                          source, e.byte, text.size()));
+  } catch (const json::exception& e) {
+    throw fault_error(fault_code::bad_input, fmt::format("{}: not a scheduling instance: {}", source, e.what()));
   } catch (const fault_error& e) {
     throw fault_error(e.what_happened().code, fmt::format("{}: {}", source, e.what_happened().text));
   }

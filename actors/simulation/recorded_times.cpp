@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace hydra {
 
@@ -84,6 +86,35 @@ std::optional<duration> recorded_times::sums::mean() const {
   return count == 0 ? std::nullopt : std::optional(duration{std::llround(nanoseconds / static_cast<double>(count))});
 }
 
+void recorded_times::operation_class::add(const span_label& l, duration d) {
+  sorted = sorted && (all.empty() || std::pair(all.back().step, all.back().micro_batch) <= std::pair(l.step, l.micro_batch));
+  all.push_back({l.step, l.micro_batch, d});
+  total.add(d);
+}
+
+/// The first one of that step and micro-batch that is not used.
+std::optional<duration> recorded_times::operation_class::take(const span_label& l) {
+  const auto place = [](const recorded_operation& o) { return std::pair(o.step, o.micro_batch); };
+  if (!std::exchange(sorted, true)) {
+    std::ranges::stable_sort(all, {}, place);
+  }
+  used.resize(all.size());
+  const auto same = std::ranges::equal_range(all, std::pair(l.step, l.micro_batch), {}, place);
+  for (auto each = same.begin(); each != same.end(); ++each) {
+    if (auto flag = used[static_cast<std::size_t>(each - all.begin())]; !flag) {
+      flag = true;
+      return each->took;
+    }
+  }
+  return std::nullopt;
+}
+
+void recorded_times::rewind() {
+  for (auto& [key, c] : classes_) {
+    c.used.clear();
+  }
+}
+
 void recorded_times::add(queue_kind queue, const std::string& device, double speed, const span& s) {
   const auto label = parse_label(s.detail);
   if (!label) {
@@ -92,16 +123,14 @@ void recorded_times::add(queue_kind queue, const std::string& device, double spe
   const auto key = class_key(*label);
   if (queue == queue_kind::compute) {
     const auto took = at_speed_one(s.end - s.begin, speed);
-    single_[s.detail].push_back(took);
-    classes_[key].add(took);
+    classes_[key].add(*label, took);
     auto& visit = visits_[visit_key(label->model, label->way, label->shard)];
     visit.nanoseconds += static_cast<double>(took.count());
     visit.count += label->micro_batch == 0 ? 1 : 0;
     return;
   }
-  single_[on(device, s.detail)].push_back(s.end - s.begin);
-  classes_[on(device, key)].add(s.end - s.begin);
-  classes_[key].add(s.end - s.begin);
+  classes_[on(device, key)].add(*label, s.end - s.begin);
+  classes_[key].total.add(s.end - s.begin);
 }
 
 void recorded_times::add_update(const span& s) {
@@ -113,7 +142,7 @@ void recorded_times::add_update(const span& s) {
 
 std::optional<duration> recorded_times::mean_of(const std::string& key) const {
   const auto found = classes_.find(key);
-  return found == classes_.end() ? std::nullopt : found->second.mean();
+  return found == classes_.end() ? std::nullopt : found->second.total.mean();
 }
 
 std::optional<duration> recorded_times::take(queue_kind queue, const std::string& device, double speed,
@@ -124,13 +153,12 @@ std::optional<duration> recorded_times::take(queue_kind queue, const std::string
     return std::nullopt;
   }
   const auto scaled = [&](duration d) { return computes ? at_speed_one(d, 1 / speed) : d; };
-  const auto single = single_.find(computes ? op.label.detail : on(device, op.label.detail));
-  if (single != single_.end() && !single->second.empty()) {
-    const auto took = single->second.front();
-    single->second.pop_front();
-    return scaled(took);
-  }
   const auto key = class_key(*label);
+  if (const auto found = classes_.find(computes ? key : on(device, key)); found != classes_.end()) {
+    if (const auto took = found->second.take(*label)) {
+      return scaled(*took);
+    }
+  }
   label->way = label->way == "forward" ? "backward" : "forward";
   for (const auto& each : {on(device, key), key, computes ? key : class_key(*label)}) {
     if (const auto mean = mean_of(each)) {

@@ -5,11 +5,11 @@
 #include "runtime/trace.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hydra {
 
@@ -27,7 +27,7 @@ struct span_label {
 /// Nothing if the text is no such label. Views into `detail`.
 std::optional<span_label> parse_label(std::string_view detail);
 
-/// Operations of a run by label. Times of computations are kept at speed 1.
+/// Operations of a run by label, 16 bytes each. Times of computations are kept at speed 1.
 class recorded_times {
  public:
   void add(queue_kind queue, const std::string& device, double speed, const span& s);
@@ -39,6 +39,9 @@ class recorded_times {
   /// direction of the step (parameters are copied to forward and backward visits). Each recorded operation is used
   /// once. Nothing if there is no such class.
   std::optional<duration> take(queue_kind queue, const std::string& device, double speed, const operation& op);
+
+  /// All may be used again: for another simulation of the run.
+  void rewind();
 
   /// Mean over all steps; nothing if none was recorded. At speed 1, whole visits.
   std::optional<duration> mean_visit(const std::string& model, std::string_view way, std::uint32_t shard) const;
@@ -53,12 +56,24 @@ class recorded_times {
     void add(duration d);
     std::optional<duration> mean() const;
   };
+  struct recorded_operation {
+    std::uint32_t step;
+    std::uint32_t micro_batch;
+    duration took;
+  };
+  /// Operations whose labels differ in step and micro-batch only.
+  struct operation_class {
+    std::vector<recorded_operation> all;  ///< by step and micro-batch from the first take() on; equal ones by their ends
+    std::vector<bool> used;
+    sums total;
+    bool sorted = true;
+    void add(const span_label& l, duration d);
+    std::optional<duration> take(const span_label& l);
+  };
   std::optional<duration> mean_of(const std::string& key) const;
 
-  std::map<std::string, std::deque<duration>>
-      single_;                           ///< by label, copies with their device; in the order of their ends
-  std::map<std::string, sums> classes_;  ///< by label without step; copies also with their device
-  std::map<std::string, sums> visits_;   ///< by model, way and shard: sums per visit
+  std::map<std::string, operation_class> classes_;  ///< of copies by device, too, where they can be taken one by one
+  std::map<std::string, sums> visits_;              ///< by model, way and shard: sums per visit
   std::map<std::string, sums> updates_;
 };
 

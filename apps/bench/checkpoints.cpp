@@ -2,6 +2,7 @@
 
 #include "actors/session.hpp"
 #include "actors/text_table.hpp"
+#include "apps/bench/scratch_folder.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 
@@ -11,34 +12,6 @@
 namespace hydra::apps {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-/// Removed with all that is in it.
-class scratch_folder {
- public:
-  explicit scratch_folder(const fs::path& path) : path_(path) {
-    if (fs::exists(path_))
-      throw fault_error{fault_code::bad_input, fmt::format("\"{}\" exists: move it away first", path_.string())};
-    fs::create_directories(path_);
-  }
-  ~scratch_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-
-  double bytes() const {
-    double sum = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(path_))
-      if (entry.is_regular_file()) sum += static_cast<double>(entry.file_size());
-    return sum;
-  }
-
- private:
-  fs::path path_;
-};
 
 report run(const workload& w, const session_options& options) {
   session s{options};

@@ -3,6 +3,7 @@
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/checkpoints.hpp"
 #include "apps/bench/overlap.hpp"
+#include "apps/bench/replay.hpp"
 #include "apps/workload/place.hpp"
 
 #include <fmt/format.h>
@@ -41,6 +42,12 @@ void run_checkpoints(const bench_options& o) {
   print(measure_checkpoints(c), o.json);
 }
 
+void run_replay(const bench_options& o) {
+  replay_options r{.repeats = o.repeats};
+  if (!o.workload.empty()) r.workload = o.workload;
+  print(measure_replay(r), o.json);
+}
+
 struct bench_entry {
   std::string name;
   std::string help;
@@ -53,6 +60,7 @@ const std::vector<bench_entry>& benches() {
       {"checkpoints", "makespan of the quickstart with a checkpoint of each model every minute, over that without",
        run_checkpoints},
       {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
+      {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay},
   };
   return all;
 }
@@ -78,7 +86,7 @@ command_action declare_bench(CLI::App& app) {
   app.add_option("name", o->name, help)->required();
   app.add_option("--repeats", o->repeats, "runs of each cell, of which the median is told (3)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--workload", o->workload, "checkpoints: of another workload file (apps/workloads/quickstart.toml)");
+  app.add_option("--workload", o->workload, "checkpoints, replay: of another workload file (apps/workloads/quickstart.toml)");
   app.add_flag("--json", o->json, "JSON instead of a table");
   return [o] { return bench(*o); };
 }

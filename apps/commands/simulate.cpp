@@ -1,6 +1,7 @@
 #include "apps/commands/simulate.hpp"
 
 #include "actors/simulation/instance_file.hpp"
+#include "actors/simulation/solo_run.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/simulate/instance_runs.hpp"
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <utility>
 
 namespace hydra::apps {
 
@@ -86,10 +88,16 @@ std::vector<key_override> overrides_of(const simulate_options& o) {
 comparison simulate_instance(const simulate_options& o, const schedule_instance& instance,
                              const std::vector<listed_policy>& policies) {
   if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << to_json(instance); });
-  return compare(instance, policies, driver_of(o));
+  return compare(instance, policies, driver_of(o), yardstick_of(instance).best());
 }
 
-comparison simulate_input(const simulate_options& o, input_kind kind, const std::vector<listed_policy>& policies) {
+comparison simulate_run(const simulate_options& o, std::vector<listed_policy> policies, policy_shelf& shelf) {
+  if (o.policies.empty()) policies.clear();
+  return simulate_recorded(o.input, {std::move(policies), o.seed}, shelf);
+}
+
+comparison simulate_input(const simulate_options& o, input_kind kind, policy_shelf& shelf) {
+  const std::vector<listed_policy> policies = parse_policies(o.policies, shelf);
   switch (kind) {
     case input_kind::workload:
       return simulate_workload(read_workload(o.input, overrides_of(o)), policies);
@@ -100,7 +108,7 @@ comparison simulate_input(const simulate_options& o, input_kind kind, const std:
     case input_kind::run:
       break;
   }
-  return simulate_recorded(o.input, o.policies.empty() ? std::vector<listed_policy>{} : policies, o.seed.value_or(0));
+  return simulate_run(o, policies, shelf);
 }
 
 int simulate(const simulate_options& o) {
@@ -110,7 +118,7 @@ int simulate(const simulate_options& o) {
   if (o.save) check_written_file("--save", *o.save);
   policy_shelf shelf;
   for (const std::string& file : o.plugins) shelf.load(file);
-  const comparison c = simulate_input(o, kind, parse_policies(o.policies, shelf));
+  const comparison c = simulate_input(o, kind, shelf);
   fmt::print("{}", o.json ? to_json(c) : to_table(c));
   return 0;
 }
@@ -138,7 +146,7 @@ command_action declare_simulate(CLI::App& app) {
                  "of the loop: ended (a unit is complete when it has computed, default) or landed (when all it has "
                  "produced is at home, as for the actors)");
   app.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
-  app.add_option("--seed", o->seed, "of policies that choose by chance (default 0)");
+  app.add_option("--seed", o->seed, "of policies that choose by chance (default: that of the workload or run, else 0)");
   app.add_option("--save", o->save, "file for the instance (JSON), must not exist");
   add_set_option(app, o->set);
   app.add_flag("--json", o->json, "JSON on stdout instead of a table");

@@ -5,6 +5,7 @@
 #include "runtime/atomic_file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -29,7 +30,8 @@ struct study_options {
 
 void check_output(const fs::path& folder) {
   std::error_code ignored;
-  if (fs::exists(fs::symlink_status(folder, ignored)))
+  const bool empty = fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored);  // of a study that was stopped
+  if (fs::exists(fs::symlink_status(folder, ignored)) && !empty)
     refuse_output(folder, "exists and is not overwritten: choose another name");
 }
 
@@ -37,10 +39,14 @@ void write_file(const fs::path& file, const std::string& text) {
   write_atomically(file, [&](std::ostream& out) { out << text; });
 }
 
-void write_results(const fs::path& folder, const study_result& s) {
+void make_output(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) refuse_output(folder, fmt::format("the folder cannot be made: {}", error.message()));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse_output(folder, "the folder is not writable");
+}
+
+void write_results(const fs::path& folder, const study_result& s) {
   write_file(folder / "study.csv", to_csv(s));
   write_file(folder / "study.json", to_json(s));
   write_file(folder / "study.html", to_page(s));
@@ -50,6 +56,7 @@ int run(const study_options& o) {
   const study s = read_study(o.file);
   const fs::path folder = o.output ? fs::path{*o.output} : fs::path{"studies"} / fs::path{o.file}.stem();
   check_output(folder);
+  make_output(folder);  // a study may take hours: refused before it begins
   const study_result result = run_study(s, [&](const std::string& line) {
     if (!o.quiet) fmt::print(stderr, "{}\n", line);
   });

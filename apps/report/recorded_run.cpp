@@ -167,6 +167,7 @@ model_report read_model(const json& j) {
   read(j, "priority", m.priority);
   read(j, "arrival_s", m.arrival);
   if (j.contains("deadline_s")) read(j, "deadline_s", m.deadline.emplace());
+  if (j.contains("completed_s")) read(j, "completed_s", m.completed.emplace());
   return m;
 }
 

@@ -35,7 +35,7 @@ json json_of(const comparison& c, const policy_row& r) {
            {"decisions", r.decisions}};
   if (r.mean_completion) row["mean_completion_us"] = microseconds(*r.mean_completion);
   if (r.weighted_completion) row["weighted_completion_us"] = microseconds(*r.weighted_completion);
-  if (r.replaced > 0) row["replaced"] = r.replaced;
+  if (!r.replacements.empty()) row["replacements"] = r.replacements;
   return row;
 }
 
@@ -79,8 +79,7 @@ std::string bounds_line(const comparison& c) {
 std::string replaced_lines(const comparison& c) {
   std::string text;
   for (const policy_row& r : c.rows)
-    if (r.replaced > 0)
-      text += fmt::format("{} failed or would not work {} times: sharded-lrtf chose for it\n", r.policy, r.replaced);
+    for (const std::string& each : r.replacements) text += each + "\n";
   return text;
 }
 

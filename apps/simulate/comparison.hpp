@@ -23,7 +23,7 @@ struct policy_row {
   std::uint64_t loads = 0;
   std::uint64_t hits = 0;
   std::uint64_t decisions = 0;
-  std::uint64_t replaced = 0;                 ///< choices of sharded-lrtf, because the policy failed
+  std::vector<std::string> replacements{};    ///< "policy X was replaced by sharded-lrtf: ...", as a run notes it
   std::optional<duration> mean_completion{};  ///< where models arrive later or have priorities
   std::optional<duration> weighted_completion{};
 };
@@ -47,7 +47,7 @@ struct comparison {
 std::string to_table(const comparison& c);
 
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",
-/// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replaced of rows,
+/// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replacements of rows,
 /// yardstick_us, measured_us.
 std::string to_json(const comparison& c);
 

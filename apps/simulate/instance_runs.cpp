@@ -1,7 +1,6 @@
 #include "apps/simulate/instance_runs.hpp"
 
 #include "actors/simulation/simulated_instance.hpp"
-#include "actors/simulation/solo_run.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +28,7 @@ policy_row row_of(const schedule_instance& instance, const listed_policy& p, con
                  .loads = run.loads,
                  .hits = run.hits,
                  .decisions = run.decisions,
-                 .replaced = run.replacements.size()};
+                 .replacements = run.replacements};
   if (has_arrivals_or_priorities(instance)) {
     row.mean_completion = mean_completion(instance, run);
     row.weighted_completion = weighted_completion(instance, run);
@@ -77,16 +76,18 @@ simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy
 
 std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options) {
   const instance_bounds b = bounds_of(instance);
-  return options.driver == simulation_driver::loop ? b.all() : b.limits.all();
+  const bool from_host =
+      options.driver == simulation_driver::loop && options.completion != completion_rule::landed;
+  return from_host ? b.all() : b.limits.all();
 }
 
 comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
-                   const driver_options& options) {
+                   const driver_options& options, duration yardstick) {
   comparison c{.name = instance.name,
                .heading = heading_of(instance, options),
                .limits = valid_bounds(instance, options),
                .rows = {},
-               .yardstick = yardstick_of(instance).best()};
+               .yardstick = yardstick};
   for (const listed_policy& p : policies) c.rows.push_back(row_of(instance, p, options));
   return c;
 }

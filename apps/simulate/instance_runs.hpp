@@ -39,11 +39,11 @@ std::string describe(const driver_options& options);
 simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,
                        const driver_options& options);
 
-/// Those that hold for the driver: the staged chain only where checkpoints are always read from the host.
+/// Those that hold for the driver and its rule: the staged chain only where checkpoints are always read from the host.
 std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options);
 
-/// A row for each policy.
+/// A row for each policy. `yardstick` is the instance's, whoever drives it.
 comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
-                   const driver_options& options);
+                   const driver_options& options, duration yardstick);
 
 }  // namespace hydra::apps

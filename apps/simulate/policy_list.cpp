@@ -16,8 +16,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> by_chance_or_search{"random", "rollout", "exact"};
-constexpr std::string_view from_a_file = "replay";
+constexpr std::array<std::string_view, 2> by_chance_or_search{"random", "rollout"};
 
 [[noreturn]] void refuse_list(const std::string& what) {
   throw fault_error{fault_code::bad_input, fmt::format("policies: {}", what)};
@@ -51,7 +50,9 @@ std::pair<std::string, double> read_option(const std::string& text) {
 std::map<std::string, double> read_options(std::string_view text, const std::string& whole) {
   if (!text.ends_with(')')) refuse_list(fmt::format("\"{}\" lacks its closing parenthesis", whole));
   std::map<std::string, double> options;
-  for (const std::string& each : split(text.substr(0, text.size() - 1))) options.insert(read_option(each));
+  for (const std::string& each : split(text.substr(0, text.size() - 1)))
+    if (const auto [option, is_new] = options.insert(read_option(each)); !is_new)
+      refuse_list(fmt::format("\"{}\" gives the option {} twice", whole, option->first));
   return options;
 }
 
@@ -79,8 +80,7 @@ template <class Without>
 std::vector<listed_policy> all_but(const policy_shelf& shelf, Without without) {
   std::vector<listed_policy> all;
   for (const known_policy& p : shelf.all())
-    if (!p.make_actor && p.entry.name != from_a_file && !without(p.entry.name))
-      all.push_back(listed(p.entry.name, p, {}));
+    if (!p.make_actor && !without(p.entry.name)) all.push_back(listed(p.entry.name, p, {}));
   return all;
 }
 
@@ -91,8 +91,11 @@ std::vector<listed_policy> parse_policies(const std::string& text, policy_shelf&
   if (text.empty())
     return all_but(shelf, [](const std::string& name) { return std::ranges::count(by_chance_or_search, name) > 0; });
   std::vector<listed_policy> policies;
-  for (const std::string& each : split(text))
-    if (std::ranges::count(policies, each, &listed_policy::name) == 0) policies.push_back(parse_policy(each, shelf));
+  for (const std::string& each : split(text)) {
+    if (std::ranges::count(policies, each, &listed_policy::name) > 0)
+      refuse_list(fmt::format("\"{}\" is given twice", each));
+    policies.push_back(parse_policy(each, shelf));
+  }
   return policies;
 }
 

@@ -17,9 +17,9 @@ struct listed_policy {
   std::function<std::unique_ptr<policy>(std::uint64_t seed)> make;
 };
 
-/// Commas between policies: "fifo,band-hold(critical_units=2,critical_share=0),libx.so:mine". Or "all" that need no
-/// file. Or nothing: those that choose without chance or search, what is compared unless asked for others. Each once,
-/// in the order given. Throws fault_error{bad_input}: unknown policies or options, with the nearest known one; policy
+/// Commas between policies: "fifo,band-hold(critical_units=2,critical_share=0),libx.so:mine". Or "all". Or
+/// nothing: those that choose without chance or search, what is compared unless asked for others. In the order given.
+/// Throws fault_error{bad_input}: unknown policies or options, with the nearest known one; what is given twice; policy
 /// actors.
 std::vector<listed_policy> parse_policies(const std::string& text, policy_shelf& shelf);
 

@@ -17,16 +17,9 @@ namespace hydra::apps {
 
 namespace {
 
-const std::vector<std::pair<std::string, instance_family>>& families() {
-  static const std::vector<std::pair<std::string, instance_family>> all{{"equal", instance_family::equal},
-                                                                        {"hetero", instance_family::hetero},
-                                                                        {"skewed", instance_family::skewed},
-                                                                        {"paper", instance_family::paper}};
-  return all;
-}
-
 instance_family family_of(const std::string& name) {
-  return std::ranges::find(families(), name, &std::pair<std::string, instance_family>::first)->second;
+  const auto found = std::ranges::find(names_of_families, name);
+  return static_cast<instance_family>(found - names_of_families.begin());
 }
 
 key_rule count_rule(std::string name, std::string help, std::string fallback, number_range range) {
@@ -49,8 +42,6 @@ key_rule switch_rule(std::string name, std::string help, std::string fallback) {
   return rule;
 }
 
-constexpr std::size_t most_devices = 10000;
-
 template <class T>
 std::optional<T> number_in(std::string_view text) {
   T x{};
@@ -63,7 +54,7 @@ bool add_group(std::string_view group, std::vector<double>& speeds) {
   const auto cross = group.find('x');
   const auto count = number_in<std::size_t>(group.substr(0, cross));
   const auto speed = cross == std::string_view::npos ? std::nullopt : number_in<double>(group.substr(cross + 1));
-  if (!count || *count == 0 || *count > most_devices || !speed) return false;
+  if (!count || *count == 0 || *count > recipe_limits::devices || !speed) return false;
   speeds.insert(speeds.end(), *count, *speed);
   return true;
 }
@@ -98,7 +89,9 @@ value_table parse_pairs(std::string_view text, const place& where) {
     const auto equals = pair.find('=');
     if (equals == std::string::npos || equals == 0)
       refuse(where, pair, "KEY=VALUE is expected, such as --generate hetero:models=12,rho=0.5");
-    table.set(pair.substr(0, equals), value_of(pair.substr(equals + 1), where));
+    const std::string key = pair.substr(0, equals);
+    if (table.find(key)) refuse(where, key, "is given twice");
+    table.set(key, value_of(pair.substr(equals + 1), where));
     from = to + 1;
   }
   return table;
@@ -106,37 +99,40 @@ value_table parse_pairs(std::string_view text, const place& where) {
 
 }  // namespace
 
-std::vector<std::string> family_names() {
-  std::vector<std::string> names;
-  std::ranges::transform(families(), std::back_inserter(names), &std::pair<std::string, instance_family>::first);
-  return names;
-}
+std::vector<std::string> family_names() { return {names_of_families.begin(), names_of_families.end()}; }
 
 std::vector<key_rule> recipe_keys() {
+  using limits = recipe_limits;
   return {
-      count_rule("models", "how many", "12", {1, 100000}),
-      count_rule("devices", "how many, of speed 1", "8", {1, most_devices}),
+      count_rule("models", "how many", "12", {1, limits::models}),
+      count_rule("devices", "how many, of speed 1", "8", {1, limits::devices}),
       {.name = "speeds", .help = "of the devices, instead of `devices`: \"4x1+4x0.5\"", .fallback = "all 1"},
-      number_rule("rho", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers", "0", {0, 1000}),
-      number_rule("optimizer", "update of a shard / its copy", "0", {0, 1000}),
-      number_rule("length", "how many times the study's steps", "1", {.least = 0, .most = 1000, .open_least = true}),
+      number_rule("rho", "copy of a shard / mean of (forward + backward) / 2; 0: no transfers", "0", {0, limits::ratio}),
+      number_rule("optimizer", "update of a shard / its copy", "0", {0, limits::ratio}),
+      number_rule("length", "how many times the study's steps", "1", {.least = 0, .most = limits::ratio, .open_least = true}),
       count_rule("slots", "cache places of a device, one shard each", "2", {1, 1 << 20}),
       switch_rule("prefetch", "a unit is staged while another computes", "true"),
       switch_rule("copy_back_clean", "parameters of forward visits are copied to the host", "false"),
       count_rule("host_workers", "that update parameters", "1", {1, 65536}),
       number_rule("noise", "units take up to this share longer or shorter", "0", {.most = 1, .open_most = true}),
-      number_rule("arrivals", "models arrive within this share of the work bound", "0", {0, 1000}),
-      count_rule("failures", "devices that die, within the work bound", "0", {0, most_devices}),
-      number_rule("hours", "of each model of family paper; 0: 0.5 to 4", "2", {0, 1000}),
-      count_rule("units", "of each model of family paper; 0: 100 to 10000", "2000", {0, 10000000}),
+      number_rule("arrivals", "models arrive within this share of the work bound", "0", {0, limits::ratio}),
+      count_rule("failures", "devices that die, within the work bound", "0", {0, limits::devices}),
+      number_rule("hours", "of each model of family paper; 0: 0.5 to 4", "2", {0, limits::ratio}),
+      count_rule("units", "of each model of family paper; 0: 100 to 10000", "2000", {0, limits::units}),
       count_rule("seed", "of all that is random", "0", {.least = 0})};
 }
 
 instance_recipe read_recipe(const std::string& family, const value_table& table) {
+  const value* const devices = table.find("devices");
+  const value* const speeds = table.find("speeds");
   instance_recipe r{.family = family_of(family)};
   assign(table, "models", r.models);
-  if (const value* const devices = table.find("devices")) r.speeds.assign(to<std::size_t>(*devices), 1.0);
-  if (const value* const speeds = table.find("speeds")) r.speeds = speeds_from(*speeds);
+  if (devices) r.speeds.assign(to<std::size_t>(*devices), 1.0);
+  if (speeds) r.speeds = speeds_from(*speeds);
+  if (devices && r.speeds.size() != to<std::size_t>(*devices))
+    refuse(devices->where, "devices",
+           fmt::format("{} is written here, but `speeds` has {}; one of the two keys is enough", devices->written,
+                       r.speeds.size()));
   assign(table, "rho", r.rho);
   assign(table, "optimizer", r.optimizer);
   assign(table, "length", r.length);

@@ -2,9 +2,12 @@
 
 #include "actors/policy/one_at_a_time.hpp"
 #include "actors/simulation/forecast.hpp"
+#include "actors/simulation/planned_instance.hpp"
 #include "actors/simulation/recorded_times.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/report/recorded_run.hpp"
+#include "apps/simulate/forecast_row.hpp"
+#include "apps/simulate/recorded_policy.hpp"
 #include "apps/simulate/recorded_trace.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
@@ -26,10 +29,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What the trace shows of a model's evaluations: after which steps, of how many micro-batches.
+struct seen_evaluations {
+  std::set<std::uint32_t> after;
+  std::uint32_t micro_batches = 0;
+};
+
+/// What a trace says: read span by span, because all of them may not fit in memory.
+struct seen_spans {
+  std::shared_ptr<recorded_times> times = std::make_shared<recorded_times>();
+  std::map<std::string, duration> copying{};                   ///< by device
+  std::vector<std::pair<time_point, int>> updates_at_once{};   ///< changes
+  std::map<std::string, seen_evaluations, std::less<>> evaluations{};
+};
+
 /// All that a run folder says of a run.
 struct recording {
+  fs::path folder;
   report summary;
-  std::vector<span> spans{};
+  seen_spans seen{};
   workload_plan plan{};
   ablation_options ablation{};
 };
@@ -62,11 +80,43 @@ ablation_options read_ablation_of(const fs::path& folder) {
   return read_session_options(parse_toml(read_text(file), file.string()), "run").ablation;
 }
 
+// -- what took how long -----------------------------------------------------------------------------------------------
+
+constexpr std::pair<const char*, queue_kind> queues[]{
+    {" compute", queue_kind::compute}, {" h2d", queue_kind::h2d}, {" d2h", queue_kind::d2h}};
+
+void add_update(seen_spans& seen, const span& s) {
+  seen.times->add_update(s);
+  if (s.begin == s.end) return;
+  seen.updates_at_once.emplace_back(s.begin, 1);
+  seen.updates_at_once.emplace_back(s.end, -1);
+}
+
+void add_evaluation(seen_spans& seen, const span& s) {
+  const auto label = s.name == "execute_shard" ? parse_label(s.detail) : std::nullopt;
+  if (!label || label->way != "evaluate") return;
+  auto& model = seen.evaluations[std::string{label->model}];
+  model.after.insert(label->step);
+  model.micro_batches = std::max(model.micro_batches, label->micro_batch + 1);
+}
+
+void add_span(seen_spans& seen, const report& summary, const span& s) {
+  if (s.track == "host optimizer") return add_update(seen, s);
+  add_evaluation(seen, s);
+  for (const device_report& d : summary.devices)
+    for (const auto& [name, queue] : queues)
+      if (s.track == d.name + name) {
+        seen.times->add(queue, d.name, d.speed, s);
+        if (queue != queue_kind::compute) seen.copying[d.name] += s.end - s.begin;
+      }
+}
+
 recording read_recording(const fs::path& run) {
-  const fs::path folder = run.filename() == "trace.json" ? run.parent_path() : run;
-  recording r{.summary = read_report(folder.empty() ? fs::path{"."} : folder).summary};
+  const fs::path above = run.filename() == "trace.json" ? run.parent_path() : run;
+  const fs::path folder = above.empty() ? fs::path{"."} : above;
+  recording r{.folder = folder, .summary = read_report(folder).summary};
   check_complete(folder, r.summary);
-  r.spans = read_spans(folder / "trace.json");
+  read_spans(folder / "trace.json", [&](const span& s) { add_span(r.seen, r.summary, s); });
   r.plan = parse_costs(read_text(folder / "plan.json"), (folder / "plan.json").string());
   r.ablation = read_ablation_of(folder);
   if (r.plan.models.size() != r.summary.models.size())
@@ -75,29 +125,10 @@ recording read_recording(const fs::path& run) {
   return r;
 }
 
-// -- what took how long -----------------------------------------------------------------------------------------------
-
-constexpr std::pair<const char*, queue_kind> queues[]{
-    {" compute", queue_kind::compute}, {" h2d", queue_kind::h2d}, {" d2h", queue_kind::d2h}};
-
-void add_span(recorded_times& times, const report& summary, const span& s) {
-  if (s.track == "host optimizer") return times.add_update(s);
-  for (const device_report& d : summary.devices)
-    for (const auto& [name, queue] : queues)
-      if (s.track == d.name + name) times.add(queue, d.name, d.speed, s);
-}
-
-std::shared_ptr<recorded_times> times_of(const recording& r) {
-  auto times = std::make_shared<recorded_times>();
-  for (const span& s : r.spans) add_span(*times, r.summary, s);
-  return times;
-}
-
 /// Mean rate of all copies of a device; their latency is part of it.
 byte_rate rate_of(const recording& r, const device_report& d) {
-  duration busy{};
-  for (const span& s : r.spans)
-    if (s.track == d.name + " h2d" || s.track == d.name + " d2h") busy += s.end - s.begin;
+  const auto copying = r.seen.copying.find(d.name);
+  const duration busy = copying == r.seen.copying.end() ? duration{} : copying->second;
   const auto bytes = static_cast<double>((d.h2d_bytes + d.d2h_bytes).value());
   return busy > duration::zero() ? byte_rate{bytes / seconds(busy)} : byte_rate{};
 }
@@ -111,13 +142,7 @@ std::vector<device_info> devices_of(const recording& r) {
 }
 
 /// As many as ever updated at once.
-int optimizer_workers(const std::vector<span>& spans) {
-  std::vector<std::pair<time_point, int>> changes;
-  for (const span& s : spans)
-    if (s.track == "host optimizer" && s.begin < s.end) {
-      changes.emplace_back(s.begin, 1);
-      changes.emplace_back(s.end, -1);
-    }
+int optimizer_workers(std::vector<std::pair<time_point, int>> changes) {
   std::ranges::sort(changes);  // at one instant, ends come first
   int most = 1, now = 0;
   for (const auto& [when, change] : changes) most = std::max(most, now += change);
@@ -125,24 +150,6 @@ int optimizer_workers(const std::vector<span>& spans) {
 }
 
 // -- models -----------------------------------------------------------------------------------------------------------
-
-/// What the trace shows of a model's evaluations: after which steps, of how many micro-batches.
-struct seen_evaluations {
-  std::set<std::uint32_t> after;
-  std::uint32_t micro_batches = 0;
-};
-
-std::map<std::string, seen_evaluations, std::less<>> evaluations_in(const std::vector<span>& spans) {
-  std::map<std::string, seen_evaluations, std::less<>> seen;
-  for (const span& s : spans) {
-    const auto label = s.name == "execute_shard" ? parse_label(s.detail) : std::nullopt;
-    if (!label || label->way != "evaluate") continue;
-    auto& model = seen[std::string{label->model}];
-    model.after.insert(label->step);
-    model.micro_batches = std::max(model.micro_batches, label->micro_batch + 1);
-  }
-  return seen;
-}
 
 void set_evaluations(sharded_model& m, const seen_evaluations& seen) {
   constexpr std::uint32_t longest_visit = 256;
@@ -165,71 +172,93 @@ schedule_terms terms_of(const model_report& m) {
   return {.priority = m.priority, .deadline = m.deadline, .arrival = m.arrival};
 }
 
-std::vector<sharded_model_ptr> models_of(const recording& r, const recorded_times& times) {
-  const auto evaluations = evaluations_in(r.spans);
-  std::vector<sharded_model_ptr> models;
-  for (std::size_t i = 0; i < r.summary.models.size(); ++i) {
-    auto m = std::make_shared<sharded_model>();
-    m->name = r.summary.models[i].name;
-    m->plan = r.plan.models[i];
-    m->steps = r.summary.models[i].steps;
-    m->terms = terms_of(r.summary.models[i]);
-    m->update.clip_norm = r.summary.models[i].grad_norm.empty() ? 0 : 1;
-    if (const auto seen = evaluations.find(m->name); seen != evaluations.end()) set_evaluations(*m, seen->second);
-    set_times(*m, times);
-    models.push_back(std::move(m));
-  }
-  return models;
+std::shared_ptr<sharded_model> model_of(const recording& r, std::size_t i) {
+  const model_report& said = r.summary.models[i];
+  auto m = std::make_shared<sharded_model>();
+  m->name = said.name;
+  m->plan = r.plan.models[i];
+  m->steps = said.steps;
+  m->terms = terms_of(said);
+  m->update.clip_norm = said.grad_norm.empty() ? 0 : 1;
+  if (const auto seen = r.seen.evaluations.find(m->name); seen != r.seen.evaluations.end())
+    set_evaluations(*m, seen->second);
+  set_times(*m, *r.seen.times);
+  return m;
+}
+
+/// What is left of them is told in wall time, as in the run.
+std::vector<sharded_model_ptr> models_of(const recording& r, const std::vector<device_info>& devices) {
+  std::vector<std::shared_ptr<sharded_model>> models;
+  for (std::size_t i = 0; i < r.summary.models.size(); ++i) models.push_back(model_of(r, i));
+  const std::vector<sharded_model_ptr> measured{models.begin(), models.end()};
+  const std::vector<double> scales = remaining_scales(measured, devices);
+  for (std::size_t i = 0; i < models.size(); ++i) models[i]->remaining_scale = scales[i];
+  return {models.begin(), models.end()};
 }
 
 // -- the simulation ---------------------------------------------------------------------------------------------------
-
-/// Without what the ablation adds to its name.
-std::string own_policy(const recording& r) { return r.summary.policy.substr(0, r.summary.policy.find(", ")); }
 
 std::unique_ptr<policy> policy_of(const recording& r, const listed_policy& p, std::uint64_t seed) {
   if (r.ablation.sharp) return p.make(seed);
   return std::make_unique<one_at_a_time>(p.make(seed));
 }
 
-forecast_setup setup_of(const recording& r, const listed_policy& p, std::uint64_t seed) {
-  const auto times = times_of(r);  // afresh for each simulation: every recorded operation is used once
-  return {.devices = devices_of(r),
-          .models = models_of(r, *times),
-          .chosen = policy_of(r, p, seed),
-          .pipeline = {.double_buffer = r.ablation.double_buffer,
-                       .cache = r.ablation.cache,
-                       .copy_back_clean = r.ablation.copy_back_clean,
-                       .staging_room = r.plan.staging_room},
-          .optimizer_workers = optimizer_workers(r.spans),
-          .most_units = std::numeric_limits<std::uint64_t>::max(),
-          .recorded = times};
+/// Times are used up by each simulation and taken back for the next.
+forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>& models, const listed_policy& p,
+                       std::uint64_t seed) {
+  r.seen.times->rewind();
+  return predict({.devices = devices_of(r),
+                  .models = models,
+                  .chosen = policy_of(r, p, seed),
+                  .pipeline = {.double_buffer = r.ablation.double_buffer,
+                               .cache = r.ablation.cache,
+                               .copy_back_clean = r.ablation.copy_back_clean,
+                               .staging_room = r.plan.staging_room},
+                  .optimizer_workers = optimizer_workers(r.seen.updates_at_once),
+                  .most_units = std::numeric_limits<std::uint64_t>::max(),
+                  .recorded = r.seen.times});
 }
 
-policy_row row_of(const std::string& name, const forecast& f) {
-  return {.policy = name,
-          .makespan = f.makespan,
-          .compute_end = f.compute_end,
-          .loads = f.loads,
-          .hits = f.hits,
-          .decisions = f.decisions};
+/// Why the policy that the run began with is not the one that it ended with.
+std::string replacement_note(const report& r) {
+  if (r.replaced == 0) return "";
+  const auto why = std::ranges::find_if(
+      r.notes, [](const std::string& note) { return note.find(" was replaced by ") != std::string::npos; });
+  return fmt::format("in mid-run, the run's {}", why == r.notes.end() ? "policy was replaced by sharded-lrtf" : *why);
+}
+
+/// The policy that the run began with, unless others are asked for.
+struct chosen_policies {
+  std::vector<listed_policy> all;
+  std::string ran;
+  std::uint64_t seed = 0;
+};
+
+chosen_policies choose(const recording& r, const recorded_choice& wanted, policy_shelf& shelf) {
+  if (wanted.policies.empty()) {
+    recorded_policy own = policy_of_run(r.folder, r.summary, shelf);
+    return {{own.policy}, own.policy.name, wanted.seed.value_or(own.seed)};
+  }
+  const std::string reported = r.summary.policy.substr(0, r.summary.policy.find(", "));
+  return {wanted.policies, reported, wanted.seed.value_or(r.summary.seed)};
 }
 
 }  // namespace
 
-comparison simulate_recorded(const fs::path& run, std::vector<listed_policy> policies, std::uint64_t seed) {
+comparison simulate_recorded(const fs::path& run, const recorded_choice& wanted, policy_shelf& shelf) {
   const recording r = read_recording(run);
-  policy_shelf built_in;
-  if (policies.empty()) policies = parse_policies(own_policy(r), built_in);
+  const chosen_policies chosen = choose(r, wanted, shelf);
   comparison c{
       .name = r.summary.name,
       .heading = fmt::format("{}: {} models, {} devices; the run of {}, simulated with the times it recorded",
                              r.summary.name, r.summary.models.size(), r.summary.devices.size(), r.summary.policy),
       .limits = r.summary.limits.all(),
       .rows = {},
-      .ran = own_policy(r),
-      .measured = r.summary.makespan};
-  for (const listed_policy& p : policies) c.rows.push_back(row_of(p.name, predict(setup_of(r, p, seed))));
+      .ran = chosen.ran,
+      .measured = r.summary.makespan,
+      .note = replacement_note(r.summary)};
+  const std::vector<sharded_model_ptr> models = models_of(r, devices_of(r));
+  for (const listed_policy& p : chosen.all) c.rows.push_back(row_of(p.name, simulate_with(r, models, p, chosen.seed)));
   return c;
 }
 

@@ -6,14 +6,20 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace hydra::apps {
 
-/// Of a run folder or the trace.json in it: report.json, trace.json, plan.json and, for what was switched off,
-/// workload.toml. Without policies, the run's own. Every unit, copy and update takes as long as it did; what the run
-/// did not do (a copy that was a hit) takes its class's mean. Throws fault_error{bad_input}: a file is missing or
-/// damaged, the run was interrupted, resumed, or lost a device or a model.
-comparison simulate_recorded(const std::filesystem::path& run, std::vector<listed_policy> policies, std::uint64_t seed);
+struct recorded_choice {
+  std::vector<listed_policy> policies{};  ///< none: the run's own, with its options
+  std::optional<std::uint64_t> seed{};    ///< of policies that choose by chance; nothing: the run's
+};
+
+/// Of a run folder or the trace.json in it: report.json, trace.json, plan.json and, for its policy and what was switched
+/// off, workload.toml. Every unit, copy and update takes as long as it did; what the run did not do (a copy that was a
+/// hit) takes its class's mean. Throws fault_error{bad_input}: a file is missing or damaged, the run was interrupted,
+/// resumed, or lost a device or a model; its policy is not there.
+comparison simulate_recorded(const std::filesystem::path& run, const recorded_choice& wanted, policy_shelf& shelf);
 
 }  // namespace hydra::apps

@@ -19,13 +19,13 @@ using json = nlohmann::json;
 /// Names of tracks come before their spans.
 class span_reader {
  public:
+  explicit span_reader(const std::function<void(const span&)>& take) : given_to_(take) {}
+
   void take(const json& event) {
     const std::string phase = event.value("ph", "");
     if (phase == "M") take_name(event);
     if (phase == "X") take_span(event);
   }
-
-  std::vector<span> finish() { return std::move(spans_); }
 
  private:
   using track = std::pair<std::int64_t, std::int64_t>;
@@ -41,21 +41,21 @@ class span_reader {
     const auto begin = time_point{} + nanoseconds(event.value("ts", 0.0));
     const auto args = event.find("args");
     const auto& [process, thread] = tracks_[track_of(event)];
-    spans_.push_back({event.value("name", ""), process + " " + thread, begin,
+    given_to_({event.value("name", ""), process + " " + thread, begin,
                       begin + nanoseconds(event.value("dur", 0.0)),
                       args == event.end() ? "" : args->value("detail", "")});
   }
 
   static duration nanoseconds(double us) { return duration{std::llround(us * 1e3)}; }
 
-  std::vector<span> spans_;
+  const std::function<void(const span&)>& given_to_;
   std::map<track, std::pair<std::string, std::string>> tracks_;
 };
 
 }  // namespace
 
-std::vector<span> read_spans(std::istream& in, const std::string& name) {
-  span_reader reader;
+void read_spans(std::istream& in, const std::string& name, const std::function<void(const span&)>& take) {
+  span_reader reader{take};
   constexpr int depth_of_events = 2;  // {"traceEvents": [ here; event by event, as a tree it may not fit in memory
   const auto consume = [&](int depth, json::parse_event_t what, json& parsed) {
     if (depth != depth_of_events || what != json::parse_event_t::object_end) return true;
@@ -67,14 +67,13 @@ std::vector<span> read_spans(std::istream& in, const std::string& name) {
   } catch (const json::exception& e) {
     throw fault_error{fault_code::bad_input, fmt::format("{}: no trace of a run; is it truncated? {}", name, e.what())};
   }
-  return reader.finish();
 }
 
-std::vector<span> read_spans(const std::filesystem::path& file) {
+void read_spans(const std::filesystem::path& file, const std::function<void(const span&)>& take) {
   std::ifstream in{file};
   if (!in || std::filesystem::is_directory(file))
     throw fault_error{fault_code::bad_input, file.string() + ": no such file; a run writes it at its end"};
-  return read_spans(in, file.string());
+  read_spans(in, file.string(), take);
 }
 
 }  // namespace hydra::apps

@@ -4,17 +4,17 @@
 #include "runtime/trace.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <string>
-#include <vector>
 
 namespace hydra::apps {
 
-/// Spans in the order of the file, their tracks and details as they were recorded; times since the earliest one. Throws
-/// fault_error{bad_input} with `name` in front if it is no trace.
-std::vector<span> read_spans(std::istream& in, const std::string& name);
+/// Spans in the order of the file, one at a time, their tracks and details as they were recorded; times since the
+/// earliest one. Throws fault_error{bad_input} with `name` in front if it is no trace.
+void read_spans(std::istream& in, const std::string& name, const std::function<void(const span&)>& take);
 
 /// Throws fault_error{bad_input} also if the file is not there.
-std::vector<span> read_spans(const std::filesystem::path& file);
+void read_spans(const std::filesystem::path& file, const std::function<void(const span&)>& take);
 
 }  // namespace hydra::apps

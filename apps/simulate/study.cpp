@@ -1,5 +1,7 @@
 #include "apps/simulate/study.hpp"
 
+#include "actors/simulation/solo_run.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,9 +23,10 @@ std::vector<cell_result> run_cell(const study_cell& cell, const std::vector<driv
     results.push_back({cell.name, cell.note, driver_name(d), names_of(cell.policies), {}});
   for (std::size_t i = 0; i < count_instances(cell); ++i) {
     const schedule_instance instance = instance_of(cell, i);
+    const duration yardstick = yardstick_of(instance).best();
     for (std::size_t d = 0; d < drivers.size(); ++d)
       results[d].runs.push_back(
-          located(cell.where, "cell", [&] { return compare(instance, cell.policies, drivers[d]); }));
+          located(cell.where, "cell", [&] { return compare(instance, cell.policies, drivers[d], yardstick); }));
   }
   return results;
 }
@@ -48,6 +51,16 @@ ratio_summary cell_result::of(std::size_t policy) const {
 
 ratio_summary cell_result::yardstick() const {
   return summary_of(runs, [](const comparison& c) { return c.yardstick.value_or(duration::zero()); });
+}
+
+std::vector<std::string> replacements_of(const study_result& s) {
+  std::vector<std::string> lines;
+  for (const cell_result& cell : s.cells)
+    for (const comparison& c : cell.runs)
+      for (const policy_row& r : c.rows)
+        for (const std::string& each : r.replacements)
+          lines.push_back(fmt::format("{}, {}, {}: {}", cell.name, c.name, cell.driver, each));
+  return lines;
 }
 
 study_result run_study(const study& s, const std::function<void(const std::string&)>& told) {

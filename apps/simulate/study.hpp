@@ -37,6 +37,9 @@ struct study_result {
   std::vector<cell_result> cells;  ///< of each cell one result for each driver
 };
 
+/// "CELL, INSTANCE, DRIVER: policy X was replaced by sharded-lrtf: ...", for each run in which one was.
+std::vector<std::string> replacements_of(const study_result& s);
+
 /// `told` is called before each cell. The same study gives the same result.
 study_result run_study(const study& s, const std::function<void(const std::string&)>& told);
 

@@ -87,8 +87,11 @@ std::vector<listed_policy> read_policies(const value& given, const std::string& 
   std::vector<listed_policy> policies;
   for (const value& v : std::get<value_list>(given.content)) {
     const auto& text = std::get<std::string>(v.content);
-    for (listed_policy& each : located(v.where, path, [&] { return parse_policies(text, shelf); }))
-      if (std::ranges::count(policies, each.name, &listed_policy::name) == 0) policies.push_back(std::move(each));
+    for (listed_policy& each : located(v.where, path, [&] { return parse_policies(text, shelf); })) {
+      if (std::ranges::count(policies, each.name, &listed_policy::name) > 0)
+        refuse(v.where, path, fmt::format("\"{}\" is given twice", each.name));
+      policies.push_back(std::move(each));
+    }
   }
   if (policies.empty()) refuse(given.where, path, "at least one is needed");
   return policies;
@@ -115,6 +118,12 @@ void check_source(const value& cell, const value_table& table) {
       refuse(v->where, "cell." + rule.name, "this key is of generated instances, and this cell reads files");
 }
 
+/// What cannot be simulated is found before anything is.
+void check_instances(const study_cell& cell) {
+  if (cell.recipe) located(cell.where, "cell", [&] { validate(*cell.recipe); });
+  for (const fs::path& file : cell.files) located(cell.where, "cell.files", [&] { load_instance(file); });
+}
+
 study_cell read_cell(const value& v, const study_defaults& defaults) {
   const auto& table = std::get<value_table>(v.content);
   check_source(v, table);
@@ -130,6 +139,7 @@ study_cell read_cell(const value& v, const study_defaults& defaults) {
   assign(table, "repeat", cell.repeat);
   if (const value* const family = table.find("family"))
     cell.recipe = read_recipe(std::get<std::string>(family->content), table);
+  check_instances(cell);
   const value* const own = table.find("policies");
   cell.policies = own ? read_policies(*own, "cell.policies", *defaults.shelf) : defaults.policies;
   return cell;
@@ -145,10 +155,15 @@ std::vector<driver_options> read_drivers(const value_table& root) {
   std::vector<driver_options> drivers;
   for (const value& v : sub_tables(root, "drivers")) {
     options.driver = located(v.where, "drivers", [&] { return parse_driver(std::get<std::string>(v.content)); });
+    if (std::ranges::count(drivers, options.driver, &driver_options::driver) > 0)
+      refuse(v.where, "drivers", fmt::format("\"{}\" is written twice", std::get<std::string>(v.content)));
     drivers.push_back(options);
     if (options.driver == simulation_driver::actors) drivers.back().completion.reset();
   }
   if (given && drivers.empty()) refuse(given->where, "drivers", "at least one is needed");
+  if (given && options.completion && std::ranges::count(drivers, simulation_driver::loop, &driver_options::driver) == 0)
+    refuse(place_of(root, "completion", given->where), "completion",
+           "is a rule of the loop, and only the actors run: for them a unit is complete when it has landed");
   options.driver = simulation_driver::loop;
   return given ? drivers : std::vector{options};
 }

@@ -3,6 +3,7 @@
 #include "actors/text_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -28,10 +29,10 @@ std::string quoted(const std::string& text) {
 std::string microseconds(duration d) { return fmt::format("{}.{:03}", d.count() / 1000, d.count() % 1000); }
 
 std::string csv_line(const cell_result& cell, const comparison& c, const policy_row& r) {
-  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
+  return fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{}\n", quoted(cell.name), quoted(c.name),
                      quoted(cell.driver), quoted(r.policy), microseconds(r.makespan), c.best().name,
                      microseconds(c.best().value), c.ratio(r.makespan), microseconds(r.compute_end), r.loads, r.hits,
-                     r.decisions);
+                     r.decisions, quoted(fmt::format("{}", fmt::join(r.replacements, "; "))));
 }
 
 json json_of(const ratio_summary& s) { return {{"mean", s.mean}, {"min", s.least}, {"max", s.most}}; }
@@ -67,12 +68,14 @@ std::string to_table(const study_result& s) {
     cells.push_back(fmt::format("{:.3f}", cell.yardstick().mean));
     t.add(std::move(cells));
   }
-  return t.to_string();
+  std::string text = t.to_string();
+  for (const std::string& each : replacements_of(s)) text += each + "\n";
+  return text;
 }
 
 std::string to_csv(const study_result& s) {
   std::string text =
-      "cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions\n";
+      "cell,instance,driver,policy,makespan_us,bound,bound_us,ratio,compute_end_us,loads,hits,decisions,replaced\n";
   for (const cell_result& cell : s.cells)
     for (const comparison& c : cell.runs)
       for (const policy_row& r : c.rows) text += csv_line(cell, c, r);

@@ -70,10 +70,16 @@ std::string remark(const std::string& note) {
   return note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
 }
 
+std::string replacements_section(const study_result& s) {
+  std::string items;
+  for (const std::string& each : replacements_of(s)) items += remark(each);
+  return items.empty() ? "" : section("Replaced policies", items, "What is shown for them is the work of sharded-lrtf, too.");
+}
+
 }  // namespace
 
 std::string to_page(const study_result& s) {
-  return page_of(s.name, remark(s.note) + ratios_section(s), std::string{version});
+  return page_of(s.name, remark(s.note) + ratios_section(s) + replacements_section(s), std::string{version});
 }
 
 }  // namespace hydra::apps

@@ -1,5 +1,6 @@
 #include "apps/simulate/workload_runs.hpp"
 
+#include "apps/simulate/forecast_row.hpp"
 #include "apps/workload/assemble.hpp"
 
 #include <fmt/format.h>
@@ -10,15 +11,6 @@
 namespace hydra::apps {
 
 namespace {
-
-policy_row row_of(const std::string& name, const forecast& f) {
-  return {.policy = name,
-          .makespan = f.makespan,
-          .compute_end = f.compute_end,
-          .loads = f.loads,
-          .hits = f.hits,
-          .decisions = f.decisions};
-}
 
 std::string note_of(const forecast& f) {
   if (f.shortened <= 1) return "";

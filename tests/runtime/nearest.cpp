@@ -26,3 +26,11 @@ TEST_CASE("a name that contains what was written is nearer than any other") {
   CHECK(nearest_name("lrtf", std::vector<std::string>{"fifo", "sharded-lrtf"}) == "sharded-lrtf");
   CHECK(nearest_name("synthetic", std::vector<std::string>{"text", "synthetic-language"}) == "synthetic-language");
 }
+
+TEST_CASE("only names that are near are worth a question") {
+  const std::vector<std::string> names{"fifo", "sharded-lrtf"};
+  CHECK(near_name("fifa", names) == "fifo");
+  CHECK(near_name("lrtf", names) == "sharded-lrtf");
+  CHECK(near_name("xyzw", names).empty());
+  CHECK(near_name("", names).empty());
+}

@@ -6,8 +6,14 @@
 
 namespace hydra::test {
 
+#ifdef HYDRA_TEST_PLUGINS  // the build says where
+inline constexpr const char* test_plugins_folder = HYDRA_TEST_PLUGINS;
+#else
+inline constexpr const char* test_plugins_folder = ".";
+#endif
+
 inline std::filesystem::path test_plugin(const std::string& name) {
-  return std::filesystem::path{HYDRA_TEST_PLUGINS} / (name + ".so");
+  return std::filesystem::path{test_plugins_folder} / (name + ".so");
 }
 
 }  // namespace hydra::test

@@ -50,6 +50,10 @@ TEST_CASE("the shipped instances are read, and written again byte for byte") {
   }
 }
 
+TEST_CASE("a number that no computer can hold is refused as any other mistake") {
+  CHECK_THAT(refusal(bent("\"devices\"", "\"noise\": 1e999, \"devices\"")), Contains("not a scheduling instance"));
+}
+
 TEST_CASE("what a file leaves out has its default") {
   const auto i = parse_instance(smallest, "dir/tiny.json");
   CHECK(i.name == "tiny");

@@ -3,6 +3,9 @@
 #include "actors/simulation/recorded_times.hpp"
 
 #include <catch2/catch.hpp>
+#include <unistd.h>
+
+#include <fstream>
 
 using namespace hydra;
 using namespace std::chrono_literals;
@@ -11,6 +14,15 @@ namespace {
 
 span lasting(std::string name, std::string detail, duration d) {
   return {std::move(name), "", time_point{}, time_point{} + d, std::move(detail)};
+}
+
+/// Of this process.
+std::int64_t resident_bytes() {
+  std::ifstream in{"/proc/self/statm"};
+  std::int64_t all = 0;
+  std::int64_t resident = 0;
+  in >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
 }
 
 operation asked(std::string detail) {
@@ -68,6 +80,31 @@ TEST_CASE("copies of one label, one for each micro-batch, are given out in their
   CHECK(times.take(queue_kind::d2h, "a", 1, asked("activation of m forward 0 step 0")) == 1ms);
   CHECK(times.take(queue_kind::d2h, "a", 1, asked("activation of m forward 0 step 0")) == 5ms);
   CHECK(times.take(queue_kind::d2h, "a", 1, asked("activation of m forward 0 step 0")) == 3ms);
+}
+
+TEST_CASE("what was taken can be taken again for another simulation, in whatever order steps were recorded") {
+  recorded_times times;
+  times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0 step 1 micro-batch 0", 2ms));
+  times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0 step 0 micro-batch 0", 6ms));
+  for (int simulation = 0; simulation < 2; ++simulation) {
+    CHECK(times.take(queue_kind::compute, "a", 1, asked("m forward 0 step 0 micro-batch 0")) == 6ms);
+    CHECK(times.take(queue_kind::compute, "a", 1, asked("m forward 0 step 1 micro-batch 0")) == 2ms);
+    CHECK(times.take(queue_kind::compute, "a", 1, asked("m forward 0 step 1 micro-batch 0")) == 4ms);
+    times.rewind();
+  }
+}
+
+TEST_CASE("a million recorded operations take some tens of megabytes") {
+  const auto before = resident_bytes();
+  recorded_times times;
+  constexpr std::uint32_t steps = 500000;
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    const auto of_step = " step " + std::to_string(step);
+    times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0" + of_step + " micro-batch 0", 2ms));
+    times.add(queue_kind::h2d, "a", 1, lasting("prefetch_shard", "parameters of m forward 0" + of_step, 2ms));
+  }
+  CHECK(times.take(queue_kind::h2d, "a", 1, asked("parameters of m forward 0 step 400000")) == 2ms);
+  CHECK(resident_bytes() - before < 100'000'000);
 }
 
 TEST_CASE("a visit's mean is of all its micro-batches together, an update's of all steps") {

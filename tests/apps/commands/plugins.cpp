@@ -12,6 +12,7 @@
 namespace hydra::apps {
 
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -32,6 +33,14 @@ finished_run train_with(const std::string& policy) {
   return r;
 }
 
+/// Names and what is said of them.
+std::vector<std::pair<std::string, std::string>> bad_policies() {
+  return {{"throwing", "it fails: a decision throws: the stars are not right"},
+          {"blocking", "a decision takes longer than 100.0 ms"},
+          {"foreign_index", "policy foreign-index chose candidate "},
+          {"silent", "stays silent"}};
+}
+
 std::string digest(const finished_run& r) { return r.report["models"][0]["digest"]; }
 
 }  // namespace
@@ -46,12 +55,7 @@ TEST_CASE("hydra trains under the policy of a plug-in, with the bits of any othe
 
 TEST_CASE("a policy that throws, blocks, answers nonsense or nothing is replaced, and the results are the same") {
   const auto expected = digest(train_with("fifo"));
-  const std::vector<std::pair<std::string, std::string>> bad{
-      {"throwing", "it fails: a decision throws: the stars are not right"},
-      {"blocking", "a decision takes longer than 100.0 ms"},
-      {"foreign_index", "policy foreign-index chose candidate 1 of 1"},
-      {"silent", "stays silent"}};
-  for (const auto& [name, why] : bad) {
+  for (const auto& [name, why] : bad_policies()) {
     INFO(name);
     const auto r = train_with(plugin(name));
     CHECK(digest(r) == expected);
@@ -61,6 +65,59 @@ TEST_CASE("a policy that throws, blocks, answers nonsense or nothing is replaced
     CHECK_THAT(r.said.err, Contains("note: policy ") && Contains(why));
     CHECK_THAT(r.said.out, Contains("policy sharded-lrtf (replaced 1 that failed)"));
   }
+}
+
+TEST_CASE("a simulated policy that throws, blocks, answers nonsense or nothing is reported with its reason by both drivers") {
+  const temporary_folder folder;
+  const std::string generated = "--generate equal:models=3,devices=2,length=0.05 --policies ";
+  for (const auto& [name, why] : bad_policies())
+    for (const std::string driver : {"actors", "loop"}) {
+      INFO(name << ", " << driver);
+      const std::string arguments = "simulate " + generated + plugin(name) + " --driver " + driver;
+      const auto j = nlohmann::json::parse(run_hydra(folder, arguments + " --json").out);
+      REQUIRE(j["rows"][0]["replacements"].size() == 1);
+      CHECK_THAT(j["rows"][0]["replacements"][0].get<std::string>(),
+                 StartsWith("policy ") && Contains(" was replaced by sharded-lrtf: ") && Contains(why));
+      CHECK_THAT(run_hydra(folder, arguments).out, Contains(" was replaced by sharded-lrtf: "));
+    }
+}
+
+TEST_CASE("a good plug-in is simulated by both drivers, by its file and by its name") {
+  const temporary_folder folder;
+  for (const std::string driver : {"actors", "loop"}) {
+    const outcome o = run_hydra(folder, "simulate --generate equal:models=3,devices=2,length=0.05 --plugin " +
+                                            plugin("shortest_first") + " --policies 'shortest-first(bonus=5),srtf' --json --driver " + driver);
+    INFO(o.err);
+    REQUIRE(o.status == 0);
+    const auto j = nlohmann::json::parse(o.out);
+    CHECK(j["rows"][0]["policy"] == "shortest-first(bonus=5)");
+    CHECK_FALSE(j["rows"][0].contains("replacements"));
+  }
+}
+
+TEST_CASE("a study and a simulated workload report replaced policies, too") {
+  const temporary_folder folder;
+  folder.write("s.toml", "policies = [\"" + plugin("throwing") +
+                             "\"]\n[[cell]]\nname = \"a\"\nfamily = \"equal\"\nmodels = 2\nlength = 0.05\n");
+  const outcome study = run_hydra(folder, "study s.toml --quiet --output there");
+  INFO(study.err);
+  REQUIRE(study.status == 0);
+  const std::string reason = "policy throwing was replaced by sharded-lrtf: it fails";
+  CHECK_THAT(study.out, Contains(reason));
+  for (const char* file : {"study.csv", "study.json", "study.html"}) CHECK_THAT(folder.read(std::filesystem::path{"there"} / file), Contains(reason));
+  folder.write("w.toml", example);
+  CHECK_THAT(run_hydra(folder, "simulate w.toml --policies " + plugin("throwing")).out, Contains(reason));
+}
+
+TEST_CASE("a run is simulated again with the policy it was started with, its options and its plug-in") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output good --policy " + plugin("shortest_first") +
+                                " --set run.seed=7").status == 0);
+  CHECK_THAT(run_hydra(folder, "simulate good").out, Contains("\nshortest-first ") && Contains("with shortest-first; simulated, "));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output bad --policy " + plugin("throwing")).status == 0);
+  const outcome o = run_hydra(folder, "simulate bad");
+  CHECK_THAT(o.out, Contains("\nthrowing ") && Contains("in mid-run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
 }
 
 TEST_CASE("a plug-in that cannot be used ends with status 2 before anything was made") {
@@ -80,7 +137,7 @@ TEST_CASE("hydra policies lists what plug-ins offer, with their options") {
   const temporary_folder folder;
   const outcome o = run_hydra(folder, "policies --plugin " + plugin("shortest_first") + " --plugin " + plugin("two_policies"));
   REQUIRE(o.status == 0);
-  CHECK_THAT(o.out, Contains("shortest-first  small models finish early") && Contains("(shortest_first.so)") &&
+  CHECK_THAT(o.out, Contains("shortest-first") && Contains("small models finish early") && Contains("(shortest_first.so)") &&
                         Contains("bonus = 0 (0 to 3600)") && Contains("last-candidate") && Contains("fifo"));
   CHECK(run_hydra(folder, "policies --plugin " + plugin("wrong_abi")).status == 2);
 }

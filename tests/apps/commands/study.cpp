@@ -108,6 +108,21 @@ TEST_CASE("what is wrong in a study is refused by file, line and key") {
   check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\n[[cell]]\nname = \"a\"\nfamily = \"paper\"\n",
         "s.toml:4: cell.name: \"a\" is used twice");
   check("[[cell]\n", "s.toml:1: not valid TOML");
+  const std::string cell = "[[cell]]\nname = \"a\"\nfamily = \"equal\"\n";
+  check("drivers = [\"loop\", \"loop\"]\n" + cell, "s.toml:1: drivers: \"loop\" is written twice");
+  check("policies = [\"fifo\", \"fifo\"]\n" + cell, "s.toml:1: policies: \"fifo\" is given twice");
+  check("drivers = [\"actors\"]\ncompletion = \"landed\"\n" + cell, "s.toml:2: completion: is a rule of the loop");
+  check(cell + "devices = 3\nspeeds = \"4x1\"\n", "s.toml:4: devices: 3 is written here, but `speeds` has 4");
+}
+
+TEST_CASE("an output folder that cannot be made is refused before anything is run, and one that is empty is taken") {
+  const temporary_folder folder;
+  folder.write("file", "");
+  const outcome o = run_study_file(folder, small, "--output file/there");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, StartsWith("--output file/there: the folder cannot be made: "));
+  std::filesystem::create_directory(folder.path() / "empty");
+  CHECK(run_study_file(folder, small, "--quiet --output empty").status == 0);
 }
 
 }  // namespace hydra::apps

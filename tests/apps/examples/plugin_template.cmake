@@ -1,4 +1,4 @@
-# Installs Hydra into a folder of its own, builds the template of a plug-in against it and trains under its policy.
+# Installs Hydra into a folder of its own, builds the template of a plug-in against it trains and simulates under its policy.
 # Needs BUILD, TEMPLATE, HYDRA, GENERATOR, COMPILER.
 function(run expected)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
@@ -38,4 +38,8 @@ run("shortest-first .*bonus = 0" "${HYDRA}" policies --plugin "${place}/build/li
 run("policy shortest-first " "${HYDRA}" train "${place}/w.toml" --output "${place}/run")
 run("policy shortest-first " "${place}/hydra/bin/hydra" train "${place}/w.toml" --output "${place}/run2"
   --policy "${place}/build/libshortest_first.so")
+foreach(driver actors loop)
+  run("shortest-first.bonus=5. " "${place}/hydra/bin/hydra" simulate --generate equal:models=3,devices=2,length=0.05
+    --driver ${driver} --plugin "${place}/build/libshortest_first.so" --policies "shortest-first(bonus=5)")
+endforeach()
 file(REMOVE_RECURSE "${place}")

@@ -43,7 +43,7 @@ TEST_CASE("an unknown key is refused with the nearest known one, in every table"
 }
 
 TEST_CASE("keys that no issue has brought yet are unknown") {
-  CHECK_THAT(refusal(bent("seed = 7", "plugins = []")), StartsWith("w.toml:2: run.plugins: unknown key"));
+  CHECK_THAT(refusal(bent("seed = 7", "collectives = []")), StartsWith("w.toml:2: run.collectives: unknown key"));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nreplicas = 2")),
              StartsWith("w.toml:17: model.replicas: unknown key"));
 }

@@ -1,0 +1,38 @@
+#pragma once
+// Where a benchmark lets a run write.
+
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace hydra::apps {
+
+/// Removed with all that is in it.
+class scratch_folder {
+ public:
+  explicit scratch_folder(const std::filesystem::path& path) : path_(path) {
+    if (std::filesystem::exists(path_))
+      throw fault_error{fault_code::bad_input, fmt::format("\"{}\" exists: move it away first", path_.string())};
+    std::filesystem::create_directories(path_);
+  }
+  ~scratch_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+
+  double bytes() const {
+    double sum = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))
+      if (entry.is_regular_file()) sum += static_cast<double>(entry.file_size());
+    return sum;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace hydra::apps

@@ -1,0 +1,78 @@
+#include "apps/simulate/recorded_policy.hpp"
+
+#include "apps/commands/run_folder.hpp"
+#include "apps/workload/convert.hpp"
+#include "apps/workload/parse.hpp"
+#include "apps/workload/run_keys.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* advice = "give the plug-in that has it by --plugin, or other policies by --policies";
+
+/// "band-hold(critical_units=2)", as --policies takes it.
+std::string text_of(const std::string& name, const value_table* options) {
+  std::vector<std::string> given;
+  for (const table_entry& e : options ? options->entries : std::vector<table_entry>{})
+    if (e.key != "name") given.push_back(fmt::format("{}={}", e.key, real_from(e.is)));
+  return given.empty() ? name : fmt::format("{}({})", name, fmt::join(given, ","));
+}
+
+bool is_on(const policy_shelf& shelf, const std::string& name) {
+  return std::ranges::any_of(shelf.all(), [&](const known_policy& p) { return p.entry.name == name; });
+}
+
+/// Without the plug-in that it was found in, once that is on the shelf.
+std::string name_of(const std::string& which, const std::string& ran, policy_shelf& shelf) {
+  if (!names_plugin(which)) return which;
+  if (is_on(shelf, ran)) return ran;
+  return shelf.find(which).entry.name;
+}
+
+/// Those that are gone may have been given anew.
+void load_plugins(const value_table& run, policy_shelf& shelf) {
+  std::error_code ignored;
+  for (const value& v : sub_tables(run, "plugins"))
+    if (const auto file = to<fs::path>(v); fs::exists(file, ignored)) shelf.load(file);
+}
+
+/// The key as written, or nothing: the default policy of that run.
+std::string choice_in(const value_table& run, const std::string& ran, policy_shelf& shelf) {
+  const value* const v = run.find("policy");
+  if (!v) return ran;
+  const auto* const table = v->as<value_table>();
+  return text_of(name_of(to<std::string>(table ? *table->find("name") : *v), ran, shelf), table);
+}
+
+recorded_policy read_policy_of(const fs::path& file, const std::string& ran, policy_shelf& shelf) {
+  const value_table root = parse_toml(read_text(file), file.string());
+  const value_table& run = sub_table(root, "run");
+  load_plugins(run, shelf);
+  return {std::move(parse_policies(choice_in(run, ran, shelf), shelf).front()), read_session_options(root, "run").seed};
+}
+
+}  // namespace
+
+recorded_policy policy_of_run(const fs::path& folder, const report& r, policy_shelf& shelf) {
+  std::error_code ignored;
+  const std::string ran = r.policy.substr(0, r.policy.find(", "));  // without what the ablation adds
+  const fs::path file = folder / workload_file;
+  try {
+    if (fs::exists(file, ignored)) return read_policy_of(file, ran, shelf);
+    return {std::move(parse_policies(ran, shelf).front()), r.seed};
+  } catch (const fault_error& e) {
+    throw fault_error{e.what_happened().code, fmt::format("the policy of the run: {}; {}", e.what_happened().text, advice)};
+  }
+}
+
+}  // namespace hydra::apps
