@@ -26,7 +26,7 @@ adviser start_adviser(caf::actor_system& system, const adviser_setup& setup) {
     return {};
   }
   adviser a{.actor = setup.source->start(system), .asks = setup.asks, .limit = setup.limit,
-            .outlives_run = setup.source->outlives_run};
+            .outlives_run = setup.source->outlives_run, .apart = setup.apart};
   if (!a.actor) {
     throw fault_error(fault_code::bad_input, "policy " + setup.source->name + ": there is no actor to ask");
   }
@@ -82,11 +82,16 @@ task_setup task_setup_of(model_id id, const model_entry& entry, const crew_assem
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
   auto advice = start_adviser(system, setup.adviser);  // first: it may be refused
   crew_assembled crew;
-  crew.supervisor = spawn_supervisor(system, setup.services, {setup.callback_limit, setup.checkpoints});
+  crew.supervisor = spawn_supervisor(system, setup.services, {setup.callback_limit, setup.checkpoints, setup.halted});
   crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
   crew.scheduler =
-      spawn_scheduler(system, setup.services, {std::move(setup.chosen), std::move(advice), setup.watch,
-                                                       crew.reporter, crew.supervisor});
+      spawn_scheduler(system, setup.services, {.chosen = std::move(setup.chosen),
+                                               .advice = std::move(advice),
+                                               .watch = setup.watch,
+                                               .reporter = crew.reporter,
+                                               .supervisor = crew.supervisor,
+                                               .stand_in = setup.stand_in,
+                                               .built_in = setup.built_in});
   crew.optimizer = spawn_optimizer(system, setup.services);
   crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);

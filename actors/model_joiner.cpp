@@ -3,6 +3,7 @@
 #include "actors/identity.hpp"
 #include "actors/loaded_model.hpp"
 #include "actors/resumption.hpp"
+#include "actors/simulation/planned_instance.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,9 @@ model_joiner::model_joiner(joining_setup setup) : setup_(std::move(setup)) {}
 model_entry model_joiner::prepare(const model_description& m, const std::set<model_id>& at_rest) {
   validate(m);
   check_name(m.name);
-  const auto p = measured(m);
+  go_on(m.name);
+  auto p = measured(m);
+  go_on(m.name);
   resumption begins;
   if (setup_.options.resume) {
     begins = resumption(setup_.options.output / "checkpoints", {{m.name, p.identity, p.cuts}});
@@ -33,6 +36,8 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
     }
   }();
   fit_host(plan, at_rest);
+  p.remaining_scale = remaining_scale(m, p, plan);
+  go_on(m.name);
   auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena);
   notes_.insert(notes_.end(), begins.notes().begin(), begins.notes().end());
   setup_.plan.models.push_back(std::move(plan));
@@ -47,12 +52,25 @@ void model_joiner::check_name(const std::string& name) const {
   }
 }
 
+void model_joiner::go_on(const std::string& name) const {
+  if (cancelled_) {
+    throw fault_error(fault_code::refused, fmt::format("model '{}': the run is being halted", name));
+  }
+}
+
+/// As those of the run: what is left of it is told in wall time.
+double model_joiner::remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const {
+  const std::vector cut{cut_model(m, p, plan, setup_.options.seed)};
+  return remaining_scales(cut, setup_.machines).front();
+}
+
 /// On devices of its own, if anything has to be measured: those of the run are busy.
 prepared_model model_joiner::measured(const model_description& m) {
   std::optional<device_set> devices;
   std::vector<device*> machines;
   std::optional<pilot> measures;
   model_preparer preparer(setup_.options.seed, setup_.setting, [&]() -> pilot& {
+    go_on(m.name);
     if (!measures) {
       devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit);
       machines = devices->pointers();
@@ -92,8 +110,8 @@ void model_joiner::fit_host(model_plan& plan, const std::set<model_id>& at_rest)
   }
   if (const auto needed = host_needed(plan, at_rest); needed > cap) {
     throw fault_error(fault_code::does_not_fit,
-                      fmt::format("model '{}' cannot join: with it the run needs {} ({} bytes) of host memory, but [host] "
-                                  "memory allows {}; raise it, add the model when others have ended, or make it smaller",
+                      fmt::format("model '{}' cannot join: with it the run needs {} ({} bytes) of host memory, but "
+                                  "[host] memory allows {}; raise it, add the model when others have ended, or make it smaller",
                                   plan.name, to_string(needed), needed.value(), to_string(cap)));
   }
 }

@@ -6,6 +6,7 @@
 #include "actors/prepared_model.hpp"
 #include "actors/session.hpp"
 
+#include <atomic>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,10 +29,14 @@ class model_joiner {
  public:
   explicit model_joiner(joining_setup setup);
 
-  /// Opens its data, measures its layers unless they are known, cuts it, takes its memory. `at_rest`: models that need only
-  /// their parameters and optimizer state at home. Throws fault_error: {bad_input} if a model of the run has its name,
-  /// {does_not_fit} with what it needs and what is left.
+  /// Opens its data, measures its layers unless they are known, cuts it, takes its memory. `at_rest`: models that need
+  /// only their parameters and optimizer state at home. Throws fault_error: {bad_input} if a model of the run has its
+  /// name, {does_not_fit} with what it needs and what is left, {refused} once cancelled.
   model_entry prepare(const model_description& m, const std::set<model_id>& at_rest);
+
+  /// From any thread: no model is prepared any more; the one that is being prepared ends with its present phase (opening
+  /// data, measuring, planning, loading).
+  void cancel() noexcept { cancelled_ = true; }
 
   /// All that plans name, those of the run included.
   const profile_set& profiles() const noexcept { return setup_.plan.profiles; }
@@ -39,7 +44,9 @@ class model_joiner {
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
+  void go_on(const std::string& name) const;
   prepared_model measured(const model_description& m);
+  double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
   model_plan planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const;
   void fit_host(model_plan& plan, const std::set<model_id>& at_rest) const;
   byte_count host_needed(const model_plan& joining, const std::set<model_id>& at_rest) const;
@@ -47,6 +54,7 @@ class model_joiner {
 
   joining_setup setup_;
   std::vector<std::string> notes_;
+  std::atomic<bool> cancelled_{false};
 };
 
 }  // namespace hydra

@@ -64,7 +64,8 @@ struct plugin_name {
 
 plugin_name split(const std::string& which) {
   const auto colon = which.rfind(".so:");
-  return colon == std::string::npos ? plugin_name{which, ""} : plugin_name{which.substr(0, colon + 3), which.substr(colon + 4)};
+  return colon == std::string::npos ? plugin_name{which, ""}
+                                    : plugin_name{which.substr(0, colon + 3), which.substr(colon + 4)};
 }
 
 }  // namespace
@@ -80,18 +81,22 @@ void policy_shelf::load(const fs::path& file) {
   if (std::ranges::find(policies_, added.file, &known_policy::plugin) != policies_.end()) {
     return;
   }
-  if (std::ranges::none_of(*added.items, is_used)) {
-    refuse(added.file, fmt::format("it offers {}, which this Hydra does not take from plug-ins; it takes policies and policy actors",
-                                   added.describe()));
-  }
-  const auto before = policies_.size();
   try {
-    for (const auto& item : *added.items) {
-      add(added, item);
-    }
+    add_all(added);
   } catch (...) {
-    policies_.erase(policies_.begin() + static_cast<std::ptrdiff_t>(before), policies_.end());
+    std::erase_if(policies_, [&](const known_policy& p) { return p.plugin == added.file; });
+    plugins_.forget(added);
     throw;
+  }
+}
+
+void policy_shelf::add_all(const plugin& from) {
+  if (std::ranges::none_of(*from.items, is_used)) {
+    refuse(from.file, fmt::format("it offers {}, which this Hydra does not take from plug-ins; it takes policies and "
+                                  "policy actors", from.describe()));
+  }
+  for (const auto& item : *from.items) {
+    add(from, item);
   }
 }
 
@@ -132,8 +137,8 @@ const known_policy& policy_shelf::find_in(const fs::path& file, const std::strin
     return *offered.front();
   }
   if (name.empty()) {
-    refuse(file, fmt::format("it offers several policies ({}); name one: \"{}:{}\"", fmt::join(names, ", "), file.string(),
-                             names.front()));
+    refuse(file, fmt::format("it offers several policies ({}); name one: \"{}:{}\"", fmt::join(names, ", "),
+                             file.string(), names.front()));
   }
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
@@ -145,10 +150,6 @@ const known_policy& policy_shelf::find_in(const fs::path& file, const std::strin
 
 bool names_plugin(const std::string& which) {
   return which.ends_with(".so") || which.find(".so:") != std::string::npos || which.find('/') != std::string::npos;
-}
-
-std::string beside(const fs::path& folder, const std::string& which) {
-  return names_plugin(which) && fs::path{which}.is_relative() ? (folder / which).string() : which;
 }
 
 }  // namespace hydra

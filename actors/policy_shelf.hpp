@@ -39,6 +39,7 @@ class policy_shelf {
   const std::vector<plugin>& plugins() const noexcept { return plugins_.all(); }
 
  private:
+  void add_all(const plugin& from);
   void add(const plugin& from, const plugin_item& item);
   const known_policy& find_in(const std::filesystem::path& file, const std::string& name) const;
 
@@ -49,8 +50,5 @@ class policy_shelf {
 
 /// True for "path/libx.so" and "path/libx.so:name", false for a name.
 bool names_plugin(const std::string& which);
-
-/// `which` with a relative path of a plug-in put behind `folder`; names stay.
-std::string beside(const std::filesystem::path& folder, const std::string& which);
 
 }  // namespace hydra

@@ -51,7 +51,11 @@ struct adviser_setup {
   std::shared_ptr<const policy_actor_source> source;
   advised_policy* asks = nullptr;
   duration limit{};                      ///< until it has answered a question
+  bool apart = false;                    ///< it lives in another actor system
 };
+
+/// Makes the sharded-lrtf that takes the place of a policy that fails.
+using policy_maker = std::function<std::unique_ptr<policy>()>;
 
 struct run_setup {
   run_services services;
@@ -59,9 +63,12 @@ struct run_setup {
   std::vector<model_entry> models;       ///< position = model id
   std::unique_ptr<policy> chosen;
   adviser_setup adviser;
+  policy_maker stand_in;                 ///< null: sharded-lrtf as it is
+  bool built_in = false;                 ///< `chosen` is Hydra's own
   pipeline_options pipeline;
   std::vector<step_callback> callbacks;
   model_maker recruit;                   ///< null: no model can join
+  std::function<void()> halted;          ///< told when the run is being halted; only sets something; may be null
   progress_printer* progress = nullptr;  ///< may be null
   checkpoint_setup checkpoints;
   duration stall_limit{};                ///< zero: none

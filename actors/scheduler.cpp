@@ -27,6 +27,8 @@ class scheduler final : public scheduler_actor::base {
   scheduler(caf::actor_config& config, run_services services, scheduler_setup setup)
       : super(config),
         books_(std::move(setup.chosen)),
+        stand_in_(std::move(setup.stand_in)),
+        built_in_(setup.built_in),
         advice_(std::move(setup.advice)),
         watch_(setup.watch),
         watches_(setup.watch.minimum > duration{}),
@@ -234,8 +236,8 @@ class scheduler final : public scheduler_actor::base {
     }
   }
 
-  /// After every message: decides when no other one waits, with all that is known. A decision cannot be taken back, and the
-  /// message behind this one may say that a better unit is ready.
+  /// After every message: decides when no other one waits, with all that is known. A decision cannot be taken back, and
+  /// the message behind this one may say that a better unit is ready.
   void settle() {
     if (advice_.asks != nullptr) {
       advice_.asks->happened();
@@ -297,14 +299,13 @@ class scheduler final : public scheduler_actor::base {
 
   /// A policy of ours is expected to work: there it is an error of Hydra, which is said.
   void replace_policy(const std::string& reason) {
-    const auto name = books_.chosen().name();
-    const auto ours = std::ranges::count(built_in_policies(), name, &policy_entry::name) > 0;
-    const auto text = "policy " + name + " was replaced by sharded-lrtf: it " + reason +
-                      (ours ? " (it is built in: this is an error of Hydra; please report it)" : "");
+    const auto built_in = std::exchange(built_in_, true);  // as its stand-in is
+    const auto text = "policy " + books_.chosen().name() + " was replaced by sharded-lrtf: it " + reason +
+                      (built_in ? " (it is built in: this is an error of Hydra; please report it)" : "");
     services_.log->warn("scheduler: {}", text);
     replacements_.push_back(text);
     dismiss_adviser();
-    books_.replace_policy(make_policy("sharded-lrtf", 0));
+    books_.replace_policy(stand_in_ ? stand_in_() : make_policy("sharded-lrtf", 0));
   }
 
   void report() {
@@ -324,6 +325,8 @@ class scheduler final : public scheduler_actor::base {
 
   books books_;
   std::uint32_t unsettled_ = 0;      ///< messages since the last decision
+  policy_maker stand_in_;
+  bool built_in_;
   adviser advice_;                   ///< null once it is replaced
   bool awaiting_ = false;            ///< a check_policy is under way
   std::uint64_t dropped_advice_ = 0;
@@ -345,6 +348,9 @@ class scheduler final : public scheduler_actor::base {
 }  // namespace
 
 scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup) {
+  if (setup.advice.apart) {
+    return system.spawn<scheduler, caf::detached>(services, std::move(setup));
+  }
   return system.spawn<scheduler>(services, std::move(setup));
 }
 

@@ -1,11 +1,13 @@
 #include "actors/session.hpp"
 
-#include "actors/policy/advised_policy.hpp"
-#include "actors/policy/one_at_a_time.hpp"
+#include "actors/adviser_home.hpp"
 #include "actors/device_set.hpp"
 #include "actors/identity.hpp"
 #include "actors/loaded_model.hpp"
 #include "actors/model_joiner.hpp"
+#include "actors/policy/advised_policy.hpp"
+#include "actors/policy/guarded_policy.hpp"
+#include "actors/policy/one_at_a_time.hpp"
 #include "actors/policy_actor.hpp"
 #include "actors/policy_shelf.hpp"
 #include "actors/prepared_model.hpp"
@@ -63,6 +65,14 @@ add_model told(join_request r) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
 
+/// An object of a user's own, whose exceptions are its own.
+std::unique_ptr<policy> guard(std::unique_ptr<policy> p) {
+  if (!p) {
+    throw fault_error(fault_code::bad_input, "policy: there is no object (a null pointer); give one, or a name");
+  }
+  return std::make_unique<guarded_policy>(std::move(p));
+}
+
 /// Models may join while this lives.
 class open_line {
  public:
@@ -87,6 +97,7 @@ struct session::state {
   std::shared_ptr<spdlog::logger> log;
   policy_shelf policies;
   std::unique_ptr<policy> chosen;
+  bool built_in = true;                                   ///< `chosen` is Hydra's own
   adviser_setup adviser;                                  ///< of a policy actor, which `chosen` asks
   std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last one that was chosen by name and is no actor
   std::vector<device_entry> device_entries;
@@ -134,6 +145,7 @@ struct session::state {
   pipeline_options pipeline() const;
   std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
   int optimizer_threads() const;
+  void retire(adviser_home& home) const;
   run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
   run_record execute(trace& spans);
   void write(report& r, const run_record& record, const trace& spans) const;
@@ -163,8 +175,9 @@ void session::use_policy(const std::string& which, std::map<std::string, double>
 }
 
 void session::use_policy(std::unique_ptr<policy> p) {
-  state_->chosen = std::move(p);
+  state_->chosen = guard(std::move(p));
   state_->adviser = {};
+  state_->built_in = false;
 }
 
 void session::use_policy(policy_actor_source source) {
@@ -183,21 +196,24 @@ void session::state::use_policy(const std::string& which, std::map<std::string, 
   make_chosen = [make = known.entry.make, given] { return make(given); };
   chosen = make_chosen();
   adviser = {};
+  built_in = known.plugin.empty();
 }
 
 void session::state::use_actor(std::shared_ptr<const policy_actor_source> source) {
   auto asks = std::make_unique<advised_policy>(source->name);
-  adviser = {.source = std::move(source), .asks = asks.get(), .limit = options.policies.advice};
+  adviser = {.source = std::move(source), .asks = asks.get(), .limit = options.policies.advice, .apart = true};
   chosen = std::move(asks);
+  built_in = false;
 }
 
 model_id session::add_model(model_description model) {
   validate(model);
   auto answer = std::make_shared<std::promise<model_id>>();
   auto joined = answer->get_future();
-  const auto line = state_->joins.offer({model, std::move(answer)});
-  if (line == line_state::closed) {
-    return state_->add(std::move(model));
+  std::optional<model_id> before;
+  const auto line = state_->joins.offer({model, std::move(answer)}, [&] { before = state_->add(model); });
+  if (before) {
+    return *before;
   }
   if (line == line_state::over) {
     refuse_late(model.name);
@@ -353,6 +369,7 @@ forecast session::predict() {
 
 std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
   plan();
+  std::ranges::transform(policies, policies.begin(), [](auto& p) { return guard(std::move(p)); });
   return state_->forecasts(std::move(policies));
 }
 
@@ -426,6 +443,14 @@ int session::state::optimizer_threads() const {
   return options.optimizer_threads > 0 ? options.optimizer_threads : default_optimizer_threads();
 }
 
+/// Warns of a policy actor that has not ended.
+void session::state::retire(adviser_home& home) const {
+  if (!home.retire(options.stop_limit)) {
+    log->warn("policy {}: its actor still runs {} after the run; it is left behind with its threads until the program ends",
+              adviser.source->name, to_string(options.stop_limit));
+  }
+}
+
 run_setup session::state::make_setup(trace& spans, executor& updates, progress_printer* progress) {
   run_setup setup;
   setup.services = {log, &spans, arena.get(), &updates};
@@ -433,12 +458,15 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.models = models;
   setup.chosen = sharp(std::move(chosen));
   setup.adviser = adviser;
+  setup.built_in = built_in;
+  setup.stand_in = [this] { return sharp(make_policy("sharded-lrtf", 0)); };
   setup.pipeline = pipeline();
   setup.callbacks = callbacks;
   setup.progress = progress;
   setup.recruit = [this](const model_description& m, const std::set<model_id>& at_rest) {
     return joiner->prepare(m, at_rest);
   };
+  setup.halted = [this] { joiner->cancel(); };
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
                        .every = duration{static_cast<std::int64_t>(options.checkpoint.every_minutes * 60e9)}};
   setup.stall_limit = options.stall_limit;
@@ -459,10 +487,15 @@ run_record session::state::execute(trace& spans) {
   }
   std::promise<run_record> done;
   auto record = done.get_future();
+  std::optional<adviser_home> home;
+  if (adviser.source) {
+    home.emplace(adviser.source);
+  }
   {
     caf::actor_system system(*config);
-    const auto crew = launch(system, make_setup(spans, *updates, options.progress ? &printer : nullptr),
-                             [&](run_record r) { done.set_value(std::move(r)); });
+    auto setup = make_setup(spans, *updates, options.progress ? &printer : nullptr);
+    setup.adviser.source = home ? home->source() : nullptr;
+    const auto crew = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
     interrupts.connect([supervisor = crew.supervisor] { post(supervisor, interrupt_run{}); });
     joins.connect([supervisor = crew.supervisor](join_request r) { post(supervisor, told(std::move(r))); });
     record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
@@ -470,6 +503,9 @@ run_record session::state::execute(trace& spans) {
     interrupts.disconnect();
     snapshots = devices->retire();
     updates.reset();  // the last handles of actors go before their system does
+  }
+  if (home) {
+    retire(*home);
   }
   if (options.progress) {
     printer.finish(steady_clock::now());

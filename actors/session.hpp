@@ -76,9 +76,9 @@ class session {
   /// several. `options` by name; the others have their standard values. Throws fault_error{bad_input} naming the nearest
   /// policy or option, or what is wrong with the plug-in.
   void use_policy(const std::string& which, std::map<std::string, double> options = {});
-  /// An object of one's own. It is trusted: no limit holds for it.
+  /// An object of one's own, not null. No limit holds for its calls; one that throws is replaced.
   void use_policy(std::unique_ptr<policy> p);
-  /// An actor (<hydra/policy_actor.hpp>) that is started with the run, or one that runs already.
+  /// An actor (<hydra/policy_actor.hpp>) that is started with the run, or one that runs already, here or elsewhere.
   void use_policy(policy_actor_source source);
 
   /// Makes what a plug-in offers known by name. It is never unloaded. Throws fault_error{bad_input} naming the file.
@@ -86,6 +86,7 @@ class session {
 
   /// Throws fault_error{bad_input} for impossible values, naming model and key.
   /// While run() is under way, from any thread: returns when the model has joined the run, with the results it has alone.
+  /// Not in a callback, which the run may wait for: control::add is for that. Before run() it only describes the model.
   /// It keeps the run's staging room and the host budget. Throws fault_error{bad_input}, {does_not_fit}, {io} with the run
   /// untouched; {refused} if the run has ended or is being halted.
   model_id add_model(model_description model);

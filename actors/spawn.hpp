@@ -17,6 +17,8 @@ struct adviser {
   advised_policy* asks = nullptr;        ///< owned by the policy of the scheduler
   duration limit{};
   bool outlives_run = false;
+  bool apart = false;                    ///< in another actor system: SCHEDULER has a thread of its own, so that neither
+                                         ///< system's workers run actors of the other one
 };
 
 struct scheduler_setup {
@@ -25,6 +27,8 @@ struct scheduler_setup {
   watch_limits watch;
   reporter_actor reporter;
   supervisor_actor supervisor;
+  policy_maker stand_in{};
+  bool built_in = false;
 };
 scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup);
 
@@ -109,6 +113,7 @@ reporter_actor spawn_reporter(caf::actor_system& system, const run_services& ser
 struct supervisor_setup {
   duration callback_limit{};       ///< as a task's
   checkpoint_setup checkpoints;    ///< of models that join
+  std::function<void()> halted{};  ///< as run_setup
 };
 /// Waits for crew_assembled, then starts the run.
 supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_setup& setup);

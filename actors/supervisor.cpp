@@ -17,7 +17,7 @@ class supervisor final : public supervisor_actor::base {
   using super = supervisor_actor::base;
 
   supervisor(caf::actor_config& config, run_services services, supervisor_setup setup)
-      : super(config), services_(std::move(services)), setup_(setup) {}
+      : super(config), services_(std::move(services)), setup_(std::move(setup)) {}
 
   static constexpr const char* actor_name = "supervisor";
   const char* name() const override { return actor_name; }
@@ -145,9 +145,11 @@ class supervisor final : public supervisor_actor::base {
     }
   }
 
-  /// One that is being prepared is not awaited.
+  /// No answer waits for the one that is being prepared, but RECRUITER ends only when its preparation does: that is told.
   void refuse_all(const fault& why) {
-    halted_ = true;
+    if (!std::exchange(halted_, true) && setup_.halted) {
+      setup_.halted();
+    }
     for (const auto& asked : std::exchange(asked_, {})) {
       refuse(asked, {fault_code::refused, "model '" + asked.what.name + "': the run is being halted: " + why.text});
     }

@@ -1,7 +1,7 @@
 # The digest of the headers that plug-ins and the program talk through: the messages, and what factories of plug-ins take
 # and give. A plug-in that was built with others is refused.
 set(_interfaces
-  actors/advice.hpp actors/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp actors/policy_actor.hpp
+  actors/advice.hpp actors/caf_version.hpp actors/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp actors/policy_actor.hpp
   actors/protocol.hpp actors/type_list.hpp
   models/layer.hpp models/tensor_spec.hpp
   runtime/bytes.hpp runtime/device.hpp runtime/fault.hpp runtime/ids.hpp runtime/link.hpp runtime/plugin_table.hpp

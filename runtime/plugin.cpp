@@ -127,8 +127,8 @@ plugin load_plugin(const fs::path& file, const std::string& abi) {
     refuse(path, fmt::format("its function {} returns no table", entry_point));
   }
   if (table->abi != abi) {
-    refuse(path, fmt::format("it was built for [{}], this program is [{}]; build it again with the headers of this Hydra",
-                             table->abi, abi));
+    refuse(path, fmt::format("it was built for [{}], this program is [{}]; build it again with the headers of this "
+                             "Hydra", table->abi, abi));
   }
   check_items(path, table->items);
   return {path, &table->items};
@@ -143,11 +143,16 @@ plugin plugin_set::load(const fs::path& file) {
   for (const auto& p : plugins_) {
     for (const auto& item : *added.items) {
       if (std::ranges::any_of(*p.items, [&](const plugin_item& other) { return same_thing(item, other); })) {
-        refuse(path, fmt::format("it offers {} \"{}\", as \"{}\" does", to_string(item.kind), item.name, p.file.string()));
+        refuse(path,
+               fmt::format("it offers {} \"{}\", as \"{}\" does", to_string(item.kind), item.name, p.file.string()));
       }
     }
   }
   return plugins_.emplace_back(std::move(added));
+}
+
+void plugin_set::forget(const plugin& which) {
+  std::erase_if(plugins_, [&](const plugin& p) { return p.file == which.file; });
 }
 
 }  // namespace hydra

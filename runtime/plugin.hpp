@@ -35,6 +35,8 @@ class plugin_set {
 
   /// Once for each file. Throws as load_plugin, and if another plug-in offers the same kind of thing under one name.
   plugin load(const std::filesystem::path& file);
+  /// One that cannot be used after all: it may be loaded again.
+  void forget(const plugin& which);
   const std::vector<plugin>& all() const noexcept { return plugins_; }
 
  private:

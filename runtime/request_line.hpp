@@ -21,8 +21,17 @@ class request_line {
  public:
   /// Whether the request is taken: only if `open`. One that is taken but never heard is dropped.
   line_state offer(Request r) {
+    return offer(std::move(r), [] {});
+  }
+
+  /// While the line is closed, `instead` is done: all of it before the line opens.
+  template <class Action>
+  line_state offer(Request r, const Action& instead) {
     const std::lock_guard lock(mutex_);
     if (state_ != line_state::open) {
+      if (state_ == line_state::closed) {
+        instead();
+      }
       return state_;
     }
     if (listener_) {

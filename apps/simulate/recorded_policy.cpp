@@ -28,14 +28,15 @@ std::string text_of(const std::string& name, const value_table* options) {
   return given.empty() ? name : fmt::format("{}({})", name, fmt::join(given, ","));
 }
 
-bool is_on(const policy_shelf& shelf, const std::string& name) {
-  return std::ranges::any_of(shelf.all(), [&](const known_policy& p) { return p.entry.name == name; });
+/// A built-in one may stand in for it by now.
+bool is_of_plugin(const policy_shelf& shelf, const std::string& name) {
+  return std::ranges::any_of(shelf.all(), [&](const known_policy& p) { return p.entry.name == name && !p.plugin.empty(); });
 }
 
 /// Without the plug-in that it was found in, once that is on the shelf.
 std::string name_of(const std::string& which, const std::string& ran, policy_shelf& shelf) {
   if (!names_plugin(which)) return which;
-  if (is_on(shelf, ran)) return ran;
+  if (is_of_plugin(shelf, ran)) return ran;
   return shelf.find(which).entry.name;
 }
 

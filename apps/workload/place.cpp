@@ -17,9 +17,7 @@ void refuse(const place& where, std::string_view key, std::string_view text) {
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
   if (known.empty()) return "there is none";
-  const std::string near = near_name(name, known);
-  const std::string question = near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near);
-  return fmt::format("{}{}nown: {}", question, near.empty() ? "k" : "K", fmt::join(known, ", "));
+  return fmt::format("did you mean \"{}\"? Known: {}", nearest_name(name, known), fmt::join(known, ", "));
 }
 
 }  // namespace hydra::apps

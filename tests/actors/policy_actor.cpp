@@ -8,6 +8,7 @@
 #include "models/mlp.hpp"
 #include "tests/support/advisers.hpp"
 #include "tests/support/small_run.hpp"
+#include "tests/support/test_plugin.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -108,25 +109,112 @@ TEST_CASE("a policy actor may die at any question", "[policy-actor]") {
   }
 }
 
+namespace {
+
+session_options quick() {
+  return {.log = verbosity::quiet, .policies = {.advice = 20ms}, .stop_limit = 50ms};
+}
+
+/// Two small models on two devices under what `use` chooses.
+template <class Use>
+report trained(const Use& use, const session_options& options = quick()) {
+  session s{options};
+  s.add_devices(2, cpu_device{.memory = 1_MiB});
+  use(s);
+  for (const std::string name : {"a", "b"}) {
+    s.add_model({.name = name,
+                 .chain = mlp({.layers = 2, .width = 8}),
+                 .data = {synthetic_classes{}},
+                 .batch_size = 8,
+                 .steps = 4,
+                 .optimizer = sgd({.learning_rate = 0.1})});
+  }
+  return s.run();
+}
+
+report trained_by(policy_actor_source source) {
+  return trained([&](session& s) { s.use_policy(std::move(source)); });
+}
+
+report trained_by(std::unique_ptr<policy> p, const session_options& options = quick()) {
+  return trained([&](session& s) { s.use_policy(std::move(p)); }, options);
+}
+
+/// What the report says of the policy that was replaced.
+std::string note_of(const report& r) {
+  CHECK(r.all_finished());
+  REQUIRE(r.replaced == 1);
+  const auto about = [](const std::string& n) { return n.find("was replaced by") != std::string::npos; };
+  return *std::ranges::find_if(r.notes, about);
+}
+
+/// A user's own, of the name of a built-in one.
+class own_policy : public policy {
+ public:
+  std::string name() const override { return "fifo"; }
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view&) override {
+    return 0;
+  }
+};
+
+class fails_when_a_model_leaves final : public own_policy {
+ public:
+  void model_left(model_id) override { throw std::runtime_error("unlucky"); }
+};
+
+class fails_at_once final : public own_policy {
+ public:
+  std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view&) override {
+    throw std::runtime_error("no idea");
+  }
+};
+
+}  // namespace
+
 TEST_CASE("a session trains under a policy actor, and one that cannot be started is refused", "[policy-actor]") {
-  const auto trained = [](policy_actor_source source) {
-    session s{{.log = verbosity::quiet}};
-    s.add_devices(2, cpu_device{.memory = 1_MiB});
-    s.use_policy(std::move(source));
-    for (const std::string name : {"a", "b"}) {
-      s.add_model({.name = name,
-                   .chain = mlp({.layers = 2, .width = 8}),
-                   .data = {synthetic_classes{}},
-                   .batch_size = 8,
-                   .steps = 4,
-                   .optimizer = sgd({.learning_rate = 0.1})});
-    }
-    return s.run();
-  };
-  const auto r = trained(adviser_source(longest_remaining));
+  auto patient = quick();
+  patient.policies.advice = 10s;
+  const auto r = trained([](session& s) { s.use_policy(adviser_source(longest_remaining)); }, patient);
   CHECK(r.all_finished());
   CHECK(r.policy == "actor");
   CHECK(r.replaced == 0);
   const auto nobody = [](caf::actor_system&) { return policy_actor{}; };
-  CHECK_THROWS_WITH(trained({.name = "nobody", .start = nobody}), Contains("nobody: there is no actor to ask"));
+  CHECK_THROWS_WITH(trained_by({.name = "nobody", .start = nobody}), Contains("nobody: there is no actor to ask"));
+}
+
+TEST_CASE("policy actors that block for ever cost the run neither a thread nor its end", "[policy-actor]") {
+  const auto r = trained([](session& s) { s.use_policy(test_plugin("blocking_actors").string()); });
+  CHECK_THAT(note_of(r), Contains("policy blocking was replaced by sharded-lrtf: it has not answered for 20.0 ms"));
+}
+
+TEST_CASE("a policy actor that dies in a session is replaced", "[policy-actor]") {
+  auto patient = quick();
+  patient.policies.advice = 10s;
+  const auto dies = [](const advice_wanted&) -> std::optional<policy_advised> { throw std::runtime_error("gone"); };
+  const auto r = trained([&](session& s) { s.use_policy(adviser_source(dies)); }, patient);
+  CHECK_THAT(note_of(r), Contains("its actor has died"));
+}
+
+TEST_CASE("a user's object that throws when it hears of an event is replaced, and is not called Hydra's", "[policy]") {
+  std::string why;
+  for (int attempt = 0; why.empty() && attempt < 20; ++attempt) {  // whether anything is to be decided after it
+    const auto r = trained_by(std::make_unique<fails_when_a_model_leaves>());
+    CHECK(r.all_finished());
+    why = r.replaced > 0 ? note_of(r) : "";
+  }
+  CHECK_THAT(why, Contains("policy fifo was replaced") && Contains("a model has left throws: unlucky"));
+  CHECK_THAT(why, !Contains("error of Hydra"));
+}
+
+TEST_CASE("without SHARP models stay one after the other when their policy is replaced", "[policy]") {
+  auto options = quick();
+  options.ablation.sharp = false;
+  const auto r = trained_by(std::make_unique<fails_at_once>(), options);
+  CHECK_THAT(note_of(r), Contains("no idea"));
+  CHECK(r.policy == "sharded-lrtf, one model at a time");
+}
+
+TEST_CASE("no object is no policy", "[policy]") {
+  session s{quick()};
+  CHECK_THROWS_WITH(s.use_policy(std::unique_ptr<policy>{}), Contains("there is no object"));
 }

@@ -59,14 +59,12 @@ TEST_CASE("a plug-in without a use, and a name that is taken, are refused and le
   shelf.load(test_plugin("same_name"));
   CHECK_THROWS_WITH(shelf.load(test_plugin("two_policies")), Contains("first-candidate") && Contains("same_name.so"));
   CHECK(shelf.all().size() == built_in_policies().size() + 1);
+  CHECK(shelf.plugins().size() == 1);
 }
 
-TEST_CASE("only what looks like a path names a plug-in, and only a relative one is moved", "[plugin]") {
+TEST_CASE("only what looks like a path names a plug-in", "[plugin]") {
   CHECK(names_plugin("libx.so"));
   CHECK(names_plugin("libx.so:mine"));
   CHECK(names_plugin("there/x"));
   CHECK_FALSE(names_plugin("sharded-lrtf"));
-  CHECK(beside("/there", "libx.so:mine") == "/there/libx.so:mine");
-  CHECK(beside("/there", "/here/libx.so") == "/here/libx.so");
-  CHECK(beside("/there", "fifo") == "fifo");
 }

@@ -4,8 +4,10 @@
 #include "actors/guarded.hpp"
 #include "actors/policy/advised_policy.hpp"
 #include "actors/policy_actor.hpp"
+#include "actors/session.hpp"
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
+#include "models/mlp.hpp"
 #include "runtime/log.hpp"
 #include "tests/support/advisers.hpp"
 
@@ -24,10 +26,14 @@ namespace {
 
 constexpr auto patience = 60s;
 
+void add_network(caf::actor_system_config& config) {
+  config.load<caf::io::middleman>();
+  add_policy_messages(config);
+}
+
 std::unique_ptr<caf::actor_system_config> networked() {
   auto config = make_system_config();
-  config->load<caf::io::middleman>();
-  add_policy_messages(*config);
+  add_network(*config);
   return config;
 }
 
@@ -146,4 +152,59 @@ TEST_CASE("a remote policy actor that dies while it thinks is replaced", "[remot
   const auto actor = here.middleman().remote_actor<policy_actor>("127.0.0.1", there.port);
   REQUIRE(actor);
   CHECK(asking_run{here, *actor}.staged().step == step_index{7});
+}
+
+namespace {
+
+/// The actor that is offered on a port of this machine.
+policy_actor_source remote_source(std::uint16_t port) {
+  const auto find = [port](caf::actor_system& system) {
+    const auto found = system.middleman().remote_actor<policy_actor>("127.0.0.1", port);
+    return found ? *found : policy_actor{};
+  };
+  return {.name = "remote", .start = find, .outlives_run = true, .prepare = add_network};
+}
+
+report trained_by(policy_actor_source source) {
+  session s{{.log = verbosity::quiet, .policies = {.advice = patience}}};
+  s.add_devices(2, cpu_device{.memory = byte_count{1 << 20}});
+  s.use_policy(std::move(source));
+  for (const std::string name : {"a", "b"}) {
+    s.add_model({.name = name,
+                 .chain = mlp({.layers = 2, .width = 8}),
+                 .data = {synthetic_classes{}},
+                 .batch_size = 8,
+                 .steps = 4,
+                 .optimizer = sgd({.learning_rate = 0.1})});
+  }
+  return s.run();
+}
+
+}  // namespace
+
+TEST_CASE("sessions train under a policy actor of another process, which outlives them", "[remote-policy]") {
+  offering_side there{longest_remaining};
+  for (int run = 0; run < 2; ++run) {
+    const auto r = trained_by(remote_source(there.port));
+    CHECK(r.all_finished());
+    CHECK(r.policy == "remote");
+    CHECK(r.replaced == 0);
+  }
+}
+
+TEST_CASE("a session goes on without a remote policy actor that dies", "[remote-policy]") {
+  int questions = 0;
+  offering_side there{[&](const advice_wanted& m) {
+    if (++questions == 5) {
+      throw std::runtime_error("gone");
+    }
+    return longest_remaining(m);
+  }};
+  const auto r = trained_by(remote_source(there.port));
+  CHECK(r.all_finished());
+  CHECK(r.replaced == 1);
+}
+
+TEST_CASE("a session whose remote policy actor cannot be reached does not begin", "[remote-policy]") {
+  CHECK_THROWS_WITH(trained_by(remote_source(1)), Catch::Contains("remote: there is no actor to ask"));
 }

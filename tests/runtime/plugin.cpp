@@ -54,8 +54,9 @@ TEST_CASE("of a plug-in of another build nothing but its ABI string is read", "[
   CHECK_THAT(refusal(test_plugin("two_policies"), "something else"), Contains("this program is [something else]"));
 }
 
-TEST_CASE("the ABI string names project, interfaces, CAF and compiler", "[plugin]") {
-  CHECK_THAT(plugin_abi, Contains("hydra 0.") && Contains("interfaces ") && Contains("CAF 0.17.") && Contains(__VERSION__));
+TEST_CASE("the ABI string names project, interfaces, CAF, compiler and standard library", "[plugin]") {
+  CHECK_THAT(plugin_abi, Contains("hydra 0.") && Contains("interfaces ") && Contains("CAF 0.17."));
+  CHECK_THAT(plugin_abi, Contains(__VERSION__) && (Contains("libstdc++ 20") || Contains("libc++ ")));
 }
 
 TEST_CASE("a plug-in is loaded once, and two that offer one name are refused", "[plugin]") {
@@ -66,4 +67,6 @@ TEST_CASE("a plug-in is loaded once, and two that offer one name are refused", "
   CHECK_THROWS_WITH(set.load(test_plugin("same_name")),
                     Contains("same_name.so") && Contains("policy \"first-candidate\"") && Contains("two_policies.so"));
   CHECK(set.all().size() == 1);
+  set.forget(set.all().front());
+  CHECK(set.load(test_plugin("same_name")).file == std::filesystem::canonical(test_plugin("same_name")));
 }

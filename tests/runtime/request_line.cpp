@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <vector>
@@ -46,4 +47,19 @@ TEST_CASE("a line that was listened to is over when it is closed; one that was n
   line.open();
   line.close();
   CHECK(line.offer(1) == line_state::over);
+}
+
+TEST_CASE("what is done instead, while a line is closed, is over before it opens") {
+  request_line<int> line;
+  std::future<void> opening;
+  bool opened = true;
+  CHECK(line.offer(1, [&] {
+    opening = std::async(std::launch::async, [&] { line.open(); });
+    opened = opening.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready;
+  }) == line_state::closed);
+  CHECK_FALSE(opened);
+  opening.get();
+  bool done = false;
+  CHECK(line.offer(2, [&] { done = true; }) == line_state::open);
+  CHECK_FALSE(done);
 }
