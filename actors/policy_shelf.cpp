@@ -29,8 +29,13 @@ bool is_used(const plugin_item& item) {
 /// What the item's factory makes.
 template <class Made>
 std::unique_ptr<Made> make(const plugin_item& item, const policy_options& given) {
-  if (auto* made = static_cast<Made*>(item.make(&given))) {
-    return std::unique_ptr<Made>{made};
+  try {
+    if (auto* made = static_cast<Made*>(item.make(&given))) {
+      return std::unique_ptr<Made>{made};
+    }
+  } catch (...) {
+    throw fault_error(fault_code::bad_input, fmt::format("policy \"{}\" of a plug-in: its constructor throws: {}", item.name,
+                                                         to_fault(std::current_exception()).text));
   }
   throw fault_error(fault_code::bad_input, fmt::format("policy \"{}\": its plug-in has made none", item.name));
 }

@@ -2,6 +2,7 @@
 // Laxity at the measured pace, models that stay where they are, and backwards in a row where gradients block loads.
 // actors/policy/STUDY.md says what that is worth. Standard library only.
 
+#include "actors/policy/band.hpp"
 #include "actors/policy/drains.hpp"
 #include "actors/policy/near_level.hpp"
 #include "actors/policy/pace.hpp"
@@ -16,7 +17,8 @@ struct stay_pace_options {
   double stay_units = 30;   ///< of several speeds: see near_level
 };
 
-/// Several speeds: band-hold. Equal speeds: a critical model (laxity against the end at the measured pace) has its slot kept
+/// Where no device is ever asked while it computes (no double buffer) it is stay-hold: decisions are late then, and nothing
+/// is staged that could be grouped or wait. Several speeds: band-hold, staying longer (near_level). Equal speeds: a critical model (laxity against the end at the measured pace) has its slot kept
 /// in its step turn, and the longest critical candidate goes first. Without any the device's own model, else the least
 /// avoidable transfer, of equals the longest.
 ///
@@ -34,6 +36,7 @@ class stay_pace final : public policy {
   void device_left(device_id device) override {
     drains_.forget(device);
     patience_.forget(device);
+    late_.device_left(device);
   }
 
  private:
@@ -45,6 +48,8 @@ class stay_pace final : public policy {
   std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
 
   stay_pace_options options_;
+  band late_{{.stay = true}};
+  bool early_ = false;      ///< a device was asked while it computed
   near_level mixed_;
   fluid left_;
   pace pace_;

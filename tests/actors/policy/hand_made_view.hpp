@@ -26,6 +26,8 @@ struct world {
     device_state d;
     d.device = device_id{static_cast<std::uint32_t>(devices.size())};
     d.speed = speed;
+    d.idle = false;  // asked while it computes, for no longer
+    d.free_at = now;
     devices.push_back(d);
     return devices.back();
   }

@@ -21,6 +21,7 @@ world turning() {
   m.ended = device_id{0};
   m.flights = 1;
   w.devices[0].last = model_id{0};
+  w.devices[0].idle = true;
   w.offer(forward(1, 0, 0));
   return w;
 }

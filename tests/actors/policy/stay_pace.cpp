@@ -84,6 +84,21 @@ TEST_CASE("stay-pace keeps the slot for a critical model in its step turn, and f
   CHECK(turning(1000).chosen(relaxed) == 1);
 }
 
+TEST_CASE("stay-pace is stay-hold where devices are asked only when they are idle", "[policy]") {
+  world w{2, 8};
+  w.models[0].remaining = us(3950);  // critical with a margin of 5 %, not with one of 3 %
+  w.offer(forward(0, 0, 0));
+  w.offer(forward(1, 0, 0));
+  w.devices[0].last = model_id{1};
+  band stay_hold{{.stay = true}};
+  REQUIRE(w.chosen(stay_hold) == 1);
+  stay_pace early;
+  CHECK(w.chosen(early) == 0);
+  w.devices[0].idle = true;
+  stay_pace late;
+  CHECK(w.chosen(late) == 1);
+}
+
 TEST_CASE("stay-pace does not keep the slot of another device", "[policy]") {
   stay_pace p;
   CHECK(turning(9000).chosen(p, 1) == 1);

@@ -16,7 +16,7 @@ TEST_CASE("a workload without optional keys gets the documented defaults") {
   CHECK(w.options.name == "small");
   CHECK(w.options.output == "runs/small");
   CHECK(w.options.seed == 0);
-  CHECK(w.policy.which == "sharded-lrtf");
+  CHECK(w.policy.which == "stay-pace");
   CHECK(w.options.host_memory == 0_B);
   CHECK(w.options.optimizer_threads == 0);
   CHECK(w.options.checkpoint.every_steps == 0);
