@@ -86,7 +86,7 @@ TEST_CASE("stay-pace keeps the slot for a critical model in its step turn, and f
 
 TEST_CASE("stay-pace is stay-hold where devices are asked only when they are idle", "[policy]") {
   world w{2, 8};
-  w.models[0].remaining = us(3950);  // critical with a margin of 5 %, not with one of 3 %
+  w.models[0].remaining = us(6500);  // critical with a margin of 5 %, not with one of 3 %
   w.offer(forward(0, 0, 0));
   w.offer(forward(1, 0, 0));
   w.devices[0].last = model_id{1};
