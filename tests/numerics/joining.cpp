@@ -1,6 +1,7 @@
 // Models that join a run under way have the bits of plain training, and cost the others none of theirs.
 
 #include "partition/saved_model.hpp"
+#include "tests/support/gate.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 using namespace hydra;
@@ -127,6 +129,42 @@ TEST_CASE("while a run is being halted no model can be added, nor after it", "[j
   after = refused([&] { s.add_model(describe(mixed_workload()[1], 1)); });
   CHECK(after.code == fault_code::refused);
   CHECK_THAT(after.text, Contains("the run has ended"));
+}
+
+TEST_CASE("a halt does not wait for the layers of a model that is being made ready to be measured", "[joining]") {
+  gate asked, answered;
+  auto unknown = tiny_gpt(0.0, true);
+  unknown.chain = gpt2({.layers = 2, .width = 8, .heads = 2, .context = 6});
+  unknown.cuts = {};
+  int devices = 0;
+  session s({.log = verbosity::quiet});
+  s.add_device("cpu", [&](const std::string& name) {
+    ++devices;
+    return make_cpu_device(name, roomy());
+  });
+  auto first = mixed_workload()[0];
+  first.steps = 1000;
+  s.add_model(describe(first, 0));
+  auto late = describe(unknown, 1);
+  late.chain.build = [&, build = late.chain.build](const data_source& data) {
+    asked.open();
+    answered.wait();
+    return build(data);
+  };
+  fault why;
+  std::thread other;
+  s.on<step_completed>([&](const step_completed&, control&) {
+    if (!other.joinable()) {
+      other = std::thread{[&] { why = refused([&] { s.add_model(late); }), answered.open(); }};
+      asked.wait();
+      s.interrupt();
+    }
+  });
+  const auto r = s.run();
+  other.join();
+  CHECK(why.code == fault_code::refused);
+  CHECK(r.models.size() == 1);
+  CHECK(devices == 2);  // the plan's and the run's
 }
 
 TEST_CASE("a model that had joined an interrupted run goes on when it is added to the resumed one", "[joining]") {

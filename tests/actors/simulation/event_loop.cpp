@@ -80,8 +80,7 @@ TEST_CASE("random choices have the study's mean makespan", "[loop]") {
       sum += static_cast<double>(run_in_loop(instance, make_policy("random", seed)).makespan.count()) / 1000;
     }
     INFO(instance.name);
-    const bool coarse = instance.name.starts_with("coarse");  // 17 units: the mean of 20 runs is no more exact than this
-    CHECK(sum / seeds == Approx(expected.at("mean").get<double>()).epsilon(coarse ? 0.06 : 0.02));
+    CHECK(sum / seeds == Approx(expected.at("mean").get<double>()).epsilon(0.02));
   }
 }
 
