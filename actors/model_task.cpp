@@ -38,7 +38,8 @@ class model_task final : public task_actor::base {
 
   behavior_type make_behavior() override {
     return {guarded(this, &model_task::on_begin_run),       guarded(this, &model_task::on_model_arrived),
-            guarded(this, &model_task::on_unit_placed),     guarded(this, &model_task::on_unit_lost),       guarded(this, &model_task::on_shard_completed),
+            guarded(this, &model_task::on_unit_placed),     guarded(this, &model_task::on_unit_lost),
+            guarded(this, &model_task::on_shard_completed),
             guarded(this, &model_task::on_shard_updated),   guarded(this, &model_task::on_batch_ready),
             guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_check_controller),
             guarded(this, &model_task::on_controller_lost), guarded(this, &model_task::on_checkpoint_due),

@@ -86,7 +86,8 @@ class reporter final : public reporter_actor::base {
     }
     return {guarded(this, &reporter::on_begin_run),            guarded(this, &reporter::on_model_joined),
             guarded(this, &reporter::on_model_refused),        guarded(this, &reporter::on_step_completed),
-            guarded(this, &reporter::on_evaluation_completed), guarded(this, &reporter::on_shard_completed),      guarded(this, &reporter::on_shard_updated),
+            guarded(this, &reporter::on_evaluation_completed), guarded(this, &reporter::on_shard_completed),
+            guarded(this, &reporter::on_shard_updated),
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
             guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_state_told),

@@ -11,7 +11,8 @@ namespace hydra {
 
 namespace {
 
-/// SUPERVISOR: starts the run, lets models join, hears of every death, ends the run: tasks -> scheduler -> devices -> optimizer, memory.
+/// SUPERVISOR: starts the run, lets models join, hears of every death, ends the run: tasks -> scheduler -> devices ->
+/// optimizer, memory.
 class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;

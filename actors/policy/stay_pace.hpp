@@ -18,9 +18,10 @@ struct stay_pace_options {
 };
 
 /// Where no device is ever asked while it computes (no double buffer) it is stay-hold: decisions are late then, and nothing
-/// is staged that could be grouped or wait. Several speeds: band-hold, staying longer (near_level). Equal speeds: a critical model (laxity against the end at the measured pace) has its slot kept
-/// in its step turn, and the longest critical candidate goes first. Without any the device's own model, else the least
-/// avoidable transfer, of equals the longest.
+/// is staged that could be grouped or wait. Otherwise a critical model (laxity against the end at the measured pace) has its
+/// slot kept in its step turn. Several speeds: level scheduling that stays longer (near_level). Equal speeds: the longest
+/// critical candidate goes first; without any the device's own model, else the least avoidable transfer, of equals the
+/// longest.
 ///
 /// Where loads are seen to wait for gradients, a forward behind a backward hides nothing. There a device whose model has
 /// come to its first backward takes forwards of other models first, and a device that has computed a backward

@@ -2,6 +2,7 @@
 
 #include "actors/simulation/recorded_times.hpp"
 #include "actors/simulation/simulated_device.hpp"
+#include "actors/simulation/planned_instance.hpp"
 #include "actors/simulation/simulation.hpp"
 
 #include <algorithm>
@@ -11,14 +12,6 @@
 namespace hydra {
 
 namespace {
-
-duration fastest_copy(byte_count n, std::span<const device_info> devices) {
-  auto least = duration::max();
-  for (const auto& d : devices) {
-    least = std::min(least, d.latency + d.link.time_for(n));
-  }
-  return least;
-}
 
 std::uint64_t count_units(std::span<const sharded_model_ptr> models) {
   std::uint64_t units = 0;

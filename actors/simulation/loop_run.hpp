@@ -50,7 +50,12 @@ struct boundary_place {
 
 struct loop_model {
   explicit loop_model(const instance_model& m, model_id id)
-      : given(&m), chain(m, id), versions(m.forward.size()), updates(m.forward.size()), made(m.forward.size()), read(m.forward.size()) {}
+      : given(&m),
+        chain(m, id),
+        versions(m.forward.size()),
+        updates(m.forward.size()),
+        made(m.forward.size()),
+        read(m.forward.size()) {}
 
   const instance_model* given;
   instance_chain chain;
@@ -117,7 +122,8 @@ class loop_run {
   void start_if_ready(std::uint32_t device);
   void copy_outputs(const loop_visit& v, loop_device& d);
   void drop_old_version(const loop_visit& v, std::uint32_t device);
-  void report_cache(std::uint32_t device, const std::optional<shard_version>& cached, const std::optional<shard_version>& dropped);
+  void report_cache(std::uint32_t device, const std::optional<shard_version>& cached,
+                    const std::optional<shard_version>& dropped);
   duration length_of(const loop_visit& v, const loop_device& d) const;
   void push(duration at, loop_event_kind kind, std::uint32_t a, std::uint32_t b = 0, std::uint32_t step = 0,
             std::uint32_t attempt = 0) {

@@ -163,14 +163,13 @@ duration loop_run::length_of(const loop_visit& v, const loop_device& d) const {
 /// room.
 void loop_run::drop_old_version(const loop_visit& v, std::uint32_t device) {
   const shard_version old{v.model, models_[v.model].chain.shard_of(v.index), v.step};
+  report_cache(device, std::nullopt, old);  // its slot is stale already
+  if (options_.completion == completion_rule::landed) {
+    return;
+  }
   for (std::uint32_t other = 0; other < devices_.size(); ++other) {
-    auto& cache = devices_[other].cache;
-    const bool hears = options_.completion == completion_rule::ended && other != device;
-    const auto slot = hears ? cache.find(old) : std::nullopt;
-    if (slot) {
-      cache.stale(*slot);
-    }
-    if (slot || other == device) {
+    if (const auto slot = devices_[other].cache.find(old)) {
+      devices_[other].cache.stale(*slot);
       report_cache(other, std::nullopt, old);
     }
   }

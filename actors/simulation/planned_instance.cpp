@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::uint32_t steps_seen = 8;
 
-duration fastest_copy(byte_count n, std::span<const device_info> devices) {
-  auto least = duration::max();
-  for (const auto& d : devices) {
-    least = std::min(least, d.latency + d.link.time_for(n));
-  }
-  return least;
-}
-
 instance_model model_of(const sharded_model& m, std::span<const device_info> devices) {
   instance_model given;
   given.name = m.name;
@@ -56,6 +48,14 @@ std::uint32_t slots_of(std::span<const sharded_model_ptr> models, std::span<cons
 }
 
 }  // namespace
+
+duration fastest_copy(byte_count n, std::span<const device_info> devices) {
+  auto least = duration::max();
+  for (const auto& d : devices) {
+    least = std::min(least, d.latency + d.link.time_for(n));
+  }
+  return least;
+}
 
 schedule_instance planned_instance(std::span<const sharded_model_ptr> models, std::span<const device_info> devices) {
   schedule_instance instance;

@@ -10,6 +10,9 @@
 
 namespace hydra {
 
+/// Of `n` bytes, over the fastest of the links.
+duration fastest_copy(byte_count n, std::span<const device_info> devices);
+
 /// Training only: evaluations are left out. Copies take what they take on the fastest of the links. A device has as many
 /// slots as it has room for the plan's largest shard, at least 2.
 schedule_instance planned_instance(std::span<const sharded_model_ptr> models, std::span<const device_info> devices);
