@@ -104,7 +104,7 @@ void validate(const model_description& m) {
 
 prepared_model model_preparer::prepare(const model_description& m) {
   prepared_model p;
-  p.data.source = open_data(m.data, m.chain.context);
+  p.data.source = open_data(m.data, m.chain.wants());
   p.model = std::make_shared<const chain>(m.chain.build(*p.data.source));
   p.model->validate();
   if (p.model->sample_input() != p.data.source->sample_input()) {

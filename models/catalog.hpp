@@ -23,6 +23,10 @@ struct chain_description {
   std::string family;
   std::int64_t context = 0;  ///< tokens per sample that a language model wants; 0 for others
   std::function<chain(const data_source&)> build;
+  sample_form form = sample_form::causal;  ///< what samples of text look like
+  std::vector<std::int64_t> image{};       ///< [channels, height, width] that it wants; empty: as the data have them
+
+  sample_request wants() const { return {context, form, image}; }
 };
 
 /// One option of a family, for `hydra families` and for checking workload files.

@@ -34,7 +34,10 @@ void check_shape(const parameter_spec& p) {
 }
 
 void check_tie(const parameter_spec& p, const parameter_table& all) {
+  if (p.averaging < 0 || p.averaging > 1)
+    refuse(fmt::format("\"{}\" is averaged with {}; use a share between 0 and 1", p.name, p.averaging));
   if (p.tied_to.empty()) return;
+  if (p.averaging > 0) refuse(fmt::format("\"{}\" is tied and a running average; it can be only one of them", p.name));
   const auto owner = all.find(p.tied_to);
   if (owner == all.end()) refuse(fmt::format("\"{}\" is tied to \"{}\", which does not exist", p.name, p.tied_to));
   if (!owner->second.tied_to.empty())
@@ -64,6 +67,16 @@ chain& chain::minimise(std::shared_ptr<const loss> objective) {
   return *this;
 }
 
+chain& chain::begin_with(std::shared_ptr<const weight_source> weights) {
+  weights_ = std::move(weights);
+  return *this;
+}
+
+chain& chain::publish_as(hub_form form) {
+  hub_ = std::move(form);
+  return *this;
+}
+
 std::vector<parameter_spec> chain::parameters(std::size_t i) const {
   std::vector<parameter_spec> result = at(i).body->parameters();
   for (parameter_spec& p : result) p.name.insert(0, at(i).prefix);
@@ -73,7 +86,7 @@ std::vector<parameter_spec> chain::parameters(std::size_t i) const {
 std::int64_t chain::parameter_count() const {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < size(); ++i)
-    for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() ? p.elements() : 0;
+    for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() && p.averaging == 0 ? p.elements() : 0;
   return count;
 }
 

@@ -4,7 +4,9 @@
 #include "models/layer.hpp"
 #include "models/loss.hpp"
 #include "models/tensor_spec.hpp"
+#include "models/weight_source.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +17,12 @@ namespace hydra {
 struct chain_layer {
   std::string prefix;
   std::shared_ptr<const layer> body;
+};
+
+/// A chain as a Hugging Face checkpoint.
+struct hub_form {
+  std::string config{};  ///< text of config.json; empty: there is no such form
+  std::function<std::string(const std::string&)> stored_name{};  ///< of a parameter, by its full name; null: the same
 };
 
 /// Builder and value: immutable once handed to a session.
@@ -28,9 +36,16 @@ class chain {
   /// Replaces the loss; returns *this for chaining.
   chain& minimise(std::shared_ptr<const loss> objective);
 
+  /// Parameters begin with these values instead of random ones; returns *this for chaining.
+  chain& begin_with(std::shared_ptr<const weight_source> weights);
+  /// How it is exported; returns *this for chaining.
+  chain& publish_as(hub_form form);
+
   const std::string& family() const noexcept { return family_; }
   const tensor_spec& sample_input() const noexcept { return sample_input_; }
   const loss& objective() const noexcept { return *objective_; }
+  const weight_source* weights() const noexcept { return weights_.get(); }  ///< null: random
+  const hub_form& hub() const noexcept { return hub_; }
   std::size_t size() const noexcept { return layers_.size(); }
   const chain_layer& at(std::size_t i) const { return layers_.at(i); }
 
@@ -51,6 +66,8 @@ class chain {
   tensor_spec sample_input_;
   std::shared_ptr<const loss> objective_;
   std::vector<chain_layer> layers_;
+  std::shared_ptr<const weight_source> weights_;
+  hub_form hub_;
 };
 
 }  // namespace hydra

@@ -18,7 +18,7 @@ using source = std::shared_ptr<const data_source>;
 
 /// One overload per alternative of data_description::what.
 struct opener {
-  std::int64_t context;
+  const sample_request& wants;
 
   source operator()(const synthetic_language& o) const {
     require_positive("synthetic-language: tokens", o.tokens);
@@ -28,7 +28,7 @@ struct opener {
     windows.train = token_list{language.generate(static_cast<std::size_t>(o.tokens), 1)};
     windows.validation = token_list{language.generate(static_cast<std::size_t>(o.validation_tokens), 2)};
     windows.vocabulary = o.symbols;
-    windows.context = context;
+    windows.context = wants.context;
     if (markov_table::exists_for(language)) windows.language = std::make_shared<markov_table>(language);
     return std::make_shared<token_windows>(std::move(windows));
   }
@@ -40,7 +40,7 @@ struct opener {
     windows.train = token_list::bytes_of(o.train);
     if (!o.validation.empty()) windows.validation = token_list::bytes_of(o.validation);
     windows.vocabulary = 256;
-    windows.context = context;
+    windows.context = wants.context;
     return std::make_shared<token_windows>(std::move(windows));
   }
 
@@ -50,7 +50,7 @@ struct opener {
     windows.train = token_list::ids_of(o.train, o.vocabulary);
     if (!o.validation.empty()) windows.validation = token_list::ids_of(o.validation, o.vocabulary);
     windows.vocabulary = o.vocabulary;
-    windows.context = context;
+    windows.context = wants.context;
     return std::make_shared<token_windows>(std::move(windows));
   }
 
@@ -66,8 +66,8 @@ data_description text(std::filesystem::path train, std::filesystem::path validat
   return {text_files{std::move(train), std::move(validation)}};
 }
 
-std::shared_ptr<const data_source> open_data(const data_description& data, std::int64_t context) {
-  return std::visit(opener{context}, data.what);
+std::shared_ptr<const data_source> open_data(const data_description& data, const sample_request& wants) {
+  return std::visit(opener{wants}, data.what);
 }
 
 std::vector<std::string> data_kinds() { return {"synthetic-language", "synthetic-classes", "text", "tokens"}; }

@@ -55,10 +55,12 @@ struct data_description {
 /// C++ API: hydra::text("corpus.txt").
 data_description text(std::filesystem::path train, std::filesystem::path validation = {});
 
-/// Opens a source. `context` is the sample length a language model asks for (ignored by others): sample i is the
-/// window of context+1 tokens at i*context. Throws fault_error{bad_input} or {io} with the file named: missing, not
+/// Opens a source. Of a text, sample i is the window of context+1 tokens at i*context. Throws fault_error{bad_input} or {io} with the file named: missing, not
 /// readable, empty, not UTF-8, too short for one sample, a token id not below the vocabulary (with its position).
-std::shared_ptr<const data_source> open_data(const data_description& data, std::int64_t context);
+std::shared_ptr<const data_source> open_data(const data_description& data, const sample_request& wants);
+inline std::shared_ptr<const data_source> open_data(const data_description& data, std::int64_t context) {
+  return open_data(data, sample_request{.context = context});
+}
 
 /// Names for `kind = "..."`.
 std::vector<std::string> data_kinds();

@@ -8,10 +8,26 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
 enum class split : std::uint8_t { train, validation };
+
+/// What samples of text look like to a model.
+enum class sample_form : std::uint8_t {
+  causal,  ///< i64[T]; targets i64[T], each the token that follows
+  masked,  ///< i64[3, T]: ids, segments (0 or 1), 1 where a token is and 0 where padding; targets i64[T], -100 where not masked
+  labelled ///< i64[3, T] as for masked; target i64[], the class of the sample
+};
+
+/// What a model asks of its data. A source that has no such thing does not look at it.
+struct sample_request {
+  std::int64_t context = 0;  ///< tokens per sample
+  sample_form form = sample_form::causal;
+  std::vector<std::int64_t> image{};  ///< [channels, height, width]; empty: as the files are
+  friend bool operator==(const sample_request&, const sample_request&) = default;
+};
 
 /// Mean cross entropy per target, in nats, of a predictor that knows the source and sees what a model sees.
 struct loss_floor {

@@ -1,5 +1,9 @@
 #include "models/layer.hpp"
 
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
 #include <functional>
 #include <numeric>
 
@@ -7,6 +11,11 @@ namespace hydra {
 
 std::int64_t parameter_spec::elements() const noexcept {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
+}
+
+at::Tensor layer::decode(std::span<const at::Tensor>, const at::Tensor&, decode_memory&) const {
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("\"{}\" is no layer of a model that writes text token by token", signature())};
 }
 
 }  // namespace hydra

@@ -21,11 +21,16 @@ struct initial_value {
 /// One parameter of a layer. `name` is relative to the layer; the chain prefixes it. A non-empty `tied_to` names (in
 /// full) the parameter of another layer whose values this one repeats: a replica, initialised from and stepped with
 /// its owner (numerics contract, rule 10).
+///
+/// With `averaging` m above 0 it is a running average, which is not trained (the statistics of a batch norm): its
+/// gradient slice ends a step of K micro-batches as sum over k of m * (1-m)^(K-1-k) * x_k, and the update makes
+/// (1-m)^K * average + slice of it. No optimizer state, not in the gradient norm.
 struct parameter_spec {
   std::string name;
   std::vector<std::int64_t> shape;
   initial_value initial;
   std::string tied_to;
+  double averaging = 0;
 
   std::int64_t elements() const noexcept;
 };
@@ -37,6 +42,12 @@ struct layer_context {
   std::uint32_t micro_batch = 0;
   std::uint32_t layer = 0;  ///< index in the chain
   bool training = true;     ///< false: no dropout
+};
+
+/// What a layer keeps of the tokens it has seen while a text grows (the keys and values of attention).
+struct decode_memory {
+  std::int64_t seen = 0;              ///< tokens before the next ones
+  std::vector<at::Tensor> tensors{};  ///< the layer's own; empty before the first token
 };
 
 /// Functional: no state, no tensors as members. Thread-safe because const.
@@ -54,6 +65,11 @@ class layer {
   /// is fp32 [samples, ...], or i64 ids for a first layer. Must be a pure function of its arguments.
   virtual at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                              const layer_context& context) const = 0;
+
+  /// forward() without dropout and gradient for the tokens [samples, new, ...] that follow those that `memory` remembers,
+  /// which then remembers these, too (`seen` is the caller's). Layers of generating language models have it; the others
+  /// throw fault_error{bad_input}.
+  virtual at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, decode_memory& memory) const;
 
   /// Equal for layers that behave and cost the same for equal input shapes (the pilot measures each signature once).
   virtual std::string signature() const = 0;

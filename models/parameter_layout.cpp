@@ -27,6 +27,7 @@ placed_parameter place(parameter_spec spec, std::size_t layer) {
   result.layer = layer;
   result.initial = spec.initial;
   result.tied_to = std::move(spec.tied_to);
+  result.averaging = spec.averaging;
   return result;
 }
 
@@ -66,7 +67,7 @@ parameter_layout::parameter_layout(const chain& model, std::size_t first, std::s
     for (parameter_spec& spec : model.parameters(i)) {
       placed_parameter& p = parameters_.emplace_back(place(std::move(spec), i));
       p.offset = std::exchange(elements_, elements_ + padded(p.elements));
-      if (p.tied_to.empty()) p.state_offset = std::exchange(state_elements_, state_elements_ + padded(p.elements));
+      if (p.trained()) p.state_offset = std::exchange(state_elements_, state_elements_ + padded(p.elements));
     }
   }
 }
@@ -88,6 +89,7 @@ void parameter_layout::initialise(std::span<float> flat, const chain& model, std
   std::ranges::fill(flat, 0.0f);
   for (const placed_parameter& p : parameters_) {
     const parameter_spec source = initial_source(p, model);
+    if (model.weights() && model.weights()->read(source, flat.subspan(p.offset, p.elements))) continue;
     fill(flat.subspan(p.offset, p.elements), source.initial, random_key(seed, source.name));
   }
 }

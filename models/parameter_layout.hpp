@@ -21,10 +21,14 @@ struct placed_parameter {
   std::size_t layer = 0;  ///< index in the chain
   initial_value initial;
   std::string tied_to;           ///< full name of the owner, empty if this is no replica
-  std::size_t state_offset = 0;  ///< in the moment buffers; replicas have none
+  double averaging = 0;          ///< of a running average; 0: it is trained
+  std::size_t state_offset = 0;  ///< in the moment buffers; replicas and running averages have none
+
+  bool trained() const noexcept { return tied_to.empty() && averaging == 0; }  ///< by the optimizer, with moments
 };
 
-/// Layout of layers [first, last) of a chain. The same for parameters and gradients; moments leave replicas out.
+/// Layout of layers [first, last) of a chain. The same for parameters and gradients; moments leave replicas and
+/// running averages out.
 class parameter_layout {
  public:
   parameter_layout(const chain& model, std::size_t first, std::size_t last);
@@ -37,7 +41,7 @@ class parameter_layout {
   /// Views of layer `layer`'s parameters into a flat buffer of elements() floats.
   std::vector<at::Tensor> views(const at::Tensor& flat, std::size_t layer) const;
 
-  /// Fills `flat` (elements() floats) with initial values; padding and replicas too (a replica gets its owner's
+  /// Fills `flat` (elements() floats) with the chain's weights, or initial values; padding and replicas too (a replica gets its owner's
   /// values, computed from the owner's name and `owner initialiser`, wherever the owner lies).
   void initialise(std::span<float> flat, const chain& model, std::uint64_t seed) const;
 

@@ -8,7 +8,10 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -16,22 +19,22 @@ namespace {
 
 using source_ptr = std::shared_ptr<const data_source>;
 
-/// Sources by name of the data and context.
+/// Sources by name of the data and what is asked of them.
 class opened_data {
  public:
   explicit opened_data(const workload& w) : workload_{w} {}
 
   data_description open(const model_entry& m) {
     const data_entry& entry = workload_.data.at(m.data);
-    const std::int64_t context = m.description.chain.context;
-    source_ptr& source = sources_[{m.data, context}];
-    if (!source) source = located(entry.where, "data." + m.data, [&] { return open_data(entry.description, context); });
+    const sample_request wants = m.description.chain.wants();
+    source_ptr& source = sources_[{m.data, wants.context, wants.form, wants.image}];
+    if (!source) source = located(entry.where, "data." + m.data, [&] { return open_data(entry.description, wants); });
     return {source, entry.description.shuffle};
   }
 
  private:
   const workload& workload_;
-  std::map<std::pair<std::string, std::int64_t>, source_ptr> sources_;
+  std::map<std::tuple<std::string, std::int64_t, sample_form, std::vector<std::int64_t>>, source_ptr> sources_;
 };
 
 place part(const model_entry& m, std::string_view key) {

@@ -1,0 +1,65 @@
+#pragma once
+// Tokenizers: text to token ids and back.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+/// Tokens with a meaning of their own, where a tokenizer has them.
+struct special_tokens {
+  std::optional<std::uint32_t> begin_of_text{}, end_of_text{};
+  std::optional<std::uint32_t> padding{}, unknown{};
+  std::optional<std::uint32_t> mask{};             ///< BERT's [MASK]
+  std::optional<std::uint32_t> classify{};         ///< BERT's [CLS], before a text
+  std::optional<std::uint32_t> separate{};         ///< BERT's [SEP], behind a text
+};
+
+/// Thread-safe because const.
+class tokenizer {
+ public:
+  virtual ~tokenizer() = default;
+
+  /// Appends the ids of a UTF-8 text. Adds no special token; one that is written out in the text is recognised where the
+  /// tokenizer's file says so. Throws fault_error{bad_input} with the position of the first byte that is not UTF-8.
+  virtual void encode(std::string_view text, std::vector<std::uint32_t>& ids) const = 0;
+  std::vector<std::uint32_t> encode(std::string_view text) const {
+    std::vector<std::uint32_t> ids;
+    encode(text, ids);
+    return ids;
+  }
+
+  /// The text of ids; the exact inverse of encode() where encoding loses nothing (not for WordPiece). Pieces of UTF-8 that
+  /// ids cut apart are returned as they are. Throws fault_error{bad_input} for an id that is not below vocabulary().
+  virtual std::string decode(std::span<const std::uint32_t> ids) const = 0;
+
+  /// One more than the largest id.
+  virtual std::int64_t vocabulary() const = 0;
+  virtual std::optional<std::uint32_t> id_of(std::string_view token) const = 0;
+  virtual special_tokens special() const = 0;
+
+  /// Tells tokenizers apart that give different ids (a hash of what was read): part of the key of a token cache.
+  virtual std::string identity() const = 0;
+  /// For messages: "tokenizer gpt2/tokenizer.json".
+  virtual std::string describe() const = 0;
+};
+
+/// How a workload names a tokenizer: nothing (bytes), a file, or two.
+struct tokenizer_choice {
+  std::filesystem::path file{};    ///< tokenizer.json, or a folder that has it, or vocab.json + merges.txt, or vocab.txt
+  std::filesystem::path vocab{};   ///< vocab.json with merges.txt (byte-level BPE), or vocab.txt alone (WordPiece)
+  std::filesystem::path merges{};
+  friend bool operator==(const tokenizer_choice&, const tokenizer_choice&) = default;
+};
+
+/// Opens a tokenizer; every byte is a token if the choice is empty. Throws fault_error{bad_input} naming the file and what is
+/// wrong in it.
+std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice);
+
+}  // namespace hydra
