@@ -48,7 +48,7 @@ class checkpointer final : public checkpoint_actor::base {
 
   fault save(const save_model& m) {
     try {
-      const model_checkpoint c{m.what, std::exchange(*m.memory, {}), m.standing};
+      const model_checkpoint c{m.what, std::exchange(*m.memory, {}), m.standing, m.best};
       setup_.store->save(c, [&](shard_index shard) {
         send(setup_.optimizer, shard_saved{m.model, shard});
         send(setup_.reporter, shard_saved{m.model, shard});

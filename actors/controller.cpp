@@ -14,8 +14,7 @@ class callback_controller final : public controller_actor::base {
  public:
   using super = controller_actor::base;
 
-  callback_controller(caf::actor_config& config, run_services services, std::vector<step_callback> callbacks,
-                      supervisor_actor supervisor)
+  callback_controller(caf::actor_config& config, run_services services, callback_set callbacks, supervisor_actor supervisor)
       : super(config),
         services_(std::move(services)),
         callbacks_(std::move(callbacks)),
@@ -25,11 +24,12 @@ class callback_controller final : public controller_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    return {guarded(this, &callback_controller::on_step_observed), guarded(this, &callback_controller::on_shut_down)};
+    return {guarded(this, &callback_controller::on_step_observed), guarded(this, &callback_controller::on_evaluation_observed),
+            guarded(this, &callback_controller::on_shut_down)};
   }
 
   void on_exit() override {
-    callbacks_.clear();
+    callbacks_ = {};
     supervisor_ = nullptr;
   }
 
@@ -40,23 +40,32 @@ class callback_controller final : public controller_actor::base {
 
  private:
   void on_step_observed(const step_observed& m) {
+    send(m.task, step_acknowledged{m.what.step, tell(callbacks_.steps, m.what)});
+  }
+
+  void on_evaluation_observed(const evaluation_observed& m) {
+    send(m.task, evaluation_acknowledged{m.what.steps, tell(callbacks_.evaluations, m.what)});
+  }
+
+  /// True if the model it is about is to stop.
+  template <class Callback, class Event>
+  bool tell(const std::vector<Callback>& callbacks, const Event& what) {
     control wishes;
-    for (const auto& call : callbacks_) {
-      call(m.what, wishes);
+    for (const auto& call : callbacks) {
+      call(what, wishes);
     }
     for (const auto& model : wishes.added()) {
-      send(supervisor_, add_model{model, nullptr});  // before the step is acknowledged: the run cannot end meanwhile
+      send(supervisor_, add_model{model, nullptr});  // before it is acknowledged: the run cannot end meanwhile
     }
     // A wish for another model takes effect at the boundary that model observes next.
     stopped_.insert(stopped_.end(), wishes.stopped().begin(), wishes.stopped().end());
-    const bool stop = std::ranges::find(stopped_, m.what.model) != stopped_.end();
-    send(m.task, step_acknowledged{m.what.step, stop});
+    return std::ranges::find(stopped_, what.model) != stopped_.end();
   }
 
   void on_shut_down(const shut_down&) { quit(); }
 
   run_services services_;
-  std::vector<step_callback> callbacks_;
+  callback_set callbacks_;
   supervisor_actor supervisor_;
   std::vector<model_id> stopped_;
 };
@@ -64,8 +73,8 @@ class callback_controller final : public controller_actor::base {
 }  // namespace
 
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
-                                  std::vector<step_callback> callbacks, const supervisor_actor& supervisor, bool detached) {
-  if (callbacks.empty()) {
+                                  callback_set callbacks, const supervisor_actor& supervisor, bool detached) {
+  if (callbacks.steps.empty() && callbacks.evaluations.empty()) {
     return {};
   }
   if (detached) {

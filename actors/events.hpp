@@ -2,6 +2,7 @@
 // Events a user's workflow can subscribe to, and what it may do about them.
 
 #include "actors/model_description.hpp"
+#include "partition/model_history.hpp"
 #include "runtime/ids.hpp"
 
 #include <cstdint>
@@ -30,13 +31,14 @@ struct evaluation_completed {
   std::uint32_t steps = 0;     ///< complete before it
   double loss = 0;             ///< mean over the targets
   std::optional<double> accuracy;
+  std::vector<evaluation_record> history{};  ///< all evaluations of the model so far, this one last
 };
 
 /// Requests of a callback. They take effect at that model's next step boundary, which waits for the callback: what a
 /// callback asks of the model it is called for does not depend on timing.
 class control {
  public:
-  /// The model ends after the step that has just completed; its status is `stopped`.
+  /// The model ends after the step that has just completed, or has just been evaluated; its status is `stopped`.
   void stop(model_id model) { stopped_.push_back(model); }
   const std::vector<model_id>& stopped() const noexcept { return stopped_; }
 
@@ -51,6 +53,13 @@ class control {
   std::vector<model_description> added_;
 };
 
+/// What the callbacks of a run want to hear of.
+struct observations {
+  bool steps = false;
+  bool evaluations = false;
+};
+
 using step_callback = std::function<void(const step_completed&, control&)>;
+using evaluation_callback = std::function<void(const evaluation_completed&, control&)>;
 
 }  // namespace hydra

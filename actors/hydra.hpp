@@ -1,6 +1,7 @@
 #pragma once
 // The public header: #include <hydra/hydra.hpp>
 
+#include "actors/early_stop.hpp"
 #include "actors/events.hpp"
 #include "actors/policy/catalog.hpp"
 #include "actors/report.hpp"

@@ -75,6 +75,7 @@ task_setup task_setup_of(model_id id, const model_entry& entry, const crew_assem
           .data = crew.data,
           .reporter = crew.reporter,
           .controller = crew.controller,
+          .observed = crew.observed,
           .checkpointer = crew.checkpointer,
           .supervisor = crew.supervisor};
 }
@@ -95,7 +96,9 @@ crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink si
   crew.optimizer = spawn_optimizer(system, setup.services);
   crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);
-  crew.controller = spawn_controller(system, setup.services, setup.callbacks, crew.supervisor, setup.detached);
+  const callback_set callbacks{setup.callbacks, setup.evaluation_callbacks};
+  crew.observed = callbacks.wanted();
+  crew.controller = spawn_controller(system, setup.services, callbacks, crew.supervisor, setup.detached);
   crew.recruiter = spawn_recruiter(system, setup.services, setup.recruit, crew.supervisor, setup.detached);
   crew.checkpointer =
       spawn_checkpointer(system, setup.services,

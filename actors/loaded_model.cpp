@@ -13,6 +13,7 @@ sharded_model_ptr cut_model(const model_description& d, const prepared_model& p,
   m->update = d.optimizer;
   m->steps = p.steps;
   m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
+  m->keep_best = d.validate.value_or(validation_options{}).keep_best;
   m->seed = d.seed.value_or(seed);
   m->stop_on_nan = d.stop_on_nan;
   m->identity = p.identity;

@@ -17,6 +17,7 @@ namespace hydra {
 struct validation_options {
   std::uint32_t every_steps = 0;      ///< 0: after the last step only
   std::uint32_t batches = 0;          ///< of batch_size samples; 0: all
+  bool keep_best = false;             ///< save the state of the evaluation with the smallest loss beside the checkpoints
 };
 
 /// One model of the workload.
@@ -26,6 +27,7 @@ struct model_description {
   data_description data{};
   std::uint32_t batch_size = 0;       ///< samples per optimizer step
   std::uint32_t micro_batches = 1;    ///< divides batch_size
+  bool evaluate_only = false;         ///< no training: neither epochs nor steps, one evaluation
   std::uint32_t epochs = 0;           ///< exactly one of epochs and steps
   std::uint32_t steps = 0;
   update_options optimizer{};

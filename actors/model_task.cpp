@@ -27,9 +27,10 @@ class model_task final : public task_actor::base {
         services_(std::move(services)),
         setup_(std::move(setup)),
         books_(units_of(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
-               static_cast<bool>(setup_.controller)),
+               setup_.controller && setup_.observed.steps),
         history_(setup_.standing.history),
         saves_(static_cast<bool>(setup_.checkpointer)) {
+    books_.hold_evaluations(observes_evaluations() || setup_.what->keep_best);
     begin_where_it_stopped();
   }
 
@@ -41,7 +42,8 @@ class model_task final : public task_actor::base {
             guarded(this, &model_task::on_unit_placed),     guarded(this, &model_task::on_unit_lost),
             guarded(this, &model_task::on_shard_completed),
             guarded(this, &model_task::on_shard_updated),   guarded(this, &model_task::on_batch_ready),
-            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_check_controller),
+            guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_evaluation_acknowledged),
+            guarded(this, &model_task::on_check_controller),
             guarded(this, &model_task::on_controller_lost), guarded(this, &model_task::on_checkpoint_due),
             guarded(this, &model_task::on_model_captured),  guarded(this, &model_task::on_model_saved),
             guarded(this, &model_task::on_run_aborted),     guarded(this, &model_task::on_tell_state),
@@ -80,6 +82,9 @@ class model_task final : public task_actor::base {
     if (observe_again_) {
       observe(told_step(static_cast<std::uint32_t>(history_.losses.size()) - 1));
     }
+    if (evaluation_open_) {
+      observe_evaluation();
+    }
     go_on();
   }
 
@@ -101,7 +106,11 @@ class model_task final : public task_actor::base {
       books_.stop_after(begins.step);
     }
     const auto first = books_.units().position_in(begins.step, begins.unit, history_.evaluated_after(begins.step));
-    observe_again_ = setup_.controller && told == begins.step && told > 0 && first.index == 0 && !stopped_;
+    observe_again_ = observes_steps() && told == begins.step && told > 0 && first.index == 0 && !stopped_;
+    const bool just_evaluated = begins.unit == 0 && history_.evaluated_after(begins.step) && !books_.units().at_end(first);
+    if (just_evaluated && !stopped_) {
+      evaluation_open_ = begins.step;  // whether it had been acknowledged is not known
+    }
     books_.begin_at(first, observe_again_ ? told - 1 : told, setup_.versions);
     loss_ = begins.loss;
     if (books_.completed_steps() > told) {
@@ -170,8 +179,28 @@ class model_task final : public task_actor::base {
     evaluated_loss_ = evaluated_correct_ = 0;
     evaluated_targets_ = 0;
     history_.evaluations.push_back(result);
-    send(setup_.reporter, evaluation_completed{setup_.id, setup_.what->name, result.steps, result.loss, result.accuracy});
+    send(setup_.reporter, told_evaluation());
+    evaluation_open_ = steps;
+    if (setup_.what->keep_best && history_.last_is_best()) {
+      saves_.is_best();
+    }
+    observe_evaluation();
   }
+
+  evaluation_completed told_evaluation() const {
+    const auto& last = history_.evaluations.back();
+    return {setup_.id, setup_.what->name, last.steps, last.loss, last.accuracy, history_.evaluations};
+  }
+
+  void observe_evaluation() {
+    if (observes_evaluations()) {
+      send(setup_.controller, evaluation_observed{told_evaluation(), caf::actor_cast<task_actor>(this)});
+      await_controller();
+    }
+  }
+
+  bool observes_steps() const { return setup_.controller && setup_.observed.steps; }
+  bool observes_evaluations() const { return setup_.controller && setup_.observed.evaluations; }
 
   void on_loss(const shard_completed& m) {
     loss_ = m.loss;
@@ -222,6 +251,18 @@ class model_task final : public task_actor::base {
     go_on();
   }
 
+  void on_evaluation_acknowledged(const evaluation_acknowledged& m) {
+    if (!setup_.controller) {
+      return;
+    }
+    observed_at_.reset();
+    if (m.stop) {
+      stopped_ = stopped_ || m.steps < books_.units().steps();
+      books_.stop_after(m.steps);
+    }
+    go_on();
+  }
+
   void on_check_controller(const check_controller&) {
     checks_controller_ = false;
     if (observed_at_ && clock().now() - *observed_at_ >= setup_.callback_limit) {
@@ -250,7 +291,7 @@ class model_task final : public task_actor::base {
       text += "a checkpoint is under way\n";
     }
     if (observed_at_) {
-      text += "step_acknowledged is awaited from the controller\n";
+      text += "the answer of the controller is awaited\n";
     }
     send(m.to, state_told{"model task of " + setup_.what->name, text});
   }
@@ -284,7 +325,8 @@ class model_task final : public task_actor::base {
     }
     saves_.captured(here());
     send(setup_.checkpointer, save_model{setup_.id, setup_.what, m.memory, std::move(begins),
-                                         caf::actor_cast<task_actor>(this)});
+                                         caf::actor_cast<task_actor>(this), saves_.saving_best()});
+    go_on();
   }
 
   void on_model_saved(const model_saved& m) {
@@ -325,6 +367,12 @@ class model_task final : public task_actor::base {
   void go_on() {
     if (ended_ || !begun_) {
       return;
+    }
+    if (saves_.best_now()) {
+      capture();
+    }
+    if (evaluation_open_ && !observed_at_ && !saves_.holds_best()) {
+      books_.release_evaluation(*std::exchange(evaluation_open_, {}));
     }
     if (!left_ && books_.finished() && !norm_pending() && !observed_at_) {  // a callback may still add models
       leave({});
@@ -398,11 +446,15 @@ class model_task final : public task_actor::base {
   }
 
   void observe(const step_completed& what) {
-    if (setup_.controller) {
+    if (observes_steps()) {
       send(setup_.controller, step_observed{what, caf::actor_cast<task_actor>(this)});
-      observed_at_ = clock().now();
-      keep_watch();
+      await_controller();
     }
+  }
+
+  void await_controller() {
+    observed_at_ = clock().now();
+    keep_watch();
   }
 
   /// One message to itself at a time, and only while it waits.
@@ -441,13 +493,14 @@ class model_task final : public task_actor::base {
   std::optional<float> loss_;                  ///< of the step that is still to be told
   std::optional<float> norm_;
   std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent
-  std::optional<time_point> observed_at_;      ///< of the step that is not acknowledged
+  std::optional<time_point> observed_at_;      ///< what is not acknowledged
   bool checks_controller_ = false;             ///< a check_controller is under way
   bool stopped_ = false;
   save_book saves_;
   time_point run_began_{};
   bool begun_ = false;                         ///< it has arrived, or was halted before
   bool observe_again_ = false;
+  std::optional<std::uint32_t> evaluation_open_;   ///< after so many steps: the next step waits until it is dealt with
   bool left_ = false;                          ///< the schedule
   bool ended_ = false;
 };

@@ -20,7 +20,7 @@ namespace {
 
 batch_order order_of(const model_description& m, const data_source& source, std::uint64_t seed) {
   const auto samples = source.samples(split::train);
-  if (samples < m.batch_size) {
+  if (samples < m.batch_size && !m.evaluate_only) {
     refuse(m, fmt::format("batch_size: {} has {} training samples, fewer than one batch of {}", source.describe(),
                           samples, m.batch_size));
   }
@@ -95,8 +95,9 @@ void validate(const model_description& m) {
   if (m.micro_batches == 0 || m.batch_size % m.micro_batches != 0) {
     refuse(m, fmt::format("micro_batches: {} does not divide batch_size {}", m.micro_batches, m.batch_size));
   }
-  if ((m.epochs == 0) == (m.steps == 0)) {
-    refuse(m, "give exactly one of epochs and steps, at least 1");
+  if (m.evaluate_only ? m.epochs + m.steps > 0 : (m.epochs == 0) == (m.steps == 0)) {
+    refuse(m, m.evaluate_only ? "evaluate_only: a model that is only evaluated has neither epochs nor steps"
+                              : "give exactly one of epochs and steps, at least 1");
   }
   validate_terms(m);
   validate(m.optimizer);
@@ -114,6 +115,9 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.data.order = order_of(m, *p.data.source, seed_);
   p.steps = m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(p.data.order.batches_per_epoch());
   p.evaluation = evaluation_micro_batches(m, *p.data.source);
+  if (m.evaluate_only && p.evaluation == 0) {
+    refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on", p.data.source->describe()));
+  }
   p.cuts = cuts_of(m, p.model->size());
   find_profile(p, m);
   p.update = update_of(m.optimizer);

@@ -33,7 +33,8 @@
 //    model_captured   MEMORY MANAGER -> MODEL TASK  behind every completion that it has told: memory and cursor agree;
 //    save_model       MODEL TASK -> CHECKPOINTER    writes the buffers where they are, the shard first that is stepped first;
 //    shard_saved      CHECKPOINTER -> OPTIMIZER     it may be stepped again;
-//    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, MODEL TASK
+//    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, MODEL TASK. The best evaluation's model is saved the same
+//                                                  way, before its next step
 // 11 add_model        CONTROLLER, or a session's thread -> SUPERVISOR, while the run is under way: the only judge of who joins;
 //    prepare_model    SUPERVISOR -> RECRUITER      beside the run: data, pilot, cuts, memory;
 //    model_prepared   RECRUITER -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run does not end in between;
@@ -42,7 +43,7 @@
 // Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a saved step is taken up in the middle), batch_wanted (MODEL TASK -> DATA, ahead of need) and
 // batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
-// CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed (MODEL TASK -> REPORTER). Evaluation units take
+// CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed in the same way. Evaluation units take
 // the same way, between the last unit of a step and the first of the next. A CONTROLLER that dies or does not answer
 // (controller_silent MODEL TASK -> SUPERVISOR) is done without: controller_lost SUPERVISOR -> MODEL TASK. Everything is
 // one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
@@ -121,6 +122,8 @@ struct checkpoint_due;
 struct checkpoints_retired;
 struct step_observed;
 struct step_acknowledged;
+struct evaluation_observed;
+struct evaluation_acknowledged;
 struct controller_silent;
 struct controller_lost;
 struct add_model;
@@ -153,7 +156,7 @@ using device_actor = caf::typed_actor<
 using task_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>,
     caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
-    caf::reacts_to<check_controller>, caf::reacts_to<controller_lost>, caf::reacts_to<checkpoint_due>,
+    caf::reacts_to<evaluation_acknowledged>,    caf::reacts_to<check_controller>, caf::reacts_to<controller_lost>, caf::reacts_to<checkpoint_due>,
     caf::reacts_to<model_captured>, caf::reacts_to<model_saved>, caf::reacts_to<run_aborted>,
     caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
@@ -187,8 +190,8 @@ using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::react
 /// RECRUITER: makes models ready to join the run, off the cooperative threads.
 using recruiter_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
 
-/// CONTROLLER: the user's callbacks; every observed step is acknowledged.
-using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<shut_down>>;
+/// CONTROLLER: the user's callbacks; every observed step and evaluation is acknowledged.
+using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<shut_down>>;
 
 /// REPORTER: counters and curves.
 using reporter_actor = caf::typed_actor<
@@ -220,6 +223,7 @@ struct crew_assembled {
   optimizer_actor optimizer;
   data_actor data;
   controller_actor controller;         ///< null without callbacks
+  observations observed{};             ///< by it
   checkpoint_actor checkpointer;       ///< null without checkpoints
   recruiter_actor recruiter;           ///< null: no model can join
   reporter_actor reporter;
@@ -512,6 +516,7 @@ struct save_model {
   std::shared_ptr<model_memory> memory;
   model_standing standing;
   task_actor task;
+  bool best = false;               ///< no state to go on from, but the best one so far
 };
 
 /// The shard's buffers may change again.
@@ -544,6 +549,17 @@ struct step_observed {
 
 struct step_acknowledged {
   step_index step;
+  bool stop = false;
+};
+
+/// The same of an evaluation, which comes after its step has been acknowledged.
+struct evaluation_observed {
+  evaluation_completed what;
+  task_actor task;
+};
+
+struct evaluation_acknowledged {
+  std::uint32_t steps = 0;         ///< complete before the evaluation
   bool stop = false;
 };
 

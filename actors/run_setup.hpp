@@ -67,6 +67,7 @@ struct run_setup {
   bool built_in = false;                 ///< `chosen` is Hydra's own
   pipeline_options pipeline;
   std::vector<step_callback> callbacks;
+  std::vector<evaluation_callback> evaluation_callbacks;
   model_maker recruit;                   ///< null: no model can join
   std::function<void()> halted;          ///< told when the run is being halted; only sets something; may be null
   progress_printer* progress = nullptr;  ///< may be null

@@ -13,8 +13,29 @@ bool save_book::between_steps(bool by_steps) {
   return true;
 }
 
+bool save_book::best_now() noexcept {
+  if (!best_wanted_ || saving_) {
+    return false;
+  }
+  best_wanted_ = best_captured_ = false;
+  saving_ = saving_best_ = true;
+  return true;
+}
+
+void save_book::captured(const save_point& here) {
+  if (saving_best_) {
+    best_captured_ = true;
+  } else {
+    saving_at_ = here;
+  }
+}
+
+/// A best state that could not be saved is told by the checkpointer; the next better one is tried again.
 void save_book::saved(const fault& why) {
   saving_ = false;
+  if (std::exchange(saving_best_, false)) {
+    return;
+  }
   failed_ = why;
   (why ? failed_at_ : saved_) = saving_at_;
 }
@@ -28,6 +49,7 @@ void save_book::leave(const fault& why) {
 void save_book::give_up(const fault& why) {
   leave(why);
   given_up_ = true;
+  best_wanted_ = false;
   if (saves_) {
     failed_ = why;
   }
@@ -40,7 +62,7 @@ save_book::action save_book::next(const save_point& here, bool drained) {
   if (given_up_ || !saves_) {
     return action::end;
   }
-  if (saving_ || !drained) {
+  if (saving_ || best_wanted_ || !drained) {
     return action::none;
   }
   if (saved_ == here || failed_at_ == here) {

@@ -20,7 +20,7 @@ struct save_point {
 };
 
 /// A model that leaves ends when nothing of it is on a device and its last state has been saved, or could not be. One
-/// checkpoint at a time.
+/// checkpoint at a time. The best state is saved apart, as soon as it is known to be the best, before the model goes on.
 class save_book {
  public:
   enum class action : std::uint8_t { none, capture, end };
@@ -35,8 +35,10 @@ class save_book {
   void is_due() noexcept { due_ = true; }
   /// A step has ended and no shard is ahead of another; `by_steps`: a checkpoint belongs here. True: capture now.
   bool between_steps(bool by_steps);
+  /// The present state is the best so far.
+  void is_best() noexcept { best_wanted_ = saves_ && !given_up_; }
   /// The memory has been captured at this state.
-  void captured(const save_point& here) { saving_at_ = here; }
+  void captured(const save_point& here);
   void saved(const fault& why);
   /// The model ends for this reason (none: it has finished). The first one holds.
   void leave(const fault& why);
@@ -44,12 +46,18 @@ class save_book {
   void give_up(const fault& why);
 
   // -- decisions ---------------------------------------------------------------------------------------------------
+  /// Capture the best state now; said once.
+  bool best_now() noexcept;
   /// What a model that leaves does next. `capture` is said once.
   action next(const save_point& here, bool drained);
 
   // -- facts -------------------------------------------------------------------------------------------------------
   bool leaving() const noexcept { return reason_.has_value(); }
   bool saving() const noexcept { return saving_; }
+  /// What is under way is the best state.
+  bool saving_best() const noexcept { return saving_best_; }
+  /// The best state has not been captured yet: the model must stay as it is.
+  bool holds_best() const noexcept { return best_wanted_ || (saving_best_ && !best_captured_); }
   /// Why the model ends.
   const fault& reason() const { return *reason_; }
   /// Why the state with which it ends is not on disk; none if it is, or was not to be.
@@ -59,6 +67,9 @@ class save_book {
   bool saves_;
   bool due_ = false;
   bool saving_ = false;
+  bool best_wanted_ = false;
+  bool saving_best_ = false;
+  bool best_captured_ = false;
   bool given_up_ = false;
   std::optional<save_point> saving_at_, saved_, failed_at_;
   fault failed_;

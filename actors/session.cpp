@@ -103,6 +103,7 @@ struct session::state {
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
   std::vector<step_callback> callbacks;
+  std::vector<evaluation_callback> evaluation_callbacks;
 
   // made by plan()
   std::vector<device_info> machines;
@@ -235,6 +236,7 @@ model_id session::state::add(model_description model) {
 }
 
 void session::subscribe(step_callback callback) { state_->callbacks.push_back(std::move(callback)); }
+void session::subscribe(evaluation_callback callback) { state_->evaluation_callbacks.push_back(std::move(callback)); }
 
 // -- the plan -------------------------------------------------------------------------------------------------------------
 
@@ -462,6 +464,7 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.stand_in = [this] { return sharp(make_policy("sharded-lrtf", 0)); };
   setup.pipeline = pipeline();
   setup.callbacks = callbacks;
+  setup.evaluation_callbacks = evaluation_callbacks;
   setup.progress = progress;
   setup.recruit = [this](const model_description& m, const std::set<model_id>& at_rest) {
     return joiner->prepare(m, at_rest);

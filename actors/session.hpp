@@ -91,7 +91,7 @@ class session {
   /// untouched; {refused} if the run has ended or is being halted.
   model_id add_model(model_description model);
 
-  /// Subscribes a callback; Event is step_completed. Called on a thread of its own, one event at a time.
+  /// Subscribes a callback; Event is step_completed or evaluation_completed. Called on a thread of its own, one event at a time.
   template <class Event>
   void on(std::function<void(const Event&, control&)> callback) {
     subscribe(std::move(callback));
@@ -125,6 +125,7 @@ class session {
 
  private:
   void subscribe(step_callback callback);
+  void subscribe(evaluation_callback callback);
   struct state;
   std::unique_ptr<state> state_;
 };

@@ -65,7 +65,8 @@ struct task_setup {
   memory_actor memory;
   data_actor data;
   reporter_actor reporter;
-  controller_actor controller;     ///< null: steps are not observed
+  controller_actor controller;     ///< null: nothing is observed
+  observations observed{};         ///< by it
   checkpoint_actor checkpointer;   ///< null: nothing is saved
   supervisor_actor supervisor;
   duration callback_limit{};     ///< zero: the controller may take for ever
@@ -78,9 +79,14 @@ task_actor spawn_model_task(caf::actor_system& system, const run_services& servi
 data_actor spawn_data(caf::actor_system& system, const run_services& services, const std::vector<model_entry>& models,
                       const memory_actor& memory, bool detached);
 
-/// `detached`: on a thread of its own, because users' callbacks may block.
+struct callback_set {
+  std::vector<step_callback> steps;
+  std::vector<evaluation_callback> evaluations;
+  observations wanted() const { return {!steps.empty(), !evaluations.empty()}; }
+};
+/// Null without callbacks. `detached`: on a thread of its own, because users' callbacks may block.
 controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
-                                  std::vector<step_callback> callbacks, const supervisor_actor& supervisor, bool detached);
+                                  callback_set callbacks, const supervisor_actor& supervisor, bool detached);
 
 /// Null without a maker. `detached`: on a thread of its own, because a pilot blocks.
 recruiter_actor spawn_recruiter(caf::actor_system& system, const run_services& services, model_maker make,

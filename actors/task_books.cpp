@@ -17,6 +17,7 @@ void task_books::begin_at(const unit_position& first, std::uint32_t told, std::v
   wanted_ = first.step;
   next_round_ = units_.evaluation_unit(first) ? unit_position{first.step, 0} : unit_position{first.step + 1, 0};
   acknowledged_ = told;
+  released_ = std::max(first.step, 1U) - 1;
 }
 
 bool task_books::placed(const unit& u, device_id device) {
@@ -67,6 +68,8 @@ void task_books::batch_at_home(const batch_range& range) { batches_.insert(range
 
 void task_books::acknowledged(step_index step) { acknowledged_ = std::max(acknowledged_, step.value + 1); }
 
+void task_books::release_evaluation(std::uint32_t steps) noexcept { released_ = std::max(released_, steps); }
+
 void task_books::stop_after(std::uint32_t steps) { units_.truncate(std::min(steps, units_.steps())); }
 
 unit_position task_books::committed() const {
@@ -81,12 +84,18 @@ std::optional<std::uint32_t> task_books::whole_version() const {
 
 bool task_books::batch_is_home(const unit& u) const { return batches_.contains(batch_of(u)); }
 
+/// Before the first training unit of a step that has been evaluated.
+bool task_books::evaluation_held() const {
+  const bool behind = next_.index > 0 && !units_.evaluation_unit(next_) && units_.training_unit(next_) == 0;
+  return holds_evaluations_ && behind && released_ < next_.step;
+}
+
 bool task_books::may_announce() const {
   if (given_up_ || announced_ || units_.at_end(next_) || !batch_is_home(units_.unit_at(next_, 0))) {
     return false;
   }
   const bool gate = units_.first_of_step(next_) && next_.step > 0;
-  if (gate && observed_ && acknowledged_ < next_.step) {
+  if ((gate && observed_ && acknowledged_ < next_.step) || evaluation_held()) {
     return false;
   }
   return versions_[units_.unit_at(next_, 0).shard.value].value == next_.step;

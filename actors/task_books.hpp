@@ -23,7 +23,8 @@ struct announcement {
 
 /// At most one unit is announced at a time, the first that is not in flight. Gates: a unit needs its parameter version
 /// and the micro-batches of its step or evaluation range at home; the first unit after step n waits for version n+1 of
-/// shard 0 and, if steps are observed, for the acknowledgement of step n. A unit's inputs derive from the unit, its place
+/// shard 0 and, if steps are observed, for the acknowledgement of step n; the first after an evaluation, if evaluations are
+/// held, for its release. A unit's inputs derive from the unit, its place
 /// from these books.
 class task_books {
  public:
@@ -45,6 +46,10 @@ class task_books {
   void acknowledged(step_index step);
   /// From now on steps are not acknowledged.
   void unobserved() noexcept { observed_ = false; }
+  /// The step after an evaluation waits until that is released: somebody may still end the model, or save it as it is.
+  void hold_evaluations(bool held) noexcept { holds_evaluations_ = held; }
+  /// The evaluation after `steps` steps.
+  void release_evaluation(std::uint32_t steps) noexcept;
   /// The model ends after `steps` completed steps (never more than planned).
   void stop_after(std::uint32_t steps);
   /// Nothing more is announced; flights may still complete.
@@ -79,6 +84,7 @@ class task_books {
     device_id device;
   };
   bool may_announce() const;
+  bool evaluation_held() const;
   bool batch_is_home(const unit& u) const;
   std::optional<batch_range> wanted_round();
 
@@ -93,6 +99,8 @@ class task_books {
   unit_position next_round_;                 ///< first unit of the evaluation round to be fetched next
   std::uint32_t rounds_open_ = 0;            ///< fetched, not complete
   std::uint32_t acknowledged_ = 0;           ///< steps below this are acknowledged
+  bool holds_evaluations_ = false;
+  std::uint32_t released_ = 0;               ///< evaluations after so many steps are released
   std::uint32_t completed_steps_ = 0;
   std::uint32_t attempt_ = 0;
   bool given_up_ = false;

@@ -34,6 +34,7 @@ struct model_checkpoint {
   sharded_model_ptr what;
   model_memory memory;
   model_standing standing;
+  bool best = false;                  ///< to be kept apart from those that a run goes on from
 };
 
 /// Where checkpoints go.

@@ -11,7 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -143,6 +145,31 @@ bool is_checkpoint(const fs::path& p) {
   return name.find("-step-") != std::string::npos && p.extension().empty() && number_of(p) > 0;
 }
 
+constexpr std::string_view best_prefix = "best-step-";
+
+/// 400 of "best-step-400"; nothing for other names.
+std::optional<std::uint64_t> best_step(const fs::path& folder) {
+  const auto name = folder.filename().string();
+  if (!name.starts_with(best_prefix)) {
+    return std::nullopt;
+  }
+  std::uint64_t step = 0;
+  const auto* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + best_prefix.size(), end, step);
+  return error == std::errc{} && stop == end ? std::optional(step) : std::nullopt;
+}
+
+std::vector<fs::path> best_folders(const fs::path& of_model) {
+  std::vector<fs::path> all;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(of_model, error)) {
+    if (best_step(entry.path())) {
+      all.push_back(entry.path());
+    }
+  }
+  return all;
+}
+
 fs::path next_place(const fs::path& of_model, std::uint32_t step) {
   const auto known = list_checkpoints(of_model);
   return of_model / fmt::format("{:06}-step-{}", known.empty() ? 1 : number_of(known.front()) + 1, step);
@@ -174,6 +201,13 @@ std::vector<fs::path> list_checkpoints(const fs::path& of_model) {
   return all;
 }
 
+/// Of two, which a kill between writing the one and removing the other leaves, the later one is better.
+std::optional<fs::path> best_checkpoint(const fs::path& of_model) {
+  const auto all = best_folders(of_model);
+  const auto best = std::ranges::max_element(all, {}, [](const fs::path& p) { return *best_step(p); });
+  return best == all.end() ? std::nullopt : std::optional(*best);
+}
+
 checkpoint_folder::checkpoint_folder(file_system& files, fs::path root, std::uint32_t keep)
     : files_(files), root_(std::move(root)), keep_(std::max(keep, 1U)) {}
 
@@ -183,7 +217,22 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
   if (swept_.insert(of_model).second) {
     remove_leftovers(files_, of_model);
   }
-  durable_folder folder(files_, next_place(of_model, c.standing.step));
+  if (!c.best) {
+    write(c, next_place(of_model, c.standing.step), saved);
+    drop_old(of_model);
+    return;
+  }
+  const auto place = of_model / fmt::format("{}{}", best_prefix, c.standing.step);
+  if (fs::exists(place)) {
+    files_.remove_all(place);  // of a run that was killed before it knew more than this; the same model again
+  }
+  write(c, place, saved);
+  drop_worse(of_model, place);
+}
+
+void checkpoint_folder::write(const model_checkpoint& c, const fs::path& place,
+                              const std::function<void(shard_index)>& saved) {
+  durable_folder folder(files_, place);
   for (auto s = c.what->size(); s-- > 0;) {
     write_shard(folder, c, s);
     saved(shard_index{static_cast<std::uint32_t>(s)});
@@ -192,7 +241,19 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
   write_history(folder, c);
   write_state(folder, c);
   folder.commit();
-  drop_old(of_model);
+}
+
+/// As drop_old(): what cannot be removed now is tried again by the next one.
+void checkpoint_folder::drop_worse(const fs::path& of_model, const fs::path& best) {
+  for (const auto& folder : best_folders(of_model)) {
+    try {
+      if (folder != best) {
+        files_.remove_all(folder);
+      }
+    } catch (const fault_error&) {
+      continue;
+    }
+  }
 }
 
 /// The newest `keep`, and the newest that any cuts can take up. What cannot be removed now is tried again by the next one:

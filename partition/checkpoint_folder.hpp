@@ -7,13 +7,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace hydra {
 
-/// Writes `<root>/<model>/<number>-step-<steps>/`, complete or not at all, and keeps the newest of each model.
+/// Writes `<root>/<model>/<number>-step-<steps>/`, complete or not at all, and keeps the newest of each model. The best state
+/// goes to `<root>/<model>/best-step-<steps>/`, of which the last one is kept.
 class checkpoint_folder final : public checkpoint_store {
  public:
   /// `keep` >= 1. One more stays if none of them could be taken up with other cuts. `files` outlives the object.
@@ -22,7 +24,9 @@ class checkpoint_folder final : public checkpoint_store {
   void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override;
 
  private:
+  void write(const model_checkpoint& c, const std::filesystem::path& place, const std::function<void(shard_index)>& saved);
   void drop_old(const std::filesystem::path& of_model);
+  void drop_worse(const std::filesystem::path& of_model, const std::filesystem::path& best);
 
   file_system& files_;
   std::filesystem::path root_;
@@ -36,5 +40,8 @@ std::filesystem::path checkpoints_of(const std::filesystem::path& root, const st
 /// A model's checkpoints, the newest first, damaged or not. Throws fault_error{bad_input} for a folder that may not be
 /// read.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& of_model);
+
+/// The checkpoint of a model's best evaluation, where one was kept.
+std::optional<std::filesystem::path> best_checkpoint(const std::filesystem::path& of_model);
 
 }  // namespace hydra

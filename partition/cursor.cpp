@@ -17,7 +17,7 @@ cursor::cursor(model_id model, std::uint32_t shards, std::uint32_t steps, std::u
 // -- the chain ------------------------------------------------------------------------------------------------------------
 
 bool cursor::evaluates_after(std::uint32_t step) const noexcept {
-  if (evaluation_.range.micro_batches == 0 || step == 0 || step > steps_) {
+  if (evaluation_.range.micro_batches == 0 || (step == 0 && steps_ > 0) || step > steps_) {
     return false;
   }
   return step == steps_ || (evaluation_.every > 0 && step % evaluation_.every == 0);
@@ -28,8 +28,8 @@ std::uint32_t cursor::evaluations_in(std::uint32_t step) const noexcept {
 }
 
 std::uint64_t cursor::units() const noexcept {
-  return std::uint64_t{steps_} * units_per_step() +
-         std::uint64_t{evaluations_after(0)} * evaluation_.range.rounds() * shards_;
+  const std::uint64_t evaluations = steps_ == 0 && evaluates_after(0) ? 1 : evaluations_after(0);
+  return std::uint64_t{steps_} * units_per_step() + evaluations * evaluation_.range.rounds() * shards_;
 }
 
 std::uint32_t cursor::units_in(std::uint32_t step) const noexcept {

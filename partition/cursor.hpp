@@ -29,7 +29,7 @@ struct evaluation_schedule {
 /// Pure arithmetic over one model's chain of units, and its measured unit times.
 class cursor {
  public:
-  /// `shards`, `steps`, `micro_batches` >= 1.
+  /// `shards`, `micro_batches` >= 1. A model of no steps is only evaluated.
   cursor(model_id model, std::uint32_t shards, std::uint32_t steps, std::uint32_t micro_batches);
   void evaluate(const evaluation_schedule& schedule) noexcept { evaluation_ = schedule; }
 

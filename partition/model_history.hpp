@@ -1,7 +1,9 @@
 #pragma once
 // What a model has told so far, and where it stands in its chain of units.
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -21,6 +23,11 @@ struct model_history {
   std::vector<evaluation_record> evaluations;
   bool evaluated_after(std::uint32_t steps) const noexcept {
     return !evaluations.empty() && evaluations.back().steps == steps;
+  }
+  /// The last evaluation has a smaller loss than every one before.
+  bool last_is_best() const noexcept {
+    const auto is_less = [](const auto& a, const auto& b) { return a.loss < b.loss; };
+    return std::ranges::min_element(evaluations, is_less) == std::prev(evaluations.end());
   }
 };
 

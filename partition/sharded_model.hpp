@@ -34,6 +34,7 @@ struct sharded_model {
   std::uint32_t steps = 0;
   std::uint32_t evaluate_every = 0;   ///< steps; 0: after the last one only (with how much: plan.evaluation)
   std::uint64_t seed = 0;
+  bool keep_best = false;             ///< the state with the smallest loss of all evaluations is saved apart
   bool stop_on_nan = true;
   double remaining_scale = 1;         ///< its wall time alone / its compute time: what is left is told in wall time
   std::string identity{};             ///< all that decides its results, a line each: what a checkpoint must agree with

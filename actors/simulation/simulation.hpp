@@ -64,6 +64,7 @@ struct simulation_setup {
   int optimizer_workers = 1;
   byte_count host_memory{std::uint64_t{1} << 50};
   std::vector<step_callback> callbacks;
+  std::vector<evaluation_callback> evaluation_callbacks;
   checkpoint_setup checkpoints{};
   std::vector<model_checkpoint> resumed{};   ///< of models in the order of `models`: where they begin; empty: at the start
   duration callback_limit{};         ///< zero: none

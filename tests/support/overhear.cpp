@@ -103,6 +103,10 @@ std::string say(const step_observed& m) { return fmt::format("step_observed step
 std::string say(const step_acknowledged& m) {
   return fmt::format("step_acknowledged step {}{}", m.step.value, m.stop ? ", stop" : "");
 }
+std::string say(const evaluation_observed& m) { return fmt::format("evaluation_observed after {} steps", m.what.steps); }
+std::string say(const evaluation_acknowledged& m) {
+  return fmt::format("evaluation_acknowledged after {} steps{}", m.steps, m.stop ? ", stop" : "");
+}
 std::string say(const device_lost& m) { return fmt::format("device_lost {}", m.device.value); }
 std::string say(const unit_lost& m) {
   return fmt::format("unit_lost {}, next attempt {}", to_string(m.what), m.next_attempt);
@@ -113,7 +117,7 @@ std::string say(const hold_updates& m) { return fmt::format("hold_updates {}", m
 std::string say(const updates_held& m) { return fmt::format("updates_held {}", m.model.value); }
 std::string say(const model_captured& m) { return fmt::format("model_captured {}", m.model.value); }
 std::string say(const save_model& m) {
-  return fmt::format("save_model {} at step {} unit {}", m.model.value, m.standing.step, m.standing.unit);
+  return fmt::format("save_model {} at step {} unit {}{}", m.model.value, m.standing.step, m.standing.unit, m.best ? ", best" : "");
 }
 std::string say(const shard_saved& m) { return fmt::format("shard_saved {}", m.shard.value); }
 std::string say(const model_saved& m) { return fmt::format("model_saved {}", m.model.value); }
@@ -157,7 +161,7 @@ std::string to_text(const overheard& m) {
       text_of<begin_run, add_model, prepare_model, model_prepared, register_model, model_joined, model_added, model_left, model_ended, batch_wanted, batch_ready, unit_ready, device_freed,
               prefetch_shard, unit_placed, execute_shard, lease_shard, shard_leased, lease_refused, lease_returned,
               shard_demoted, shard_failed, shard_completed, step_shard, shard_stepped, shard_updated, step_observed,
-              step_acknowledged, device_lost, unit_lost, withdraw_unit, capture_model,
+              step_acknowledged, evaluation_observed, evaluation_acknowledged, device_lost, unit_lost, withdraw_unit, capture_model,
               hold_updates, updates_held, model_captured, save_model, shard_saved, model_saved, run_aborted, shut_down>(m);
   return said.empty() ? said : fmt::format("{} -> {} {}", to_string(m.from), to_string(m.to), said);
 }
