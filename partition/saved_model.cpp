@@ -3,6 +3,7 @@
 #include "models/safetensors_file.hpp"
 #include "partition/checkpoint_folder.hpp"
 #include "partition/checkpoint_names.hpp"
+#include "partition/checkpoint_tensors.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/verify_folder.hpp"
 
@@ -107,41 +108,11 @@ void read_shards(const json& shards, const fs::path& file, saved_model& m) {
 
 // -- memory -----------------------------------------------------------------------------------------------------------------
 
-/// All tensors of a checkpoint's shard files by name: whatever the cuts were.
-class tensor_index {
- public:
-  explicit tensor_index(const saved_model& from) {
-    for (std::size_t s = 0; s < from.cuts.size(); ++s) {
-      files_.push_back(std::make_unique<tensor_file>(from.folder / names::shard_file(s)));
-      for (const auto& name : files_.back()->tensors.names()) {
-        places_.emplace(name, files_.back().get());
-      }
-    }
-  }
-
-  void copy(const std::string& name, std::span<float> to) const {
-    const auto place = places_.find(name);
-    if (place == places_.end()) {
-      refuse(files_.front()->path.parent_path(), "has no tensor '" + name + "'");
-    }
-    const auto t = place->second->tensors.find(name).value();
-    if (t.type != stored_type::f32 || t.data.size() != to.size_bytes()) {
-      refuse(place->second->path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}",
-                                              name, t.data.size(), to.size_bytes()));
-    }
-    std::memcpy(to.data(), t.data.data(), t.data.size());
-  }
-
- private:
-  std::vector<std::unique_ptr<tensor_file>> files_;
-  std::map<std::string, const tensor_file*> places_;
-};
-
 std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::size_t n) {
   return block->floats().subspan(offset, n);
 }
 
-void fill_shard(const tensor_index& from, const sharded_model& m, std::size_t s, shard_home& home) {
+void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::size_t s, shard_home& home) {
   const auto moments = names::moments(m.update.kind);
   for (const auto& p : m.shards[s].layout().parameters()) {
     const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
@@ -238,7 +209,7 @@ saved_model read_checkpoint(const fs::path& folder) {
 
 model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena) {
   const bool same_cuts = from.cuts == m.plan.cuts();
-  const tensor_index tensors(from);
+  const checkpoint_tensors tensors(from.folder, from.cuts.size());
   model_memory memory{.homes = {}, .versions = from.versions, .updates = from.updates};
   if (same_cuts) {
     memory.boundaries = load_boundaries(from, id, m, arena);

@@ -2,6 +2,7 @@
 
 #include "apps/commands/bench.hpp"
 #include "apps/commands/devices.hpp"
+#include "apps/commands/evaluate.hpp"
 #include "apps/commands/families.hpp"
 #include "apps/commands/plan.hpp"
 #include "apps/commands/policies.hpp"
@@ -18,6 +19,7 @@ const std::vector<command>& commands() {
       {"plan", "measures and cuts all models of a workload, says what the run would take", declare_plan},
       {"simulate", "runs policies on a workload, an instance or a recorded run in virtual time", declare_simulate},
       {"study", "runs policies on many instances: tables as CSV, JSON and a page of HTML", declare_study},
+      {"evaluate", "evaluates the models of a run, or of a workload as they begin, on their validation data", declare_evaluate},
       {"report", "shows what a run has left behind, as tables and as a page of HTML", declare_report},
       {"bench", "runs the measurements behind the figures", declare_bench},
       {"devices", "lists the kinds of devices and their keys", declare_devices},

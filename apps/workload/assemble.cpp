@@ -1,6 +1,7 @@
 #include "apps/workload/assemble.hpp"
 
 #include "actors/prepared_model.hpp"
+#include "apps/workload/controller_keys.hpp"
 #include "partition/plan_file.hpp"
 
 #include <fmt/format.h>
@@ -89,7 +90,12 @@ void assemble(session& into, const workload& from) {
   located(from.policy.where, "run.policy", [&] { into.use_policy(from.policy.which, from.policy.options); });
   opened_data data{from};
   opened_plans plans;
-  for (const model_entry& m : from.models) add_model(into, m, data, plans);
+  std::vector<std::string> names;
+  for (const model_entry& m : from.models) {
+    add_model(into, m, data, plans);
+    names.push_back(m.description.name);
+  }
+  for (const value& c : from.controllers) add_controller(into, c, names);
 }
 
 }  // namespace hydra::apps

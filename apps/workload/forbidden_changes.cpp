@@ -79,7 +79,7 @@ const value_table& table_in(const value* v) {
   return table ? *table : none;
 }
 
-/// Those of [key.NAME], or of [[key]] with a `name`.
+/// Those of [key.NAME], or of [[key]], by their `name` or their place.
 std::vector<named_table> named_tables(const value* v) {
   static const value_list none;
   std::vector<named_table> all;
@@ -88,7 +88,7 @@ std::vector<named_table> named_tables(const value* v) {
   for (const value& each : list ? *list : none) {
     const value* const name = table_in(&each).find("name");
     const auto* text = name ? name->as<std::string>() : nullptr;
-    all.push_back({text ? *text : "", &table_in(&each), each.where});
+    all.push_back({text ? *text : fmt::format("{}", all.size() + 1), &table_in(&each), each.where});
   }
   return all;
 }

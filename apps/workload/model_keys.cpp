@@ -42,7 +42,12 @@ key_rule time_rule(std::string name, std::string fallback, std::string help) {
 
 table_rules validation_rules() {
   return {.keys = {count_rule("every_steps", "", "default: after the last step only"),
-                   count_rule("batches", "", "from the beginning of the validation data; default: all")}};
+                   count_rule("batches", "", "from the beginning of the validation data; default: all"),
+                   {.name = "keep_best",
+                    .kind = value_kind::boolean,
+                    .help = "save the state of the evaluation with the smallest loss, too",
+                    .fallback = "false",
+                    .may_change = true}}};
 }
 
 std::optional<validation_options> read_validation(const value_table& table) {
@@ -52,6 +57,7 @@ std::optional<validation_options> read_validation(const value_table& table) {
   validation_options o;
   assign(keys, "every_steps", o.every_steps);
   assign(keys, "batches", o.batches);
+  assign(keys, "keep_best", o.keep_best);
   return o;
 }
 

@@ -1,5 +1,6 @@
 #include "apps/workload/schema.hpp"
 
+#include "apps/workload/controller_keys.hpp"
 #include "apps/workload/data_kinds.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/model_keys.hpp"
@@ -30,6 +31,7 @@ const table_rules& workload_rules() {
                                           changeable(required("device", value_kind::table_list, device_rules())),
                                           required("data", value_kind::named_tables, data_rules()),
                                           required("model", value_kind::table_list, model_rules()),
+                                          optional("controller", value_kind::table_list, controller_rules()),
                                           changeable(optional("ablation", value_kind::table, ablation_rules()))}};
   return rules;
 }

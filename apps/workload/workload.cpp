@@ -91,6 +91,7 @@ workload build(const value_table& root, const place& file) {
   std::ranges::transform(sub_tables(root, "device"), std::back_inserter(w.devices), read_device);
   w.data = read_all_data(root);
   w.models = read_models(root, w.data);
+  w.controllers = sub_tables(root, "controller");
   w.as_run = with_name(root, w.options, file);
   w.expanded = to_toml(w.as_run);
   return w;

@@ -43,6 +43,7 @@ struct workload {
   std::vector<device_entry> devices;
   std::map<std::string, data_entry> data;
   std::vector<model_entry> models;
+  std::vector<value> controllers;  ///< each [[controller]], checked
   value_table as_run;    ///< the file, grids expanded, with what the command line or the file's name decided
   std::string expanded;  ///< `as_run` as TOML
 };

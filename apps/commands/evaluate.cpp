@@ -1,0 +1,150 @@
+#include "apps/commands/evaluate.hpp"
+
+#include "actors/session.hpp"
+#include "actors/text_table.hpp"
+#include "apps/commands/blocked_signals.hpp"
+#include "apps/commands/exit_status.hpp"
+#include "apps/commands/interrupts.hpp"
+#include "apps/commands/run_folder.hpp"
+#include "apps/commands/saved_weights.hpp"
+#include "apps/commands/set_option.hpp"
+#include "apps/workload/assemble.hpp"
+#include "apps/workload/workload.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct evaluate_options {
+  std::string source;
+  std::vector<std::string> models;
+  std::vector<std::string> set;
+  bool best = false;
+  bool json = false;
+};
+
+bool is_run(const evaluate_options& o) { return fs::is_directory(o.source); }
+
+fs::path workload_of(const evaluate_options& o) {
+  return is_run(o) ? fs::path(o.source) / workload_file : fs::path(o.source);
+}
+
+/// Leaves the models that were asked for.
+void select(workload& w, const std::vector<std::string>& wanted) {
+  std::vector<std::string> known;
+  for (const model_entry& m : w.models) known.push_back(m.description.name);
+  for (const std::string& name : wanted)
+    if (std::ranges::count(known, name) == 0)
+      throw fault_error{fault_code::bad_input, fmt::format("{}: there is no model \"{}\"; {}", to_string(w.file), name,
+                                                           did_you_mean(name, known))};
+  const auto unwanted = [&](const model_entry& m) { return std::ranges::count(wanted, m.description.name) == 0; };
+  if (!wanted.empty()) std::erase_if(w.models, unwanted);
+}
+
+/// One evaluation, no training: no optimizer state either.
+void only_evaluate(model_description& d) {
+  d.evaluate_only = true;
+  d.epochs = d.steps = 0;
+  d.optimizer = sgd({});
+  d.validate = validation_options{.every_steps = 0, .batches = d.validate ? d.validate->batches : 0};
+  d.arrival = {};
+  d.deadline.reset();
+}
+
+/// What stands for each model's weights in the table.
+std::vector<std::string> prepare(workload& w, const evaluate_options& o) {
+  std::vector<std::string> weights;
+  for (model_entry& m : w.models) {
+    only_evaluate(m.description);
+    weights.emplace_back("as it begins");
+    if (!is_run(o)) continue;
+    const fs::path checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
+    m.description.chain = with_checkpoint(std::move(m.description.chain), checkpoint);
+    weights.back() = checkpoint.filename().string();
+  }
+  w.controllers.clear();
+  return weights;
+}
+
+session_options options_of(const workload& w) {
+  session_options s = w.options;
+  s.output.clear();
+  s.log = verbosity::quiet;
+  return s;
+}
+
+std::string or_dash(const std::optional<double>& x, const char* form, double scale = 1) {
+  return x ? fmt::format(fmt::runtime(form), *x * scale) : "-";
+}
+
+std::string to_table(const report& r, const std::vector<std::string>& weights) {
+  constexpr auto right = alignment::right;
+  text_table t{{{"model"}, {"weights"}, {"loss", right}, {"floor", right}, {"perplexity", right}, {"accuracy", right}, {"status"}}};
+  for (std::size_t i = 0; i < r.models.size(); ++i) {
+    const model_report& m = r.models[i];
+    const validation_report v = m.validation.empty() ? validation_report{} : m.validation.back();
+    t.add({m.name, weights[i], m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),
+           or_dash(v.perplexity, "{:.2f}"), or_dash(v.accuracy, "{:.1f} %", 100), hydra::to_string(m.status)});
+  }
+  return t.to_string();
+}
+
+std::string to_json(const report& r, const std::vector<std::string>& weights) {
+  auto all = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < r.models.size(); ++i) {
+    const model_report& m = r.models[i];
+    nlohmann::ordered_json j{{"name", m.name}, {"weights", weights[i]}, {"status", hydra::to_string(m.status)}};
+    for (const validation_report& v : m.validation) {
+      j["loss"] = v.loss;
+      if (v.perplexity) j["perplexity"] = *v.perplexity;
+      if (v.accuracy) j["accuracy"] = *v.accuracy;
+      if (v.floor) j["floor"] = *v.floor;
+    }
+    all.push_back(std::move(j));
+  }
+  return all.dump(2) + "\n";
+}
+
+int evaluate(const evaluate_options& o) {
+  const blocked_signals blocked;
+  if (o.best && !is_run(o))
+    throw fault_error{fault_code::bad_input, fmt::format("--best: \"{}\" is no run folder; a workload file has no best "
+                                                         "checkpoint",
+                                                         o.source)};
+  workload w = read_workload(workload_of(o), parse_overrides(o.set));
+  select(w, o.models);
+  const auto weights = prepare(w, o);
+  session s{options_of(w)};
+  const interrupts watch{blocked, [&s] { s.interrupt(); }};
+  assemble(s, w);
+  const report r = s.run();
+  fmt::print("{}", o.json ? to_json(r, weights) : to_table(r, weights));
+  for (const model_report& m : r.models)
+    if (m.status == model_status::failed) fmt::print(stderr, "{}: {}\n", m.name, m.error.text);
+  return status_of(r);
+}
+
+}  // namespace
+
+command_action declare_evaluate(CLI::App& app) {
+  auto o = std::make_shared<evaluate_options>();
+  app.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models as they begin)")->required();
+  app.add_option("models", o->models, "names; default: all");
+  app.add_flag("--best", o->best, "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
+  add_set_option(app, o->set);
+  app.add_flag("--json", o->json, "JSON on stdout instead of a table");
+  return [o] { return evaluate(*o); };
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,10 @@
+#pragma once
+// hydra evaluate: validation metrics of a run's models, or of a workload's as they begin.
+
+#include "apps/commands/command.hpp"
+
+namespace hydra::apps {
+
+command_action declare_evaluate(CLI::App& app);
+
+}  // namespace hydra::apps

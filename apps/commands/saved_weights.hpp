@@ -1,0 +1,18 @@
+#pragma once
+// Which checkpoint of a run's model a command reads.
+
+#include "models/catalog.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace hydra::apps {
+
+/// The newest whole checkpoint of a model between two steps, or that of its best evaluation. Throws fault_error{bad_input} with
+/// what there is if there is none.
+std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
+
+/// The same chain with the parameters of that checkpoint.
+chain_description with_checkpoint(chain_description description, const std::filesystem::path& checkpoint);
+
+}  // namespace hydra::apps

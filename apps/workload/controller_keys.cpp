@@ -1,0 +1,69 @@
+#include "apps/workload/controller_keys.hpp"
+
+#include "actors/early_stop.hpp"
+#include "apps/workload/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hydra::apps {
+
+namespace {
+
+controller_kind early_stop_kind() {
+  return {"early-stop",
+          {{.name = "patience",
+            .kind = value_kind::integer,
+            .help = "evaluations in a row without a better one, after which a model stops",
+            .fallback = "3",
+            .range = {1, 1e6}},
+           {.name = "minimum",
+            .kind = value_kind::real,
+            .help = "by how much the loss has to fall to count as better",
+            .fallback = "0",
+            .range = {.least = 0}}},
+          [](session& s, const value_table& keys, const std::vector<std::string>& models) {
+            early_stop_options o;
+            assign(keys, "patience", o.patience);
+            assign(keys, "minimum", o.minimum);
+            o.models = {models.begin(), models.end()};
+            s.on<evaluation_completed>(early_stop(std::move(o)));
+          }};
+}
+
+std::vector<std::string> read_models(const value_table& keys, const std::vector<std::string>& known) {
+  std::vector<std::string> models;
+  for (const value& v : sub_tables(keys, "models")) {
+    models.push_back(to<std::string>(v));
+    if (std::ranges::count(known, models.back()) == 0)
+      refuse(v.where, "controller.models",
+             fmt::format("there is no model \"{}\"; {}", models.back(), did_you_mean(models.back(), known)));
+  }
+  return models;
+}
+
+}  // namespace
+
+const std::vector<controller_kind>& controller_kinds() {
+  static const std::vector<controller_kind> kinds{early_stop_kind()};
+  return kinds;
+}
+
+table_rules controller_rules() {
+  table_rules rules{.selector = "kind"};
+  for (const controller_kind& kind : controller_kinds()) rules.variants.push_back({kind.name, kind.keys});
+  rules.keys = {selector_rule("kind", rules.variants, ""),
+                {.name = "name", .help = "for messages", .fallback = "its place in the file"},
+                {.name = "models", .kind = value_kind::text_list, .help = "that it watches", .fallback = "all"}};
+  return rules;
+}
+
+void add_controller(session& into, const value& controller, const std::vector<std::string>& known) {
+  const auto& keys = std::get<value_table>(controller.content);
+  const auto kind = std::ranges::find(controller_kinds(), to<std::string>(*keys.find("kind")), &controller_kind::name);
+  const auto models = read_models(keys, known);
+  located(controller.where, "controller", [&] { kind->add(into, keys, models); });
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,29 @@
+#pragma once
+// [[controller]]: a table of kinds. To add one: write how its keys become callbacks, add one row.
+
+#include "actors/session.hpp"
+#include "apps/workload/key_rule.hpp"
+#include "apps/workload/value.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+struct controller_kind {
+  std::string name;
+  std::vector<key_rule> keys;  ///< besides `kind`, `name` and `models`
+  /// Subscribes what a checked table describes; `models` by name, none: all.
+  std::function<void(session&, const value_table& keys, const std::vector<std::string>& models)> add;
+};
+
+const std::vector<controller_kind>& controller_kinds();
+
+table_rules controller_rules();
+
+/// Adds the controller of a checked table; throws fault_error{bad_input} for models that it names and are not among
+/// `known`.
+void add_controller(session& into, const value& controller, const std::vector<std::string>& known);
+
+}  // namespace hydra::apps

@@ -1,0 +1,43 @@
+#include "partition/checkpoint_tensors.hpp"
+
+#include "partition/checkpoint_names.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
+  throw fault_error(fault_code::io, fmt::format("{}: {}", file.string(), why));
+}
+
+}  // namespace
+
+checkpoint_tensors::checkpoint_tensors(std::filesystem::path folder, std::size_t shards) : folder_(std::move(folder)) {
+  for (std::size_t s = 0; s < shards; ++s) {
+    files_.push_back(std::make_unique<file>(folder_ / checkpoint_names::shard_file(s)));
+    for (const auto& name : files_.back()->tensors.names()) {
+      places_.emplace(name, files_.back().get());
+    }
+  }
+}
+
+void checkpoint_tensors::copy(const std::string& name, std::span<float> to) const {
+  const auto place = places_.find(name);
+  if (place == places_.end()) {
+    refuse(folder_, "has no tensor '" + name + "'");
+  }
+  const auto t = place->second->tensors.find(name).value();
+  if (t.type != stored_type::f32 || t.data.size() != to.size_bytes()) {
+    refuse(place->second->path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", name,
+                                            t.data.size(), to.size_bytes()));
+  }
+  std::memcpy(to.data(), t.data.data(), t.data.size());
+}
+
+}  // namespace hydra

@@ -1,0 +1,36 @@
+#pragma once
+// The tensors of a checkpoint's shard files by name, whatever the cuts were.
+
+#include "models/safetensors_file.hpp"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// May be read by many threads.
+class checkpoint_tensors {
+ public:
+  /// Maps the files of `shards` shards. Throws as safetensors_file does.
+  checkpoint_tensors(std::filesystem::path folder, std::size_t shards);
+
+  bool has(const std::string& name) const { return places_.contains(name); }
+  /// Throws fault_error{io} naming the file if there is no such tensor, or of another size or type.
+  void copy(const std::string& name, std::span<float> to) const;
+
+ private:
+  struct file {
+    explicit file(const std::filesystem::path& p) : path(p), tensors(p) {}
+    std::filesystem::path path;
+    safetensors_file tensors;
+  };
+  std::filesystem::path folder_;
+  std::vector<std::unique_ptr<file>> files_;
+  std::map<std::string, const file*> places_;
+};
+
+}  // namespace hydra
