@@ -1,0 +1,14 @@
+#include "models/hub/architecture.hpp"
+#include "models/hub/gpt2_config.hpp"
+
+namespace hydra {
+
+const std::vector<architecture>& architectures() {
+  static const std::vector<architecture> all{
+      {"GPT2LMHeadModel", gpt2_from_config},
+      {"GPT2Model", gpt2_from_config},
+  };
+  return all;
+}
+
+}  // namespace hydra
