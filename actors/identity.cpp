@@ -24,12 +24,13 @@ std::string text_of(const update_options& o) {
       o.nesterov, o.clip_norm, static_cast<int>(s.kind), s.warmup, s.floor);
 }
 
-/// Names, shapes and ties of all parameters.
+/// Names, shapes and ties of all parameters, and how fast running averages move.
 std::string parameters_of(const chain& model) {
   sha256 hash;
   const parameter_layout layout(model, 0, model.size());
   for (const auto& p : layout.parameters()) {
-    const auto text = fmt::format("{} {} {}\n", p.name, fmt::join(p.shape, " "), p.tied_to);
+    auto text = fmt::format("{} {} {}", p.name, fmt::join(p.shape, " "), p.tied_to);
+    text += p.averaging > 0 ? fmt::format("averaging {}\n", p.averaging) : "\n";
     hash.add(std::as_bytes(std::span(text)));
   }
   return hash.finish();

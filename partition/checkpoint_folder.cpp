@@ -50,7 +50,7 @@ std::span<const float> slice(const host_block_ptr& block, std::size_t offset, st
 }
 
 /// Parameters under their names, moments and gradients behind what they are; replicas of a tied parameter have only a
-/// gradient of their own.
+/// gradient of their own, running averages no moments.
 void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
   const auto& home = c.memory.homes[s];
   const auto moments = names::moments(c.what->update.kind);
@@ -58,7 +58,7 @@ void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
   for (const auto& p : c.what->shards[s].layout().parameters()) {
     if (p.tied_to.empty()) {
       tensors.add("parameter." + p.name, slice(home.parameters, p.offset, p.elements), p.shape);
-      for (std::size_t i = 0; i < home.moments.size(); ++i) {
+      for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
         tensors.add(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements), p.shape);
       }
     }

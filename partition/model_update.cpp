@@ -1,6 +1,7 @@
 #include "partition/model_update.hpp"
 
 #include "models/gradient_clip.hpp"
+#include "models/running_average.hpp"
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -143,6 +144,17 @@ std::span<float> part(std::span<float> all, std::size_t begin, std::size_t n) {
   return all.empty() ? all : all.subspan(begin, n);
 }
 
+/// One optimizer step of a whole parameter.
+void train(const sharded_model& m, const update_slices& whole, std::uint32_t step, float clip_coefficient) {
+  oneapi::tbb::parallel_for(
+      oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain), [&](const auto& range) {
+        const auto n = range.size();
+        apply_update(m.update, step, m.steps, clip_coefficient,
+                     {whole.parameters.subspan(range.begin(), n), whole.gradients.subspan(range.begin(), n),
+                      part(whole.first_moment, range.begin(), n), part(whole.second_moment, range.begin(), n)});
+      });
+}
+
 }  // namespace
 
 model_update::model_update(sharded_model_ptr model) : model_(std::move(model)), norms_(model_->size()) {}
@@ -164,7 +176,7 @@ void model_update::norms(std::size_t shard, std::vector<shard_home>& homes) {
   add_replicas(shard, homes);
   norms_[shard].clear();
   for (const auto& p : model_->shards[shard].layout().parameters()) {
-    if (p.tied_to.empty()) {
+    if (p.trained()) {
       norms_[shard].push_back(gradient_norm(slice(homes[shard].gradients, p.offset, p.elements)));
     }
   }
@@ -189,18 +201,13 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
   }
   auto& home = homes[shard];
   for (const auto& p : model_->shards[shard].layout().parameters()) {
-    if (!p.tied_to.empty()) {
-      continue;
+    const auto values = slice(home.parameters, p.offset, p.elements);
+    const auto gradients = slice(home.gradients, p.offset, p.elements);
+    if (p.trained()) {
+      train(*model_, {values, gradients, moment(home, 0, p), moment(home, 1, p)}, step, clip_coefficient);
+    } else if (p.averaging > 0) {
+      apply_average(p.averaging, model_->plan.micro_batches, values, gradients);
     }
-    const update_slices whole{slice(home.parameters, p.offset, p.elements), slice(home.gradients, p.offset, p.elements),
-                              moment(home, 0, p), moment(home, 1, p)};
-    oneapi::tbb::parallel_for(
-        oneapi::tbb::blocked_range<std::size_t>(0, p.elements, grain), [&](const auto& range) {
-          const auto n = range.size();
-          apply_update(model_->update, step, model_->steps, clip_coefficient,
-                       {whole.parameters.subspan(range.begin(), n), whole.gradients.subspan(range.begin(), n),
-                        part(whole.first_moment, range.begin(), n), part(whole.second_moment, range.begin(), n)});
-        });
   }
   copy_to_replicas(shard, homes);
 }

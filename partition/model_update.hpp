@@ -79,14 +79,14 @@ class model_update {
  public:
   explicit model_update(sharded_model_ptr model);
 
-  /// Adds replica gradients to their owners in this shard, then records the norm of each of its parameters.
+  /// Adds replica gradients to their owners in this shard, then records the norm of each of its trained parameters.
   void norms(std::size_t shard, std::vector<shard_home>& homes);
   /// Norm of the norms in chain order, once every shard has its norms.
   float total_norm() const;
   float clip_coefficient(float norm) const;
   const std::vector<std::vector<float>>& norms() const noexcept { return norms_; }
   void set_norms(std::vector<std::vector<float>> norms) { norms_ = std::move(norms); }
-  /// Adds replica gradients (unless norms() did), applies the update rule, copies owners to their replicas.
+  /// Adds replica gradients (unless norms() did), applies the update rules, copies owners to their replicas.
   void step(std::size_t shard, std::uint32_t step, float clip_coefficient, std::vector<shard_home>& homes) const;
 
  private:
@@ -94,7 +94,7 @@ class model_update {
   void copy_to_replicas(std::size_t shard, std::vector<shard_home>& homes) const;
 
   sharded_model_ptr model_;
-  std::vector<std::vector<float>> norms_;   ///< per shard, its non-replica parameters in chain order
+  std::vector<std::vector<float>> norms_;   ///< per shard, its trained parameters in chain order
 };
 
 }  // namespace hydra

@@ -117,7 +117,7 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
   for (const auto& p : m.shards[s].layout().parameters()) {
     const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
     from.copy("parameter." + owner, slice(home.parameters, p.offset, p.elements));
-    for (std::size_t i = 0; i < home.moments.size() && p.tied_to.empty(); ++i) {
+    for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
       from.copy(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements));
     }
     if (home.gradients) {

@@ -1,3 +1,4 @@
+#include "models/resnet.hpp"
 #include "runtime/fault.hpp"
 #include "tests/support/spilled_run.hpp"
 
@@ -89,17 +90,25 @@ exact_case random_case(std::mt19937& random, std::size_t i) {
   c.cuts.clear();               // balanced
   c.micro_batches = random() % 2 == 0 ? 1 : 2;
   c.steps = 2;
-  if (i % 3 == 0) {
+  if (i % 4 == 0) {
     const auto heads = between(1, 3);
     c.chain = gpt2({.layers = between(1, 4), .width = heads * between(1, 10), .heads = heads, .context = 6,
                     .dropout = random() % 2 == 0 ? 0.0 : 0.1, .tied = random() % 2 == 0});
     return c;
   }
-  if (i % 3 == 1) {
+  if (i % 4 == 1) {
     c = tiny_cnn();
     c.cuts.clear();
     c.steps = 2;
     c.chain = cnn({.stages = between(1, 3), .blocks = between(1, 2), .width = 2 * between(1, 3), .groups = 2});
+    return c;
+  }
+  if (i % 4 == 2) {
+    c = tiny_cnn();
+    c.cuts.clear();
+    c.steps = 2;
+    c.chain = resnet({.depths = {between(1, 2), 1}, .hidden_sizes = {4 * between(1, 3), 8}, .embedding_size = between(1, 6),
+                      .layer_type = random() % 2 == 0 ? "basic" : "bottleneck"});
     return c;
   }
   c.batch_size = static_cast<std::uint32_t>(2 * between(1, 40));

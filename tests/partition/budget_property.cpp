@@ -3,7 +3,7 @@
 #include "partition/plan.hpp"
 #include "partition/sufficient.hpp"
 #include "runtime/fault.hpp"
-#include "tests/support/small_models.hpp"
+#include "tests/support/small_resnet.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -45,13 +45,20 @@ small_model random_cnn(rng& random) {
                     .groups = groups});
 }
 
+small_model random_resnet(rng& random) {
+  return small_resnet({.depths = {between(random, 1, 2), between(random, 1, 2)},
+                       .hidden_sizes = {4 * between(random, 1, 3), 4 * between(random, 1, 3)},
+                       .embedding_size = between(random, 1, 6),
+                       .layer_type = random() % 2 == 0 ? "basic" : "bottleneck"});
+}
+
 struct family_under_test {
   const char* name;
   std::function<small_model(rng&)> make;
 };
 
 const std::vector<family_under_test> families_under_test{
-    {"mlp", random_mlp}, {"gpt2", random_gpt}, {"cnn", random_cnn}};
+    {"mlp", random_mlp}, {"gpt2", random_gpt}, {"cnn", random_cnn}, {"resnet", random_resnet}};
 
 bool accepted(const plan_request& request, byte_count memory) {
   const plan_device device{.name = "d", .memory = memory, .reserve = {}};

@@ -93,7 +93,7 @@ std::vector<float> values(const sharded_model& m, const std::vector<shard_home>&
   std::vector<float> all;
   for (std::size_t s = 0; s < m.size(); ++s) {
     for (const auto& p : m.shards[s].layout().parameters()) {
-      if (moments && !p.tied_to.empty()) {
+      if (moments && !p.trained()) {
         continue;
       }
       const auto from = moments ? homes[s].moments[1]->floats().subspan(p.state_offset, p.elements)

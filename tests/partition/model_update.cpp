@@ -2,10 +2,12 @@
 
 #include "models/gradient_clip.hpp"
 #include "models/random.hpp"
-#include "tests/support/small_models.hpp"
+#include "tests/support/small_resnet.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 using namespace hydra;
@@ -122,6 +124,26 @@ TEST_CASE("with clipping the norm is that of whole parameters, ties counted once
     math.step(s, 0, math.clip_coefficient(math.total_norm()), t.homes);
   }
   check_equal(expected, t.read());
+}
+
+TEST_CASE("running averages keep out of norm, clipping and optimizer and move by what all micro-batches gathered") {
+  const auto arena = make_host_arena(64_MiB);
+  const auto model = cut_model(small_resnet({.depths = {1}, .hidden_sizes = {4}, .embedding_size = 3}),
+                               {.micro_batches = 3, .update = adamw({.learning_rate = 0.01, .clip_norm = 0.5})});
+  auto homes = make_homes(*model, *arena);
+  homes[0].gradients = arena->allocate(model->plan.shards[0].parameters, "gradients");
+  std::ranges::fill(homes[0].gradients->floats(), 0.0F);
+  const auto& all = model->shards[0].layout().parameters();
+  const auto average = std::ranges::find(all, "resnet.embedder.embedder.normalization.running_var", &placed_parameter::name);
+  const auto values = homes[0].parameters->floats().subspan(average->offset, average->elements);
+  std::ranges::fill(homes[0].gradients->floats().subspan(average->offset, average->elements), 2.0F);
+  model_update math(model);
+  math.norms(0, homes);
+  CHECK(math.norms()[0].size() == static_cast<std::size_t>(std::ranges::count_if(all, &placed_parameter::trained)));
+  CHECK(math.total_norm() == 0);
+  math.step(0, 0, 0.1F, homes);
+  const auto kept = static_cast<float>(std::pow(1 - 0.1, 3));  // the variance begins with 1
+  CHECK(std::ranges::all_of(values, [&](float v) { return v == kept + 2; }));
 }
 
 TEST_CASE("a replica equals its owner after every step") {

@@ -12,6 +12,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -51,6 +52,7 @@ class trainer {
   void add_replica_gradients();
   float clip_gradients();
   void update(std::uint32_t step);
+  void move_averages();
   void copy_to_replicas();
   void finish();
   leaf& owner_of(const leaf& replica);
@@ -163,24 +165,33 @@ void trainer::add_replica_gradients() {
 float trainer::clip_gradients() {
   std::vector<at::Tensor> norms;
   for (const leaf& l : leaves_)
-    if (l.place.tied_to.empty()) norms.push_back(at::_ops::linalg_vector_norm::call(l.value.grad(), 2, {}, false, {}));
+    if (l.place.trained()) norms.push_back(at::_ops::linalg_vector_norm::call(l.value.grad(), 2, {}, false, {}));
   const at::Tensor norm = at::_ops::linalg_vector_norm::call(at::_ops::stack::call(norms, 0), 2, {}, false, {});
   const at::Tensor ratio = norm.add(1e-6).reciprocal().mul(options_.update.clip_norm);
   const at::Tensor coefficient = at::_ops::clamp_max::call(ratio, 1.0);
   for (const leaf& l : leaves_)
-    if (l.place.tied_to.empty()) l.value.mutable_grad().mul_(coefficient);
+    if (l.place.trained()) l.value.mutable_grad().mul_(coefficient);
   return norm.const_data_ptr<float>()[0];
 }
 
 void trainer::update(std::uint32_t step) {
   for (leaf& l : leaves_) {
-    if (!l.place.tied_to.empty()) continue;
+    if (!l.place.trained()) continue;
     const at::Tensor gradient = l.value.grad().contiguous();
     apply_update(options_.update, step, options_.steps, 1.0f,
                  {.parameters = values(l.value),
                   .gradients = values(gradient),
                   .first_moment = l.first_moment,
                   .second_moment = l.second_moment});
+  }
+}
+
+/// Without gradient, inside run().
+void trainer::move_averages() {
+  for (leaf& l : leaves_) {
+    if (l.place.averaging == 0) continue;
+    const double kept = std::pow(1 - l.place.averaging, static_cast<double>(options_.micro_batches));
+    l.value.mul_(kept).add_(l.value.grad());
   }
 }
 
@@ -205,6 +216,7 @@ reference_result trainer::run() {
     add_replica_gradients();
     if (options_.update.clip_norm > 0) result_.grad_norms.push_back(clip_gradients());
     update(step);
+    move_averages();
     copy_to_replicas();
     for (leaf& l : leaves_) l.value.mutable_grad().reset();
     const bool due = step + 1 == options_.steps ||

@@ -1,0 +1,89 @@
+#include "models/layers/batch_norm.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <ATen/ops/native_batch_norm_backward_ops.h>
+#include <ATen/ops/native_batch_norm_ops.h>
+#include <ATen/ops/zeros_like_ops.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <array>
+#include <tuple>
+
+namespace hydra {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr double momentum = 0.1;
+constexpr double eps = 1e-5;
+
+/// Places in parameters; arguments of the function are one further, behind x.
+enum parameter : std::size_t { weight, bias, running_mean, running_var };
+
+at::Tensor room_for(const at::Tensor& statistic) {
+  return at::_ops::zeros_like::call(statistic, {}, {}, {}, {}, {});
+}
+
+void require_variance(const at::Tensor& x) {
+  if (x.numel() <= x.size(1))
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("batch norm gets [{}]: one value of each channel has no variance; use micro-batches of "
+                                  "more samples, or larger images",
+                                  fmt::join(x.sizes(), ", "))};
+}
+
+/// What is to be added to the gradient of a running average. Backward of a micro-batch runs after that of the one
+/// before it, so `average`.grad holds the sum so far.
+at::Tensor movement(const at::Tensor& average, const at::Tensor& statistic) {
+  const at::Tensor next = statistic.mul(momentum);
+  return average.grad().defined() ? next.sub(average.grad().mul(momentum)) : next;
+}
+
+struct batch_norm_function : torch::autograd::Function<batch_norm_function> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& scale,
+                            const at::Tensor& shift, const at::Tensor& average_mean, const at::Tensor& average_variance) {
+    const at::Tensor mean = room_for(average_mean), variance = room_for(average_variance);
+    const auto [y, saved_mean, saved_deviation] =
+        at::_ops::native_batch_norm::call(x, scale, shift, mean, variance, true, 1.0, eps);  // 1: the batch's own
+    context->save_for_backward(
+        {x, scale, saved_mean, saved_deviation, mean, variance, average_mean, average_variance});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const auto [x, scale, mean, deviation] = std::tie(saved[0], saved[1], saved[2], saved[3]);
+    const std::array<bool, 3> wanted{context->needs_input_grad(0), context->needs_input_grad(1),
+                                     context->needs_input_grad(2)};
+    const auto [of_x, of_scale, of_shift] = at::_ops::native_batch_norm_backward::call(
+        upstream[0], x, scale, {}, {}, mean, deviation, true, eps, wanted);
+    return {of_x, of_scale, of_shift, movement(saved[6], saved[4]), movement(saved[7], saved[5])};
+  }
+};
+
+}  // namespace
+
+std::vector<parameter_spec> batch_norm_parameters(const std::string& prefix, std::int64_t channels) {
+  const initial_value zero, one{initial_value::kind::constant, 1};
+  return {{prefix + "weight", {channels}, one, {}},
+          {prefix + "bias", {channels}, zero, {}},
+          {prefix + "running_mean", {channels}, zero, {}, momentum},
+          {prefix + "running_var", {channels}, one, {}, momentum}};
+}
+
+at::Tensor batch_norm(const at::Tensor& x, std::span<const at::Tensor> parameters, const layer_context& context) {
+  if (!context.training) {
+    return std::get<0>(at::_ops::native_batch_norm::call(x, parameters[weight], parameters[bias],
+                                                         parameters[running_mean].detach(),
+                                                         parameters[running_var].detach(), false, momentum, eps));
+  }
+  require_variance(x);
+  return batch_norm_function::apply(x, parameters[weight], parameters[bias], parameters[running_mean],
+                                    parameters[running_var]);
+}
+
+}  // namespace hydra

@@ -1,0 +1,66 @@
+#include "models/layers/resnet_block.hpp"
+
+#include "models/layers/resnet_embedding.hpp"
+#include "runtime/fault.hpp"
+#include "tests/models/numeric.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// gradient_error of the trained parameters and the input: what running averages get is no derivative.
+double trained_gradient_error(const layer& l, const at::Tensor& input) {
+  const auto parameters = random_parameters(l, 1, at::kDouble);
+  std::vector<at::Tensor> leaves{input.set_requires_grad(true)};
+  const auto specs = l.parameters();
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    if (specs[i].averaging == 0) leaves.push_back(parameters[i]);
+  const at::Tensor weights = random_tensor(l.forward(parameters, input, {}).sizes().vec(), 2, at::kDouble);
+  return gradient_error([&] { return l.forward(parameters, input, {}).mul(weights).sum(); }, leaves);
+}
+
+void check_output(const layer& l, const std::vector<std::int64_t>& input) {
+  const auto parameters = random_parameters(l, 1);
+  const at::Tensor y = l.forward(parameters, random_tensor(input, 3), {});
+  CHECK(y.sizes().vec() == l.output({input, element::f32}).shape);
+  CHECK(y.is_contiguous());
+}
+
+}  // namespace
+
+TEST_CASE("the gradients of ResNet layers are the derivatives") {
+  for (const bool bottleneck : {false, true})
+    for (const std::int64_t stride : {1, 2}) {
+      INFO(bottleneck << " " << stride);
+      const resnet_block block{{.in = 4, .out = 8, .stride = stride, .bottleneck = bottleneck}};
+      CHECK(trained_gradient_error(block, random_tensor({2, 4, 5, 4}, 3, at::kDouble)) < 1e-5);
+    }
+  const resnet_embedding embedding{{.in = 2, .out = 3}};
+  CHECK(trained_gradient_error(embedding, random_tensor({2, 2, 9, 7}, 3, at::kDouble)) < 1e-5);
+}
+
+TEST_CASE("ResNet layers say the shapes that they give, of even and odd images") {
+  check_output(resnet_embedding{{.in = 3, .out = 4}}, {2, 3, 13, 8});
+  for (const bool at_once : {false, true}) {
+    const resnet_block block{{.in = 4, .out = 8, .stride = 2, .stride_at_once = at_once}};
+    check_output(block, {2, 4, 5, 6});
+  }
+  check_output(resnet_block{{.in = 4, .out = 4, .bottleneck = false}}, {2, 4, 5, 6});
+}
+
+TEST_CASE("a ResNet layer has a shortcut only where shapes differ") {
+  CHECK(resnet_block{{.in = 4, .out = 4}}.parameters().size() == 15);
+  CHECK(resnet_block{{.in = 4, .out = 4, .stride = 2}}.parameters().size() == 20);
+  CHECK(resnet_block{{.in = 8, .out = 4, .bottleneck = false}}.parameters().size() == 15);
+}
+
+TEST_CASE("ResNet layers refuse images of other channels and bottlenecks that do not divide by four") {
+  const resnet_block block{{.in = 4, .out = 8}};
+  CHECK_THROWS_WITH(block.output({{1, 3, 4, 4}, element::f32}), Contains("images of 4 channels"));
+  CHECK_THROWS_WITH((resnet_block{{.in = 4, .out = 6}}), Contains("4 groups do not divide width 6"));
+  CHECK_THROWS_WITH((resnet_embedding{{.in = 0, .out = 6}}), Contains("in is 0"));
+}
