@@ -1,12 +1,14 @@
 // What Hydra's layers and its reference trainer make of a Hugging Face checkpoint, as a file for compare_models.py:
 //
 //   family_probe FOLDER INPUTS OUT [--head NAME] [--steps N] [--batch-size B] [--micro-batches K] [--learning-rate X]
-//                [--clip X]
+//                [--clip X] [--export FOLDER]
 //
 // INPUTS is a safetensors file of all samples: "input" and "target", whose first dimension counts them. OUT is a folder that
-// is made for results.safetensors: "logits" of the first batch in evaluation, "gradient.NAME" of its loss in training, by
-// the names of the checkpoint, "losses" of N AdamW steps on one batch after another, "parameter.NAME" after them.
+// is made for results.safetensors: "begin.NAME", "logits" of the first batch in evaluation, "gradient.NAME" of its loss in training, by
+// the names of the checkpoint, "losses" of N AdamW steps on one batch after another, "parameter.NAME" after them, which
+// --export writes as a checkpoint, too.
 
+#include "models/hub/hub_export.hpp"
 #include "models/hub/hub_folder.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/safetensors_file.hpp"
@@ -31,7 +33,7 @@ namespace {
 constexpr std::int64_t masked = -100;
 
 struct probe_options {
-  std::string folder, inputs, out, head;
+  std::string folder, inputs, out, head, exported;
   std::size_t batch_size = 4, micro_batches = 1;
   std::uint32_t steps = 0;
   double learning_rate = 1e-3, clip = 0;
@@ -114,6 +116,14 @@ class evaluated_chain {
     return x;
   }
 
+  /// Of the owners, by name.
+  std::map<std::string, at::Tensor> values() const {
+    std::map<std::string, at::Tensor> all;
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      if (layout_.parameters()[i].tied_to.empty()) all[layout_.parameters()[i].name] = leaves_[i];
+    return all;
+  }
+
   /// Of the owners; replicas' are added to theirs.
   std::map<std::string, at::Tensor> gradients() const {
     std::map<std::string, at::Tensor> sums;
@@ -176,11 +186,20 @@ void add_first_batch(const chain& model, const first_batch& batch, results& to) 
   const evaluated_chain evaluated{model};
   {
     const c10::NoGradGuard no_grad;
+    for (const auto& [name, value] : evaluated.values()) to.add("begin." + stored_name(model, name), value);
     to.add("logits", evaluated.forward(batch.input, false));
   }
   const at::Tensor output = evaluated.forward(batch.input, true);
   model.objective().sum(output, batch.target).div(static_cast<double>(batch.targets)).backward();
   for (const auto& [name, gradient] : evaluated.gradients()) to.add("gradient." + stored_name(model, name), gradient);
+}
+
+void export_to(const std::filesystem::path& folder, const chain& model, const reference_result& trained) {
+  durable_folder into{posix_file_system(), folder};
+  write_hub_files(into, model, [&](const parameter_spec& p) {
+    return stored_tensor{stored_type::f32, p.shape, std::as_bytes(std::span{trained.parameters.at(p.name)})};
+  });
+  into.commit();
 }
 
 void add_training(const chain& model, const std::shared_ptr<const data_source>& data, const probe_options& o, results& to) {
@@ -194,6 +213,7 @@ void add_training(const chain& model, const std::shared_ptr<const data_source>& 
        .update = adamw({.learning_rate = o.learning_rate, .clip_norm = o.clip})});
   to.add("losses", trained.losses);
   for (const auto& [name, values] : trained.parameters) to.add("parameter." + stored_name(model, name), values);
+  if (!o.exported.empty()) export_to(o.exported, model, trained);
 }
 
 void probe(const probe_options& o) {
@@ -217,6 +237,7 @@ int run(int argc, char** argv) {
   app.add_option("--micro-batches", o.micro_batches);
   app.add_option("--learning-rate", o.learning_rate);
   app.add_option("--clip", o.clip);
+  app.add_option("--export", o.exported);
   CLI11_PARSE(app, argc, argv);
   probe(o);
   return 0;
