@@ -1,5 +1,6 @@
 #include "models/gpt2.hpp"
 
+#include "models/hub/gpt2_config.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/embedding.hpp"
 #include "models/layers/head.hpp"
@@ -29,10 +30,13 @@ chain build_gpt2(const gpt2_options& options, const data_source& data) {
       std::make_shared<embedding>(embedding_options{
           .vocabulary = vocabulary, .context = options.context, .width = options.width, .dropout = options.dropout}));
   const auto block = std::make_shared<transformer_block>(transformer_block_options{
-      .width = options.width, .heads = options.heads, .layers = options.layers, .dropout = options.dropout});
+      .width = options.width, .heads = options.heads, .layers = options.layers, .dropout = options.dropout, .eps = options.eps});
   for (std::int64_t i = 0; i < options.layers; ++i) result.add(fmt::format("h.{}.", i), block);
   result.add("", std::make_shared<head>(head_options{
-                     .vocabulary = vocabulary, .width = options.width, .tied_to = options.tied ? "wte.weight" : ""}));
+                     .vocabulary = vocabulary, .width = options.width, .eps = options.eps, .tied_to = options.tied ? "wte.weight" : ""}));
+  gpt2_options complete = options;
+  complete.vocabulary = vocabulary;
+  result.publish_as(gpt2_hub_form(complete));
   result.validate();
   return result;
 }
@@ -46,6 +50,8 @@ chain_description gpt2(const gpt2_options& options) {
   require_positive("gpt2: context", options.context);
   require_dropout("gpt2: dropout", options.dropout);
   if (options.vocabulary != 0) require_positive("gpt2: vocabulary", options.vocabulary);
+  if (!(options.eps > 0))
+    throw fault_error{fault_code::bad_input, fmt::format("gpt2: eps is {}; it must be positive", options.eps)};
   if (options.width % options.heads != 0)
     throw fault_error{fault_code::bad_input,
                       fmt::format("gpt2: {} heads do not divide width {}", options.heads, options.width)};

@@ -1,5 +1,6 @@
 #include "models/hub/architecture.hpp"
 #include "models/hub/gpt2_config.hpp"
+#include "models/hub/llama_config.hpp"
 #include "models/hub/resnet_config.hpp"
 
 namespace hydra {
@@ -8,6 +9,10 @@ const std::vector<architecture>& architectures() {
   static const std::vector<architecture> all{
       {"GPT2LMHeadModel", gpt2_from_config},
       {"GPT2Model", gpt2_from_config},
+      {"LlamaForCausalLM", llama_from_config},
+      {"MistralForCausalLM", mistral_from_config},
+      {"Qwen2ForCausalLM", qwen2_from_config},
+      {"Qwen3ForCausalLM", qwen3_from_config},
       {"ResNetForImageClassification", resnet_from_config},
   };
   return all;

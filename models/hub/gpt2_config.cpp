@@ -1,68 +1,73 @@
 #include "models/hub/gpt2_config.hpp"
 
-#include "models/gpt2.hpp"
+#include "models/hub/config_text.hpp"
 
 #include <fmt/format.h>
-
-#include <utility>
 
 namespace hydra {
 namespace {
 
-std::int64_t context_of(const model_config& config, const from_options& options) {
-  const std::int64_t most = config.integer("n_positions", 1024);
-  if (options.context > most)
-    config.refuse("n_positions", fmt::format("is {}; a context of {} does not fit", most, options.context));
-  return options.context == 0 ? most : options.context;
-}
-
-/// Hydra's dropout is one rate for all three places.
-double dropout_of(const model_config& config, const from_options& options) {
-  const double rate = config.real("resid_pdrop", 0.1);
-  if (options.dropout >= 0) return options.dropout;
-  if (config.real("embd_pdrop", 0.1) != rate)
-    config.refuse("embd_pdrop", "differs from resid_pdrop; choose one rate with dropout = ...");
-  return rate;
-}
-
-void check(const model_config& config, const from_options& options) {
-  config.require("activation_function", "gelu_new");
-  config.require("layer_norm_epsilon", 1e-5);
+void require_known(const model_config& config) {
   config.require("scale_attn_weights", true);
   config.require("scale_attn_by_inverse_layer_idx", false);
-  config.require("reorder_and_upcast_attn", false);
   config.require("add_cross_attention", false);
-  if (config.has("n_inner")) config.require("n_inner", 4 * config.integer("n_embd", 768));
-  if (!options.head.empty()) config.refuse("architectures", "GPT-2 has one head; leave out head = ...");
+  if (config.text("activation_function", "gelu_new") != "gelu_pytorch_tanh")  // another name of the same function
+    config.require("activation_function", "gelu_new");
+  config.require("n_inner", 4 * config.integer("n_embd", 768));
 }
 
-std::string stored_name(const std::string& name) { return name.starts_with("lm_head.") ? name : "transformer." + name; }
-
-std::string published(nlohmann::json config) {
-  config["architectures"] = {"GPT2LMHeadModel"};
-  for (const char* const key : {"torch_dtype", "dtype"})
-    if (config.contains(key)) config[key] = "float32";
-  return config.dump(2) + "\n";
+double dropout_from(const model_config& config, const from_options& options) {
+  if (options.dropout >= 0) return options.dropout;
+  const double embeddings = config.real("embd_pdrop", 0.1), residual = config.real("resid_pdrop", 0.1);
+  if (embeddings != residual)
+    config.refuse("embd_pdrop",
+                  fmt::format("{} is written there and {} at resid_pdrop; Hydra has one dropout for both: "
+                              "choose it with dropout",
+                              embeddings, residual));
+  return embeddings;
 }
 
 }  // namespace
 
 chain_description gpt2_from_config(const model_config& config, const from_options& options) {
-  check(config, options);
-  const bool tied = config.boolean("tie_word_embeddings", true);
-  chain_description description = gpt2({.layers = config.integer("n_layer", 12),
-                                        .width = config.integer("n_embd", 768),
-                                        .heads = config.integer("n_head", 12),
-                                        .context = config.integer("n_positions", 1024),
-                                        .vocabulary = config.integer("vocab_size", 50257),
-                                        .dropout = dropout_of(config, options),
-                                        .tied = tied});
-  description.context = context_of(config, options);
-  const hub_form form{published(config.content()), stored_name};
-  description.build = [build = std::move(description.build), form](const data_source& data) {
-    return build(data).publish_as(form);
-  };
-  return description;
+  require_known(config);
+  const double dropout = dropout_from(config, options);
+  chain_description result = gpt2({.layers = config.integer("n_layer"),
+                                   .width = config.integer("n_embd"),
+                                   .heads = config.integer("n_head"),
+                                   .context = config.integer("n_positions"),
+                                   .vocabulary = config.integer("vocab_size"),
+                                   .dropout = dropout,
+                                   .eps = config.real("layer_norm_epsilon", 1e-5),
+                                   .tied = config.boolean("tie_word_embeddings", true)});
+  result.context = context_from(config, options, "n_positions");
+  nlohmann::json text = published(config);
+  text["embd_pdrop"] = text["resid_pdrop"] = dropout;
+  return publishing(std::move(result), std::move(text));
+}
+
+hub_form gpt2_hub_form(const gpt2_options& o) {
+  const nlohmann::json config{{"architectures", {"GPT2LMHeadModel"}},
+                              {"model_type", "gpt2"},
+                              {"dtype", "float32"},
+                              {"activation_function", "gelu_new"},
+                              {"attn_pdrop", 0.0},
+                              {"bos_token_id", nullptr},
+                              {"embd_pdrop", o.dropout},
+                              {"eos_token_id", nullptr},
+                              {"initializer_range", 0.02},
+                              {"layer_norm_epsilon", o.eps},
+                              {"n_ctx", o.context},
+                              {"n_embd", o.width},
+                              {"n_head", o.heads},
+                              {"n_inner", nullptr},
+                              {"n_layer", o.layers},
+                              {"n_positions", o.context},
+                              {"resid_pdrop", o.dropout},
+                              {"tie_word_embeddings", o.tied},
+                              {"vocab_size", o.vocabulary}};
+  return {config_text(config),
+          [](const std::string& name) { return name == "lm_head.weight" ? name : "transformer." + name; }};
 }
 
 }  // namespace hydra

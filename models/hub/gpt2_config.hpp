@@ -1,11 +1,17 @@
 #pragma once
-// GPT-2's config.json.
+// GPT-2 as Hugging Face has it: GPT2LMHeadModel.
 
+#include "models/gpt2.hpp"
 #include "models/hub/architecture.hpp"
 
 namespace hydra {
 
-/// GPT2LMHeadModel. Throws fault_error{bad_input} with the key for another MLP, activation or norm than GPT-2's.
+/// One dropout for embeddings, attention output and MLP output: embd_pdrop and resid_pdrop must agree unless the user
+/// gives another one. Probabilities of the attention (attn_pdrop) are never dropped. Throws fault_error{bad_input} with
+/// the key for variants whose results Hydra's blocks would not have.
 chain_description gpt2_from_config(const model_config& config, const from_options& options);
+
+/// How a chain of gpt2(options) with a known vocabulary is exported: names behind "transformer.", but for lm_head.
+hub_form gpt2_hub_form(const gpt2_options& options);
 
 }  // namespace hydra

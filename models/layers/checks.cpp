@@ -21,10 +21,18 @@ void require_positive(std::string_view what, std::int64_t value) {
   if (value <= 0) throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be positive", what, value)};
 }
 
+void require_context(std::string_view who, std::int64_t tokens, std::int64_t context) {
+  if (tokens > context)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{} gets samples of {} tokens; its context is {}", who, tokens, context)};
+}
+
 void require_dropout(std::string_view what, double p) {
   if (!(p >= 0 && p < 1))
     throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be at least 0 and below 1", what, p)};
 }
+
+std::string eps_unless_usual(double eps) { return eps == 1e-5 ? "" : fmt::format(" eps={}", eps); }
 
 void require_images(std::string_view who, const tensor_spec& input, std::int64_t channels) {
   require_input(who, input, element::f32, 4);

@@ -3,6 +3,7 @@
 
 #include "models/tensor_spec.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace hydra {
@@ -15,8 +16,14 @@ void require_input(std::string_view who, const tensor_spec& input, element type,
 /// Throws fault_error{bad_input} unless `value` is positive. `what` names the option, as in "gpt2: width".
 void require_positive(std::string_view what, std::int64_t value);
 
+/// Throws fault_error{bad_input} if `tokens` are more than `context`. `who` names the layer.
+void require_context(std::string_view who, std::int64_t tokens, std::int64_t context);
+
 /// Throws fault_error{bad_input} unless `p` is in [0, 1).
 void require_dropout(std::string_view what, double p);
+
+/// " eps=..." for signatures, nothing for layer norm's usual 1e-5.
+std::string eps_unless_usual(double eps);
 
 /// Throws fault_error{bad_input} unless `input` is f32 [samples, channels, height, width]. `who` names the layer.
 void require_images(std::string_view who, const tensor_spec& input, std::int64_t channels);

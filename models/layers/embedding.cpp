@@ -2,8 +2,8 @@
 
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/fault.hpp"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding_ops.h>
 #include <fmt/format.h>
 
@@ -24,9 +24,7 @@ std::vector<parameter_spec> embedding::parameters() const {
 
 tensor_spec embedding::output(const tensor_spec& input) const {
   require_input("embedding", input, element::i64, 2);
-  if (input.shape[1] > options_.context)
-    throw fault_error{fault_code::bad_input, fmt::format("embedding gets samples of {} tokens; its context is {}",
-                                                         input.shape[1], options_.context)};
+  require_context("embedding", input.shape[1], options_.context);
   return {{input.shape[0], input.shape[1], options_.width}, element::f32};
 }
 
@@ -35,6 +33,14 @@ at::Tensor embedding::forward(std::span<const at::Tensor> parameters, const at::
   const at::Tensor tokens = at::_ops::embedding::call(parameters[0], ids, -1, false, false);
   const at::Tensor positions = parameters[1].narrow(0, 0, ids.size(1));
   return keyed_dropout(tokens.add(positions), options_.dropout, context, 0);
+}
+
+at::Tensor embedding::decode(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+                             decode_memory& memory) const {
+  const at::NoGradGuard no_grad;
+  require_context("embedding", memory.seen + ids.size(1), options_.context);
+  const at::Tensor tokens = at::_ops::embedding::call(parameters[0], ids, -1, false, false);
+  return tokens.add(parameters[1].narrow(0, memory.seen, ids.size(1)));
 }
 
 std::string embedding::signature() const {

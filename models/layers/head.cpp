@@ -3,6 +3,7 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/layer_norm.hpp"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 
@@ -28,11 +29,16 @@ tensor_spec head::output(const tensor_spec& input) const {
 }
 
 at::Tensor head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context&) const {
-  return at::_ops::linear::call(layer_norm(input, parameters[0], parameters[1]), parameters[2], {});
+  return at::_ops::linear::call(layer_norm(input, parameters[0], parameters[1], options_.eps), parameters[2], {});
+}
+
+at::Tensor head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, decode_memory&) const {
+  const at::NoGradGuard no_grad;
+  return forward(parameters, input, {});
 }
 
 std::string head::signature() const {
-  return fmt::format("head vocabulary={} width={}", options_.vocabulary, options_.width);
+  return fmt::format("head vocabulary={} width={}{}", options_.vocabulary, options_.width, eps_unless_usual(options_.eps));
 }
 
 }  // namespace hydra

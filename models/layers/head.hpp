@@ -8,6 +8,7 @@ namespace hydra {
 struct head_options {
   std::int64_t vocabulary = 0;
   std::int64_t width = 0;
+  double eps = 1e-5;      ///< of the norm
   std::string tied_to{};  ///< full name of the token embedding this head repeats; empty: weights of its own
 };
 
@@ -20,6 +21,8 @@ class head final : public layer {
   tensor_spec output(const tensor_spec& input) const override;
   at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
+  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                    decode_memory& memory) const override;
   std::string signature() const override;
 
  private:

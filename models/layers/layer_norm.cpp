@@ -4,8 +4,8 @@
 
 namespace hydra {
 
-at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  return at::_ops::layer_norm::call(x, weight.sym_sizes(), weight, bias, 1e-5, true);
+at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double eps) {
+  return at::_ops::layer_norm::call(x, weight.sym_sizes(), weight, bias, eps, true);
 }
 
 }  // namespace hydra

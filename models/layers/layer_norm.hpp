@@ -5,7 +5,7 @@
 
 namespace hydra {
 
-/// eps 1e-5 as in GPT-2 (and torch's default).
-at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+/// `eps` is added to the variance; its default is GPT-2's (and torch's).
+at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double eps = 1e-5);
 
 }  // namespace hydra

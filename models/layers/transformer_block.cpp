@@ -5,9 +5,9 @@
 #include "models/layers/layer_norm.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/addmm_ops.h>
 #include <ATen/ops/gelu_ops.h>
-#include <ATen/ops/scaled_dot_product_attention_ops.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,10 +24,6 @@ at::Tensor project(std::span<const at::Tensor> parameters, parameter weight, con
   const at::Tensor rows = x.reshape({-1, x.size(-1)});
   const at::Tensor y = at::_ops::addmm::call(parameters[weight + 1], rows, parameters[weight], 1, 1);
   return y.view({x.size(0), x.size(1), -1});
-}
-
-at::Tensor normalise(std::span<const at::Tensor> parameters, parameter weight, const at::Tensor& x) {
-  return layer_norm(x, parameters[weight], parameters[weight + 1]);
 }
 
 at::Tensor mlp(std::span<const at::Tensor> parameters, const at::Tensor& x) {
@@ -71,28 +67,37 @@ tensor_spec transformer_block::output(const tensor_spec& input) const {
   return input;
 }
 
-at::Tensor transformer_block::attention(std::span<const at::Tensor> parameters, const at::Tensor& x) const {
-  const std::int64_t samples = x.size(0), tokens = x.size(1);
+at::Tensor transformer_block::normalise(std::span<const at::Tensor> parameters, std::size_t weight,
+                                        const at::Tensor& x) const {
+  return layer_norm(x, parameters[weight], parameters[weight + 1], options_.eps);
+}
+
+attention_heads transformer_block::heads_of(std::span<const at::Tensor> parameters, const at::Tensor& x) const {
   const std::vector<at::Tensor> qkv = project(parameters, c_attn, x).split(options_.width, 2);
-  const auto heads = [&](const at::Tensor& t) {
-    return t.view({samples, tokens, options_.heads, options_.width / options_.heads}).transpose(1, 2);
-  };
-  const at::Tensor mixed = at::_ops::scaled_dot_product_attention::call(heads(qkv[0]), heads(qkv[1]), heads(qkv[2]), {},
-                                                                        0.0, /*is_causal=*/true, {}, false);
-  return project(parameters, attn_proj, mixed.transpose(1, 2).reshape({samples, tokens, options_.width}));
+  const auto heads = [&](const at::Tensor& t) { return split_heads(t, options_.heads); };
+  return {heads(qkv[0]), heads(qkv[1]), heads(qkv[2])};
 }
 
 at::Tensor transformer_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                       const layer_context& context) const {
-  const at::Tensor attended = attention(parameters, normalise(parameters, ln_1, input));
+  const at::Tensor mixed = join_heads(causal_attention(heads_of(parameters, normalise(parameters, ln_1, input))));
+  const at::Tensor attended = project(parameters, attn_proj, mixed);
   const at::Tensor x = input.add(keyed_dropout(attended, options_.dropout, context, attention_output));
   const at::Tensor y = mlp(parameters, normalise(parameters, ln_2, x));
   return x.add(keyed_dropout(y, options_.dropout, context, mlp_output));
 }
 
+at::Tensor transformer_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                                     decode_memory& memory) const {
+  const at::NoGradGuard no_grad;
+  const attention_heads heads = heads_of(parameters, normalise(parameters, ln_1, input));
+  const at::Tensor x = input.add(project(parameters, attn_proj, join_heads(growing_attention(heads, memory))));
+  return x.add(mlp(parameters, normalise(parameters, ln_2, x)));
+}
+
 std::string transformer_block::signature() const {
-  return fmt::format("transformer block width={} heads={} dropout={}", options_.width, options_.heads,
-                     options_.dropout);
+  return fmt::format("transformer block width={} heads={} dropout={}{}", options_.width, options_.heads,
+                     options_.dropout, eps_unless_usual(options_.eps));
 }
 
 }  // namespace hydra

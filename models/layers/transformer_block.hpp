@@ -2,6 +2,7 @@
 // GPT-2's block: attention and MLP, each behind a layer norm and beside a residual.
 
 #include "models/layer.hpp"
+#include "models/layers/attention.hpp"
 
 namespace hydra {
 
@@ -10,6 +11,7 @@ struct transformer_block_options {
   std::int64_t heads = 0;   ///< divides width
   std::int64_t layers = 1;  ///< blocks of the whole model: residual projections start at 0.02/sqrt(2*layers)
   double dropout = 0;       ///< of the attention's and of the MLP's output
+  double eps = 1e-5;        ///< of the norms
 };
 
 /// f32[samples, tokens, width] -> the same. Pre-LN, causal attention, MLP of 4*width with tanh GELU. Weights are
@@ -22,10 +24,13 @@ class transformer_block final : public layer {
   tensor_spec output(const tensor_spec& input) const override;
   at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
+  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                    decode_memory& memory) const override;
   std::string signature() const override;
 
  private:
-  at::Tensor attention(std::span<const at::Tensor> parameters, const at::Tensor& input) const;
+  attention_heads heads_of(std::span<const at::Tensor> parameters, const at::Tensor& input) const;
+  at::Tensor normalise(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x) const;
 
   transformer_block_options options_;
 };

@@ -89,6 +89,18 @@ TEST_CASE("a block drops the attention's output and the MLP's with masks of thei
   for (const double both_one_none : {0, 2, 4}) CHECK(number(y.eq(both_one_none).sum()) > 0);
 }
 
+TEST_CASE("a text that grows by any pieces gives a block what the whole text gives") {
+  const transformer_block block{{.width = 8, .heads = 2, .layers = 3, .dropout = 0.5}};
+  const auto p = random_parameters(block, 1);
+  const at::Tensor x = random_tensor({2, 10, 8}, 9), whole = block.forward(p, x, {.training = false});
+  decode_memory memory;
+  for (const std::int64_t fresh : {5, 1, 1, 3}) {
+    const at::Tensor y = block.decode(p, x.narrow(1, memory.seen, fresh), memory);
+    CHECK(distance(y, whole.narrow(1, memory.seen, fresh)) < 1e-5 * number(whole.abs().max()));
+    memory.seen += fresh;
+  }
+}
+
 TEST_CASE("residual projections start smaller the deeper the model") {
   const auto parameters = transformer_block{small}.parameters();
   CHECK(parameters[4].initial.value == Approx(0.02 / std::sqrt(6)));

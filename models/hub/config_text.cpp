@@ -1,0 +1,37 @@
+#include "models/hub/config_text.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+using nlohmann::json;
+
+std::string config_text(const json& config) { return config.dump(2) + "\n"; }
+
+json published(const model_config& config) {
+  json result = config.content();
+  for (const char* stale : {"_name_or_path", "torch_dtype", "transformers_version"}) result.erase(stale);
+  result["dtype"] = "float32";
+  return result;
+}
+
+chain_description publishing(chain_description description, json config) {
+  description.build = [build = std::move(description.build), text = config_text(config)](const data_source& data) {
+    chain result = build(data);
+    hub_form form = result.hub();
+    form.config = text;
+    return result.publish_as(std::move(form));
+  };
+  return description;
+}
+
+std::int64_t context_from(const model_config& config, const from_options& options, const char* key) {
+  const std::int64_t most = config.integer(key);
+  if (options.context > most)
+    config.refuse(key, fmt::format("{}; samples of {} tokens do not fit", most, options.context));
+  return options.context > 0 ? options.context : most;
+}
+
+}  // namespace hydra

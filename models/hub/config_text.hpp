@@ -1,0 +1,24 @@
+#pragma once
+// Descriptions of chains that were read from a config.json: what all architectures of language models share.
+
+#include "models/catalog.hpp"
+#include "models/hub/architecture.hpp"
+#include "models/hub/model_config.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace hydra {
+
+/// config.json's text as transformers writes it: keys in order, two spaces of indent, a newline at the end.
+std::string config_text(const nlohmann::json& config);
+
+/// The config that was read, as one of fp32 weights that Hydra writes.
+nlohmann::json published(const model_config& config);
+
+/// The description whose chains are exported with `config` instead of their family's own.
+chain_description publishing(chain_description description, nlohmann::json config);
+
+/// Tokens per sample: what the user asked for, else `most`. Throws fault_error{bad_input} naming `key` if that is more.
+std::int64_t context_from(const model_config& config, const from_options& options, const char* key);
+
+}  // namespace hydra

@@ -1,0 +1,27 @@
+#pragma once
+// Causal attention, in one pass over a text or over a text that grows; shared by the blocks of language models.
+
+#include "models/layer.hpp"
+
+namespace hydra {
+
+/// Queries, keys and values of some tokens: [samples, heads, tokens, size]. Keys and values may have fewer heads, which
+/// divide those of the queries: each serves a group of neighbouring queries (Ainslie et al. 2023).
+struct attention_heads {
+  at::Tensor queries;
+  at::Tensor keys;
+  at::Tensor values;
+};
+
+/// What each token finds at itself and the tokens before it: [samples, heads, tokens, size].
+at::Tensor causal_attention(const attention_heads& heads);
+
+/// The same for tokens that follow those in `memory`, which keeps the new keys and values. Room is made for 64 tokens at
+/// a time: memory.tensors = {keys, values}, each [samples, heads, room, size].
+at::Tensor growing_attention(const attention_heads& heads, decode_memory& memory);
+
+/// f32[samples, tokens, heads * size] as heads, and back.
+at::Tensor split_heads(const at::Tensor& x, std::int64_t heads);
+at::Tensor join_heads(const at::Tensor& x);
+
+}  // namespace hydra

@@ -1,0 +1,44 @@
+#include "models/layers/rms_head.hpp"
+
+#include "models/layers/checks.hpp"
+#include "models/layers/rms_norm.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/linear_ops.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+rms_head::rms_head(rms_head_options options) : options_(std::move(options)) {
+  require_positive("head: vocabulary", options_.vocabulary);
+  require_positive("head: width", options_.width);
+}
+
+std::vector<parameter_spec> rms_head::parameters() const {
+  return {
+      {"model.norm.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
+      {"lm_head.weight", {options_.vocabulary, options_.width}, {initial_value::kind::normal, 0.02}, options_.tied_to}};
+}
+
+tensor_spec rms_head::output(const tensor_spec& input) const {
+  require_input("head", input, element::f32, 3, options_.width);
+  return {{input.shape[0], input.shape[1], options_.vocabulary}, element::f32};
+}
+
+at::Tensor rms_head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                             const layer_context&) const {
+  return at::_ops::linear::call(rms_norm(input, parameters[0], options_.eps), parameters[1], {});
+}
+
+at::Tensor rms_head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, decode_memory&) const {
+  const at::NoGradGuard no_grad;
+  return forward(parameters, input, {});
+}
+
+std::string rms_head::signature() const {
+  return fmt::format("rms head vocabulary={} width={} eps={}", options_.vocabulary, options_.width, options_.eps);
+}
+
+}  // namespace hydra

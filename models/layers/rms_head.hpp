@@ -1,0 +1,32 @@
+#pragma once
+// Final RMS norm and language-model head.
+
+#include "models/layer.hpp"
+
+namespace hydra {
+
+struct rms_head_options {
+  std::int64_t vocabulary = 0;
+  std::int64_t width = 0;
+  double eps = 1e-5;
+  std::string tied_to{};  ///< full name of the token embedding this head repeats; empty: weights of its own
+};
+
+/// f32[samples, tokens, width] -> f32[samples, tokens, vocabulary]: model.norm, then lm_head (no bias).
+class rms_head final : public layer {
+ public:
+  explicit rms_head(rms_head_options options);
+
+  std::vector<parameter_spec> parameters() const override;
+  tensor_spec output(const tensor_spec& input) const override;
+  at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                     const layer_context& context) const override;
+  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                    decode_memory& memory) const override;
+  std::string signature() const override;
+
+ private:
+  rms_head_options options_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,11 @@
+#pragma once
+// Root-mean-square norm over the last dimension (Zhang & Sennrich 2019), shared by llama's block and head.
+
+#include <ATen/core/Tensor.h>
+
+namespace hydra {
+
+/// x / sqrt(mean(x^2) + eps) * weight; weight [last dimension of x].
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+
+}  // namespace hydra

@@ -1,0 +1,92 @@
+#include "models/layers/rotary.hpp"
+
+#include "models/layers/checks.hpp"
+#include "runtime/fault.hpp"
+
+#include <ATen/core/IListRef.h>
+#include <ATen/core/IListRef_inl.h>
+#include <ATen/ops/arange_ops.h>
+#include <ATen/ops/cat_ops.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/pow_ops.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numbers>
+
+namespace hydra {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
+
+void require_above_zero(const char* what, double value) {
+  if (!(value > 0)) refuse(fmt::format("rotary positions: {} is {}; it must be positive", what, value));
+}
+
+void check(const rotary_options& options) {
+  require_positive("rotary positions: size of a head", options.size);
+  if (options.size % 2 != 0)
+    refuse(fmt::format("rotary positions pair the features of a head; its size {} is odd", options.size));
+  require_above_zero("theta", options.theta);
+  require_above_zero("the factor of the scaling", options.scaling.factor);
+  if (options.scaling.how != rope_scaling::kind::llama3) return;
+  require_positive("rotary positions: original context of llama3 scaling", options.scaling.original_context);
+  require_above_zero("the low frequency factor", options.scaling.low_frequency_factor);
+  if (options.scaling.high_frequency_factor <= options.scaling.low_frequency_factor)
+    refuse(fmt::format("rotary positions: the high frequency factor {} of llama3 scaling must be above the low one, {}",
+                       options.scaling.high_frequency_factor, options.scaling.low_frequency_factor));
+}
+
+/// theta^(-2i/size), by ATen's power as transformers has it.
+std::vector<float> plain_frequencies(const rotary_options& options) {
+  const at::Tensor even = at::_ops::arange_start_step::call(0, options.size, 2, at::kFloat, {}, {}, {});
+  const at::Tensor powers =
+      at::_ops::pow_Scalar::call(options.theta, even.div(static_cast<double>(options.size))).reciprocal();
+  return {powers.const_data_ptr<float>(), powers.const_data_ptr<float>() + powers.numel()};
+}
+
+/// Llama 3.1's stretch: of long waves all, of short ones nothing, in between a blend.
+float llama3_frequency(float frequency, const rope_scaling& scaling) {
+  const auto factor = static_cast<float>(scaling.factor);
+  const auto original = static_cast<float>(scaling.original_context);
+  const float wave = static_cast<float>(2 * std::numbers::pi) / frequency;
+  if (wave < static_cast<float>(scaling.original_context / scaling.high_frequency_factor)) return frequency;
+  if (wave > static_cast<float>(scaling.original_context / scaling.low_frequency_factor)) return frequency / factor;
+  const float smooth = (original / wave - static_cast<float>(scaling.low_frequency_factor)) /
+                       static_cast<float>(scaling.high_frequency_factor - scaling.low_frequency_factor);
+  return (1 - smooth) * frequency / factor + smooth * frequency;
+}
+
+std::vector<float> scaled(std::vector<float> frequencies, const rope_scaling& scaling) {
+  for (float& each : frequencies) {
+    if (scaling.how == rope_scaling::kind::linear) each /= static_cast<float>(scaling.factor);
+    if (scaling.how == rope_scaling::kind::llama3) each = llama3_frequency(each, scaling);
+  }
+  return frequencies;
+}
+
+}  // namespace
+
+std::string to_string(rope_scaling::kind how) {
+  static constexpr std::array names{"none", "linear", "llama3"};
+  return names.at(static_cast<std::size_t>(how));
+}
+
+rotary::rotary(const rotary_options& options) {
+  check(options);
+  frequencies_ = scaled(plain_frequencies(options), options.scaling);
+}
+
+at::Tensor rotary::turn(const at::Tensor& x, std::int64_t first) const {
+  const auto half = static_cast<std::int64_t>(frequencies_.size());
+  const at::Tensor positions = at::_ops::arange_start::call(first, first + x.size(2), at::kFloat, {}, {}, {});
+  const at::Tensor frequencies = at::from_blob(const_cast<float*>(frequencies_.data()), {half}, at::kFloat);
+  const at::Tensor angles = positions.unsqueeze(1).mul(frequencies);
+  const at::Tensor cosines = angles.cos().to(x.options()), sines = angles.sin().to(x.options());
+  const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
+  const std::array turned{a.mul(cosines).sub(b.mul(sines)), b.mul(cosines).add(a.mul(sines))};
+  return at::_ops::cat::call(at::ITensorListRef{turned}, 3);
+}
+
+}  // namespace hydra

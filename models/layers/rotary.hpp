@@ -1,0 +1,48 @@
+#pragma once
+// Rotary positions (Su et al. 2021): pairs of a head's features turn by angles that grow with the token's position.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// How the angles are stretched for texts longer than those a model was first trained on.
+struct rope_scaling {
+  enum class kind : std::uint8_t { none, linear, llama3 } how = kind::none;
+  double factor = 1;                  ///< of the stretch
+  double low_frequency_factor = 1;    ///< llama3: waves longer than original_context / this are stretched
+  double high_frequency_factor = 4;   ///< llama3: waves shorter than original_context / this are not
+  std::int64_t original_context = 0;  ///< llama3: tokens of that first training
+  friend bool operator==(const rope_scaling&, const rope_scaling&) = default;
+};
+
+/// "none", "linear", "llama3".
+std::string to_string(rope_scaling::kind how);
+
+struct rotary_options {
+  std::int64_t size = 0;  ///< features of a head; even
+  double theta = 10000;   ///< base of the wavelengths
+  rope_scaling scaling{};
+};
+
+/// Feature i is paired with feature i + size/2, as in Hugging Face's checkpoints. Angles are computed in fp32 as
+/// transformers does: at position 8192 an ulp of a frequency is 5e-4 of an angle.
+class rotary {
+ public:
+  /// Throws fault_error{bad_input} for an odd size or impossible numbers.
+  explicit rotary(const rotary_options& options);
+
+  /// x [samples, heads, tokens, size], whose first token is at position `first`, turned; the same shape.
+  at::Tensor turn(const at::Tensor& x, std::int64_t first) const;
+
+  /// Radians per token of each pair.
+  const std::vector<float>& frequencies() const noexcept { return frequencies_; }
+
+ private:
+  std::vector<float> frequencies_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,44 @@
+#include "models/layers/token_embedding.hpp"
+
+#include "models/layers/checks.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/embedding_ops.h>
+#include <fmt/format.h>
+
+namespace hydra {
+
+token_embedding::token_embedding(const token_embedding_options& options) : options_(options) {
+  require_positive("token embedding: vocabulary", options.vocabulary);
+  require_positive("token embedding: context", options.context);
+  require_positive("token embedding: width", options.width);
+}
+
+std::vector<parameter_spec> token_embedding::parameters() const {
+  return {{"embed_tokens.weight", {options_.vocabulary, options_.width}, {initial_value::kind::normal, 0.02}, {}}};
+}
+
+tensor_spec token_embedding::output(const tensor_spec& input) const {
+  require_input("token embedding", input, element::i64, 2);
+  require_context("token embedding", input.shape[1], options_.context);
+  return {{input.shape[0], input.shape[1], options_.width}, element::f32};
+}
+
+at::Tensor token_embedding::forward(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+                                    const layer_context&) const {
+  return at::_ops::embedding::call(parameters[0], ids, -1, false, false);
+}
+
+at::Tensor token_embedding::decode(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+                                   decode_memory& memory) const {
+  const at::NoGradGuard no_grad;
+  require_context("token embedding", memory.seen + ids.size(1), options_.context);
+  return forward(parameters, ids, {});
+}
+
+std::string token_embedding::signature() const {
+  return fmt::format("token embedding vocabulary={} context={} width={}", options_.vocabulary, options_.context,
+                     options_.width);
+}
+
+}  // namespace hydra

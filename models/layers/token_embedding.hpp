@@ -1,0 +1,31 @@
+#pragma once
+// Token embeddings without positions.
+
+#include "models/layer.hpp"
+
+namespace hydra {
+
+struct token_embedding_options {
+  std::int64_t vocabulary = 0;
+  std::int64_t context = 0;  ///< longest sample
+  std::int64_t width = 0;
+};
+
+/// i64[samples, tokens] -> f32[samples, tokens, width]: embed_tokens.weight[id].
+class token_embedding final : public layer {
+ public:
+  explicit token_embedding(const token_embedding_options& options);
+
+  std::vector<parameter_spec> parameters() const override;
+  tensor_spec output(const tensor_spec& input) const override;
+  at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+                     const layer_context& context) const override;
+  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+                    decode_memory& memory) const override;
+  std::string signature() const override;
+
+ private:
+  token_embedding_options options_;
+};
+
+}  // namespace hydra

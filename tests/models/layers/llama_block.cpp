@@ -1,0 +1,121 @@
+#include "models/layers/llama_block.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/models/numeric.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const llama_block_options grouped{.width = 8, .heads = 4, .kv_heads = 2, .head_size = 6, .hidden = 10, .eps = 1e-3};
+
+llama_block_options everything() {
+  llama_block_options o = grouped;
+  o.qkv_bias = o.output_bias = o.mlp_bias = o.qk_norm = true;
+  return o;
+}
+
+// The block again, in the plainest operations; parameters by name.
+
+using parameter_map = std::map<std::string, at::Tensor>;
+
+parameter_map by_name(const llama_block& block, const std::vector<at::Tensor>& values) {
+  parameter_map result;
+  const auto specs = block.parameters();
+  for (std::size_t i = 0; i < specs.size(); ++i) result[specs[i].name] = values[i];
+  return result;
+}
+
+at::Tensor plain_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  return x.div(x.square().mean({-1}, true).add(eps).sqrt()).mul(weight);
+}
+
+at::Tensor plain_linear(parameter_map& p, const std::string& name, const at::Tensor& x) {
+  const at::Tensor y = x.matmul(p.at(name + ".weight").t());
+  return p.contains(name + ".bias") ? y.add(p.at(name + ".bias")) : y;
+}
+
+/// Tokens [tokens, size] of head `h`, normed and turned.
+at::Tensor plain_head(parameter_map& p, const std::string& which, const at::Tensor& all, std::int64_t h,
+                      const llama_block_options& o) {
+  at::Tensor x = all.narrow(1, h * o.head_size, o.head_size);
+  if (o.qk_norm) x = plain_norm(x, p.at("self_attn." + which + "_norm.weight"), o.eps);
+  return rotary{{.size = o.head_size, .theta = o.rope_theta}}.turn(x.unsqueeze(0).unsqueeze(0), 0).squeeze();
+}
+
+at::Tensor plain_attention(parameter_map& p, const at::Tensor& x, const llama_block_options& o) {
+  const std::int64_t tokens = x.size(0);
+  const at::Tensor q = plain_linear(p, "self_attn.q_proj", x), k = plain_linear(p, "self_attn.k_proj", x);
+  const at::Tensor v = plain_linear(p, "self_attn.v_proj", x), mixed = zeros({tokens, q.size(1)}, at::kDouble);
+  const at::Tensor future = zeros({tokens, tokens}, at::kDouble).fill_(1).triu(1).to(at::kBool);
+  for (std::int64_t h = 0; h < o.heads; ++h) {
+    const std::int64_t shared = h / (o.heads / o.kv_heads);
+    const at::Tensor scores = plain_head(p, "q", q, h, o).matmul(plain_head(p, "k", k, shared, o).t());
+    const at::Tensor weights = scores.div(std::sqrt(o.head_size)).masked_fill(future, -INFINITY).softmax(-1);
+    mixed.narrow(1, h * o.head_size, o.head_size).copy_(weights.matmul(v.narrow(1, shared * o.head_size, o.head_size)));
+  }
+  return plain_linear(p, "self_attn.o_proj", mixed);
+}
+
+at::Tensor plain_block(parameter_map p, const at::Tensor& x, const llama_block_options& o) {
+  const at::Tensor y = x.add(plain_attention(p, plain_norm(x, p.at("input_layernorm.weight"), o.eps), o));
+  const at::Tensor normed = plain_norm(y, p.at("post_attention_layernorm.weight"), o.eps);
+  const at::Tensor gate = plain_linear(p, "mlp.gate_proj", normed), up = plain_linear(p, "mlp.up_proj", normed);
+  return y.add(plain_linear(p, "mlp.down_proj", gate.mul(gate.sigmoid()).mul(up)));
+}
+
+}  // namespace
+
+TEST_CASE("a llama block computes what the plain operations compute") {
+  for (const auto& options : {grouped, everything()}) {
+    const llama_block block{options};
+    const auto p = random_parameters(block, 1, at::kDouble);
+    const at::Tensor x = random_tensor({1, 5, 8}, 9, at::kDouble);
+    CHECK(distance(block.forward(p, x, {})[0], plain_block(by_name(block, p), x[0], options)) < 1e-10);
+  }
+}
+
+TEST_CASE("a llama block's gradients are those of the numerical derivative") {
+  const at::Tensor x = random_tensor({2, 5, 8}, 9, at::kDouble);
+  CHECK(layer_gradient_error(llama_block{grouped}, x) < 1e-6);
+  CHECK(layer_gradient_error(llama_block{everything()}, x) < 1e-6);
+}
+
+TEST_CASE("a llama block computes the same bits again, with and without gradients") {
+  const llama_block block{everything()};
+  const auto p = random_parameters(block, 1);
+  const at::Tensor x = random_tensor({2, 5, 8}, 9);
+  const at::Tensor with_graph = block.forward(p, x, {});
+  for (const at::Tensor& parameter : p) parameter.set_requires_grad(false);
+  CHECK(same_bits(with_graph, block.forward(p, x, {})));
+}
+
+TEST_CASE("a text that grows by any pieces gives a llama block what the whole text gives") {
+  const llama_block block{everything()};
+  const auto p = random_parameters(block, 1);
+  const at::Tensor x = random_tensor({2, 70, 8}, 9), whole = block.forward(p, x, {});
+  decode_memory memory;
+  for (const std::int64_t fresh : {5, 1, 1, 3, 60}) {
+    const at::Tensor y = block.decode(p, x.narrow(1, memory.seen, fresh), memory);
+    CHECK(distance(y, whole.narrow(1, memory.seen, fresh)) < 1e-5 * number(whole.abs().max()));
+    memory.seen += fresh;
+  }
+}
+
+TEST_CASE("a llama block refuses heads that do not divide and inputs of another width") {
+  llama_block_options odd = grouped;
+  odd.kv_heads = 3;
+  CHECK_THROWS_WITH(llama_block{odd}, Contains("3 key-value heads do not divide 4 heads"));
+  odd = grouped;
+  odd.head_size = 5;
+  CHECK_THROWS_WITH(llama_block{odd}, Contains("5 is odd"));
+  CHECK_THROWS_AS(llama_block{grouped}.output({{2, 5, 7}, element::f32}), fault_error);
+}

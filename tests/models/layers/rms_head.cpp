@@ -1,0 +1,29 @@
+#include "models/layers/rms_head.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/models/numeric.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+
+TEST_CASE("an RMS head normalises and multiplies by the vocabulary's rows") {
+  const rms_head h{{.vocabulary = 7, .width = 4, .eps = 0.1}};
+  const auto p = random_parameters(h, 1, at::kDouble);
+  const at::Tensor x = random_tensor({2, 3, 4}, 5, at::kDouble);
+  const at::Tensor normed = x.div(x.square().mean({-1}, true).add(0.1).sqrt()).mul(p[0]);
+  CHECK(distance(h.forward(p, x, {}), normed.matmul(p[1].t())) < 1e-12);
+}
+
+TEST_CASE("an RMS head's gradients are those of the numerical derivative") {
+  CHECK(layer_gradient_error(rms_head{{.vocabulary = 7, .width = 4}}, random_tensor({2, 3, 4}, 5, at::kDouble)) < 1e-8);
+}
+
+TEST_CASE("an RMS head is a replica only when it is tied") {
+  CHECK(rms_head{{.vocabulary = 7, .width = 4}}.parameters()[1].tied_to.empty());
+  const rms_head tied{{.vocabulary = 7, .width = 4, .tied_to = "model.embed_tokens.weight"}};
+  CHECK(tied.parameters()[1].tied_to == "model.embed_tokens.weight");
+  CHECK(tied.output({{2, 3, 4}, element::f32}) == tensor_spec{{2, 3, 7}, element::f32});
+  CHECK_THROWS_AS(tied.output({{2, 3, 5}, element::f32}), fault_error);
+}

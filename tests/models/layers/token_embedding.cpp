@@ -1,0 +1,28 @@
+#include "models/layers/token_embedding.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/models/numeric.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("a token embedding is the token's row") {
+  const token_embedding e{{.vocabulary = 7, .context = 6, .width = 4}};
+  const auto p = random_parameters(e, 1);
+  const at::Tensor ids = random_ids({2, 5}, 7, 3), y = e.forward(p, ids, {});
+  for (std::int64_t t = 0; t < 5; ++t) CHECK(same_bits(y[1][t], p[0][ids[1][t].const_data_ptr<std::int64_t>()[0]]));
+}
+
+TEST_CASE("a token embedding refuses reals and samples longer than its context, at once or piece by piece") {
+  const token_embedding e{{.vocabulary = 7, .context = 6, .width = 4}};
+  CHECK(e.output({{2, 6}, element::i64}) == tensor_spec{{2, 6, 4}, element::f32});
+  CHECK_THROWS_WITH(e.output({{2, 7}, element::i64}), Contains("7 tokens") && Contains("context is 6"));
+  CHECK_THROWS_WITH(e.output({{2, 6}, element::f32}), Contains("wants i64"));
+  const auto p = random_parameters(e, 1);
+  decode_memory memory{.seen = 4};
+  CHECK_NOTHROW(e.decode(p, random_ids({1, 2}, 7, 3), memory));
+  CHECK_THROWS_WITH(e.decode(p, random_ids({1, 3}, 7, 3), memory), Contains("7 tokens") && Contains("context is 6"));
+}
