@@ -1,11 +1,13 @@
 #include "models/catalog.hpp"
 
+#include "models/bert.hpp"
 #include "models/cnn.hpp"
 #include "models/gpt2.hpp"
 #include "models/integer_list.hpp"
 #include "models/llama.hpp"
 #include "models/mlp.hpp"
 #include "models/resnet.hpp"
+#include "models/vit.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/nearest.hpp"
 
@@ -26,6 +28,45 @@ using option_map = std::map<std::string, option_value>;
 template <class T>
 T get(const option_map& options, const char* name) {
   return std::get<T>(options.at(name));
+}
+
+/// Throws fault_error{bad_input} naming the functions that there are.
+activation find_activation(const char* who, const std::string& name) {
+  if (const auto found = activation_named(name)) return *found;
+  const auto names = activation_names();
+  throw fault_error{fault_code::bad_input, fmt::format("{}: unknown activation \"{}\"; did you mean \"{}\"? There are {}",
+                                                       who, name, nearest_name(name, names), fmt::join(names, ", "))};
+}
+
+family bert_family() {
+  return {"bert",
+          "BERT: an encoder of masked texts, post-norm blocks; names masked tokens or classifies texts",
+          {{"layers", std::int64_t{0}, true, "blocks"},
+           {"width", std::int64_t{0}, true, "of the residual stream"},
+           {"heads", std::int64_t{0}, true, "of the attention; divide width"},
+           {"context", std::int64_t{0}, true, "tokens per sample"},
+           {"head", "masked-lm", false, "\"masked-lm\" or \"classification\""},
+           {"hidden", std::int64_t{0}, false, "units of the feed-forward networks; 0: 4 * width"},
+           {"vocabulary", std::int64_t{0}, false, "token ids; 0: as many as the data have (masked-lm)"},
+           {"types", std::int64_t{2}, false, "of segments"},
+           {"activation", "gelu", false, "of the feed-forward networks: gelu, gelu_new, relu"},
+           {"dropout", 0.0, false, "of embeddings, attention output, feed-forward output and pooled vector"},
+           {"attention_dropout", 0.0, false, "of the attention's probabilities"},
+           {"eps", 1e-12, false, "of the norms"}},
+          [](const option_map& o) {
+            return bert({.layers = get<std::int64_t>(o, "layers"),
+                         .width = get<std::int64_t>(o, "width"),
+                         .heads = get<std::int64_t>(o, "heads"),
+                         .hidden = get<std::int64_t>(o, "hidden"),
+                         .context = get<std::int64_t>(o, "context"),
+                         .vocabulary = get<std::int64_t>(o, "vocabulary"),
+                         .types = get<std::int64_t>(o, "types"),
+                         .act = find_activation("bert", get<std::string>(o, "activation")),
+                         .dropout = get<double>(o, "dropout"),
+                         .attention_dropout = get<double>(o, "attention_dropout"),
+                         .eps = get<double>(o, "eps"),
+                         .head = bert_head_named("bert", get<std::string>(o, "head"))});
+          }};
 }
 
 family cnn_family() {
@@ -156,6 +197,43 @@ family llama_family() {
           llama_of};
 }
 
+/// [channels, height, width] of square images, or nothing where the data decide.
+std::vector<std::int64_t> square_images(const option_map& o) {
+  const auto side = get<std::int64_t>(o, "image");
+  if (side == 0) return {};
+  return {get<std::int64_t>(o, "channels"), side, side};
+}
+
+family vit_family() {
+  return {"vit",
+          "vision transformer on images: patches as tokens, pre-norm blocks, a class token",
+          {{"layers", std::int64_t{0}, true, "blocks"},
+           {"width", std::int64_t{0}, true, "of the residual stream"},
+           {"heads", std::int64_t{0}, true, "of the attention; divide width"},
+           {"patch", std::int64_t{0}, true, "side of a patch, in pixels; divides the images' sides"},
+           {"image", std::int64_t{0}, false, "side of the square images asked of the data; 0: as the data have them"},
+           {"channels", std::int64_t{3}, false, "of the images asked of the data"},
+           {"hidden", std::int64_t{0}, false, "units of the feed-forward networks; 0: 4 * width"},
+           {"activation", "gelu", false, "of the feed-forward networks: gelu, gelu_new, relu"},
+           {"qkv_bias", true, false, "query, key and value have one"},
+           {"dropout", 0.0, false, "of embeddings, attention output and feed-forward output"},
+           {"attention_dropout", 0.0, false, "of the attention's probabilities"},
+           {"eps", 1e-12, false, "of the norms"}},
+          [](const option_map& o) {
+            return vit({.layers = get<std::int64_t>(o, "layers"),
+                        .width = get<std::int64_t>(o, "width"),
+                        .heads = get<std::int64_t>(o, "heads"),
+                        .hidden = get<std::int64_t>(o, "hidden"),
+                        .patch = get<std::int64_t>(o, "patch"),
+                        .image = square_images(o),
+                        .act = find_activation("vit", get<std::string>(o, "activation")),
+                        .qkv_bias = get<bool>(o, "qkv_bias"),
+                        .dropout = get<double>(o, "dropout"),
+                        .attention_dropout = get<double>(o, "attention_dropout"),
+                        .eps = get<double>(o, "eps")});
+          }};
+}
+
 template <class Range>
 std::vector<std::string> names_of(const Range& named) {
   std::vector<std::string> names;
@@ -199,7 +277,8 @@ void require_given(const family& f, const option_map& options) {
 }  // namespace
 
 const std::vector<family>& families() {
-  static const std::vector<family> all{cnn_family(), gpt2_family(), llama_family(), mlp_family(), resnet_family()};
+  static const std::vector<family> all{bert_family(),  cnn_family(), gpt2_family(), llama_family(),
+                                       mlp_family(), resnet_family(), vit_family()};
   return all;
 }
 

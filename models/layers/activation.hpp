@@ -1,0 +1,29 @@
+#pragma once
+// The non-linear functions of feed-forward layers, by their names in Hugging Face's configs ("hidden_act").
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+enum class activation : std::uint8_t {
+  gelu,       ///< x * Phi(x), by the error function
+  gelu_tanh,  ///< its approximation by tanh (Hendrycks and Gimpel 2016, section 2)
+  relu,
+};
+
+at::Tensor activate(activation f, const at::Tensor& x);
+
+/// "gelu", "gelu_new", "relu".
+std::string to_string(activation f);
+
+/// Of these names, or "gelu_pytorch_tanh" (another name of gelu_new); nothing for others.
+std::optional<activation> activation_named(std::string_view name);
+
+std::vector<std::string> activation_names();
+
+}  // namespace hydra

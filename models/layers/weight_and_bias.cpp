@@ -1,0 +1,34 @@
+#include "models/layers/weight_and_bias.hpp"
+
+#include "models/layers/layer_norm.hpp"
+#include "runtime/fault.hpp"
+
+#include <ATen/ops/linear_ops.h>
+#include <fmt/format.h>
+
+namespace hydra {
+
+void add_linear(std::vector<parameter_spec>& parameters, const std::string& name, std::int64_t in, std::int64_t out) {
+  parameters.push_back({name + ".weight", {out, in}, {initial_value::kind::normal, 0.02}, {}});
+  parameters.push_back({name + ".bias", {out}, {}, {}});
+}
+
+void add_norm(std::vector<parameter_spec>& parameters, const std::string& name, std::int64_t width) {
+  parameters.push_back({name + ".weight", {width}, {initial_value::kind::constant, 1}, {}});
+  parameters.push_back({name + ".bias", {width}, {}, {}});
+}
+
+at::Tensor apply_linear(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x) {
+  return at::_ops::linear::call(x, parameters[weight], parameters[weight + 1]);
+}
+
+at::Tensor apply_norm(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x, double eps) {
+  return layer_norm(x, parameters[weight], parameters[weight + 1], eps);
+}
+
+void require_eps(std::string_view what, double eps) {
+  if (!(eps > 0 && eps < 1))
+    throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be above 0 and below 1", what, eps)};
+}
+
+}  // namespace hydra
