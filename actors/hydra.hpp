@@ -10,6 +10,7 @@
 #include "models/cnn.hpp"
 #include "models/data_catalog.hpp"
 #include "models/gpt2.hpp"
+#include "models/hub/hub_folder.hpp"
 #include "models/mlp.hpp"
 #include "models/update_rule.hpp"
 #include "runtime/bytes.hpp"

@@ -36,6 +36,11 @@ std::string parameters_of(const chain& model) {
   return hash.finish();
 }
 
+/// A line only of models that begin with weights: the checkpoints of others say nothing about them.
+std::string weights_of(const chain& model) {
+  return model.weights() ? fmt::format("weights: {}\n", model.weights()->identity()) : "";
+}
+
 /// Some samples of both parts: another seed or another file shows in them.
 std::string content_of(const data_source& source) {
   sha256 hash;
@@ -59,6 +64,7 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
   const auto& source = *p.data.source;
   return fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
                      parameters_of(*p.model)) +
+         weights_of(*p.model) +
          fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(), content_of(source),
                      p.data.order.shuffle, p.data.order.samples) +
          fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,

@@ -26,7 +26,17 @@ struct type_row {
 };
 
 constexpr std::array types{type_row{stored_type::f32, "F32", 4}, type_row{stored_type::f64, "F64", 8},
-                           type_row{stored_type::i64, "I64", 8}, type_row{stored_type::u8, "U8", 1}};
+                           type_row{stored_type::i64, "I64", 8}, type_row{stored_type::u8, "U8", 1},
+                           type_row{stored_type::bf16, "BF16", 2}, type_row{stored_type::f16, "F16", 2},
+                           type_row{stored_type::boolean, "BOOL", 1}, type_row{stored_type::i8, "I8", 1},
+                           type_row{stored_type::i16, "I16", 2}, type_row{stored_type::i32, "I32", 4},
+                           type_row{stored_type::u16, "U16", 2}, type_row{stored_type::u32, "U32", 4},
+                           type_row{stored_type::u64, "U64", 8}, type_row{stored_type::f8_e4m3, "F8_E4M3", 1},
+                           type_row{stored_type::f8_e5m2, "F8_E5M2", 1}, type_row{stored_type::f8_e8m0, "F8_E8M0", 1},
+                           type_row{stored_type::c64, "C64", 8}};
+
+static_assert(std::ranges::all_of(types, [](const type_row& row) { return &row == &types[static_cast<std::size_t>(row.type)]; }),
+              "the table is indexed by type");
 
 constexpr const type_row& row_of(stored_type type) { return types[static_cast<std::size_t>(type)]; }
 

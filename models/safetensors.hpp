@@ -14,8 +14,10 @@
 
 namespace hydra {
 
-/// Element types of the format that we use.
-enum class stored_type : std::uint8_t { f32, f64, i64, u8 };
+/// Element types of the format, but for those of less than a byte.
+enum class stored_type : std::uint8_t {
+  f32, f64, i64, u8, bf16, f16, boolean, i8, i16, i32, u16, u32, u64, f8_e4m3, f8_e5m2, f8_e8m0, c64
+};
 
 /// "F32", as the format writes it.
 std::string_view to_string(stored_type type) noexcept;

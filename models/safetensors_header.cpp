@@ -67,7 +67,7 @@ stored_type type_in(const std::string& name, const json& entry) {
   const auto found = entry.find("dtype");
   require(found != entry.end() && found->is_string(), name, "dtype is no text");
   const auto type = stored_type_of(found->get<std::string>());
-  require(type.has_value(), name, fmt::format("dtype {} is none of F32, I64, U8", found->dump()));
+  require(type.has_value(), name, fmt::format("dtype {} is no type that Hydra knows", found->dump()));
   return *type;
 }
 

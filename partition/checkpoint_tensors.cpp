@@ -27,14 +27,21 @@ checkpoint_tensors::checkpoint_tensors(std::filesystem::path folder, std::size_t
   }
 }
 
-void checkpoint_tensors::copy(const std::string& name, std::span<float> to) const {
+const checkpoint_tensors::file& checkpoint_tensors::file_of(const std::string& name) const {
   const auto place = places_.find(name);
   if (place == places_.end()) {
     refuse(folder_, "has no tensor '" + name + "'");
   }
-  const auto t = place->second->tensors.find(name).value();
+  return *place->second;
+}
+
+stored_tensor checkpoint_tensors::find(const std::string& name) const { return file_of(name).tensors.find(name).value(); }
+
+void checkpoint_tensors::copy(const std::string& name, std::span<float> to) const {
+  const auto& place = file_of(name);
+  const auto t = place.tensors.find(name).value();
   if (t.type != stored_type::f32 || t.data.size() != to.size_bytes()) {
-    refuse(place->second->path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", name,
+    refuse(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", name,
                                             t.data.size(), to.size_bytes()));
   }
   std::memcpy(to.data(), t.data.data(), t.data.size());

@@ -19,6 +19,8 @@ class checkpoint_tensors {
   checkpoint_tensors(std::filesystem::path folder, std::size_t shards);
 
   bool has(const std::string& name) const { return places_.contains(name); }
+  /// Where it lies, as long as this object lives. Throws fault_error{io} if there is no such tensor.
+  stored_tensor find(const std::string& name) const;
   /// Throws fault_error{io} naming the file if there is no such tensor, or of another size or type.
   void copy(const std::string& name, std::span<float> to) const;
 
@@ -28,6 +30,8 @@ class checkpoint_tensors {
     std::filesystem::path path;
     safetensors_file tensors;
   };
+  const file& file_of(const std::string& name) const;
+
   std::filesystem::path folder_;
   std::vector<std::unique_ptr<file>> files_;
   std::map<std::string, const file*> places_;

@@ -1,6 +1,7 @@
 #include "apps/workload/chain_keys.hpp"
 
 #include "apps/workload/convert.hpp"
+#include "models/hub/hub_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,37 @@ table_variant variant_of(const family& f) {
   return variant;
 }
 
+table_variant from_variant() {
+  return {"from",
+          {{.name = "from",
+            .kind = value_kind::folder,
+            .help = "with config.json and model.safetensors as Hugging Face's libraries write them",
+            .required = true},
+           {.name = "context",
+            .kind = value_kind::integer,
+            .help = "tokens per sample",
+            .fallback = "the checkpoint's most",
+            .range = {.least = 1, .most = 1e9}},
+           {.name = "dropout",
+            .kind = value_kind::real,
+            .help = "share of values dropped",
+            .fallback = "the checkpoint's",
+            .range = {.least = 0, .most = 1, .open_most = true}},
+           {.name = "head",
+            .help = "another task than the checkpoint's: its head begins random where the checkpoint has none",
+            .fallback = "the checkpoint's",
+            .choices = {"classification", "masked-lm"}}}};
+}
+
+chain_description read_from(const value_table& table) {
+  from_options options;
+  assign(table, "context", options.context);
+  assign(table, "dropout", options.dropout);
+  assign(table, "head", options.head);
+  const value& folder = *table.find("from");
+  return located(folder.where, "model.chain.from", [&] { return describe_from(to<std::string>(folder), options); });
+}
+
 option_value to_option(const value& v) {
   if (const auto* b = v.as<bool>()) return *b;
   if (const auto* i = v.as<std::int64_t>()) return *i;
@@ -39,12 +71,15 @@ table_rules chain_rules() {
   table_rules rules{.selector = "family"};
   for (const family& f : families()) rules.variants.push_back(variant_of(f));
   rules.keys = {selector_rule("family", rules.variants, "")};
+  rules.instead = "from";
+  rules.variants.push_back(from_variant());
   return rules;
 }
 
 chain_description read_chain(const value_table& model) {
   const value& chain = *model.find("chain");
   const auto& table = std::get<value_table>(chain.content);
+  if (table.find("from")) return read_from(table);
   std::map<std::string, option_value> options;
   for (const table_entry& e : table.entries)
     if (e.key != "family") options.emplace(e.key, to_option(e.is));

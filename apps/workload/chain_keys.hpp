@@ -1,5 +1,5 @@
 #pragma once
-// `chain` of a model: a family and its options.
+// `chain` of a model: a family and its options, or the folder of a checkpoint.
 
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"

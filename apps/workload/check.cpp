@@ -42,13 +42,30 @@ void check_value(const value_site& site) {
   }
 }
 
+/// The variant of the key that stands in the selector's place; null if it does not.
+const table_variant* variant_instead(const table_site& site, const table_rules& rules) {
+  const bool there = !rules.instead.empty() && site.table.find(rules.instead);
+  if (there && site.table.find(rules.selector))
+    refuse(place_of(site.table, rules.instead, site.where), site.path + rules.instead,
+           fmt::format("{} is given too; exactly one of {} and {} is allowed", rules.selector, rules.selector,
+                       rules.instead));
+  return there ? rules.variant(rules.instead) : nullptr;
+}
+
+[[noreturn]] void refuse_missing_selector(const table_site& site, const table_rules& rules) {
+  const std::string other = rules.instead.empty() ? "" : fmt::format("; or give {} in its place", rules.instead);
+  refuse(site.where, site.path + rules.selector,
+         fmt::format("missing, expected {}{}", describe(*rules.find(rules.selector)), other));
+}
+
 /// The variant that the table has chosen; null if there are none. Checks the selector itself.
 const table_variant* chosen_variant(const table_site& site, const table_rules& rules) {
   if (rules.selector.empty()) return nullptr;
+  if (const table_variant* const instead = variant_instead(site, rules)) return instead;
   const key_rule& rule = *rules.find(rules.selector);
   const value* const selector = site.table.find(rules.selector);
   if (!selector && !rule.required) return rules.variant(rule.fallback);
-  if (!selector) refuse(site.where, site.path + rule.name, fmt::format("missing, expected {}", describe(rule)));
+  if (!selector) refuse_missing_selector(site, rules);
   check_leaf({*selector, rule, site.path + rule.name});
   return rules.variant(*selector->as<std::string>());
 }
@@ -57,7 +74,8 @@ const table_variant* chosen_variant(const table_site& site, const table_rules& r
 std::string misplaced(const table_rules& rules, const std::string& key) {
   for (const table_variant& v : rules.variants)
     if (std::ranges::count(names_of(v.keys), key) > 0)
-      return fmt::format("it belongs to {} \"{}\"; ", rules.selector, v.name);
+      return v.name == rules.instead ? fmt::format("it belongs to {} = ...; ", v.name)
+                                     : fmt::format("it belongs to {} \"{}\"; ", rules.selector, v.name);
   for (const key_rule& rule : rules.keys)
     for (const table_rules& inner : rule.inner)
       if (inner.find(key) || !misplaced(inner, key).empty()) return fmt::format("it belongs into \"{}\"; ", rule.name);
@@ -72,9 +90,10 @@ std::string misplaced(const table_rules& rules, const std::string& key) {
          fmt::format("unknown key; {}{}", misplaced(rules, entry.key), did_you_mean(entry.key, known)));
 }
 
-void check_required(const table_site& site, const std::vector<key_rule>& rules) {
+/// The selector's absence has been seen to.
+void check_required(const table_site& site, const std::vector<key_rule>& rules, std::string_view selector) {
   for (const key_rule& rule : rules)
-    if (rule.required && !site.table.find(rule.name))
+    if (rule.required && rule.name != selector && !site.table.find(rule.name))
       refuse(site.where, site.path + rule.name, fmt::format("missing, expected {}", describe(rule)));
 }
 
@@ -87,8 +106,8 @@ void check_table(const table_site& site, const table_rules& rules) {
     if (!rule) refuse_unknown(site, entry, rules, variant);
     check_value({entry.is, *rule, site.path + entry.key});
   }
-  check_required(site, rules.keys);
-  if (variant) check_required(site, variant->keys);
+  check_required(site, rules.keys, rules.selector);
+  if (variant) check_required(site, variant->keys, rules.selector);
 }
 
 }  // namespace hydra::apps

@@ -11,4 +11,7 @@ namespace hydra::apps {
 /// the workload file instead), a folder, not readable, empty.
 void check_file(const place& where, std::string_view key, const std::string& path);
 
+/// The same for a folder: missing, or a file.
+void check_folder(const place& where, std::string_view key, const std::string& path);
+
 }  // namespace hydra::apps

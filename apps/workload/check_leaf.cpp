@@ -57,6 +57,11 @@ void check_file_name(const value_site& site) {
   check_file(site.is.where, site.key, *site.is.as<std::string>());
 }
 
+void check_folder_name(const value_site& site) {
+  check_text(site);
+  check_folder(site.is.where, site.key, *site.is.as<std::string>());
+}
+
 /// Sizes, rates and times: what the conversion refuses.
 template <class Quantity>
 void check_quantity(const value_site& site) {
@@ -137,6 +142,8 @@ void check_leaf(const value_site& site) {
       return check_text(site);
     case value_kind::file:
       return check_file_name(site);
+    case value_kind::folder:
+      return check_folder_name(site);
     case value_kind::text_list:
       return check_text_list(site);
     case value_kind::policy:

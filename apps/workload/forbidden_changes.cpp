@@ -109,6 +109,7 @@ std::vector<std::string> keys_of(const table_pair& p) {
 
 const table_variant* variant_of(const value_table& table, const table_rules& rules) {
   if (rules.selector.empty()) return nullptr;
+  if (!rules.instead.empty() && table.find(rules.instead)) return rules.variant(rules.instead);
   const std::optional<value> chosen = value_or_default(table.find(rules.selector), rules.find(rules.selector));
   const auto* name = chosen ? chosen->as<std::string>() : nullptr;
   return name ? rules.variant(*name) : nullptr;

@@ -76,6 +76,8 @@ std::string describe(const key_rule& rule) {
       return "a time such as \"5ms\"";
     case value_kind::file:
       return "the path of a file";
+    case value_kind::folder:
+      return "the path of a folder";
     case value_kind::text_list:
       return "a list of texts";
     case value_kind::policy:

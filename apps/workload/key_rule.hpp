@@ -19,6 +19,7 @@ enum class value_kind {
   rate,          ///< "1GiB/s"
   time,          ///< "5ms"
   file,          ///< path of a readable file
+  folder,        ///< path of a folder
   text_list,     ///< of texts that are not empty
   policy,        ///< a text, or a table of a `name` and numbers
   number_pair,   ///< [0.9, 0.999]
@@ -61,11 +62,13 @@ struct table_variant {
 };
 
 /// The keys of a table. `selector` names a text key of `keys` whose value picks the variant; without that key its
-/// `fallback` picks.
+/// `fallback` picks. A table may have the key `instead` in place of the selector: it picks the variant of its own name, to
+/// which it belongs.
 struct table_rules {
   std::vector<key_rule> keys{};
   std::string selector{};
   std::vector<table_variant> variants{};
+  std::string instead{};
 
   const key_rule* find(std::string_view key) const;  ///< among `keys`
   const table_variant* variant(std::string_view name) const;

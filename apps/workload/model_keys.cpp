@@ -114,7 +114,7 @@ void read_numbers(const value_table& table, model_description& m) {
 table_rules model_rules() {
   return {
       .keys = {{.name = "name", .help = "unique; may contain {grid keys}", .required = true},
-               required(table_rule("chain", chain_rules(), "family and its options")),
+               required(table_rule("chain", chain_rules(), "family and its options, or from = \"FOLDER\" of a checkpoint")),
                {.name = "data", .help = "NAME of a [data.NAME]", .required = true},
                required(count_rule("batch_size", "", "samples per optimizer step")),
                count_rule("micro_batches", "1", "parts that a batch is computed in"),

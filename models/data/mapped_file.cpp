@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace hydra {
@@ -43,6 +44,13 @@ mapped_file::mapped_file(const std::filesystem::path& path) {
   ::close(file);  // the mapping stays
   if (start == MAP_FAILED) refuse(path, error);
   bytes_ = {static_cast<const std::byte*>(start), size};
+}
+
+void mapped_file::release(std::span<const std::byte> part) noexcept {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t first = (start + page - 1) / page * page, last = (start + part.size()) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 mapped_file::~mapped_file() { ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); }

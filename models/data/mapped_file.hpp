@@ -18,6 +18,10 @@ class mapped_file {
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
+  /// Gives the memory of whole pages within a part of bytes() back to the system, which reads them again when somebody
+  /// looks at them. Thread-safe.
+  static void release(std::span<const std::byte> part) noexcept;
+
  private:
   std::span<const std::byte> bytes_;
 };

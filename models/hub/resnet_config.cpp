@@ -38,7 +38,7 @@ chain_description resnet_from_config(const model_config& config, const from_opti
                  .downsample_in_first_stage = config.boolean("downsample_in_first_stage", false),
                  .downsample_in_bottleneck = config.boolean("downsample_in_bottleneck", false),
                  .channels = config.integer("num_channels", 3),
-                 .classes = class_count(config)});
+                 .classes = options.head.empty() ? class_count(config) : 0});
 }
 
 std::string resnet_config(const resnet_options& options) {

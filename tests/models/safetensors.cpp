@@ -95,7 +95,8 @@ TEST_CASE("bytes of a shape are counted without overflow") {
 }
 
 TEST_CASE("a type's text is read as it was written") {
-  for (const auto type : {stored_type::f32, stored_type::i64, stored_type::u8})
+  for (const auto type : {stored_type::f32, stored_type::i64, stored_type::u8, stored_type::bf16, stored_type::f16,
+                          stored_type::boolean, stored_type::i32, stored_type::c64})
     CHECK(stored_type_of(to_string(type)) == type);
-  CHECK_FALSE(stored_type_of("BF16"));
+  CHECK_FALSE(stored_type_of("F4"));
 }

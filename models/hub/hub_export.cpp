@@ -1,0 +1,85 @@
+#include "models/hub/hub_export.hpp"
+
+#include "runtime/durable_folder.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+namespace {
+
+using tensor_list = std::vector<named_tensor>;
+
+std::string stored_name(const chain& model, const std::string& name) {
+  return model.hub().stored_name ? model.hub().stored_name(name) : name;
+}
+
+tensor_list tensors_of(const chain& model, const stored_values& values) {
+  tensor_list all;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (p.tied_to.empty()) all.push_back({stored_name(model, p.name), values(p)});
+  return all;
+}
+
+std::uint64_t bytes_of(const tensor_list& tensors) {
+  std::uint64_t sum = 0;
+  for (const named_tensor& t : tensors) sum += t.tensor.data.size();
+  return sum;
+}
+
+/// In order, each part as full as it may be; a tensor that is larger than a part has one of its own.
+std::vector<tensor_list> parts_of(const tensor_list& tensors, std::uint64_t part_bytes) {
+  std::vector<tensor_list> parts(1);
+  std::uint64_t filled = 0;
+  for (const named_tensor& t : tensors) {
+    if (!parts.back().empty() && filled + t.tensor.data.size() > part_bytes) {
+      parts.emplace_back();
+      filled = 0;
+    }
+    parts.back().push_back(t);
+    filled += t.tensor.data.size();
+  }
+  return parts;
+}
+
+void write_text(durable_folder& into, const std::string& name, const std::string& text) {
+  into.write(name, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+}
+
+void write_part(durable_folder& into, const std::string& name, const tensor_list& tensors) {
+  into.write(name, [&](byte_sink& out) { write_safetensors(out, tensors); });
+}
+
+void write_parts(durable_folder& into, const std::vector<tensor_list>& parts, std::uint64_t total) {
+  nlohmann::json map = nlohmann::json::object();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, parts.size());
+    write_part(into, name, parts[i]);
+    for (const named_tensor& t : parts[i]) map[t.name] = name;
+  }
+  const nlohmann::json index{{"metadata", {{"total_size", total}}}, {"weight_map", std::move(map)}};
+  write_text(into, "model.safetensors.index.json", index.dump(2) + "\n");
+}
+
+}  // namespace
+
+void write_hub_files(durable_folder& into, const chain& model, const stored_values& values, std::uint64_t part_bytes) {
+  if (model.hub().config.empty())
+    throw fault_error{fault_code::bad_input, fmt::format("a model of family {} has no form as a Hugging Face checkpoint: "
+                                                         "none of its architectures is this one", model.family())};
+  write_text(into, "config.json", model.hub().config);
+  const tensor_list tensors = tensors_of(model, values);
+  const std::vector<tensor_list> parts = parts_of(tensors, part_bytes);
+  if (parts.size() == 1)
+    write_part(into, "model.safetensors", tensors);
+  else
+    write_parts(into, parts, bytes_of(tensors));
+}
+
+}  // namespace hydra

@@ -1,0 +1,62 @@
+#include "models/hub/hub_folder.hpp"
+
+#include "models/hub/hub_weights.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/nearest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* key = "architectures";
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  std::ranges::transform(architectures(), std::back_inserter(names), &architecture::name);
+  return names;
+}
+
+std::string name_in(const model_config& config) {
+  const auto list = config.content().find(key);
+  if (list == config.content().end() || !list->is_array() || list->size() != 1 || !list->front().is_string())
+    config.refuse(key, "is no list of one name, which says what the weights are, such as [\"GPT2LMHeadModel\"]");
+  return list->front().get<std::string>();
+}
+
+const architecture& architecture_of(const model_config& config) {
+  const std::string name = name_in(config);
+  const auto& all = architectures();
+  const auto found = std::ranges::find(all, name, &architecture::name);
+  if (found != all.end()) return *found;
+  const auto names = known_names();
+  config.refuse(key, fmt::format("\"{}\" is none that Hydra knows; the nearest is \"{}\". Known: {}", name,
+                                 nearest_name(name, names), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+chain_description describe_from(const fs::path& folder, const from_options& options) {
+  if (!fs::is_directory(folder))
+    throw fault_error{fault_code::bad_input, fmt::format("{} is no folder; the folder of a checkpoint is needed, with "
+                                                         "config.json and model.safetensors", folder.string())};
+  const auto config = model_config::read(folder / "config.json");
+  chain_description description = architecture_of(config).read(config, options);
+  const auto tensors = std::make_shared<const hub_tensors>(folder);
+  const auto head = options.head.empty() ? hub_head::stored : hub_head::fresh;
+  description.build = [build = std::move(description.build), tensors, head](const data_source& data) {
+    chain made = build(data);
+    made.begin_with(std::make_shared<hub_weights>(tensors, made, head));
+    return made;
+  };
+  return description;
+}
+
+}  // namespace hydra

@@ -1,0 +1,79 @@
+#include "models/stored_values.hpp"
+
+#include "models/data/mapped_file.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace hydra {
+namespace {
+
+constexpr std::size_t part_elements = std::size_t{1} << 18;  // 1 MiB of fp32: many pages, and in the caches
+
+float from_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+
+/// IEEE 754 binary16: 5 bits of exponent with bias 15, 10 of fraction.
+float from_half(std::uint16_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16, exponent = (bits >> 10) & 31u,
+                      fraction = bits & 1023u;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000u | fraction << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 127 - 15) << 23 | fraction << 13);
+  const float subnormal = static_cast<float>(fraction) * 0x1p-24f;
+  return sign ? -subnormal : subnormal;
+}
+
+template <class Widen>
+void widen_each(std::span<const std::byte> from, std::span<float> to, Widen&& widen_one) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, from.data() + i * sizeof bits, sizeof bits);
+    to[i] = widen_one(bits);
+  }
+}
+
+void widen_part(stored_type type, std::span<const std::byte> from, std::span<float> to) {
+  if (type == stored_type::bf16) return widen_each(from, to, from_bfloat16);
+  if (type == stored_type::f16) return widen_each(from, to, from_half);
+  std::memcpy(to.data(), from.data(), from.size());
+}
+
+void check(const stored_tensor& from, std::span<float> to) {
+  if (!widens_to_f32(from.type) || from.data.size() != to.size() * width_of(from.type))
+    throw fault_error{fault_code::internal, fmt::format("{} bytes of {} are not {} values of fp32", from.data.size(),
+                                                        to_string(from.type), to.size())};
+}
+
+/// Calls `done` with each part of the source that has been read.
+template <class Done>
+void widen_parts(const stored_tensor& from, std::span<float> to, const Done& done) {
+  check(from, to);
+  const std::size_t width = width_of(from.type);
+  tbb::parallel_for(tbb::blocked_range<std::size_t>{0, to.size(), part_elements}, [&](const auto& range) {
+    for (std::size_t i = range.begin(); i < range.end(); i += part_elements) {
+      const std::size_t n = std::min(part_elements, range.end() - i);
+      const auto part = from.data.subspan(i * width, n * width);
+      widen_part(from.type, part, to.subspan(i, n));
+      done(part);
+    }
+  });
+}
+
+}  // namespace
+
+bool widens_to_f32(stored_type type) noexcept {
+  return type == stored_type::f32 || type == stored_type::bf16 || type == stored_type::f16;
+}
+
+void widen(const stored_tensor& from, std::span<float> to) {
+  widen_parts(from, to, [](std::span<const std::byte>) {});
+}
+
+void widen_mapped(const stored_tensor& from, std::span<float> to) { widen_parts(from, to, mapped_file::release); }
+
+}  // namespace hydra

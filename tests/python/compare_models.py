@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+"""Compares Hydra's models with Hugging Face's transformers, architecture by architecture.
+
+    compare_models.py PROBE HYDRA [CASE ...]
+
+Makes a small random model of each architecture with transformers, and checks in fp32: the logits, every gradient, the
+losses of 20 steps of AdamW (with and without clipping and micro-batches), and that checkpoints go both ways without a
+changed bit (fp32, bf16, fp16, in parts). Exits with 77 where transformers is not installed.
+"""
+
+import copy
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["HF_HUB_OFFLINE"] = "1"
+try:
+    import torch
+    import torch.nn.functional as F
+    import transformers
+    from safetensors.torch import load_file, save_file
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/python/setup installs what is needed")
+    sys.exit(77)
+
+BATCH, SAMPLES, STEPS, RATE = 4, 12, 20, 1e-3
+LOGITS, GRADIENTS, LOSSES = 1e-5, 1e-5, 2e-6  # relative; another GELU or epsilon would show at 1e-5 but not at 1e-4
+
+
+class Case:
+    """A model and data for it. `call` gives the logits of a batch of inputs."""
+
+    def __init__(self, name, model, inputs, targets, call, counts=None):
+        self.name, self.model, self.inputs, self.targets, self.call = name, model, inputs, targets, call
+        self.counts = counts  # which logits are compared, of a batch of inputs; None: all
+
+
+def shaken(model, seed=7):
+    """Every parameter and average away from the zeros and ones that it begins with."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for p in model.parameters():
+            p.add_(0.1 * torch.randn(p.shape, generator=generator))
+        for name, b in model.named_buffers():
+            if name.endswith("running_mean"):
+                b.add_(0.1 * torch.randn(b.shape, generator=generator))
+            if name.endswith("running_var"):
+                b.mul_(0.5 + torch.rand(b.shape, generator=generator))
+    return model.float()
+
+
+def tokens(vocabulary, context, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(vocabulary, (SAMPLES, context + 1), generator=generator)
+    return ids[:, :-1].contiguous(), ids[:, 1:].contiguous()
+
+
+def causal(name, model_class, config, context=12):
+    config._attn_implementation = "eager"
+    inputs, targets = tokens(config.vocab_size, context)
+    return Case(name, shaken(model_class(config)), inputs, targets, lambda m, x: m(input_ids=x).logits)
+
+
+def gpt2(name, **options):
+    config = transformers.GPT2Config(vocab_size=37, n_positions=16, n_embd=24, n_layer=2, n_head=3, resid_pdrop=0.0,
+                                     embd_pdrop=0.0, attn_pdrop=0.0, **options)
+    return causal(name, transformers.GPT2LMHeadModel, config)
+
+
+def decoder(name, model_class, config_class, **options):
+    sizes = dict(vocab_size=37, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+                 num_key_value_heads=2, max_position_embeddings=64, attention_dropout=0.0)
+    return causal(name, model_class, config_class(**{**sizes, **options}))
+
+
+def llama(name, **options):
+    return decoder(name, transformers.LlamaForCausalLM, transformers.LlamaConfig, **options)
+
+
+LLAMA3_ROPE = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+               "original_max_position_embeddings": 16, "rope_theta": 10000.0}
+
+
+def bert(name, model_class, labels=None):
+    config = transformers.BertConfig(vocab_size=37, hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
+                                     intermediate_size=40, max_position_embeddings=16, type_vocab_size=2,
+                                     hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+                                     **({"num_labels": labels} if labels else {}))
+    config._attn_implementation = "eager"
+    generator = torch.Generator().manual_seed(3)
+    context = 12
+    ids = torch.randint(37, (SAMPLES, context), generator=generator)
+    segments = (torch.arange(context) >= 5).long().expand(SAMPLES, context)
+    lengths = torch.randint(6, context + 1, (SAMPLES, 1), generator=generator)
+    mask = (torch.arange(context) < lengths).long()
+    inputs = torch.stack([ids * mask, segments * mask, mask], dim=1).contiguous()
+    chosen = (torch.rand(ids.shape, generator=generator) < 0.4) & (mask == 1)
+    chosen[:, 0] = True
+    targets = torch.where(chosen, ids, torch.full_like(ids, -100))
+    if labels:
+        targets = torch.arange(SAMPLES) % labels
+
+    def call(m, x):
+        out = m(input_ids=x[:, 0], token_type_ids=x[:, 1], attention_mask=x[:, 2])
+        return out.prediction_logits if hasattr(out, "prediction_logits") else out.logits
+
+    return Case(name, shaken(model_class(config)), inputs, targets, call, None if labels else lambda x: x[:, 2] == 1)
+
+
+def images(name, model, size, labels):
+    generator = torch.Generator().manual_seed(5)
+    inputs = torch.randn((SAMPLES, 3, size, size), generator=generator)
+    return Case(name, shaken(model), inputs, torch.arange(SAMPLES) % labels, lambda m, x: m(pixel_values=x).logits)
+
+
+def vit(name, **options):
+    config = transformers.ViTConfig(hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=40,
+                                    image_size=12, patch_size=4, num_labels=5, hidden_dropout_prob=0.0,
+                                    attention_probs_dropout_prob=0.0, **options)
+    config._attn_implementation = "eager"
+    return images(name, transformers.ViTForImageClassification(config), 12, 5)
+
+
+def resnet(name, **options):
+    config = transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[2, 1], num_labels=5, **options)
+    return images(name, transformers.ResNetForImageClassification(config), 32, 5)
+
+
+CASES = {
+    "gpt2": lambda n: gpt2(n),
+    "gpt2-untied": lambda n: gpt2(n, tie_word_embeddings=False),
+    "llama": lambda n: llama(n),
+    "llama-tied": lambda n: llama(n, tie_word_embeddings=True, num_key_value_heads=4, rms_norm_eps=1e-5),
+    "llama-3": lambda n: llama(n, rope_parameters=LLAMA3_ROPE, head_dim=16),
+    "mistral": lambda n: decoder(n, transformers.MistralForCausalLM, transformers.MistralConfig, sliding_window=None),
+    "qwen2": lambda n: decoder(n, transformers.Qwen2ForCausalLM, transformers.Qwen2Config, tie_word_embeddings=True),
+    "qwen3": lambda n: decoder(n, transformers.Qwen3ForCausalLM, transformers.Qwen3Config, head_dim=16),
+    "bert-masked-lm": lambda n: bert(n, transformers.BertForMaskedLM),
+    "bert-pretraining": lambda n: bert(n, transformers.BertForPreTraining),
+    "bert-classification": lambda n: bert(n, transformers.BertForSequenceClassification, labels=3),
+    "vit": lambda n: vit(n),
+    "resnet-bottleneck": lambda n: resnet(n, layer_type="bottleneck"),
+    "resnet-basic": lambda n: resnet(n, layer_type="basic", downsample_in_first_stage=True),
+}
+
+
+class Refused(Exception):
+    pass
+
+
+def run(*command):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Refused(f"{' '.join(str(c) for c in command)}\n  exits with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def require(holds, text):
+    if not holds:
+        raise Refused(text)
+
+
+def require_near(what, found, expected, most, scale=None):
+    scale = max(expected.abs().max().item(), 1e-30) if scale is None else scale
+    error = (found.double() - expected.double()).abs().max().item() / scale
+    require(error <= most, f"{what}: relative error {error:.2e}, at most {most:.0e} is allowed")
+    return error
+
+
+def require_equal(what, found, expected):
+    require(found.shape == expected.shape or found.numel() == expected.numel(), f"{what}: {found.shape} for {expected.shape}")
+    require(torch.equal(found.flatten(), expected.flatten()), f"{what}: is not bit for bit what was written")
+
+
+def loss_of(logits, targets):
+    return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), ignore_index=-100, reduction="sum")
+
+
+def counted(targets):
+    return (targets != -100).sum().item()
+
+
+def batch_of(case, step):
+    at = step % (SAMPLES // BATCH) * BATCH
+    return case.inputs[at:at + BATCH], case.targets[at:at + BATCH]
+
+
+def train(case, clip, micro_batches):
+    """Losses of the steps; the case's model is left as it was."""
+    model = copy.deepcopy(case.model).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, fused=False, foreach=False)
+    losses = []
+    for step in range(STEPS):
+        inputs, targets = batch_of(case, step)
+        total = 0.0
+        for x, y in zip(inputs.chunk(micro_batches), targets.chunk(micro_batches)):
+            loss = loss_of(case.call(model, x), y) / counted(targets)
+            loss.backward()
+            total += loss.item()
+        if clip > 0:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(total)
+    return torch.tensor(losses, dtype=torch.float64)
+
+
+def gradients_of(case):
+    model = copy.deepcopy(case.model).train()
+    inputs, targets = batch_of(case, 0)
+    (loss_of(case.call(model, inputs), targets) / counted(targets)).backward()
+    return {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
+
+
+def logits_of(case, model):
+    with torch.no_grad():
+        return case.call(copy.deepcopy(model).eval(), batch_of(case, 0)[0])
+
+
+def compare_logits(case, results, model):
+    found, expected = results["logits"], logits_of(case, model)
+    if case.counts is not None:
+        kept = case.counts(batch_of(case, 0)[0])
+        found, expected = found[kept], expected[kept]
+    return require_near("logits", found, expected, LOGITS)
+
+
+def compare_gradients(case, results):
+    expected = gradients_of(case)
+    largest = max(g.abs().max().item() for g in expected.values())
+    found = {name[len("gradient."):]: t for name, t in results.items() if name.startswith("gradient.")}
+    unused = {n for n, g in expected.items() if n not in found and not g.any()}
+    require(found.keys() == expected.keys() - unused, f"gradients of {sorted(found.keys() ^ (expected.keys() - unused))}")
+    worst = 0.0
+    for name, gradient in found.items():  # what cancels to zero is rounding, to be judged beside the others
+        scale = max(expected[name].abs().max().item(), 1e-3 * largest)
+        worst = max(worst, require_near(f"gradient of {name}", gradient, expected[name], GRADIENTS, scale))
+    return worst
+
+
+class Folder:
+    """Runs the probe on checkpoints of one case, in a folder of its own."""
+
+    def __init__(self, probe, case, path):
+        self.probe, self.case, self.path, self.runs = probe, case, path, 0
+        self.inputs = path / "inputs.safetensors"
+        save_file({"input": case.inputs, "target": case.targets}, self.inputs)
+
+    def save(self, name, model, **options):
+        model.save_pretrained(self.path / name, **options)
+        return self.path / name
+
+    def results(self, checkpoint, *options):
+        self.runs += 1
+        out = self.path / f"results-{self.runs}"
+        run(self.probe, checkpoint, self.inputs, out, "--batch-size", BATCH, "--learning-rate", RATE, *options)
+        return load_file(out / "results.safetensors")
+
+
+def compare_training(case, folder, checkpoint, clip, micro_batches):
+    exported = folder.path / f"exported-{micro_batches}"
+    results = folder.results(checkpoint, "--steps", STEPS, "--clip", clip, "--micro-batches", micro_batches, "--export", exported)
+    expected = train(case, clip, micro_batches)
+    error = require_near(f"losses with clip {clip}, {micro_batches} micro-batches", results["losses"].double() / expected,
+                         torch.ones_like(expected), LOSSES, 1.0)
+    return error, results, exported
+
+
+def compare_export(case, folder, results, exported):
+    """What Hydra has trained and written, read by transformers."""
+    model, told = type(case.model).from_pretrained(exported, output_loading_info=True)
+    unread = {k for k in told["missing_keys"] if not k.endswith("num_batches_tracked") and not unused_head(k)}
+    require(not unread and not told["unexpected_keys"] and not told["mismatched_keys"], f"the export is not whole: {told}")
+    require(model.dtype == torch.float32, f"the export is read as {model.dtype}")
+    state = model.state_dict()
+    for name, value in results.items():
+        if name.startswith("parameter.") and name[len("parameter."):] in state:
+            require_equal(f"exported {name}", state[name[len("parameter."):]], value)
+    compare_logits(case, folder.results(exported), model)
+
+
+def unused_head(name):
+    """Of pre-training: Hydra's BERT has no such head."""
+    return name.startswith(("bert.pooler.", "cls.seq_relationship."))
+
+
+def compare_formats(case, folder):
+    """Parameters begin with what is stored, in whatever type and number of files."""
+    formats = {"parts": (torch.float32, {"max_shard_size": "9KB"}), "bf16": (torch.bfloat16, {}), "fp16": (torch.float16, {})}
+    for name, (dtype, options) in formats.items():
+        model = copy.deepcopy(case.model).to(dtype)
+        results = folder.results(folder.save(name, model, **options))
+        require(name != "parts" or (folder.path / name / "model.safetensors.index.json").exists(), "there is one part only")
+        state = model.state_dict()
+        for key, value in results.items():
+            if key.startswith("begin."):
+                require_equal(f"{name}: {key}", value, state[key[len("begin."):]].float())
+
+
+def compare(probe, name):
+    case = CASES[name](name)
+    with tempfile.TemporaryDirectory() as path:
+        folder = Folder(probe, case, pathlib.Path(path))
+        checkpoint = folder.save("checkpoint", case.model)
+        plain, results, exported = compare_training(case, folder, checkpoint, 0, 1)
+        logits, gradients = compare_logits(case, results, case.model), compare_gradients(case, results)
+        clipped, _, _ = compare_training(case, folder, checkpoint, 0.5, 2)
+        compare_export(case, folder, results, exported)
+        compare_formats(case, folder)
+    return f"logits {logits:.1e}  gradients {gradients:.1e}  losses {plain:.1e}, clipped {clipped:.1e}"
+
+
+WORKLOAD = """[run]
+seed = 7
+[[device]]
+kind = "cpu"
+memory = "64MiB"
+[data.text]
+kind = "synthetic-language"
+symbols = 20
+[[model]]
+name = "m"
+chain = {{ from = "{folder}", context = 8 }}
+data = "text"
+batch_size = 4
+steps = 2
+optimizer = {{ learning_rate = 1e-3 }}
+"""
+
+
+def compare_program(hydra):
+    """hydra train and hydra export: the exported model is what the run's checkpoint says."""
+    case = CASES["gpt2"]("gpt2")
+    with tempfile.TemporaryDirectory() as path:
+        path = pathlib.Path(path)
+        case.model.save_pretrained(path / "checkpoint")
+        (path / "w.toml").write_text(WORKLOAD.format(folder=path / "checkpoint"))
+        run(hydra, "train", path / "w.toml", "--output", path / "run", "--quiet")
+        run(hydra, "export", path / "run", "m", path / "exported")
+        model, told = transformers.GPT2LMHeadModel.from_pretrained(path / "exported", output_loading_info=True)
+        require(not told["missing_keys"] and not told["unexpected_keys"], f"the export is not whole: {told}")
+        saved = {}
+        for file in sorted((path / "run" / "checkpoints" / "m").rglob("shard-*.safetensors")):
+            saved.update(load_file(file))
+        for name, value in model.transformer.state_dict().items():
+            require_equal(f"exported {name}", value, saved[f"parameter.{name}"])
+        require(not torch.equal(model.transformer.wte.weight, case.model.transformer.wte.weight), "nothing was trained")
+
+
+def main():
+    probe, hydra, *chosen = sys.argv[1:]
+    torch.set_num_threads(1)
+    failed = 0
+    for name in chosen or CASES:
+        try:
+            print(f"{name:22} {compare(probe, name)}", flush=True)
+        except Refused as e:
+            failed += 1
+            print(f"{name:22} FAILED: {e}", flush=True)
+    if not chosen:
+        try:
+            compare_program(hydra)
+            print("hydra export           is read by transformers", flush=True)
+        except Refused as e:
+            failed += 1
+            print(f"hydra export           FAILED: {e}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

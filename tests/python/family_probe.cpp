@@ -1,0 +1,256 @@
+// What Hydra's layers and its reference trainer make of a Hugging Face checkpoint, as a file for compare_models.py:
+//
+//   family_probe FOLDER INPUTS OUT [--head NAME] [--steps N] [--batch-size B] [--micro-batches K] [--learning-rate X]
+//                [--clip X] [--export FOLDER]
+//
+// INPUTS is a safetensors file of all samples: "input" and "target", whose first dimension counts them. OUT is a folder that
+// is made for results.safetensors: "begin.NAME", "logits" of the first batch in evaluation, "gradient.NAME" of its loss in training, by
+// the names of the checkpoint, "losses" of N AdamW steps on one batch after another, "parameter.NAME" after them, which
+// --export writes as a checkpoint, too.
+
+#include "models/hub/hub_export.hpp"
+#include "models/hub/hub_folder.hpp"
+#include "models/parameter_layout.hpp"
+#include "models/safetensors_file.hpp"
+#include "runtime/durable_folder.hpp"
+#include "runtime/fault.hpp"
+#include "tests/support/reference_trainer.hpp"
+
+#include <ATen/ops/empty_ops.h>
+#include <c10/core/GradMode.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+namespace hydra::test {
+namespace {
+
+constexpr std::int64_t masked = -100;
+
+struct probe_options {
+  std::string folder, inputs, out, head, exported;
+  std::size_t batch_size = 4, micro_batches = 1;
+  std::uint32_t steps = 0;
+  double learning_rate = 1e-3, clip = 0;
+};
+
+/// The samples of a file; all are training data.
+class stored_samples final : public data_source {
+ public:
+  explicit stored_samples(const std::string& path) : file_{path}, input_{*file_.find("input")}, target_{*file_.find("target")} {
+    const auto ids = classes_of(target_);
+    classes_ = ids.empty() ? 1 : *std::ranges::max_element(ids) + 1;
+  }
+
+  std::size_t samples(split part) const override {
+    return part == split::train ? static_cast<std::size_t>(input_.shape.front()) : 0;
+  }
+  tensor_spec sample_input() const override { return sample_of(input_); }
+  tensor_spec sample_target() const override { return sample_of(target_); }
+  std::int64_t classes() const override { return classes_; }
+  std::string describe() const override { return "stored samples"; }
+
+  std::size_t read(split, std::size_t index, std::span<std::byte> input, std::span<std::byte> target) const override {
+    std::ranges::copy(input_.data.subspan(index * input.size(), input.size()), input.begin());
+    std::ranges::copy(target_.data.subspan(index * target.size(), target.size()), target.begin());
+    const auto ids = std::span{reinterpret_cast<const std::int64_t*>(target.data()), target.size() / sizeof(std::int64_t)};
+    return ids.size() - static_cast<std::size_t>(std::ranges::count(ids, masked));
+  }
+
+ private:
+  static tensor_spec sample_of(const stored_tensor& t) {
+    return {{t.shape.begin() + 1, t.shape.end()}, t.type == stored_type::f32 ? element::f32 : element::i64};
+  }
+  static std::span<const std::int64_t> classes_of(const stored_tensor& t) {
+    return {reinterpret_cast<const std::int64_t*>(t.data.data()), t.data.size() / sizeof(std::int64_t)};
+  }
+
+  safetensors_file file_;
+  stored_tensor input_, target_;
+  std::int64_t classes_ = 1;
+};
+
+at::Tensor empty(const tensor_spec& spec) {
+  const auto type = spec.type == element::f32 ? at::kFloat : at::kLong;
+  return at::_ops::empty_memory_format::call(c10::fromIntArrayRefSlow(spec.shape), type, {}, {}, {}, {});
+}
+
+std::span<std::byte> bytes(const at::Tensor& t) { return {static_cast<std::byte*>(t.mutable_data_ptr()), t.nbytes()}; }
+
+struct first_batch {
+  at::Tensor input, target;
+  std::size_t targets = 0;
+};
+
+first_batch read_first(const data_source& data, std::size_t n) {
+  const auto samples = static_cast<std::int64_t>(n);
+  first_batch b{empty(batched(data.sample_input(), samples)), empty(batched(data.sample_target(), samples)), 0};
+  const std::size_t input = bytes(b.input).size() / n, target = bytes(b.target).size() / n;
+  for (std::size_t i = 0; i < n; ++i)
+    b.targets += data.read(split::train, i, bytes(b.input).subspan(i * input, input),
+                           bytes(b.target).subspan(i * target, target));
+  return b;
+}
+
+/// A chain with its first values, one leaf for each parameter.
+class evaluated_chain {
+ public:
+  explicit evaluated_chain(const chain& model) : model_{model}, layout_{model, 0, model.size()} {
+    std::vector<float> values(layout_.elements());
+    layout_.initialise(values, model, 0);
+    for (const placed_parameter& p : layout_.parameters()) {
+      leaves_.push_back(empty({p.shape, element::f32}));
+      std::memcpy(leaves_.back().mutable_data_ptr(), values.data() + p.offset, p.elements * sizeof(float));
+      leaves_.back().set_requires_grad(true);
+    }
+  }
+
+  at::Tensor forward(at::Tensor x, bool training) const {
+    for (std::uint32_t i = 0; i < model_.size(); ++i)
+      x = model_.at(i).body->forward(of_layer(i), x, {.layer = i, .training = training});
+    return x;
+  }
+
+  /// Of the owners, by name.
+  std::map<std::string, at::Tensor> values() const {
+    std::map<std::string, at::Tensor> all;
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      if (layout_.parameters()[i].tied_to.empty()) all[layout_.parameters()[i].name] = leaves_[i];
+    return all;
+  }
+
+  /// Of the owners; replicas' are added to theirs.
+  std::map<std::string, at::Tensor> gradients() const {
+    std::map<std::string, at::Tensor> sums;
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+      const placed_parameter& p = layout_.parameters()[i];
+      if (p.averaging > 0) continue;
+      at::Tensor& sum = sums[p.tied_to.empty() ? p.name : p.tied_to];
+      sum = sum.defined() ? sum.add(leaves_[i].grad()) : leaves_[i].grad();
+    }
+    return sums;
+  }
+
+ private:
+  std::vector<at::Tensor> of_layer(std::size_t layer) const {
+    std::vector<at::Tensor> result;
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      if (layout_.parameters()[i].layer == layer) result.push_back(leaves_[i]);
+    return result;
+  }
+
+  const chain& model_;
+  parameter_layout layout_;
+  std::vector<at::Tensor> leaves_;
+};
+
+/// Tensors with their bytes, to be written.
+class results {
+ public:
+  void add(const std::string& name, const at::Tensor& t) {
+    const at::Tensor kept = t.contiguous();
+    add(name, {kept.sizes().begin(), kept.sizes().end()}, bytes(kept));
+  }
+  void add(const std::string& name, const std::vector<float>& values) {
+    add(name, {static_cast<std::int64_t>(values.size())}, std::as_bytes(std::span{values}));
+  }
+  void write(const std::filesystem::path& folder) const {
+    std::vector<named_tensor> all;
+    for (const auto& [name, t] : tensors_) all.push_back({name, {stored_type::f32, t.shape, t.bytes}});
+    durable_folder into{posix_file_system(), folder};
+    into.write("results.safetensors", [&](byte_sink& out) { write_safetensors(out, all); });
+    into.commit();
+  }
+
+ private:
+  struct kept_tensor {
+    std::vector<std::int64_t> shape;
+    std::vector<std::byte> bytes;
+  };
+  void add(const std::string& name, std::vector<std::int64_t> shape, std::span<const std::byte> data) {
+    tensors_[name] = {std::move(shape), {data.begin(), data.end()}};
+  }
+  std::map<std::string, kept_tensor> tensors_;
+};
+
+std::string stored_name(const chain& model, const std::string& name) {
+  return model.hub().stored_name ? model.hub().stored_name(name) : name;
+}
+
+void add_first_batch(const chain& model, const first_batch& batch, results& to) {
+  const evaluated_chain evaluated{model};
+  {
+    const c10::NoGradGuard no_grad;
+    for (const auto& [name, value] : evaluated.values()) to.add("begin." + stored_name(model, name), value);
+    to.add("logits", evaluated.forward(batch.input, false));
+  }
+  const at::Tensor output = evaluated.forward(batch.input, true);
+  model.objective().sum(output, batch.target).div(static_cast<double>(batch.targets)).backward();
+  for (const auto& [name, gradient] : evaluated.gradients()) to.add("gradient." + stored_name(model, name), gradient);
+}
+
+void export_to(const std::filesystem::path& folder, const chain& model, const reference_result& trained) {
+  durable_folder into{posix_file_system(), folder};
+  write_hub_files(into, model, [&](const parameter_spec& p) {
+    return stored_tensor{stored_type::f32, p.shape, std::as_bytes(std::span{trained.parameters.at(p.name)})};
+  });
+  into.commit();
+}
+
+void add_training(const chain& model, const std::shared_ptr<const data_source>& data, const probe_options& o, results& to) {
+  const reference_result trained = train_reference(
+      {.model = model,
+       .data = data,
+       .shuffle = false,
+       .batch_size = o.batch_size,
+       .micro_batches = o.micro_batches,
+       .steps = o.steps,
+       .update = adamw({.learning_rate = o.learning_rate, .clip_norm = o.clip})});
+  to.add("losses", trained.losses);
+  for (const auto& [name, values] : trained.parameters) to.add("parameter." + stored_name(model, name), values);
+  if (!o.exported.empty()) export_to(o.exported, model, trained);
+}
+
+void probe(const probe_options& o) {
+  const auto data = std::make_shared<const stored_samples>(o.inputs);
+  const chain model = from_checkpoint(o.folder, {.dropout = -1, .head = o.head}).build(*data);
+  results r;
+  add_first_batch(model, read_first(*data, o.batch_size), r);
+  if (o.steps > 0) add_training(model, data, o, r);
+  r.write(o.out);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Logits, gradients and losses of a checkpoint in Hydra's layers"};
+  probe_options o;
+  app.add_option("folder", o.folder)->required();
+  app.add_option("inputs", o.inputs)->required();
+  app.add_option("out", o.out, "a folder that is made")->required();
+  app.add_option("--head", o.head);
+  app.add_option("--steps", o.steps);
+  app.add_option("--batch-size", o.batch_size);
+  app.add_option("--micro-batches", o.micro_batches);
+  app.add_option("--learning-rate", o.learning_rate);
+  app.add_option("--clip", o.clip);
+  app.add_option("--export", o.exported);
+  CLI11_PARSE(app, argc, argv);
+  probe(o);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hydra::test
+
+int main(int argc, char** argv) {
+  try {
+    return hydra::test::run(argc, argv);
+  } catch (...) {
+    fmt::print(stderr, "{}\n", hydra::to_fault(std::current_exception()).text);
+    return 2;
+  }
+}
