@@ -19,8 +19,8 @@ std::string hint(const place& where, const fs::path& path) {
   return fs::exists(beside, ignored) ? fmt::format("; there is \"{}\"", beside.string()) : "";
 }
 
-std::string missing(const place& where, const fs::path& path) {
-  return fmt::format("no such file \"{}\" (relative paths start at the working directory){}", path.string(),
+std::string missing(const place& where, const fs::path& path, const char* what = "file") {
+  return fmt::format("no such {} \"{}\" (relative paths start at the working directory){}", what, path.string(),
                      hint(where, path));
 }
 
@@ -34,6 +34,18 @@ void check_file(const place& where, std::string_view key, const std::string& pat
   if (!std::ifstream{path}) refuse(where, key, fmt::format("the file \"{}\" cannot be read", path));
   if (fs::is_regular_file(status) && fs::file_size(path, error) == 0)
     refuse(where, key, fmt::format("the file \"{}\" is empty", path));
+}
+
+void check_folder(const place& where, std::string_view key, const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status)) refuse(where, key, missing(where, path, "folder"));
+  if (!fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a file, a folder is expected", path));
+}
+
+void check_path(const place& where, std::string_view key, const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) check_file(where, key, path);
 }
 
 }  // namespace hydra::apps
