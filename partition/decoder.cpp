@@ -231,7 +231,7 @@ ticket decoder::state::compute(std::size_t layer, const promoted& parameters, co
   auto work = [place = layers_[layer], block = parameters.block, x, seen = seen_, frees = !plan_.resident[layer]] {
     decode(*place, block, x, seen);
     if (frees) {
-      block->tensor = {};
+      block->tensor.reset();
     }
   };
   return submit(
@@ -257,7 +257,7 @@ std::vector<float> decoder::state::receive(const device_block_ptr& x, ticket aft
     const at::Tensor here = x->tensor.to(at::kCPU).contiguous();
     const auto* const first = here.const_data_ptr<float>();
     logits->assign(first, first + here.numel());
-    x->tensor = {};
+    x->tensor.reset();
   };
   const byte_count n{static_cast<std::uint64_t>(vocabulary_) * sizeof(float)};
   wait_->for_end_of(submit(queue_kind::d2h,
