@@ -8,6 +8,7 @@
 #include "apps/commands/report.hpp"
 #include "apps/commands/simulate.hpp"
 #include "apps/commands/study.hpp"
+#include "apps/commands/tokenize.hpp"
 #include "apps/commands/train.hpp"
 
 namespace hydra::apps {
@@ -20,6 +21,7 @@ const std::vector<command>& commands() {
       {"study", "runs policies on many instances: tables as CSV, JSON and a page of HTML", declare_study},
       {"report", "shows what a run has left behind, as tables and as a page of HTML", declare_report},
       {"bench", "runs the measurements behind the figures", declare_bench},
+      {"tokenize", "turns text into token ids and back, learns tokenizers", declare_tokenize},
       {"devices", "lists the kinds of devices and their keys", declare_devices},
       {"policies", "lists the scheduling policies", declare_policies},
       {"families", "lists the model families and their options", declare_families},
