@@ -38,3 +38,21 @@ if(NOT TARGET CAF::core)
     IMPORTED_LOCATION "${CAF_CORE_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${CAF_INCLUDE_DIR}"
     INTERFACE_LINK_LIBRARIES Threads::Threads)
 endif()
+
+# What the tokenizers need, found as the packages of PCRE2 and utf8proc lay it out: not every one has CMake files.
+foreach(_library "PCRE2::8bit pcre2.h pcre2-8" "utf8proc::utf8proc utf8proc.h utf8proc")
+  separate_arguments(_library)
+  list(GET _library 0 _target)
+  list(GET _library 1 _header)
+  list(GET _library 2 _file)
+  string(MAKE_C_IDENTIFIER "${_file}" _name)
+  string(TOUPPER "${_name}" _name)
+  find_path(${_name}_INCLUDE_DIR "${_header}" REQUIRED)
+  find_library(${_name}_LIBRARY "${_file}" REQUIRED)
+  mark_as_advanced(${_name}_INCLUDE_DIR ${_name}_LIBRARY)
+  if(NOT TARGET ${_target})
+    add_library(${_target} UNKNOWN IMPORTED)
+    set_target_properties(${_target} PROPERTIES
+      IMPORTED_LOCATION "${${_name}_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${${_name}_INCLUDE_DIR}")
+  endif()
+endforeach()

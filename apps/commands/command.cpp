@@ -11,6 +11,7 @@
 #include "apps/commands/report.hpp"
 #include "apps/commands/simulate.hpp"
 #include "apps/commands/study.hpp"
+#include "apps/commands/tokenize.hpp"
 #include "apps/commands/train.hpp"
 
 namespace hydra::apps {
@@ -26,6 +27,7 @@ const std::vector<command>& commands() {
       {"export", "writes a model of a run as a Hugging Face checkpoint", declare_export},
       {"generate", "goes on with a text, by a model of a run or a Hugging Face checkpoint", declare_generate},
       {"bench", "runs the measurements behind the figures", declare_bench},
+      {"tokenize", "turns text into token ids and back, learns tokenizers", declare_tokenize},
       {"devices", "lists the kinds of devices and their keys", declare_devices},
       {"policies", "lists the scheduling policies", declare_policies},
       {"families", "lists the model families and their options", declare_families},

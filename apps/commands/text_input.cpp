@@ -1,0 +1,79 @@
+#include "apps/commands/text_input.hpp"
+
+#include "models/data/mapped_file.hpp"
+#include "models/data/utf8.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::json;
+
+std::string_view text_of(const fs::path& file, const mapped_file& mapped) {
+  const auto bytes = mapped.bytes();
+  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const std::size_t valid = valid_utf8(bytes);
+  if (valid == text.size()) return text;
+  const auto line = 1 + std::ranges::count(text.substr(0, valid), '\n');
+  refuse_line(file, static_cast<std::size_t>(line), fmt::format("is not UTF-8 from byte {} of the file on", valid));
+}
+
+void each_line(std::string_view text, const text_sink& sink) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    sink({line, number});
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::string field_of(const fs::path& file, const input_text& line, const std::string& field) {
+  const json record = json::parse(line.text, nullptr, false);
+  if (record.is_discarded()) refuse_line(file, line.line, "is no JSON");
+  if (!record.is_object()) refuse_line(file, line.line, "is no JSON object");
+  const auto found = record.find(field);
+  if (found == record.end()) refuse_line(file, line.line, fmt::format("the record has no field \"{}\"", field));
+  if (!found->is_string()) refuse_line(file, line.line, fmt::format("the field \"{}\" is no text", field));
+  return found->get<std::string>();
+}
+
+void each_record(const fs::path& file, const std::string& field, const text_sink& sink) {
+  each_json_line(file, [&](const input_text& line) { sink({field_of(file, line, field), line.line}); });
+}
+
+}  // namespace
+
+bool is_json_lines(const fs::path& file) { return file.extension() == ".jsonl"; }
+
+void each_text(const fs::path& file, const std::string& field, const text_sink& sink) {
+  if (is_json_lines(file)) return each_record(file, field, sink);
+  const mapped_file mapped{file};
+  sink({text_of(file, mapped), 1});
+}
+
+void each_line_or_record(const fs::path& file, const std::string& field, const text_sink& sink) {
+  if (is_json_lines(file)) return each_record(file, field, sink);
+  const mapped_file mapped{file};
+  each_line(text_of(file, mapped), sink);
+}
+
+void each_json_line(const fs::path& file, const text_sink& sink) {
+  const mapped_file mapped{file};
+  each_line(text_of(file, mapped), [&](const input_text& line) {
+    if (line.text.find_first_not_of(" \t") != std::string_view::npos) sink(line);
+  });
+}
+
+void refuse_line(const fs::path& file, std::size_t line, std::string_view why) {
+  throw fault_error{fault_code::bad_input, fmt::format("{}: line {}: {}", file.string(), line, why)};
+}
+
+}  // namespace hydra::apps

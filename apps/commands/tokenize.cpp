@@ -1,0 +1,182 @@
+#include "apps/commands/tokenize.hpp"
+
+#include "apps/commands/text_input.hpp"
+#include "apps/commands/written_file.hpp"
+#include "models/data/mapped_file.hpp"
+#include "models/tokenizer.hpp"
+#include "models/tokenizers/bpe_trainer.hpp"
+#include "runtime/atomic_file.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using ids = std::vector<std::uint32_t>;
+
+struct tokenize_options {
+  std::vector<std::string> inputs;
+  std::optional<std::string> tokenizer, output;
+  std::string field = "text";
+  bool json = false, decode = false;
+  std::optional<std::int64_t> train;
+  std::vector<std::string> special;
+  std::int64_t least_count = 2;
+};
+
+/// What was read, and how long encoding took.
+struct summary {
+  std::size_t tokens = 0, bytes = 0;
+  std::chrono::duration<double> seconds{};
+
+  std::string text() const {
+    const double per_token = tokens == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(tokens);
+    const double rate = seconds.count() == 0 ? 0 : static_cast<double>(bytes) / 1e6 / seconds.count();
+    return fmt::format("{} tokens, {} bytes, {:.3f} bytes per token, {:.1f} MB/s\n", tokens, bytes, per_token, rate);
+  }
+};
+
+[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
+
+tokenizer_choice choice_of(const std::string& name) {
+  if (name == "bytes") return {};
+  return {.file = name};
+}
+
+/// Little-endian uint32, whatever the machine's order is.
+void write_ids(std::ostream& out, const ids& all) {
+  for (const std::uint32_t id : all)
+    for (unsigned shift = 0; shift < 32; shift += 8) out.put(static_cast<char>(id >> shift & 0xFF));
+}
+
+ids read_ids(const fs::path& file) {
+  const mapped_file mapped{file};
+  const auto bytes = mapped.bytes();
+  if (bytes.size() % 4 != 0)
+    refuse(fmt::format("{}: {} bytes are no multiple of 4: no token ids", file.string(), bytes.size()));
+  ids all(bytes.size() / 4);
+  for (std::size_t i = 0; i < bytes.size(); ++i) all[i / 4] |= std::to_integer<std::uint32_t>(bytes[i]) << i % 4 * 8;
+  return all;
+}
+
+void append(const tokenizer& t, const fs::path& file, const input_text& text, ids& all) try {
+  t.encode(text.text, all);
+} catch (const fault_error& e) {
+  refuse_line(file, text.line, e.what_happened().text);
+}
+
+int print_ids(const tokenizer& t, const tokenize_options& o) {
+  const fs::path file = o.inputs.front();
+  each_line_or_record(file, o.field, [&](const input_text& line) {
+    ids one;
+    append(t, file, line, one);
+    fmt::print("[{}]\n", fmt::join(one, ", "));
+  });
+  return 0;
+}
+
+int encode(const tokenizer& t, const tokenize_options& o) {
+  const fs::path file = o.inputs.front();
+  ids all;
+  summary s;
+  each_text(file, o.field, [&](const input_text& text) {
+    const auto begin = std::chrono::steady_clock::now();
+    append(t, file, text, all);
+    s.seconds += std::chrono::steady_clock::now() - begin;
+    s.bytes += text.text.size();
+  });
+  s.tokens = all.size();
+  if (o.output) write_atomically(*o.output, [&](std::ostream& out) { write_ids(out, all); });
+  fmt::print(o.output ? stderr : stdout, "{}", s.text());
+  return 0;
+}
+
+std::string text_of(const tokenizer& t, const fs::path& file, const ids& all) try {
+  return t.decode(all);
+} catch (const fault_error& e) {
+  refuse(fmt::format("{}: {}", file.string(), e.what_happened().text));
+}
+
+/// A list of ids on each line becomes a JSON text; pieces of UTF-8 become U+FFFD there.
+int print_texts(const tokenizer& t, const fs::path& file) {
+  each_json_line(file, [&](const input_text& line) {
+    const auto list = nlohmann::json::parse(line.text, nullptr, false);
+    ids one;
+    if (!list.is_array()) refuse_line(file, line.line, "is no list of token ids");
+    for (const auto& id : list) {
+      if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(t.vocabulary()))
+        refuse_line(file, line.line, fmt::format("{} is no token id below {}", id.dump(), t.vocabulary()));
+      one.push_back(id.get<std::uint32_t>());
+    }
+    const nlohmann::json text = t.decode(one);
+    fmt::print("{}\n", text.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+  });
+  return 0;
+}
+
+int decode(const tokenizer& t, const tokenize_options& o) {
+  const fs::path file = o.inputs.front();
+  if (o.json) return print_texts(t, file);
+  const std::string text = text_of(t, file, read_ids(file));
+  if (o.output)
+    write_atomically(*o.output, [&](std::ostream& out) { out << text; });
+  else
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+int learn(const tokenize_options& o) {
+  if (!o.output) refuse("--train writes a tokenizer: give --output tokenizer.json");
+  bpe_trainer trainer{{.vocabulary = *o.train, .special = o.special, .least_count = o.least_count}};
+  for (const std::string& file : o.inputs)
+    each_text(file, o.field, [&](const input_text& text) { trainer.add(text.text); });
+  const trained_bpe trained = trainer.train();
+  write_atomically(*o.output, [&](std::ostream& out) { out << to_tokenizer_json(trained); });
+  fmt::print(stderr, "{} tokens, {} merges written to {}\n", trained.tokens.size(), trained.merges.size(), *o.output);
+  if (std::cmp_less(trained.tokens.size(), *o.train))
+    fmt::print(stderr, "no more pairs occur {} times: {} tokens instead of {}\n", o.least_count, trained.tokens.size(), *o.train);
+  return 0;
+}
+
+int run(const tokenize_options& o) {
+  if (o.output && o.json) refuse("--json prints ids line by line, --output writes those of the whole text: choose one");
+  if (o.output) check_written_file("--output", *o.output);
+  if (o.train) return learn(o);
+  if (o.inputs.size() > 1) refuse("only --train takes several inputs");
+  if (!o.tokenizer) refuse("which tokenizer? Give --tokenizer bytes, a tokenizer.json or a folder, or --train N");
+  const auto t = open_tokenizer(choice_of(*o.tokenizer));
+  if (o.decode) return decode(*t, o);
+  return o.json ? print_ids(*t, o) : encode(*t, o);
+}
+
+}  // namespace
+
+command_action declare_tokenize(CLI::App& app) {
+  auto o = std::make_shared<tokenize_options>();
+  app.add_option("input", o->inputs, "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids")->required();
+  const auto tokenizer = app.add_option("--tokenizer", o->tokenizer,
+                                        "bytes, a tokenizer.json, or a folder with one, with vocab.json and merges.txt, or with vocab.txt");
+  app.add_option("--output", o->output, "file to write, must not exist: ids as flat little-endian uint32, a text, or a tokenizer.json");
+  app.add_option("--field", o->field, "of each record of JSON lines")->capture_default_str();
+  const auto json = app.add_flag("--json", o->json, "one list of ids for each line or record, on stdout");
+  const auto decode = app.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
+  const auto train = app.add_option("--train", o->train, "learns a byte-level BPE of so many tokens");
+  app.add_option("--special", o->special, "a special token of the tokenizer that is learnt; may be given again")->needs(train)->expected(1)->take_all();
+  app.add_option("--least-count", o->least_count, "rarer pairs are not merged")->needs(train)->capture_default_str();
+  train->excludes(tokenizer)->excludes(json)->excludes(decode);
+  return [o] { return run(*o); };
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,10 @@
+#pragma once
+// `hydra tokenize`: text to token ids and back, and learning a tokenizer.
+
+#include "apps/commands/command.hpp"
+
+namespace hydra::apps {
+
+command_action declare_tokenize(CLI::App& app);
+
+}  // namespace hydra::apps

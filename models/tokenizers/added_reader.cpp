@@ -1,0 +1,89 @@
+#include "models/tokenizers/added_reader.hpp"
+
+#include "models/tokenizers/tokenizer_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+using json = nlohmann::json;
+
+/// Adds a token; complaints name `key`.
+void add(const model_config& file, std::string_view key, added_token token, tokenizer_parts& parts) {
+  const auto in_model = parts.tokens.find(token.content);
+  const std::string* const other = parts.tokens.token_of(token.id);
+  if (token.content.empty()) file.refuse(key, "the token is empty");
+  if (token.id > token_table::largest_id) file.refuse(key, fmt::format("the id {} is above {}", token.id, token_table::largest_id));
+  if (in_model && *in_model != token.id)
+    file.refuse(key, fmt::format("the id is {}, but the vocabulary has {} for {}", token.id, *in_model, in_quotes(token.content)));
+  if (!in_model && other) file.refuse(key, fmt::format("the id {} is that of {}", token.id, in_quotes(*other)));
+  const auto same = std::ranges::find(parts.added, token.id, &added_token::id);
+  const auto again = std::ranges::find(parts.added, token.content, &added_token::content);
+  if (same != again)
+    file.refuse(key, fmt::format("the token {} or its id {} is there already", in_quotes(token.content), token.id));
+  same == parts.added.end() ? parts.added.push_back(std::move(token)) : void(*same = std::move(token));
+}
+
+std::uint32_t id_in(const model_config& file, std::string_view key, const json& id) {
+  if (!id.is_number_unsigned() || id.get<std::uint64_t>() > token_table::largest_id)
+    file.refuse(key, fmt::format("the id is no integer from 0 to {}", token_table::largest_id));
+  return id.get<std::uint32_t>();
+}
+
+added_token token_in(const model_config& entry, std::uint32_t id) {
+  added_token t{.content = entry.text("content", ""), .id = id};
+  t.special = entry.boolean("special", false);
+  t.single_word = entry.boolean("single_word", false);
+  t.lstrip = entry.boolean("lstrip", false);
+  t.rstrip = entry.boolean("rstrip", false);
+  t.normalized = entry.boolean("normalized", !t.special);
+  return t;
+}
+
+model_config entry_of(const model_config& file, const std::string& key, const json& value) {
+  if (!value.is_object()) file.refuse(key, "is no table");
+  return {file.file(), value, key + "."};
+}
+
+}  // namespace
+
+void add_from_list(const model_config& file, tokenizer_parts& parts) {
+  if (!file.has("added_tokens")) return;
+  const json& list = file.content().at("added_tokens");
+  if (!list.is_array()) file.refuse("added_tokens", "is no list");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string key = fmt::format("added_tokens[{}]", i);
+    const model_config entry = entry_of(file, key, list[i]);
+    add(file, key, token_in(entry, id_in(file, key, entry.content().value("id", json{}))), parts);
+  }
+}
+
+void add_by_id(const model_config& file, tokenizer_parts& parts) {
+  const auto table = file.table("added_tokens_decoder");
+  if (!table) return;
+  for (const auto& [text, value] : table->content().items()) {
+    const std::string key = fmt::format("added_tokens_decoder.{}", text);
+    std::uint32_t id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (error != std::errc{} || end != text.data() + text.size()) file.refuse(key, "is no id");
+    add(file, key, token_in(entry_of(file, key, value), id), parts);
+  }
+}
+
+void add_by_content(const model_config& file, tokenizer_parts& parts) {
+  for (const auto& [content, id] : file.content().items())
+    add(file, in_quotes(content), {.content = content, .id = id_in(file, in_quotes(content), id), .normalized = true}, parts);
+}
+
+std::optional<std::uint32_t> find_token(const tokenizer_parts& parts, std::string_view token) {
+  const auto added = std::ranges::find(parts.added, token, &added_token::content);
+  return added == parts.added.end() ? parts.tokens.find(token) : std::optional{added->id};
+}
+
+}  // namespace hydra

@@ -1,0 +1,50 @@
+#include "models/tokenizers/file_tokenizer.hpp"
+
+#include "models/tokenizers/unicode.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+file_tokenizer::file_tokenizer(tokenizer_parts parts)
+    : parts_{std::move(parts)}, finder_{parts_.added, parts_.normalize} {
+  for (const added_token& t : parts_.added) {
+    added_ids_.emplace(t.content, t.id);
+    if (added_.size() <= t.id) added_.resize(t.id + 1);
+    added_[t.id] = searched_form(t, parts_.normalize);
+  }
+}
+
+void file_tokenizer::encode(std::string_view text, std::vector<std::uint32_t>& ids) const {
+  require_utf8(text);
+  made_texts made;
+  const auto pieces = begin(text.size(), made, ids);
+  finder_.split(text, made, {[&](std::string_view piece) { pieces->encode(piece); }, [&](std::uint32_t id) { ids.push_back(id); }});
+}
+
+std::string file_tokenizer::decode(std::span<const std::uint32_t> ids) const {
+  const auto wrong = std::ranges::find_if(ids, [this](std::uint32_t id) { return id >= vocabulary(); });
+  if (wrong != ids.end())
+    throw fault_error{fault_code::bad_input, fmt::format("token {}: the id {} is not below {}, the vocabulary of {}",
+                                                         wrong - ids.begin(), *wrong, vocabulary(), describe())};
+  return decode_known(ids);
+}
+
+std::int64_t file_tokenizer::vocabulary() const {
+  return static_cast<std::int64_t>(std::max(parts_.tokens.size(), added_.size()));
+}
+
+std::optional<std::uint32_t> file_tokenizer::id_of(std::string_view token) const {
+  const auto found = added_ids_.find(token);
+  return found == added_ids_.end() ? parts_.tokens.find(token) : std::optional{found->second};
+}
+
+const std::string* file_tokenizer::token_of(std::uint32_t id) const noexcept {
+  return is_added(id) ? &added_[id] : parts_.tokens.token_of(id);
+}
+
+}  // namespace hydra

@@ -1,0 +1,66 @@
+#pragma once
+// What all tokenizers have that are read from files.
+
+#include "models/tokenizer.hpp"
+#include "models/tokenizers/added_tokens.hpp"
+#include "models/tokenizers/token_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+struct tokenizer_parts {
+  std::string file{};      ///< for messages
+  std::string identity{};
+  token_table tokens{};    ///< the model's, as its vocabulary writes them
+  std::vector<added_token> added{};
+  normalizers normalize{};
+  special_tokens special{};
+};
+
+class file_tokenizer : public tokenizer {
+ public:
+  using tokenizer::encode;
+  void encode(std::string_view text, std::vector<std::uint32_t>& ids) const final;
+  std::string decode(std::span<const std::uint32_t> ids) const final;
+  std::int64_t vocabulary() const final;
+  std::optional<std::uint32_t> id_of(std::string_view token) const final;
+  special_tokens special() const final { return parts_.special; }
+  std::string identity() const final { return parts_.identity; }
+  std::string describe() const final { return "tokenizer " + parts_.file; }
+
+ protected:
+  /// The ids of pieces that follow each other: normalised text without added tokens.
+  class piece_encoder {
+   public:
+    virtual ~piece_encoder() = default;
+    virtual void encode(std::string_view piece) = 0;
+  };
+
+  explicit file_tokenizer(tokenizer_parts parts);
+
+  const tokenizer_parts& parts() const noexcept { return parts_; }
+  /// The token of an id as a decoder sees it, an added one as it was looked for; null if no token has the id.
+  const std::string* token_of(std::uint32_t id) const noexcept;
+  bool is_added(std::uint32_t id) const noexcept { return id < added_.size() && !added_[id].empty(); }
+
+ private:
+  /// Encodes the pieces of one call, whose text has so many bytes. What is in `made` outlives it.
+  virtual std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made, std::vector<std::uint32_t>& ids) const = 0;
+  /// All ids are below vocabulary().
+  virtual std::string decode_known(std::span<const std::uint32_t> ids) const = 0;
+
+  tokenizer_parts parts_;
+  added_tokens finder_;
+  id_by_text added_ids_;
+  std::vector<std::string> added_;  ///< by id; empty: not an added token
+};
+
+}  // namespace hydra

@@ -1,0 +1,40 @@
+#include "models/tokenizer.hpp"
+#include "models/tokenizers/byte_tokenizer.hpp"
+#include "models/tokenizers/tokenizer_json.hpp"
+#include "models/tokenizers/vocabulary_files.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
+
+std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
+  const auto has = [&](const char* name) { return fs::exists(folder / name); };
+  if (has("tokenizer.json")) return open_tokenizer_json(folder / "tokenizer.json");
+  if (has("vocab.json") && has("merges.txt")) return open_bpe_files(folder / "vocab.json", folder / "merges.txt");
+  if (has("vocab.txt")) return open_wordpiece_file(folder / "vocab.txt");
+  refuse(fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt{}",
+                     folder.string(), has("tokenizer.model") ? "; SentencePiece's tokenizer.model is not supported" : ""));
+}
+
+}  // namespace
+
+std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) {
+  const auto& [file, vocab, merges] = choice;
+  if (!file.empty() && !(vocab.empty() && merges.empty()))
+    refuse(fmt::format("a tokenizer is {} or {}, not both", file.string(), (vocab.empty() ? merges : vocab).string()));
+  if (!merges.empty() && vocab.empty())
+    refuse(fmt::format("{} needs the vocabulary (vocab.json) that goes with it", merges.string()));
+  if (!merges.empty()) return open_bpe_files(vocab, merges);
+  if (!vocab.empty()) return open_wordpiece_file(vocab);
+  if (file.empty()) return std::make_shared<byte_tokenizer>();
+  return fs::is_directory(file) ? open_folder(file) : open_tokenizer_json(file);
+}
+
+}  // namespace hydra

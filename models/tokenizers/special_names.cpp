@@ -1,0 +1,53 @@
+#include "models/tokenizers/special_names.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+using id = std::optional<std::uint32_t>;
+
+struct role {
+  id special_tokens::*place;
+  const char* key;
+  std::vector<std::string_view> usual;
+};
+
+const std::vector<role>& roles() {
+  static const std::vector<role> all{
+      {&special_tokens::begin_of_text, "bos_token", {"<|begin_of_text|>", "<s>", "<bos>", "<|startoftext|>", "[BOS]", "<|endoftext|>"}},
+      {&special_tokens::end_of_text, "eos_token", {"<|end_of_text|>", "<|endoftext|>", "</s>", "<eos>", "<|im_end|>", "[EOS]"}},
+      {&special_tokens::padding, "pad_token", {"[PAD]", "<pad>", "<|padding|>", "<|pad|>"}},
+      {&special_tokens::unknown, "unk_token", {"[UNK]", "<unk>"}},
+      {&special_tokens::mask, "mask_token", {"[MASK]", "<mask>"}},
+      {&special_tokens::classify, "cls_token", {"[CLS]"}},
+      {&special_tokens::separate, "sep_token", {"[SEP]"}},
+  };
+  return all;
+}
+
+/// "token" or {"content": "token", ...}.
+std::optional<std::string> named(const std::optional<model_config>& file, const char* key) {
+  if (!file || !file->has(key)) return std::nullopt;
+  if (file->content().at(key).is_object()) return file->table(key)->text("content", "");
+  return file->text(key, "");
+}
+
+}  // namespace
+
+special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of) {
+  special_tokens found;
+  for (const role& r : roles()) {
+    id& place = found.*r.place;
+    for (const auto* const file : {&settings.config, &settings.special_map})
+      if (const auto name = named(*file, r.key); name && !place) place = id_of(*name);
+    for (const std::string_view name : r.usual)
+      if (!place) place = id_of(name);
+  }
+  return found;
+}
+
+}  // namespace hydra

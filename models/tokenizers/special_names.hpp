@@ -1,0 +1,24 @@
+#pragma once
+// Which tokens have a meaning of their own.
+
+#include "models/hub/model_config.hpp"
+#include "models/tokenizer.hpp"
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace hydra {
+
+/// Files that may lie beside a tokenizer's own.
+struct tokenizer_settings {
+  std::optional<model_config> config{};       ///< tokenizer_config.json
+  std::optional<model_config> special_map{};  ///< special_tokens_map.json
+};
+
+using token_search = std::function<std::optional<std::uint32_t>(std::string_view)>;
+
+/// Tokens as the settings name them (a name that is no token is passed over), else those of usual names that are tokens.
+special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of);
+
+}  // namespace hydra

@@ -1,0 +1,87 @@
+#include "models/tokenizers/tokenizer_json.hpp"
+
+#include "models/tokenizers/added_reader.hpp"
+#include "models/tokenizers/byte_level_bpe.hpp"
+#include "models/tokenizers/pipeline_reader.hpp"
+#include "models/tokenizers/special_names.hpp"
+#include "models/tokenizers/tokenizer_source.hpp"
+#include "models/tokenizers/vocabulary_reader.hpp"
+#include "models/tokenizers/wordpiece.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// What is asked of the model's unknown token, which must be in the vocabulary.
+std::optional<std::uint32_t> unknown_of(const model_config& model, const token_table& tokens) {
+  if (!model.has("unk_token")) return std::nullopt;
+  const std::string name = model.text("unk_token", "");
+  const auto id = tokens.find(name);
+  if (!id) model.refuse("unk_token", fmt::format("{} is not in the vocabulary", in_quotes(name)));
+  return id;
+}
+
+bpe_rules read_bpe(const model_config& file, const model_config& model, const token_table& tokens) {
+  model.require("byte_fallback", false);
+  model.require("continuing_subword_prefix", "");
+  model.require("end_of_word_suffix", "");
+  if (model.real("dropout", 0) != 0) model.refuse("dropout", "merges that are left out at random are not supported");
+  if (!model.has("merges")) model.refuse("merges", "is missing");
+  bpe_rules rules{.merges = read_merges(model.content().at("merges"), tokens, model.file()),
+                  .words = read_byte_level_words(file)};
+  rules.ignore_merges = model.boolean("ignore_merges", false);
+  rules.fuse_unknown = model.boolean("fuse_unk", false);
+  rules.unknown = unknown_of(model, tokens);
+  require_byte_level_decoder(file);
+  return rules;
+}
+
+wordpiece_rules read_wordpiece(const model_config& file, const model_config& model, const token_table& tokens) {
+  const auto unknown = unknown_of(model, tokens);
+  if (!unknown) model.refuse("unk_token", "is missing");
+  const std::int64_t longest = model.integer("max_input_chars_per_word", 100);
+  if (longest < 0) model.refuse("max_input_chars_per_word", fmt::format("{} is negative", longest));
+  wordpiece_rules rules{.unknown = *unknown, .prefix = model.text("continuing_subword_prefix", "##")};
+  rules.longest_word = static_cast<std::size_t>(longest);
+  require_bert_words(file);
+  read_wordpiece_decoder(file, rules);
+  return rules;
+}
+
+/// An old file may leave the type to what else is there.
+std::string type_of(const model_config& model) {
+  return model.text("type", model.has("merges") ? "BPE" : "WordPiece");
+}
+
+}  // namespace
+
+std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path& path) {
+  tokenizer_source source;
+  const model_config file = source.object(path);
+  const auto model = file.table("model");
+  if (!model) file.refuse("model", "is missing");
+  const std::string type = type_of(*model);
+  if (type != "BPE" && type != "WordPiece")
+    model->refuse("type", fmt::format("{} is not supported; byte-level BPE and WordPiece are", in_quotes(type)));
+  if (!model->has("vocab")) model->refuse("vocab", "is missing");
+  tokenizer_parts parts{.file = path.string()};
+  parts.tokens = read_vocabulary(model->content().at("vocab"), file.file(), "model.vocab");
+  add_from_list(file, parts);
+  parts.normalize = read_normalizers(file);
+  const tokenizer_settings settings{source.object_if_there(path.parent_path() / "tokenizer_config.json"),
+                                    source.object_if_there(path.parent_path() / "special_tokens_map.json")};
+  parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
+  parts.identity = source.identity();
+  if (type == "BPE") {
+    bpe_rules rules = read_bpe(file, *model, parts.tokens);
+    return std::make_shared<byte_level_bpe>(std::move(parts), std::move(rules));
+  }
+  wordpiece_rules rules = read_wordpiece(file, *model, parts.tokens);
+  return std::make_shared<wordpiece>(std::move(parts), std::move(rules));
+}
+
+}  // namespace hydra

@@ -1,0 +1,84 @@
+#include "models/tokenizers/vocabulary_files.hpp"
+
+#include "models/tokenizers/added_reader.hpp"
+#include "models/tokenizers/byte_level_bpe.hpp"
+#include "models/tokenizers/special_names.hpp"
+#include "models/tokenizers/tokenizer_source.hpp"
+#include "models/tokenizers/vocabulary_reader.hpp"
+#include "models/tokenizers/wordpiece.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void recognise(tokenizer_parts& parts, std::optional<std::uint32_t> id) {
+  const bool known = !id || std::ranges::count(parts.added, *id, &added_token::id) > 0;
+  if (!known) parts.added.push_back({.content = *parts.tokens.token_of(*id), .id = *id, .special = true});
+}
+
+/// Reads what lies beside the vocabulary into `parts`.
+tokenizer_settings read_settings(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
+  tokenizer_settings settings{source.object_if_there(folder / "tokenizer_config.json"),
+                              source.object_if_there(folder / "special_tokens_map.json")};
+  if (const auto added = source.object_if_there(folder / "added_tokens.json")) add_by_content(*added, parts);
+  if (settings.config) add_by_id(*settings.config, parts);
+  parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
+  const special_tokens& s = parts.special;
+  for (const auto& id : {s.begin_of_text, s.end_of_text, s.padding, s.unknown, s.mask, s.classify, s.separate})
+    recognise(parts, id);
+  return settings;
+}
+
+bool flag(const tokenizer_settings& settings, std::string_view key, bool fallback) {
+  return settings.config ? settings.config->boolean(key, fallback) : fallback;
+}
+
+bert_normalizer_options bert_options(const tokenizer_settings& settings) {
+  bert_normalizer_options o;
+  o.lowercase = flag(settings, "do_lower_case", true);
+  o.strip_accents = flag(settings, "strip_accents", o.lowercase);
+  o.handle_chinese_chars = flag(settings, "tokenize_chinese_chars", true);
+  return o;
+}
+
+pre_tokenizer gpt2_words(bool prefix_space) {
+  using kind = pre_tokenizer_step::kind;
+  std::vector<pre_tokenizer_step> steps;
+  if (prefix_space) steps.push_back({kind::prefix_space});
+  steps.push_back({kind::isolate, split_pattern{split_pattern::gpt2()}});
+  return pre_tokenizer{std::move(steps)};
+}
+
+}  // namespace
+
+std::shared_ptr<const tokenizer> open_bpe_files(const fs::path& vocab, const fs::path& merges) {
+  tokenizer_source source;
+  tokenizer_parts parts{.file = vocab.string()};
+  const model_config words = source.object(vocab);
+  parts.tokens = read_vocabulary(words.content(), words.file(), "vocabulary");
+  bpe_rules rules{.merges = read_merge_lines(source.text(merges), parts.tokens, merges.string())};
+  const tokenizer_settings settings = read_settings(source, vocab.parent_path(), parts);
+  rules.words = gpt2_words(flag(settings, "add_prefix_space", false));
+  rules.unknown = parts.special.unknown;
+  parts.identity = source.identity();
+  return std::make_shared<byte_level_bpe>(std::move(parts), std::move(rules));
+}
+
+std::shared_ptr<const tokenizer> open_wordpiece_file(const fs::path& vocab) {
+  tokenizer_source source;
+  tokenizer_parts parts{.file = vocab.string()};
+  parts.tokens = read_vocabulary_lines(source.text(vocab), vocab.string());
+  const tokenizer_settings settings = read_settings(source, vocab.parent_path(), parts);
+  if (!parts.special.unknown) refuse_file(vocab.string(), "[UNK]", "there is no token for unknown words");
+  parts.normalize = {std::make_shared<bert_normalizer>(bert_options(settings))};
+  const wordpiece_rules rules{.unknown = *parts.special.unknown};
+  parts.identity = source.identity();
+  return std::make_shared<wordpiece>(std::move(parts), rules);
+}
+
+}  // namespace hydra

@@ -1,0 +1,92 @@
+#include "tests/apps/commands/hydra_program.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+/// A folder with texts and a tokenizer of 258 tokens that was learnt from one of them.
+struct texts {
+  texts() {
+    folder.write("text.txt", "abab\n\nab \u00e9\n");
+    folder.write("records.jsonl", "{\"text\": \"ab\", \"other\": \"b\"}\n\n{\"text\": \"\", \"other\": \"a\"}\n");
+    folder.write("learn.txt", "ab ab ab ab");
+    learnt = run_hydra(folder, "tokenize learn.txt --train 258 --output t.json --special '<|endoftext|>'");
+  }
+
+  outcome run(const std::string& arguments) const { return run_hydra(folder, "tokenize " + arguments); }
+
+  temporary_folder folder;
+  outcome learnt;
+};
+
+}  // namespace
+
+TEST_CASE("hydra tokenize writes flat little-endian ids, and text again") {
+  const texts t;
+  REQUIRE(t.learnt.status == 0);
+  REQUIRE(t.run("text.txt --tokenizer bytes --output ids.bin").status == 0);
+  CHECK(t.folder.read("ids.bin").substr(0, 8) == std::string("a\0\0\0b\0\0\0", 8));
+  CHECK(t.folder.read("ids.bin").size() == 4 * 13);
+  CHECK(t.run("ids.bin --tokenizer bytes --decode").out == "abab\n\nab \u00e9\n");
+  REQUIRE(t.run("text.txt --tokenizer t.json --output learnt.bin").status == 0);
+  CHECK(t.folder.read("learnt.bin").size() < t.folder.read("ids.bin").size());
+  REQUIRE(t.run("learnt.bin --tokenizer t.json --decode --output again.txt").status == 0);
+  CHECK(t.folder.read("again.txt") == t.folder.read("text.txt"));
+}
+
+TEST_CASE("hydra tokenize --json prints a list for each line or record") {
+  const texts t;
+  CHECK(t.run("text.txt --tokenizer bytes --json").out == "[97, 98, 97, 98]\n[]\n[97, 98, 32, 195, 169]\n");
+  CHECK(t.run("records.jsonl --tokenizer bytes --json").out == "[97, 98]\n[]\n");
+  CHECK(t.run("records.jsonl --tokenizer bytes --json --field other").out == "[98]\n[97]\n");
+  t.folder.write("ids", "[97, 195]\n");
+  CHECK(t.run("ids --tokenizer bytes --decode --json").out == "\"a\\ufffd\"\n");
+}
+
+TEST_CASE("hydra tokenize without output says how much it was") {
+  const texts t;
+  CHECK_THAT(t.run("text.txt --tokenizer bytes").out, StartsWith("13 tokens, 13 bytes, 1.000 bytes per token, "));
+}
+
+TEST_CASE("hydra tokenize --train learns what it is asked for") {
+  const texts t;
+  CHECK_THAT(t.learnt.err, Contains("258 tokens, 1 merges written to t.json"));
+  CHECK(t.run("learn.txt --tokenizer t.json --json").out == "[257, 221, 257, 221, 257, 221, 257]\n");
+  CHECK_THAT(t.run("learn.txt text.txt --train 999 --output more.json").err, Contains("no more pairs occur 2 times"));
+}
+
+TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, and overwrites nothing") {
+  const texts t;
+  const auto refused = [&](const std::string& arguments, const std::string& why) {
+    const outcome o = t.run(arguments);
+    CAPTURE(arguments, o.err);
+    CHECK(o.status == 2);
+    CHECK(o.out.empty());
+    CHECK_THAT(o.err, Contains(why));
+    CHECK(t.folder.read("none.bin").empty());
+  };
+  t.folder.write("cut.txt", "a\nb\xC3");
+  t.folder.write("bad.jsonl", "{\"text\": \"a\"}\n{\"text\": 1}\n");
+  t.folder.write("worse.jsonl", "{\"text\": \n");
+  t.folder.write("odd.bin", "abc");
+  refused("cut.txt --tokenizer bytes --output none.bin", "cut.txt: line 2: is not UTF-8 from byte 3 of the file on");
+  refused("none.txt --tokenizer bytes --output none.bin", "none.txt");
+  refused("records.jsonl --tokenizer bytes --field body --output none.bin", "records.jsonl: line 1: the record has no field \"body\"");
+  refused("bad.jsonl --tokenizer bytes --output none.bin", "bad.jsonl: line 2: the field \"text\" is no text");
+  refused("worse.jsonl --tokenizer bytes --output none.bin", "worse.jsonl: line 1: is no JSON");
+  refused("odd.bin --tokenizer bytes --decode", "odd.bin: 3 bytes are no multiple of 4");
+  refused("learn.txt --tokenizer none --output none.bin", "none: does not exist");
+  refused("learn.txt --tokenizer bytes --output t.json", "exists and is not overwritten");
+  refused("learn.txt --output none.bin", "which tokenizer?");
+  refused("learn.txt text.txt --tokenizer bytes", "only --train takes several inputs");
+  refused("learn.txt --train 10 --output none.bin", "at least 256 are needed");
+  refused("learn.txt --train 300", "give --output");
+  refused("text.txt --tokenizer bytes --json --output none.bin", "choose one");
+}
+
+}  // namespace hydra::apps

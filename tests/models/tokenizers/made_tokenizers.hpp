@@ -1,0 +1,42 @@
+#pragma once
+// Small tokenizer.json files for tests.
+
+#include "models/tokenizers/byte_alphabet.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace hydra::test {
+
+/// Byte-level BPE: the 256 bytes in order, then the results of the merges.
+inline nlohmann::json bpe_file(const std::vector<std::string>& merges) {
+  nlohmann::json vocab = nlohmann::json::object();
+  for (unsigned byte = 0; byte < 256; ++byte) vocab[std::string{alphabet_of(static_cast<unsigned char>(byte))}] = byte;
+  for (std::string merge : merges) {
+    merge.erase(merge.find(' '), 1);
+    if (!vocab.contains(merge)) vocab[merge] = vocab.size();
+  }
+  return {{"added_tokens", nlohmann::json::array()},
+          {"normalizer", nullptr},
+          {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+          {"decoder", {{"type", "ByteLevel"}}},
+          {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}}};
+}
+
+/// WordPiece: tokens by id; the first is [UNK].
+inline nlohmann::json wordpiece_file(const std::vector<std::string>& tokens) {
+  nlohmann::json vocab = nlohmann::json::object();
+  for (std::size_t id = 0; id < tokens.size(); ++id) vocab[tokens[id]] = id;
+  return {{"normalizer", {{"type", "BertNormalizer"}}},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+          {"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"vocab", vocab}}}};
+}
+
+inline nlohmann::json added(std::uint32_t id, const std::string& content, bool normalized = false) {
+  return {{"id", id}, {"content", content}, {"special", !normalized}, {"normalized", normalized}};
+}
+
+}  // namespace hydra::test

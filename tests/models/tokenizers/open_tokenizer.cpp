@@ -1,0 +1,136 @@
+#include "tests/models/tokenizers/made_tokenizers.hpp"
+
+#include "models/tokenizer.hpp"
+#include "runtime/fault.hpp"
+#include "tests/support/temporary_file.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+/// A change that makes a file bad, and what the refusal says behind the file's name.
+struct malformed {
+  std::string patch;  ///< JSON merge patch
+  const char* why;
+};
+
+const malformed bad_bpe[]{
+    {R"({"model": null})", ": model: is missing"},
+    {R"({"model": {"type": "Unigram"}})", ": model.type: \"Unigram\" is not supported"},
+    {R"({"model": {"byte_fallback": true}})", ": model.byte_fallback: "},
+    {R"({"model": {"end_of_word_suffix": "</w>"}})", ": model.end_of_word_suffix: "},
+    {R"({"model": {"dropout": 0.1}})", ": model.dropout: "},
+    {R"({"model": {"unk_token": "none"}})", ": model.unk_token: \"none\" is not in the vocabulary"},
+    {R"({"model": {"vocab": null}})", ": model.vocab: is missing"},
+    {R"({"model": {"vocab": []}})", ": model.vocab: is no table"},
+    {R"({"model": {"vocab": {"x": -1}}})", ": model.vocab: \"x\": its id is no integer"},
+    {R"({"model": {"vocab": {"x": 1.5}}})", ": model.vocab: \"x\": its id is no integer"},
+    {R"({"model": {"vocab": {"x": 4294967296}}})", ": model.vocab: \"x\": the id 4294967296 is above"},
+    {R"({"model": {"vocab": {"two": 0}}})", ": model.vocab: "},
+    {R"({"model": {"merges": null}})", ": model.merges: is missing"},
+    {R"({"model": {"merges": {}}})", ": model.merges: is no list"},
+    {R"({"model": {"merges": ["a b", "ab"]}})", ": model.merges[1]: \"ab\" is not two tokens"},
+    {R"({"model": {"merges": ["a b", 7]}})", ": model.merges[1]: is neither"},
+    {R"({"model": {"merges": [["a", "b", "c"]]}})", ": model.merges[0]: is neither"},
+    {R"({"model": {"merges": ["a c"]}})", ": model.merges[0]: \"ac\" is not in the vocabulary"},
+    {R"({"pre_tokenizer": null})", ": pre_tokenizer: is missing"},
+    {R"({"pre_tokenizer": {"type": "Metaspace"}})", ": pre_tokenizer.type: \"Metaspace\" is not supported"},
+    {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}, {"type": "Punctuation"}]}})",
+     ": pre_tokenizer.pretokenizers[0].type: \"ByteLevel\""},
+    {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "behavior": "Isolated", "pattern": {"Regex": "(a"}}, {"type": "ByteLevel"}]}})",
+     ": pre_tokenizer.pretokenizers[0].pattern.Regex: the pattern \"(a\""},
+    {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "behavior": "MergedWithNext", "pattern": {"Regex": "a"}}, {"type": "ByteLevel"}]}})",
+     ": pre_tokenizer.pretokenizers[0].behavior: \"MergedWithNext\""},
+    {R"({"normalizer": {"type": "Precompiled"}})", ": normalizer.type: \"Precompiled\" is not supported"},
+    {R"({"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Replace"}]}})",
+     ": normalizer.normalizers[1].type: \"Replace\""},
+    {R"({"decoder": {"type": "Metaspace"}})", ": decoder.type: \"Metaspace\""},
+    {R"({"added_tokens": {}})", ": added_tokens: is no list"},
+    {R"({"added_tokens": [1]})", ": added_tokens[0]: is no table"},
+    {R"({"added_tokens": [{"content": "x"}]})", ": added_tokens[0]: the id is no integer"},
+    {R"({"added_tokens": [{"id": 300}]})", ": added_tokens[0]: the token is empty"},
+    {R"({"added_tokens": [{"id": 300, "content": "a"}]})", ": added_tokens[0]: the id is 300, but the vocabulary has 97"},
+    {R"({"added_tokens": [{"id": 97, "content": "<x>"}]})", ": added_tokens[0]: the id 97 is that of \"a\""},
+    {R"({"added_tokens": [{"id": 300, "content": "<x>"}, {"id": 300, "content": "<y>"}]})", ": added_tokens[1]: the token"},
+    {R"({"added_tokens": [{"id": 300, "content": "<x>", "lstrip": 1}]})", ": added_tokens[0].lstrip: 1 is neither"},
+};
+
+}  // namespace
+
+TEST_CASE("each way of being no tokenizer.json that Hydra reads is refused with file and key") {
+  for (const auto& [patch, why] : bad_bpe) {
+    auto file = bpe_file({"a b"});
+    file.merge_patch(nlohmann::json::parse(patch));
+    const temporary_file on_disk{file.dump()};
+    CAPTURE(patch);
+    CHECK_THROWS_WITH(open_tokenizer({.file = on_disk.path()}), Catch::StartsWith(on_disk.path().string() + why));
+  }
+}
+
+TEST_CASE("a file that is no JSON is refused with the byte, one that says a thing twice with the key") {
+  const auto refused = [](const std::string& text, const std::string& why) {
+    const temporary_file on_disk{text};
+    CAPTURE(text);
+    CHECK_THROWS_WITH(open_tokenizer({.file = on_disk.path()}), on_disk.path().string() + ": " + why);
+  };
+  refused("", "is no JSON from byte 1 on");
+  refused("{\"model\": {", "is no JSON from byte 12 on");
+  refused("[]", "holds no JSON object");
+  refused("{\"model\": {}, \"model\": {}}", "\"model\": is given twice");
+  refused("{\"a\xff\"}", "is not UTF-8 from byte 3 on");
+  refused(R"({"model": {"type": "WordPiece", "vocab": {"a": 0}}})", "model.unk_token: is missing");
+}
+
+TEST_CASE("a merge that is none is refused with its line") {
+  const temporary_folder folder;
+  const auto open = [&](const std::string& vocab, const std::string& merges) {
+    std::ofstream{folder.path() / "vocab.json"} << vocab;
+    std::ofstream{folder.path() / "merges.txt"} << merges;
+    return open_tokenizer({.file = folder.path()});
+  };
+  const std::string vocab = R"({"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3})";
+  CHECK(open(vocab, "#version: 0.2\na b\n")->encode("abb<|endoftext|>") == std::vector<std::uint32_t>{2, 1, 3});
+  CHECK(open(vocab, "a b\r\n")->special().end_of_text == 3u);
+  CHECK_THROWS_WITH(open(vocab, "#version: 0.2\na b\nab\n"), Catch::EndsWith("merges.txt: line 3: \"ab\" is not two tokens with a blank between"));
+  CHECK_THROWS_WITH(open(vocab, "a b\nb a\n"), Catch::EndsWith("merges.txt: line 2: \"ba\" is not in the vocabulary"));
+  CHECK_THROWS_WITH(open(R"({"a": 0, "b": 0})", ""), Catch::Contains("vocab.json: vocabulary: \"b\": the id 0 is that of"));
+}
+
+TEST_CASE("what lies beside a vocabulary says how it is used") {
+  const temporary_folder folder;
+  std::ofstream{folder.path() / "vocab.txt"} << "[UNK]\nA\na\n##a\nstop\n";
+  std::ofstream{folder.path() / "tokenizer_config.json"}
+      << R"({"do_lower_case": false, "eos_token": {"content": "stop"}, "added_tokens_decoder": {"5": {"content": "<x>", "lstrip": true}}})";
+  const auto t = open_tokenizer({.file = folder.path()});
+  CHECK(t->encode("A <x>aa stop") == std::vector<std::uint32_t>{1, 5, 2, 3, 4});
+  CHECK(t->special().end_of_text == 4u);
+}
+
+TEST_CASE("a choice that names nothing readable is bad input that says what is missing") {
+  const temporary_folder folder;
+  const auto refused = [](const tokenizer_choice& choice, const char* why) {
+    CHECK_THROWS_WITH(open_tokenizer(choice), Catch::Contains(why));
+  };
+  refused({.file = folder.path()}, "the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt");
+  refused({.file = folder.path() / "none.json"}, "none.json: does not exist");
+  refused({.merges = "merges.txt"}, "needs the vocabulary");
+  refused({.file = "a", .vocab = "b"}, "not both");
+  std::ofstream{folder.path() / "vocab.txt"} << "a\na\n";
+  refused({.file = folder.path()}, "vocab.txt: line 2: \"a\" is there already");
+}
+
+TEST_CASE("no choice makes every byte a token") {
+  const auto t = open_tokenizer({});
+  CHECK(t->encode("a\u00e9") == std::vector<std::uint32_t>{'a', 0xC3, 0xA9});
+  CHECK(t->decode(std::vector<std::uint32_t>{0xC3}) == "\xC3");
+  CHECK(t->vocabulary() == 256);
+  CHECK(t->id_of("a") == 97u);
+  CHECK_THROWS_WITH(t->decode(std::vector<std::uint32_t>{256}), Catch::Contains("the id 256 is no byte"));
+  CHECK_THROWS_WITH(t->encode("\xC3"), Catch::Contains("byte 0"));
+}
