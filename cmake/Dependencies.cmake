@@ -6,6 +6,18 @@ find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)  # SHA-256
+find_package(JPEG REQUIRED)
+find_package(PNG REQUIRED)
+
+# libcsv has no CMake package.
+find_path(CSV_INCLUDE_DIR csv.h REQUIRED)
+find_library(CSV_LIBRARY csv REQUIRED)
+mark_as_advanced(CSV_INCLUDE_DIR CSV_LIBRARY)
+if(NOT TARGET CSV::CSV)
+  add_library(CSV::CSV UNKNOWN IMPORTED)
+  set_target_properties(CSV::CSV PROPERTIES
+    IMPORTED_LOCATION "${CSV_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${CSV_INCLUDE_DIR}")
+endif()
 
 # CAF 0.17 has no CMake package.
 find_path(CAF_INCLUDE_DIR caf/config.hpp REQUIRED)

@@ -3,6 +3,7 @@
 #include "models/data/gaussian_clusters.hpp"
 #include "models/data/markov_chain.hpp"
 #include "models/data/markov_table.hpp"
+#include "models/data/openers.hpp"
 #include "models/data/token_windows.hpp"
 #include "models/layers/checks.hpp"
 #include "runtime/fault.hpp"
@@ -35,24 +36,12 @@ struct opener {
 
   source operator()(const synthetic_classes& o) const { return std::make_shared<gaussian_clusters>(o); }
 
-  source operator()(const text_files& o) const {
-    token_windows_options windows{.name = fmt::format("text {}", o.train.string())};
-    windows.train = token_list::bytes_of(o.train);
-    if (!o.validation.empty()) windows.validation = token_list::bytes_of(o.validation);
-    windows.vocabulary = 256;
-    windows.context = wants.context;
-    return std::make_shared<token_windows>(std::move(windows));
-  }
-
-  source operator()(const token_files& o) const {
-    require_positive("tokens: vocabulary", o.vocabulary);
-    token_windows_options windows{.name = fmt::format("tokens {}", o.train.string())};
-    windows.train = token_list::ids_of(o.train, o.vocabulary);
-    if (!o.validation.empty()) windows.validation = token_list::ids_of(o.validation, o.vocabulary);
-    windows.vocabulary = o.vocabulary;
-    windows.context = wants.context;
-    return std::make_shared<token_windows>(std::move(windows));
-  }
+  source operator()(const text_files& o) const { return open_text(o, wants); }
+  source operator()(const token_files& o) const { return open_tokens(o, wants); }
+  source operator()(const jsonl_files& o) const { return open_jsonl(o, wants); }
+  source operator()(const csv_files& o) const { return open_csv(o, wants); }
+  source operator()(const image_folders& o) const { return open_images(o, wants); }
+  source operator()(const cifar_files& o) const { return open_cifar(o); }
 
   source operator()(const source& own) const {
     if (!own) throw fault_error{fault_code::bad_input, "the data source is null"};
@@ -62,14 +51,24 @@ struct opener {
 
 }  // namespace
 
-data_description text(std::filesystem::path train, std::filesystem::path validation) {
-  return {text_files{std::move(train), std::move(validation)}};
+data_description text(std::filesystem::path train, std::filesystem::path validation, tokenizer_choice tokenizer) {
+  return {text_files{std::move(train), std::move(validation), std::move(tokenizer)}};
 }
+
+data_description jsonl(jsonl_files files) { return {std::move(files)}; }
+
+data_description csv(csv_files files) { return {std::move(files)}; }
+
+data_description images(image_folders folders) { return {std::move(folders)}; }
+
+data_description cifar(cifar_files files) { return {std::move(files)}; }
 
 std::shared_ptr<const data_source> open_data(const data_description& data, const sample_request& wants) {
   return std::visit(opener{wants}, data.what);
 }
 
-std::vector<std::string> data_kinds() { return {"synthetic-language", "synthetic-classes", "text", "tokens"}; }
+std::vector<std::string> data_kinds() {
+  return {"synthetic-language", "synthetic-classes", "text", "tokens", "jsonl", "csv", "images", "cifar"};
+}
 
 }  // namespace hydra

@@ -70,6 +70,7 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   model->terms = m.terms;
   model->plan.evaluation = m.evaluation.range;
   model->evaluate_every = m.evaluation.every;
+  model->keep_best = m.keep_best;
   model->update.clip_norm = m.clips ? 1.0 : 0.0;
   for (std::size_t s = 0; s < m.shards.size(); ++s) {
     model->plan.shards.push_back(plan_of(m, s));

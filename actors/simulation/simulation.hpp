@@ -41,6 +41,7 @@ struct simulated_model {
   std::uint32_t micro_batches = 1;
   evaluation_schedule evaluation{};
   bool clips = false;                ///< the norm barrier of the optimizer
+  bool keep_best = false;
   schedule_terms terms{};
   bool tied = false;                 ///< the last shard repeats a parameter of the first
   std::optional<byte_count> slot{};  ///< devices count in slots: room of any shard's parameters, nothing else takes any

@@ -5,6 +5,7 @@
 #include "apps/commands/evaluate.hpp"
 #include "apps/commands/export.hpp"
 #include "apps/commands/families.hpp"
+#include "apps/commands/generate.hpp"
 #include "apps/commands/plan.hpp"
 #include "apps/commands/policies.hpp"
 #include "apps/commands/report.hpp"
@@ -23,6 +24,7 @@ const std::vector<command>& commands() {
       {"evaluate", "evaluates the models of a run, or of a workload as they begin, on their validation data", declare_evaluate},
       {"report", "shows what a run has left behind, as tables and as a page of HTML", declare_report},
       {"export", "writes a model of a run as a Hugging Face checkpoint", declare_export},
+      {"generate", "goes on with a text, by a model of a run or a Hugging Face checkpoint", declare_generate},
       {"bench", "runs the measurements behind the figures", declare_bench},
       {"devices", "lists the kinds of devices and their keys", declare_devices},
       {"policies", "lists the scheduling policies", declare_policies},

@@ -1,9 +1,8 @@
 #include "apps/commands/export.hpp"
 
-#include "apps/commands/run_folder.hpp"
+#include "apps/commands/saved_run.hpp"
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
-#include "apps/workload/workload.hpp"
 #include "models/hub/hub_export.hpp"
 #include "partition/checkpoint_tensors.hpp"
 #include "partition/saved_model.hpp"
@@ -32,22 +31,6 @@ struct export_options {
 
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
-const model_entry& find_model(const workload& w, const std::string& name) {
-  std::vector<std::string> known;
-  std::ranges::transform(w.models, std::back_inserter(known), [](const auto& m) { return m.description.name; });
-  const auto found = std::ranges::find(known, name);
-  if (found == known.end())
-    refuse(fmt::format("{}: there is no model \"{}\"; {}", to_string(w.file), name, did_you_mean(name, known)));
-  return w.models[static_cast<std::size_t>(found - known.begin())];
-}
-
-workload read_run(const fs::path& run) {
-  const fs::path file = run / workload_file;
-  if (!fs::is_regular_file(file))
-    refuse(fmt::format("\"{}\" is no run folder: it holds no {}", run.string(), workload_file));
-  return read_workload(file);
-}
-
 void check_target(const fs::path& folder) {
   const fs::path parent = fs::absolute(folder).parent_path();
   if (fs::exists(fs::symlink_status(folder)))
@@ -59,17 +42,6 @@ void check_target(const fs::path& folder) {
 fs::path normal(const std::string& folder) {
   const fs::path path = fs::path{folder}.lexically_normal();
   return path.has_filename() ? path : path.parent_path();
-}
-
-chain build_chain(const workload& w, const model_entry& m) {
-  const data_entry& data = w.data.at(m.data);
-  return located(m.keys.where, "model",
-                 [&] { return m.description.chain.build(*open_data(data.description, m.description.chain.wants())); });
-}
-
-const value_table& data_keys(const workload& w, const std::string& name) {
-  const value* const keys = find_path(w.as_run, "data");
-  return std::get<value_table>(std::get<value_table>(keys->content).find(name)->content);
 }
 
 /// As it lies in the checkpoint, if it is of the model's shape.
@@ -88,9 +60,9 @@ int export_model(const export_options& o) {
   const fs::path checkpoint = checkpoint_to_read(o.run, o.model, o.best);
   const checkpoint_tensors tensors{checkpoint, read_checkpoint(checkpoint).cuts.size()};
   durable_folder into{posix_file_system(), target};
-  write_hub_files(into, build_chain(w, m),
+  write_hub_files(into, build_chain(w, m, m.description.chain),
                   [&](const parameter_spec& p) { return value_of(tensors, p, checkpoint); });
-  copy_tokenizer_files(into, data_keys(w, m.data));
+  copy_tokenizer_files(into, data_keys(w, m));
   into.commit();
   fmt::print("{}\n", target.string());
   return 0;

@@ -90,12 +90,8 @@ void assemble(session& into, const workload& from) {
   located(from.policy.where, "run.policy", [&] { into.use_policy(from.policy.which, from.policy.options); });
   opened_data data{from};
   opened_plans plans;
-  std::vector<std::string> names;
-  for (const model_entry& m : from.models) {
-    add_model(into, m, data, plans);
-    names.push_back(m.description.name);
-  }
-  for (const value& c : from.controllers) add_controller(into, c, names);
+  for (const model_entry& m : from.models) add_model(into, m, data, plans);
+  for (const value& c : from.controllers) add_controller(into, c, from.models);
 }
 
 }  // namespace hydra::apps

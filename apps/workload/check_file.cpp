@@ -19,7 +19,7 @@ std::string hint(const place& where, const fs::path& path) {
   return fs::exists(beside, ignored) ? fmt::format("; there is \"{}\"", beside.string()) : "";
 }
 
-std::string missing(const place& where, const fs::path& path, std::string_view what = "file") {
+std::string missing(const place& where, const fs::path& path, const char* what = "file") {
   return fmt::format("no such {} \"{}\" (relative paths start at the working directory){}", what, path.string(),
                      hint(where, path));
 }
@@ -37,10 +37,15 @@ void check_file(const place& where, std::string_view key, const std::string& pat
 }
 
 void check_folder(const place& where, std::string_view key, const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
   if (!fs::exists(status)) refuse(where, key, missing(where, path, "folder"));
   if (!fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a file, a folder is expected", path));
+}
+
+void check_path(const place& where, std::string_view key, const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) check_file(where, key, path);
 }
 
 }  // namespace hydra::apps

@@ -1,5 +1,5 @@
 #pragma once
-// A named input file must be there before anything starts.
+// Named input files and folders must be there before anything starts.
 
 #include "apps/workload/value.hpp"
 
@@ -11,7 +11,10 @@ namespace hydra::apps {
 /// the workload file instead), a folder, not readable, empty.
 void check_file(const place& where, std::string_view key, const std::string& path);
 
-/// The same for a folder: missing, or a file.
+/// The same of a folder.
 void check_folder(const place& where, std::string_view key, const std::string& path);
+
+/// The same of what may be either.
+void check_path(const place& where, std::string_view key, const std::string& path);
 
 }  // namespace hydra::apps

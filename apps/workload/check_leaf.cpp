@@ -1,5 +1,6 @@
 #include "apps/workload/check_leaf.hpp"
 
+#include "apps/workload/check_data_leaf.hpp"
 #include "apps/workload/check_file.hpp"
 #include "apps/workload/convert.hpp"
 
@@ -94,10 +95,10 @@ void check_pair(const value_site& site) {
   for (const value& v : *list) check_number(site, v);
 }
 
-void check_image_shape(const value_site& site) {
+void check_number_list(const value_site& site) {
   const auto* list = site.is.as<value_list>();
-  const auto is_size = [](const value& v) { return v.as<std::int64_t>() && *v.as<std::int64_t>() > 0; };
-  if (!list || list->size() != 3 || !std::ranges::all_of(*list, is_size)) site.refuse_value();
+  if (!list || list->empty()) site.refuse_value();
+  for (const value& v : *list) check_number(site, v);
 }
 
 /// A word that is no choice is the file of a saved plan, unless it looks like a misspelt choice.
@@ -144,8 +145,14 @@ void check_leaf(const value_site& site) {
       return check_file_name(site);
     case value_kind::folder:
       return check_folder_name(site);
+    case value_kind::paths:
+      return check_paths(site);
+    case value_kind::tokenizer:
+      return check_tokenizer(site);
     case value_kind::text_list:
       return check_text_list(site);
+    case value_kind::label_list:
+      return check_labels(site);
     case value_kind::policy:
       return check_policy(site);
     case value_kind::bytes:
@@ -158,8 +165,12 @@ void check_leaf(const value_site& site) {
       return check_with_unit<duration>(site);
     case value_kind::number_pair:
       return check_pair(site);
+    case value_kind::number_list:
+      return check_number_list(site);
+    case value_kind::image_size:
+      return check_image_size(site, 2);
     case value_kind::image_shape:
-      return check_image_shape(site);
+      return check_image_size(site, 3);
     case value_kind::cut_list:
       return check_cuts(site);
     case value_kind::table:

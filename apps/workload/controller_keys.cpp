@@ -23,6 +23,7 @@ controller_kind early_stop_kind() {
             .help = "by how much the loss has to fall to count as better",
             .fallback = "0",
             .range = {.least = 0}}},
+          true,
           [](session& s, const value_table& keys, const std::vector<std::string>& models) {
             early_stop_options o;
             assign(keys, "patience", o.patience);
@@ -32,8 +33,9 @@ controller_kind early_stop_kind() {
           }};
 }
 
-std::vector<std::string> read_models(const value_table& keys, const std::vector<std::string>& known) {
-  std::vector<std::string> models;
+std::vector<std::string> read_models(const value_table& keys, const std::vector<model_entry>& all) {
+  std::vector<std::string> models, known;
+  for (const model_entry& m : all) known.push_back(m.description.name);
   for (const value& v : sub_tables(keys, "models")) {
     models.push_back(to<std::string>(v));
     if (std::ranges::count(known, models.back()) == 0)
@@ -41,6 +43,19 @@ std::vector<std::string> read_models(const value_table& keys, const std::vector<
              fmt::format("there is no model \"{}\"; {}", models.back(), did_you_mean(models.back(), known)));
   }
   return models;
+}
+
+bool is_evaluated_on_the_way(const model_entry& m) {
+  return m.description.validate && m.description.validate->every_steps > 0;
+}
+
+void check_evaluations(const value& controller, const std::vector<std::string>& watched, const std::vector<model_entry>& all) {
+  const auto suits = [&](const model_entry& m) {
+    return is_evaluated_on_the_way(m) && (watched.empty() || std::ranges::count(watched, m.description.name) > 0);
+  };
+  if (std::ranges::any_of(all, suits)) return;
+  refuse(controller.where, "controller",
+         "no model that it watches is evaluated before its end; give model.validate = { every_steps = N }");
 }
 
 }  // namespace
@@ -59,10 +74,11 @@ table_rules controller_rules() {
   return rules;
 }
 
-void add_controller(session& into, const value& controller, const std::vector<std::string>& known) {
+void add_controller(session& into, const value& controller, const std::vector<model_entry>& all) {
   const auto& keys = std::get<value_table>(controller.content);
   const auto kind = std::ranges::find(controller_kinds(), to<std::string>(*keys.find("kind")), &controller_kind::name);
-  const auto models = read_models(keys, known);
+  const auto models = read_models(keys, all);
+  if (kind->needs_evaluations) check_evaluations(controller, models, all);
   located(controller.where, "controller", [&] { kind->add(into, keys, models); });
 }
 

@@ -3,7 +3,7 @@
 
 #include "actors/session.hpp"
 #include "apps/workload/key_rule.hpp"
-#include "apps/workload/value.hpp"
+#include "apps/workload/workload.hpp"
 
 #include <functional>
 #include <string>
@@ -13,7 +13,8 @@ namespace hydra::apps {
 
 struct controller_kind {
   std::string name;
-  std::vector<key_rule> keys;  ///< besides `kind`, `name` and `models`
+  std::vector<key_rule> keys;     ///< besides `kind`, `name` and `models`
+  bool needs_evaluations = false;  ///< during the training, of one of its models at least
   /// Subscribes what a checked table describes; `models` by name, none: all.
   std::function<void(session&, const value_table& keys, const std::vector<std::string>& models)> add;
 };
@@ -22,8 +23,8 @@ const std::vector<controller_kind>& controller_kinds();
 
 table_rules controller_rules();
 
-/// Adds the controller of a checked table; throws fault_error{bad_input} for models that it names and are not among
-/// `known`.
-void add_controller(session& into, const value& controller, const std::vector<std::string>& known);
+/// Adds the controller of a checked table; throws fault_error{bad_input} for models that it names and are not there, or
+/// that give it nothing to do.
+void add_controller(session& into, const value& controller, const std::vector<model_entry>& models);
 
 }  // namespace hydra::apps

@@ -35,12 +35,22 @@ struct named_table {
 
 bool is_number(const value& v) { return v.as<std::int64_t>() || v.as<double>(); }
 
+bool same(const value& a, const value& b);
+
+/// In whatever order.
+bool same_keys(const value_table& a, const value_table& b) {
+  const auto in_b = [&](const table_entry& e) { return b.find(e.key) && same(e.is, *b.find(e.key)); };
+  return a.entries.size() == b.entries.size() && std::ranges::all_of(a.entries, in_b);
+}
+
 /// 1 and 1.0 are, "1" is another.
 bool same(const value& a, const value& b) {
   if (const auto* x = a.as<std::int64_t>(), *y = b.as<std::int64_t>(); x && y) return *x == *y;
   if (is_number(a) && is_number(b)) return real_from(a) == real_from(b);
   const auto *x = a.as<value_list>(), *y = b.as<value_list>();
   if (x && y) return std::ranges::equal(*x, *y, same);
+  const auto *s = a.as<value_table>(), *t = b.as<value_table>();
+  if (s && t) return same_keys(*s, *t);
   return a.content.index() == b.content.index() && inline_toml(a) == inline_toml(b);
 }
 
@@ -48,7 +58,10 @@ bool same(const value& a, const value& b) {
 std::optional<value> default_of(const key_rule& rule) {
   switch (rule.kind) {
     case value_kind::text:
+      if (rule.fallback.starts_with('"')) return parse_value(rule.fallback);
       if (std::ranges::count(rule.choices, rule.fallback) == 0) return std::nullopt;
+      return text_value(rule.fallback, {});
+    case value_kind::tokenizer:
       return text_value(rule.fallback, {});
     case value_kind::boolean:
     case value_kind::integer:

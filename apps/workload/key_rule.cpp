@@ -78,12 +78,22 @@ std::string describe(const key_rule& rule) {
       return "the path of a file";
     case value_kind::folder:
       return "the path of a folder";
+    case value_kind::paths:
+      return "the path of a file or a folder, or a list of such";
+    case value_kind::tokenizer:
+      return "\"bytes\", { file = \"tokenizer.json or its folder\" } or { vocab = \"...\", merges = \"...\" }";
     case value_kind::text_list:
       return "a list of texts";
+    case value_kind::label_list:
+      return "a list of two texts or integers, or more";
     case value_kind::policy:
       return "a policy's name, { name = \"...\", option = number, ... }, or the path of a plug-in";
     case value_kind::number_pair:
       return fmt::format("a list of two numbers{}", describe(rule.range));
+    case value_kind::number_list:
+      return fmt::format("a list of numbers{}", describe(rule.range));
+    case value_kind::image_size:
+      return "a list of two integers of at least 1, [height, width]";
     case value_kind::image_shape:
       return "a list of three integers of at least 1, [channels, height, width]";
     case value_kind::cut_list:

@@ -20,9 +20,14 @@ enum class value_kind {
   time,          ///< "5ms"
   file,          ///< path of a readable file
   folder,        ///< path of a folder
+  paths,         ///< path of a readable file or a folder, or a list of such
+  tokenizer,     ///< "bytes", { file } or { vocab, merges }
   text_list,     ///< of texts that are not empty
+  label_list,    ///< of texts or integers, two or more
   policy,        ///< a text, or a table of a `name` and numbers
   number_pair,   ///< [0.9, 0.999]
+  number_list,   ///< of one number or more
+  image_size,    ///< [height, width]
   image_shape,   ///< [channels, height, width]
   cut_list,      ///< one of `choices`, a list of layer numbers, or a readable file
   table,         ///< one table with `inner` rules
@@ -48,7 +53,8 @@ struct key_rule {
   value_kind kind = value_kind::text;
   std::string help{};
   bool required = false;
-  std::string fallback{};              ///< what holds without the key: a value of it, or words for people
+  std::string fallback{};              ///< what holds without the key: a value of it (a text that is no choice in quotes),
+                                       ///< or words for people
   bool may_change = false;             ///< when a run is resumed, with all that is in it
   number_range range{};                ///< of numbers
   std::vector<std::string> choices{};  ///< of texts; empty = any

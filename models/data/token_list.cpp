@@ -1,7 +1,7 @@
 #include "models/data/token_list.hpp"
 
 #include "models/data/mapped_file.hpp"
-#include "models/data/utf8.hpp"
+#include "models/data/tokenized_text.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +18,7 @@ token_list::token_list(std::vector<std::uint32_t> ids) {
 }
 
 token_list token_list::bytes_of(const std::filesystem::path& text) {
-  auto file = std::make_shared<const mapped_file>(text);
-  const std::size_t valid = valid_utf8(file->bytes());
-  if (valid != file->bytes().size())
-    throw fault_error{fault_code::bad_input, fmt::format("{} is not UTF-8: byte {} (0x{:02x})", text.string(), valid,
-                                                         std::to_integer<unsigned>(file->bytes()[valid]))};
+  auto file = map_text(text);
   token_list result;
   result.bytes_ = file->bytes();
   result.owner_ = std::move(file);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -15,6 +16,9 @@ class token_list {
  public:
   token_list() = default;
   explicit token_list(std::vector<std::uint32_t> ids);
+  /// Ids that `owner` keeps alive.
+  token_list(std::shared_ptr<const void> owner, std::span<const std::uint32_t> ids)
+      : owner_(std::move(owner)), words_(ids) {}
 
   /// Each byte of a UTF-8 text is a token. Throws as mapped_file does, and fault_error{bad_input} with the position
   /// of the first byte that is not UTF-8.

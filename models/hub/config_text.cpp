@@ -10,9 +10,10 @@ using nlohmann::json;
 
 std::string config_text(const json& config) { return config.dump(2) + "\n"; }
 
-json published(const model_config& config) {
+json published(const model_config& config, const char* architecture) {
   json result = config.content();
   for (const char* stale : {"_name_or_path", "torch_dtype", "transformers_version"}) result.erase(stale);
+  result["architectures"] = {architecture};
   result["dtype"] = "float32";
   return result;
 }
@@ -27,8 +28,12 @@ chain_description publishing(chain_description description, json config) {
   return description;
 }
 
-std::int64_t context_from(const model_config& config, const from_options& options, const char* key) {
-  const std::int64_t most = config.integer(key);
+void require_own_head(const model_config& config, const from_options& options) {
+  if (!options.head.empty())
+    config.refuse("architectures", fmt::format("a language model has one head; leave out head = \"{}\"", options.head));
+}
+
+std::int64_t context_from(const model_config& config, const from_options& options, const char* key, std::int64_t most) {
   if (options.context > most)
     config.refuse(key, fmt::format("{}; samples of {} tokens do not fit", most, options.context));
   return options.context > 0 ? options.context : most;

@@ -12,13 +12,16 @@ namespace hydra {
 /// config.json's text as transformers writes it: keys in order, two spaces of indent, a newline at the end.
 std::string config_text(const nlohmann::json& config);
 
-/// The config that was read, as one of fp32 weights that Hydra writes.
-nlohmann::json published(const model_config& config);
+/// The config that was read, as one of `architecture` and fp32 weights that Hydra writes.
+nlohmann::json published(const model_config& config, const char* architecture);
 
 /// The description whose chains are exported with `config` instead of their family's own.
 chain_description publishing(chain_description description, nlohmann::json config);
 
-/// Tokens per sample: what the user asked for, else `most`. Throws fault_error{bad_input} naming `key` if that is more.
-std::int64_t context_from(const model_config& config, const from_options& options, const char* key);
+/// Throws fault_error{bad_input} if the user asks for another head than the architecture's only one.
+void require_own_head(const model_config& config, const from_options& options);
+
+/// Tokens per sample: what the user asked for, else `most`, the value of `key`. Throws fault_error{bad_input} if it is more.
+std::int64_t context_from(const model_config& config, const from_options& options, const char* key, std::int64_t most);
 
 }  // namespace hydra

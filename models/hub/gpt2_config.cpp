@@ -10,6 +10,7 @@ namespace {
 void require_known(const model_config& config) {
   config.require("scale_attn_weights", true);
   config.require("scale_attn_by_inverse_layer_idx", false);
+  config.require("reorder_and_upcast_attn", false);
   config.require("add_cross_attention", false);
   if (config.text("activation_function", "gelu_new") != "gelu_pytorch_tanh")  // another name of the same function
     config.require("activation_function", "gelu_new");
@@ -31,17 +32,19 @@ double dropout_from(const model_config& config, const from_options& options) {
 
 chain_description gpt2_from_config(const model_config& config, const from_options& options) {
   require_known(config);
+  require_own_head(config, options);
   const double dropout = dropout_from(config, options);
-  chain_description result = gpt2({.layers = config.integer("n_layer"),
-                                   .width = config.integer("n_embd"),
-                                   .heads = config.integer("n_head"),
-                                   .context = config.integer("n_positions"),
-                                   .vocabulary = config.integer("vocab_size"),
+  const std::int64_t positions = config.integer("n_positions", 1024);
+  chain_description result = gpt2({.layers = config.integer("n_layer", 12),
+                                   .width = config.integer("n_embd", 768),
+                                   .heads = config.integer("n_head", 12),
+                                   .context = positions,
+                                   .vocabulary = config.integer("vocab_size", 50257),
                                    .dropout = dropout,
                                    .eps = config.real("layer_norm_epsilon", 1e-5),
                                    .tied = config.boolean("tie_word_embeddings", true)});
-  result.context = context_from(config, options, "n_positions");
-  nlohmann::json text = published(config);
+  result.context = context_from(config, options, "n_positions", positions);
+  nlohmann::json text = published(config, "GPT2LMHeadModel");
   text["embd_pdrop"] = text["resid_pdrop"] = dropout;
   return publishing(std::move(result), std::move(text));
 }

@@ -12,6 +12,12 @@
 namespace hydra {
 namespace {
 
+constexpr const char* positions = "max_position_embeddings";
+
+std::int64_t context_of(const model_config& config, const from_options& options) {
+  return context_from(config, options, positions, config.integer(positions));
+}
+
 /// What the architectures share; biases and norms are theirs to add.
 llama_options common(const model_config& config) {
   config.require("hidden_act", "silu");
@@ -23,7 +29,7 @@ llama_options common(const model_config& config) {
           .kv_heads = config.integer("num_key_value_heads", heads),
           .head_size = config.integer("head_dim", 0),
           .hidden = config.integer("intermediate_size"),
-          .context = config.integer("max_position_embeddings"),
+          .context = config.integer(positions),
           .vocabulary = config.integer("vocab_size"),
           .rope_theta = rope.theta,
           .scaling = rope.scaling,
@@ -31,16 +37,18 @@ llama_options common(const model_config& config) {
           .tied = config.boolean("tie_word_embeddings", false)};
 }
 
-chain_description described(const model_config& config, const from_options& options, llama_options o) {
+chain_description described(const model_config& config, const from_options& options, const char* architecture,
+                            llama_options o) {
+  require_own_head(config, options);
   if (options.dropout > 0) config.refuse("model_type", "models of this kind have no dropout; leave dropout out");
-  o.context = context_from(config, options, "max_position_embeddings");
-  return publishing(llama(o), published(config));
+  o.context = context_of(config, options);
+  return publishing(llama(o), published(config, architecture));
 }
 
 /// Attention over a window is attention over everything as long as no text is longer than the window.
 void require_within_window(const model_config& config, const from_options& options) {
   const std::int64_t window = config.integer("sliding_window");
-  if (context_from(config, options, "max_position_embeddings") > window)
+  if (context_of(config, options) > window)
     config.refuse("sliding_window", fmt::format("{} is written there; Hydra has no attention over a window: ask for a "
                                                 "context of at most {} tokens, where that is the same",
                                                 window, window));
@@ -77,21 +85,21 @@ chain_description llama_from_config(const model_config& config, const from_optio
   llama_options o = common(config);
   o.qkv_bias = o.output_bias = config.boolean("attention_bias", false);
   o.mlp_bias = config.boolean("mlp_bias", false);
-  return described(config, options, o);
+  return described(config, options, "LlamaForCausalLM", o);
 }
 
 chain_description mistral_from_config(const model_config& config, const from_options& options) {
   if (!config.content().contains("sliding_window"))
     config.refuse("sliding_window", "is missing, and transformers then takes 4096; write null for none");
   if (config.has("sliding_window")) require_within_window(config, options);
-  return described(config, options, common(config));
+  return described(config, options, "MistralForCausalLM", common(config));
 }
 
 chain_description qwen2_from_config(const model_config& config, const from_options& options) {
   check_qwen_window(config, options);
   llama_options o = common(config);
   o.qkv_bias = true;
-  return described(config, options, o);
+  return described(config, options, "Qwen2ForCausalLM", o);
 }
 
 chain_description qwen3_from_config(const model_config& config, const from_options& options) {
@@ -100,7 +108,7 @@ chain_description qwen3_from_config(const model_config& config, const from_optio
   if (o.head_size == 0) o.head_size = 128;  // transformers' default, whatever the width
   o.qkv_bias = o.output_bias = config.boolean("attention_bias", false);
   o.qk_norm = true;
-  return described(config, options, o);
+  return described(config, options, "Qwen3ForCausalLM", o);
 }
 
 hub_form llama_hub_form(const llama_options& o) {

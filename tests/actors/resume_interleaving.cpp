@@ -69,6 +69,25 @@ std::string not_saved(memory_store& store, const std::vector<simulated_model>& m
   return {};
 }
 
+/// The state of the first evaluation is kept apart, the only one that is better than all before: simulated losses are equal. A
+/// run that was interrupted before that was saved has not told of the evaluation either.
+std::string best_not_saved(memory_store& store, const std::vector<simulated_model>& models) {
+  for (const auto& m : models) {
+    const auto& best = store.best_of(m.name);
+    if (best.empty() != !m.keep_best) {
+      return m.name + (best.empty() ? " has no best state" : " has a best state that nobody asked for");
+    }
+    const auto first = m.evaluation.every > 0 ? std::min(m.evaluation.every, m.steps) : m.steps;
+    const auto is_first = [&](const model_checkpoint& c) {
+      return c.best && c.memory.at_step_begin() && c.memory.step() == first && c.standing.history.evaluations.size() == 1;
+    };
+    if (!std::ranges::all_of(best, is_first)) {
+      return m.name + "'s best state is not that of its first evaluation";
+    }
+  }
+  return {};
+}
+
 /// Runs the workload of the seed with up to three interruptions. Empty, or what went wrong.
 std::string interrupt_and_resume(std::uint32_t seed) {
   std::mt19937 random(seed);
@@ -87,6 +106,7 @@ std::string interrupt_and_resume(std::uint32_t seed) {
   wrong = wrong.empty() ? unfinished(s, models) : wrong;
   wrong = wrong.empty() ? out_of_order(s, models, begins) : wrong;
   wrong = wrong.empty() ? not_saved(store, models) : wrong;
+  wrong = wrong.empty() ? best_not_saved(store, models) : wrong;
   return wrong.empty() ? wrong : fmt::format("seed {}, last run: {}", seed, wrong);
 }
 

@@ -91,3 +91,52 @@ TEST_CASE("who gives up, or has nowhere to save to, ends at once") {
   CHECK(nowhere.next(state_at(2), false) == action::end);
   CHECK_FALSE(nowhere.unsaved());
 }
+
+TEST_CASE("the best state is captured as soon as no other checkpoint is under way, and holds the model until then") {
+  save_book book(true);
+  REQUIRE(book.between_steps(true));
+  book.is_best();
+  CHECK_FALSE(book.best_now());
+  CHECK(book.holds_best());
+  book.captured(state_at(1));
+  book.saved({});
+  CHECK(book.best_now());
+  CHECK_FALSE(book.best_now());
+  CHECK(book.holds_best());
+  book.captured(state_at(1));
+  CHECK_FALSE(book.holds_best());
+  CHECK(book.saving_best());
+  book.saved({});
+  CHECK_FALSE(book.saving());
+}
+
+TEST_CASE("a best state that is saved, or could not be, says nothing about what a run goes on from") {
+  save_book book(true);
+  book.is_best();
+  REQUIRE(book.best_now());
+  book.captured(state_at(3));
+  book.saved(full);
+  book.leave({});
+  CHECK(book.next(state_at(3), true) == action::capture);
+  book.captured(state_at(3));
+  book.saved({});
+  CHECK(book.next(state_at(3), true) == action::end);
+  CHECK_FALSE(book.unsaved());
+}
+
+TEST_CASE("a model that leaves is not through before its best state is saved, unless nothing is awaited any more") {
+  save_book book(true);
+  book.is_best();
+  book.leave(halted);
+  CHECK(book.next(state_at(2), true) == action::none);
+  book.give_up(halted);
+  CHECK_FALSE(book.holds_best());
+  CHECK(book.next(state_at(2), true) == action::end);
+}
+
+TEST_CASE("without a place to save to no best state is awaited") {
+  save_book book(false);
+  book.is_best();
+  CHECK_FALSE(book.holds_best());
+  CHECK_FALSE(book.best_now());
+}

@@ -2,6 +2,7 @@
 
 #include "actors/simulation/simulated_device.hpp"
 #include "tests/support/memory_store.hpp"
+#include "tests/support/memory_store.hpp"
 #include "tests/support/overhear.hpp"
 #include "tests/support/small_run.hpp"
 
@@ -180,6 +181,32 @@ TEST_CASE("an observed step is acknowledged before the next one is announced", "
   MEMORY MANAGER -> MODEL TASK 0 shard_updated 0 version 1
   MODEL TASK 0 -> SCHEDULER unit_ready model 0 step 1 forward 0
   SCHEDULER -> DEVICE 0 prefetch_shard model 0 step 1 forward 0
+)"));
+}
+
+TEST_CASE("an observed evaluation is acknowledged, and the best state captured, before the next step begins", "[transcript]") {
+  auto m = two_shards();
+  m.steps = 2;
+  m.evaluation = {.every = 1, .range = {.micro_batches = 1, .round = 1}};
+  m.keep_best = true;
+  memory_store store;
+  auto setup = even_run({m}, 1);
+  setup.checkpoints.store = &store;
+  setup.evaluation_callbacks.push_back([](const evaluation_completed&, control&) {});
+  simulation s(std::move(setup));
+  check_equal(part(transcript(s), "shard_demoted model 0 step 1 evaluate 1", "unit_ready model 0 step 1 forward 0"),
+              lines_of(R"(
+  DEVICE 0 -> MEMORY MANAGER shard_demoted model 0 step 1 evaluate 1
+  MEMORY MANAGER -> SCHEDULER shard_completed model 0 step 1 evaluate 1
+  MEMORY MANAGER -> MODEL TASK 0 shard_completed model 0 step 1 evaluate 1
+  MODEL TASK 0 -> CONTROLLER evaluation_observed after 1 steps
+  MODEL TASK 0 -> MEMORY MANAGER capture_model 0
+  CONTROLLER -> MODEL TASK 0 evaluation_acknowledged after 1 steps
+  MEMORY MANAGER -> OPTIMIZER hold_updates 0
+  OPTIMIZER -> MEMORY MANAGER updates_held 0
+  MEMORY MANAGER -> MODEL TASK 0 model_captured 0
+  MODEL TASK 0 -> CHECKPOINTER save_model 0 at step 1 unit 0, best
+  MODEL TASK 0 -> SCHEDULER unit_ready model 0 step 1 forward 0
 )"));
 }
 

@@ -28,7 +28,7 @@ std::set<std::string> names(const chain& c) {
   return all;
 }
 
-model_config config_of(const nlohmann::json& changes) {
+model_config config_of(const nlohmann::json& changes = nlohmann::json::object()) {
   nlohmann::json table{{"depths", {1, 2}}, {"hidden_sizes", {8, 16}}, {"embedding_size", 4}, {"num_labels", 5}};
   table.update(changes);
   return {"config.json", table};
@@ -80,10 +80,10 @@ TEST_CASE("a resnet says its configuration, and is built from it again") {
 }
 
 TEST_CASE("a configuration that is no such resnet is refused with its key") {
-  CHECK_NOTHROW(resnet_from_config(config_of({}), {}).build(*images({3, 32, 32})));
+  CHECK_NOTHROW(resnet_from_config(config_of(), {}).build(*images({3, 32, 32})));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"hidden_act", "gelu"}}), {}), Contains("config.json: hidden_act"));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"depths", {1}}}), {}), Contains("config.json: depths"));
-  CHECK_THROWS_WITH(resnet_from_config(config_of({}), {.context = 5}), Contains("leave context out"));
+  CHECK_THROWS_WITH(resnet_from_config(config_of(), {.context = 5}), Contains("leave context out"));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"num_labels", 4}}), {}).build(*images({3, 32, 32})),
                     Contains("4 classes, but the data have 5"));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"num_channels", 1}}), {}).build(*images({3, 32, 32})),

@@ -18,7 +18,7 @@ namespace {
 exact_case tiny_resnet() {
   exact_case c;
   c.chain = resnet({.depths = {1, 2}, .hidden_sizes = {8, 16}, .embedding_size = 4});
-  c.data = open_data({synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40}, true}, 0);
+  c.data = open_data({synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
   c.batch_size = 8;
   c.optimizer = adamw({.learning_rate = 1e-2});
   return c;
@@ -88,7 +88,7 @@ TEST_CASE("a ResNet that is interrupted again and again, and cut anew each time,
   c.micro_batches = 2;
   c.optimizer.clip_norm = GENERATE(0.0, 0.25);
   const temporary_folder folder;
-  run_options options{.output = folder.path(), .interrupt_at = 60};
+  run_options options{.output = folder.path(), .interrupt_at = 60};  // an evaluation fits between two
   options.checkpoint.every_steps = 1;
   std::size_t runs = 0;
   auto result = train_spilled({c}, options);

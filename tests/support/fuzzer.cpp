@@ -57,6 +57,7 @@ simulated_model make_model(rng& random, std::size_t i) {
   }
   m.clips = pick(random, 0, 1) == 1;
   m.tied = pick(random, 0, 1) == 1;
+  m.keep_best = m.evaluation.range.micro_batches > 0 && pick(random, 0, 1) == 1;
   return m;
 }
 
@@ -339,7 +340,8 @@ void add_trouble(fuzz_case& c, rng& random) {
   const bool of_device = c.trouble == mishap::device_dies || c.trouble == mishap::device_is_declared_lost ||
                          c.trouble == mishap::device_breaks || c.trouble == mishap::device_falls_silent;
   const bool of_controller = c.trouble == mishap::controller_dies;
-  if ((devices == 1 && of_device) || (of_controller && c.setup.callbacks.empty())) {
+  const bool no_controller = c.setup.callbacks.empty() && c.setup.evaluation_callbacks.empty();
+  if ((devices == 1 && of_device) || (of_controller && no_controller)) {
     c.trouble = mishap::none;
   }
   const bool at_message = c.trouble == mishap::device_dies || c.trouble == mishap::device_is_declared_lost || of_controller;
@@ -379,6 +381,9 @@ fuzz_case make_case(std::uint32_t seed) {
   s.optimizer_workers = static_cast<int>(pick(random, 1, 2));
   if (pick(random, 0, 3) == 0) {
     s.callbacks.push_back([](const step_completed&, control&) {});
+  }
+  if (pick(random, 0, 3) == 0) {
+    s.evaluation_callbacks.push_back([](const evaluation_completed&, control&) {});
   }
   c.slow_messages = pick(random, 0, 1) == 0;
   c.late_completions = pick(random, 0, 1) == 0;

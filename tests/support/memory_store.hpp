@@ -21,14 +21,15 @@ class memory_store final : public checkpoint_store {
     for (auto& [id, bytes] : kept.memory.boundaries) {
       bytes.reset();
     }
-    all_[c.what->name].push_back(std::move(kept));
+    (c.best ? best_ : all_)[c.what->name].push_back(std::move(kept));
   }
 
   /// In the order of saving.
   const std::vector<model_checkpoint>& of(const std::string& model) { return all_[model]; }
+  const std::vector<model_checkpoint>& best_of(const std::string& model) { return best_[model]; }
 
  private:
-  std::map<std::string, std::vector<model_checkpoint>> all_;
+  std::map<std::string, std::vector<model_checkpoint>> all_, best_;
 };
 
 }  // namespace hydra::test

@@ -105,7 +105,7 @@ model_description describe(const exact_case& m, std::size_t i) {
   d.optimizer = m.optimizer;
   d.cuts = m.cuts.empty() ? cut_choice{balanced_cut{}} : m.cuts;
   if (evaluation_of(m) > 0) {
-    d.validate = validation_options{.every_steps = m.evaluate_every};
+    d.validate = validation_options{.every_steps = m.evaluate_every, .keep_best = m.keep_best};
   }
   d.seed = m.seed;
   return d;
@@ -173,6 +173,9 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
   build(s, models, options, planned);
   for (const auto& call : options.callbacks) {
     s.on<step_completed>(call);
+  }
+  for (const auto& call : options.evaluation_callbacks) {
+    s.on<evaluation_completed>(call);
   }
   s.plan();
   planned = true;

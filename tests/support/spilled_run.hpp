@@ -27,6 +27,7 @@ struct exact_case {
   cut_points cuts{0};   ///< empty: balanced
   std::uint32_t evaluate_every = 2;   ///< and after the last step, on all validation data
   std::uint64_t seed = 1;
+  bool keep_best = false;
 };
 
 /// A tiny GPT-2 of 3 blocks (5 layers) over a synthetic language.
@@ -39,6 +40,7 @@ struct run_options {
   std::vector<cpu_device> devices{cpu_device{.memory = byte_count{64 << 20}}};
   std::string policy = "sharded-lrtf";
   std::vector<step_callback> callbacks{};
+  std::vector<evaluation_callback> evaluation_callbacks{};
   ablation_options ablation{};
   byte_count host_memory{};
   std::optional<std::size_t> second_dies_at{};   ///< operation at which the second device dies

@@ -12,7 +12,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// gradient_error of the trained parameters and the input: what running averages get is no derivative.
+/// gradient_error of the trained parameters and the input: what running averages get is no derivative. The seeds are
+/// such that no ReLU changes its mind within a difference.
 double trained_gradient_error(const layer& l, const at::Tensor& input) {
   const auto parameters = random_parameters(l, 1, at::kDouble);
   std::vector<at::Tensor> leaves{input.set_requires_grad(true)};
@@ -37,10 +38,10 @@ TEST_CASE("the gradients of ResNet layers are the derivatives") {
     for (const std::int64_t stride : {1, 2}) {
       INFO(bottleneck << " " << stride);
       const resnet_block block{{.in = 4, .out = 8, .stride = stride, .bottleneck = bottleneck}};
-      CHECK(trained_gradient_error(block, random_tensor({2, 4, 5, 4}, 3, at::kDouble)) < 1e-5);
+      CHECK(trained_gradient_error(block, random_tensor({2, 4, 5, 4}, 104, at::kDouble)) < 1e-7);
     }
   const resnet_embedding embedding{{.in = 2, .out = 3}};
-  CHECK(trained_gradient_error(embedding, random_tensor({2, 2, 9, 7}, 3, at::kDouble)) < 1e-5);
+  CHECK(trained_gradient_error(embedding, random_tensor({2, 2, 9, 7}, 104, at::kDouble)) < 1e-7);
 }
 
 TEST_CASE("ResNet layers say the shapes that they give, of even and odd images") {

@@ -1,0 +1,181 @@
+#include "apps/commands/generate.hpp"
+
+#include "apps/commands/text_source.hpp"
+#include "models/sampling.hpp"
+#include "partition/decoder.hpp"
+#include "runtime/cpu_device.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr std::int64_t usual_tokens = 100;
+constexpr byte_count unlimited{std::uint64_t{1} << 62};
+
+struct generate_options {
+  text_source_options from;
+  std::optional<std::string> prompt, prompt_file, prompt_ids;
+  std::optional<std::int64_t> tokens;
+  std::uint64_t samples = 1;
+  sampling_options sampling;
+  std::optional<std::string> memory;
+};
+
+using token_list = std::vector<std::int64_t>;
+
+[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
+
+std::string content_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) refuse(fmt::format("--prompt-file: \"{}\" does not exist or cannot be read", file));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+token_list parse_ids(const std::string& text) {
+  std::istringstream words{text};
+  token_list ids;
+  for (std::string word; words >> word;) {
+    std::int64_t id = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error != std::errc{} || end != word.data() + word.size())
+      refuse(fmt::format("--prompt-ids: \"{}\" is no token id; give numbers with spaces between", word));
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+token_list encode(const text_source& s, const std::string& text) {
+  if (!s.words) refuse("there is no tokenizer for a prompt of words: give --tokenizer, or --prompt-ids");
+  token_list ids;
+  for (const std::uint32_t id : s.words->encode(text)) ids.push_back(id);
+  const auto begin = s.words->special().begin_of_text;
+  if (ids.empty() && begin) ids.push_back(*begin);
+  return ids;
+}
+
+token_list prompt_of(const text_source& s, const generate_options& o) {
+  if (o.prompt_ids) return parse_ids(*o.prompt_ids);
+  return encode(s, o.prompt_file ? content_of(*o.prompt_file) : *o.prompt);
+}
+
+void check_prompt(const token_list& prompt, const text_source& s) {
+  const std::int64_t vocabulary = s.model->outputs(1).back().shape.back();
+  if (prompt.empty()) refuse("the prompt has no token; a text has to begin with one");
+  for (const std::int64_t id : prompt)
+    if (id < 0 || id >= vocabulary)
+      refuse(fmt::format("token id {} of the prompt is not in the model's vocabulary of {}", id, vocabulary));
+}
+
+/// How many tokens to write.
+std::int64_t tokens_to_write(std::int64_t prompt, const text_source& s, const generate_options& o) {
+  const std::int64_t room = s.context - prompt;
+  if (room <= 0)
+    refuse(fmt::format("the prompt has {} tokens; the model's context of {} leaves no room for another", prompt, s.context));
+  if (o.tokens && *o.tokens > room)
+    refuse(fmt::format("--tokens: {} do not fit behind the prompt's {} in the model's context of {}; at most {} do",
+                       *o.tokens, prompt, s.context, room));
+  return o.tokens.value_or(std::min(usual_tokens, room));
+}
+
+/// The tokens of one text, from the first of the prompt on.
+token_list write(decoder& writer, const token_list& prompt, std::int64_t count, const generate_options& o,
+                 std::uint64_t sample, const std::set<std::int64_t>& ends) {
+  writer.restart();
+  token_list text = prompt;
+  std::vector<float> logits = writer.next(prompt);
+  for (std::int64_t i = 1;; ++i) {
+    const std::int64_t id = pick_token(logits, o.sampling, {.sample = sample, .position = text.size()});
+    if (ends.contains(id)) return text;
+    text.push_back(id);
+    if (i == count) return text;
+    logits = writer.next({&text.back(), 1});
+  }
+}
+
+std::string as_text(const token_list& ids, const text_source& s, const generate_options& o) {
+  if (!s.words || o.prompt_ids) return fmt::format("{}", fmt::join(ids, " "));
+  return s.words->decode(std::vector<std::uint32_t>(ids.begin(), ids.end()));
+}
+
+void tell(const decode_plan& plan) {
+  const auto kept = std::ranges::count(plan.resident, true);
+  if (kept == std::ssize(plan.resident)) return;
+  fmt::print(stderr, "{} of {} layers stay on the device, the others come for every token; {} at most\n", kept,
+             plan.resident.size(), to_string(plan.needed));
+}
+
+void check(const generate_options& o) {
+  if (o.prompt.has_value() + o.prompt_file.has_value() + o.prompt_ids.has_value() != 1)
+    refuse("give one prompt: --prompt, --prompt-file or --prompt-ids");
+  if (o.tokens && *o.tokens <= 0) refuse(fmt::format("--tokens is {}; it must be positive", *o.tokens));
+  if (o.samples == 0) refuse("--samples is 0; it must be positive");
+  hydra::check(o.sampling);
+}
+
+int generate(const generate_options& o) {
+  check(o);
+  const byte_count memory = o.memory ? parse_bytes(*o.memory) : unlimited;
+  const text_source s = open_text_source(o.from);
+  const token_list prompt = prompt_of(s, o);
+  check_prompt(prompt, s);
+  const auto given = std::ssize(prompt);
+  const std::int64_t count = tokens_to_write(given, s, o);
+  const auto device = make_cpu_device("cpu:0", {.memory = memory});
+  const auto arena = make_host_arena(unlimited);
+  decoder writer{s.model, {.lengths = {.prompt = given, .longest = given + count - 1}}, *device, *arena};
+  tell(writer.plan());
+  for (std::uint64_t sample = 0; sample < o.samples; ++sample) {
+    fmt::print("{}\n", as_text(write(writer, prompt, count, o, sample, s.ends), s, o));
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+void declare_prompt(CLI::App& app, generate_options& o) {
+  app.add_option("--prompt", o.prompt, "text to go on with");
+  app.add_option("--prompt-file", o.prompt_file, "the same, in a file");
+  app.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
+  app.add_option("--tokens", o.tokens, "tokens to write at most (default: 100, or what the model's context has room for)");
+  app.add_option("--samples", o.samples, "texts to write, each with other random choices (default: 1)");
+}
+
+void declare_sampling(CLI::App& app, sampling_options& o) {
+  app.add_option("--temperature", o.temperature, "of the random choices; 0: always the likeliest token (default: 1)");
+  app.add_option("--top-k", o.top_k, "choose among the likeliest k tokens (default: all)");
+  app.add_option("--top-p", o.top_p, "choose among the likeliest tokens that have this probability together (default: 1)");
+  app.add_option("--seed", o.seed, "of the random choices (default: 0)");
+}
+
+}  // namespace
+
+command_action declare_generate(CLI::App& app) {
+  auto o = std::make_shared<generate_options>();
+  app.add_option("source", o->from.source, "folder of a Hugging Face checkpoint, or run folder (the newest checkpoint)")
+      ->required();
+  app.add_option("--model", o->from.model, "name of a model of the run; not needed if there is one");
+  app.add_flag("--best", o->from.best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
+  app.add_option("--tokenizer", o->from.tokenizer,
+                 "tokenizer.json or its folder (default: the checkpoint's, or that of the run's data)");
+  declare_prompt(app, *o);
+  declare_sampling(app, o->sampling);
+  app.add_option("--memory", o->memory, "of the device, \"24MiB\": what does not fit is streamed (default: everything fits)");
+  return [o] { return generate(*o); };
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,23 @@
+#pragma once
+// A run folder as commands read it: its workload, and the chain of one of its models.
+
+#include "apps/workload/workload.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace hydra::apps {
+
+/// The workload as it was run. Throws fault_error{bad_input} if the folder holds none.
+workload read_run(const std::filesystem::path& run);
+
+/// Throws fault_error{bad_input} with the nearest name if there is no such model.
+const model_entry& find_model(const workload& w, const std::string& name);
+
+/// Opens the model's data and builds its chain, with the weights that its description says.
+chain build_chain(const workload& w, const model_entry& m, const chain_description& description);
+
+/// The table [data.NAME] that the model reads.
+const value_table& data_keys(const workload& w, const model_entry& m);
+
+}  // namespace hydra::apps

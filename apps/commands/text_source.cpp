@@ -1,0 +1,116 @@
+#include "apps/commands/text_source.hpp"
+
+#include "apps/commands/run_folder.hpp"
+#include "apps/commands/saved_run.hpp"
+#include "apps/commands/saved_weights.hpp"
+#include "models/hub/hub_folder.hpp"
+#include "models/hub/model_config.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
+
+/// Stands for data where there are none: any token will do.
+class any_text final : public data_source {
+ public:
+  explicit any_text(std::int64_t context) : context_(context) {}
+  std::size_t samples(split) const override { return 0; }
+  tensor_spec sample_input() const override { return {{context_}, element::i64}; }
+  tensor_spec sample_target() const override { return sample_input(); }
+  std::int64_t classes() const override { return 1; }
+  std::string describe() const override { return "texts to come"; }
+  std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override { return 0; }
+
+ private:
+  std::int64_t context_;
+};
+
+void require_writer(const chain_description& d, const std::string& who) {
+  if (d.context == 0 || d.form != sample_form::causal)
+    refuse(fmt::format("{}: models of the family {} write no text; those of gpt2 and llama do", who, d.family));
+}
+
+/// "eos_token_id": a number, several, or null.
+void add_ends(const json& config, std::set<std::int64_t>& ends) {
+  const auto found = config.find("eos_token_id");
+  if (found == config.end()) return;
+  if (found->is_number_integer()) ends.insert(found->get<std::int64_t>());
+  if (!found->is_array()) return;
+  for (const json& each : *found)
+    if (each.is_number_integer()) ends.insert(each.get<std::int64_t>());
+}
+
+bool has_tokenizer(const fs::path& folder) {
+  return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt"},
+                             [&](const char* name) { return fs::is_regular_file(folder / name); });
+}
+
+text_source from_hub(const text_source_options& o) {
+  const fs::path folder{o.source};
+  if (o.model || o.best)
+    refuse(fmt::format("{}: \"{}\" is no run folder but one checkpoint", o.model ? "--model" : "--best", o.source));
+  const chain_description d = describe_from(folder, {});
+  require_writer(d, o.source);
+  text_source s{std::make_shared<const chain>(d.build(any_text{d.context})), d.context};
+  add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
+  if (const fs::path more = folder / "generation_config.json"; fs::is_regular_file(more))
+    add_ends(model_config::read(more).content(), s.ends);
+  if (has_tokenizer(folder)) s.words = open_tokenizer({.file = folder});
+  return s;
+}
+
+const model_entry& model_of(const workload& w, const text_source_options& o) {
+  if (o.model) return find_model(w, *o.model);
+  if (w.models.size() != 1)
+    refuse(fmt::format("{} has {} models; choose one with --model", o.source, w.models.size()));
+  return w.models.front();
+}
+
+/// That of the data which the model has learnt; none if they are not texts.
+std::shared_ptr<const tokenizer> tokenizer_of(const value_table& data) {
+  const value* const kind = data.find("kind");
+  const std::string* const name = kind ? kind->as<std::string>() : nullptr;
+  if (!name || (*name != "text" && *name != "jsonl" && *name != "csv")) return nullptr;
+  const value* const chosen = data.find("tokenizer");
+  const std::string* const file = chosen ? chosen->as<std::string>() : nullptr;
+  if (chosen && !file) return nullptr;
+  return open_tokenizer(file && *file != "bytes" ? tokenizer_choice{.file = *file} : tokenizer_choice{});
+}
+
+text_source from_run(const text_source_options& o) {
+  const workload w = read_run(o.source);
+  const model_entry& m = model_of(w, o);
+  require_writer(m.description.chain, m.description.name);
+  const auto d = with_checkpoint(m.description.chain, checkpoint_to_read(o.source, m.description.name, o.best));
+  text_source s{std::make_shared<const chain>(build_chain(w, m, d)), d.context};
+  if (!s.model->hub().config.empty()) add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
+  if (!o.tokenizer) s.words = tokenizer_of(data_keys(w, m));
+  return s;
+}
+
+}  // namespace
+
+text_source open_text_source(const text_source_options& o) {
+  const fs::path folder{o.source};
+  if (!fs::is_directory(folder)) refuse(fmt::format("\"{}\" is no folder of a checkpoint or a run", o.source));
+  const bool run = fs::is_regular_file(folder / workload_file);
+  if (!run && !fs::is_regular_file(folder / "config.json"))
+    refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint", o.source, workload_file));
+  text_source s = run ? from_run(o) : from_hub(o);
+  if (o.tokenizer) s.words = open_tokenizer({.file = *o.tokenizer});
+  if (s.words && s.words->special().end_of_text) s.ends.insert(*s.words->special().end_of_text);
+  return s;
+}
+
+}  // namespace hydra::apps

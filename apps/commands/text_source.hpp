@@ -1,0 +1,33 @@
+#pragma once
+// What `hydra generate` writes with: a model with its weights, its tokenizer, and the tokens that end a text.
+
+#include "models/chain.hpp"
+#include "models/tokenizer.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace hydra::apps {
+
+struct text_source {
+  std::shared_ptr<const chain> model;
+  std::int64_t context = 0;                  ///< tokens of its longest text
+  std::shared_ptr<const tokenizer> words{};  ///< null: there is none, texts are token ids
+  std::set<std::int64_t> ends{};             ///< tokens after which nothing follows
+};
+
+struct text_source_options {
+  std::string source;                      ///< folder of a checkpoint as Hugging Face has it, or run folder
+  std::optional<std::string> model{};      ///< of the run; not needed if it has one
+  std::optional<std::string> tokenizer{};  ///< file or folder; else the checkpoint's, or that of the run's data
+  bool best = false;                       ///< the checkpoint of the best evaluation instead of the newest
+};
+
+/// Throws fault_error{bad_input} for a source that is neither, a model that does not write texts, options that go with the
+/// other kind of source.
+text_source open_text_source(const text_source_options& options);
+
+}  // namespace hydra::apps

@@ -1,0 +1,74 @@
+#include "apps/workload/data_kind_table.hpp"
+
+#include "apps/workload/convert.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr double many = 1e15;
+
+template <class T>
+std::vector<T> read_list(const value_table& keys, std::string_view key) {
+  std::vector<T> list;
+  for (const value& v : sub_tables(keys, key)) list.push_back(to<T>(v));
+  return list;
+}
+
+}  // namespace
+
+key_rule count_rule(std::string name, double least, std::string fallback, std::string help) {
+  return {.name = std::move(name),
+          .kind = value_kind::integer,
+          .help = std::move(help),
+          .fallback = std::move(fallback),
+          .range = {least, many}};
+}
+
+key_rule seed_rule(std::string help) {
+  return {.name = "seed", .kind = value_kind::integer, .help = std::move(help), .fallback = "0", .range = {.least = 0}};
+}
+
+key_rule switch_rule(std::string name, std::string fallback, std::string help) {
+  return {
+      .name = std::move(name), .kind = value_kind::boolean, .help = std::move(help), .fallback = std::move(fallback)};
+}
+
+key_rule name_rule(std::string name, std::string fallback, std::string help) {
+  return {.name = std::move(name), .help = std::move(help), .fallback = std::move(fallback)};
+}
+
+std::vector<key_rule> file_rules() {
+  return {{.name = "train", .kind = value_kind::file, .help = "file to train on", .required = true},
+          {.name = "validation", .kind = value_kind::file, .help = "file to validate on", .fallback = "none"}};
+}
+
+std::vector<key_rule> joined(std::vector<key_rule> first, std::vector<key_rule> second) {
+  std::ranges::move(second, std::back_inserter(first));
+  return first;
+}
+
+std::vector<std::int64_t> read_integers(const value_table& keys, std::string_view key) {
+  return read_list<std::int64_t>(keys, key);
+}
+
+std::vector<double> read_numbers(const value_table& keys, std::string_view key) { return read_list<double>(keys, key); }
+
+std::vector<std::string> read_texts(const value_table& keys, std::string_view key) {
+  return read_list<std::string>(keys, key);
+}
+
+std::vector<class_label> read_labels(const value_table& keys, std::string_view key) {
+  std::vector<class_label> labels;
+  for (const value& v : sub_tables(keys, key))
+    if (const auto* number = v.as<std::int64_t>())
+      labels.emplace_back(*number);
+    else
+      labels.emplace_back(to<std::string>(v));
+  return labels;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,39 @@
+#pragma once
+// The rows of workload_data_kinds(), and rules that several of them have.
+
+#include "apps/workload/data_kinds.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+data_kind synthetic_language_kind();
+data_kind synthetic_classes_kind();
+data_kind text_kind();
+data_kind tokens_kind();
+data_kind jsonl_kind();
+data_kind csv_kind();
+data_kind images_kind();
+data_kind cifar_kind();
+
+/// A count of symbols, tokens, samples.
+key_rule count_rule(std::string name, double least, std::string fallback, std::string help);
+key_rule seed_rule(std::string help);
+key_rule switch_rule(std::string name, std::string fallback, std::string help);
+/// A text that is free.
+key_rule name_rule(std::string name, std::string fallback, std::string help);
+
+/// `train` and `validation` files.
+std::vector<key_rule> file_rules();
+
+/// Several lists one after the other.
+std::vector<key_rule> joined(std::vector<key_rule> first, std::vector<key_rule> second);
+
+/// The numbers, texts or labels of a list; none without the key.
+std::vector<std::int64_t> read_integers(const value_table& keys, std::string_view key);
+std::vector<double> read_numbers(const value_table& keys, std::string_view key);
+std::vector<std::string> read_texts(const value_table& keys, std::string_view key);
+std::vector<class_label> read_labels(const value_table& keys, std::string_view key);
+
+}  // namespace hydra::apps

@@ -1,0 +1,102 @@
+#include "apps/workload/convert.hpp"
+#include "apps/workload/data_kind_table.hpp"
+
+namespace hydra::apps {
+
+namespace {
+
+key_rule share_rule() {
+  return {.name = "validation_share",
+          .kind = value_kind::real,
+          .help = "of each class, taken from the training images",
+          .fallback = "0",
+          .range = {.least = 0, .most = 1, .open_most = true}};
+}
+
+/// How pixels become numbers.
+std::vector<key_rule> pixel_rules(const std::string& whose) {
+  return {{.name = "mean",
+           .kind = value_kind::number_list,
+           .help = "of each channel, subtracted from values in [0, 1]",
+           .fallback = whose},
+          {.name = "deviation",
+           .kind = value_kind::number_list,
+           .help = "of each channel, divided by",
+           .fallback = whose,
+           .range = {.least = 0, .open_least = true}},
+          switch_rule("flip", "false", "true: a random half of the training images is mirrored left to right")};
+}
+
+template <class Images>
+void read_pixels(const value_table& keys, Images& d) {
+  d.scale = {read_numbers(keys, "mean"), read_numbers(keys, "deviation")};
+  assign(keys, "flip", d.flip);
+  assign(keys, "seed", d.seed);
+}
+
+data_description read_images(const value_table& keys) {
+  image_folders d;
+  assign(keys, "train", d.train);
+  assign(keys, "validation", d.validation);
+  assign(keys, "validation_share", d.validation_share);
+  d.size = read_integers(keys, "size");
+  assign(keys, "channels", d.channels);
+  read_pixels(keys, d);
+  return {d};
+}
+
+/// A path, or a list of such.
+std::vector<std::filesystem::path> read_paths(const value_table& keys, std::string_view key) {
+  const value* const v = keys.find(key);
+  if (v && v->as<std::string>()) return {to<std::filesystem::path>(*v)};
+  std::vector<std::filesystem::path> paths;
+  for (const value& each : sub_tables(keys, key)) paths.push_back(to<std::filesystem::path>(each));
+  return paths;
+}
+
+data_description read_cifar(const value_table& keys) {
+  cifar_files d;
+  d.train = read_paths(keys, "train");
+  d.validation = read_paths(keys, "validation");
+  assign(keys, "classes", d.classes);
+  read_pixels(keys, d);
+  return {d};
+}
+
+}  // namespace
+
+data_kind images_kind() {
+  std::vector<key_rule> keys{
+      {.name = "train", .kind = value_kind::folder, .help = "folder with a folder for each class", .required = true},
+      {.name = "validation", .kind = value_kind::folder, .help = "the same to validate on", .fallback = "none"},
+      share_rule(),
+      {.name = "size",
+       .kind = value_kind::image_size,
+       .help = "that images are stretched to",
+       .fallback = "the model's, else that of the files"},
+      {.name = "channels",
+       .kind = value_kind::integer,
+       .help = "1: grey, 3: colours",
+       .fallback = "the model's, else 3",
+       .range = {1, 3}},
+      seed_rule("of the share and of the mirrored images")};
+  return {"images", joined(std::move(keys), pixel_rules("ImageNet's")), read_images};
+}
+
+data_kind cifar_kind() {
+  std::vector<key_rule> keys{
+      {.name = "train", .kind = value_kind::paths, .help = "binary files, or their folder", .required = true},
+      {.name = "validation",
+       .kind = value_kind::paths,
+       .help = "the same to validate on",
+       .fallback = "the test batch of the training folder"},
+      {.name = "classes",
+       .kind = value_kind::integer,
+       .help = "10: CIFAR-10; 100, 20: fine or coarse labels of CIFAR-100",
+       .fallback = "10",
+       .range = {10, 100}},
+      seed_rule("of the mirrored images")};
+  return {"cifar", joined(std::move(keys), pixel_rules("the data set's")), read_cifar};
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,127 @@
+#include "apps/workload/convert.hpp"
+#include "apps/workload/data_kind_table.hpp"
+
+namespace hydra::apps {
+
+namespace {
+
+key_rule tokenizer_rule() {
+  return {.name = "tokenizer",
+          .kind = value_kind::tokenizer,
+          .help = "how text becomes tokens; { file } or { vocab, merges } of a trained one",
+          .fallback = "bytes"};
+}
+
+std::vector<key_rule> masking_rules() {
+  return {{.name = "mask_share",
+           .kind = value_kind::real,
+           .help = "of the tokens of a sample, hidden from models that guess them",
+           .fallback = "0.15",
+           .range = {.least = 0, .most = 1, .open_least = true}},
+          seed_rule("of the choice of hidden tokens")};
+}
+
+std::vector<key_rule> label_rules() {
+  return {{.name = "labels",
+           .kind = value_kind::label_list,
+           .help = "classes 0, 1, ... by their labels",
+           .fallback = "those of the training file, sorted"}};
+}
+
+tokenizer_choice read_tokenizer(const value_table& keys) {
+  tokenizer_choice choice;
+  const value* const v = keys.find("tokenizer");
+  const auto* table = v ? v->as<value_table>() : nullptr;
+  if (!table) return choice;
+  assign(*table, "file", choice.file);
+  assign(*table, "vocab", choice.vocab);
+  assign(*table, "merges", choice.merges);
+  return choice;
+}
+
+/// The keys that all kinds of text have.
+template <class Files>
+Files read_text_files(const value_table& keys) {
+  Files d;
+  assign(keys, "train", d.train);
+  assign(keys, "validation", d.validation);
+  d.tokenizer = read_tokenizer(keys);
+  assign(keys, "mask_share", d.masking.share);
+  assign(keys, "seed", d.masking.seed);
+  return d;
+}
+
+std::vector<key_rule> text_file_rules() { return joined(joined(file_rules(), {tokenizer_rule()}), masking_rules()); }
+
+data_description read_tokens(const value_table& keys) {
+  auto d = read_text_files<token_files>(keys);
+  assign(keys, "vocabulary", d.vocabulary);
+  if (d.vocabulary == 0 && d.tokenizer == tokenizer_choice{})
+    refuse(place_of(keys, "kind", {}), "data.vocabulary",
+           "missing, expected an integer of at least 1; or a tokenizer, whose vocabulary it is");
+  return {d};
+}
+
+data_description read_jsonl(const value_table& keys) {
+  auto d = read_text_files<jsonl_files>(keys);
+  assign(keys, "text", d.text);
+  assign(keys, "prompt", d.prompt);
+  assign(keys, "answer", d.answer);
+  assign(keys, "label", d.label);
+  d.labels = read_labels(keys, "labels");
+  assign(keys, "packing", d.packing);
+  return {d};
+}
+
+data_description read_csv(const value_table& keys) {
+  auto d = read_text_files<csv_files>(keys);
+  assign(keys, "target", d.target);
+  d.columns = read_texts(keys, "columns");
+  d.labels = read_labels(keys, "labels");
+  assign(keys, "regression", d.regression);
+  assign(keys, "standardise", d.standardise);
+  assign(keys, "text", d.text);
+  if (const value* const separator = keys.find("separator")) {
+    const auto text = to<std::string>(*separator);
+    d.separator = text == "tab" ? '\t' : text.front();
+  }
+  return {d};
+}
+
+}  // namespace
+
+data_kind text_kind() {
+  return {"text", text_file_rules(),
+          [](const value_table& keys) { return data_description{read_text_files<text_files>(keys)}; }};
+}
+
+data_kind tokens_kind() {
+  key_rule vocabulary{.name = "vocabulary",
+                      .kind = value_kind::integer,
+                      .help = "number of token ids",
+                      .fallback = "the tokenizer's",
+                      .range = {1, 4294967296.0}};
+  return {"tokens", joined({std::move(vocabulary)}, text_file_rules()), read_tokens};
+}
+
+data_kind jsonl_kind() {
+  std::vector<key_rule> keys{name_rule("text", "\"text\"", "field of the text"),
+                             name_rule("prompt", "none", "field of what comes before the answer, without a loss"),
+                             name_rule("answer", "none", "field of the answer, instead of text"),
+                             name_rule("label", "none", "field of the class, for models that want one"),
+                             switch_rule("packing", "false", "true: all texts joined, cut into windows")};
+  return {"jsonl", joined(joined(text_file_rules(), std::move(keys)), label_rules()), read_jsonl};
+}
+
+data_kind csv_kind() {
+  std::vector<key_rule> keys{
+      name_rule("target", "none", "column of classes or of numbers to predict"),
+      {.name = "columns", .kind = value_kind::text_list, .help = "of numbers", .fallback = "all but the target"},
+      switch_rule("regression", "false", "true: the target is a number"),
+      switch_rule("standardise", "true", "columns to mean 0 and deviation 1 over the training file"),
+      name_rule("text", "none", "column of texts, instead of columns"),
+      {.name = "separator", .help = "of fields", .fallback = ",", .choices = {",", ";", "|", "tab"}}};
+  return {"csv", joined(joined(text_file_rules(), std::move(keys)), label_rules()), read_csv};
+}
+
+}  // namespace hydra::apps

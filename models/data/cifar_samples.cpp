@@ -1,0 +1,108 @@
+#include "models/data/cifar_samples.hpp"
+
+#include "models/data/sample_bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+namespace {
+
+namespace fs = std::filesystem;
+using paths = std::vector<fs::path>;
+
+constexpr std::size_t width = 32, pixels = 3 * width * width;
+
+std::size_t labels_in_record(std::int64_t classes) { return classes == 10 ? 1 : 2; }
+
+void check_classes(const cifar_files& o) {
+  if (o.classes != 10 && o.classes != 20 && o.classes != 100)
+    throw fault_error{
+        fault_code::bad_input,
+        fmt::format("cifar: classes is {}; allowed are 10 (CIFAR-10), 100 and 20 (CIFAR-100)", o.classes)};
+  if (o.train.empty()) throw fault_error{fault_code::bad_input, "cifar: there is no file to train on"};
+}
+
+/// The files of a folder under the names they have in the archive.
+paths files_in(const fs::path& folder, std::int64_t classes, bool train) {
+  if (classes != 10) return {folder / (train ? "train.bin" : "test.bin")};
+  if (!train) return {folder / "test_batch.bin"};
+  paths files;
+  for (int i = 1; i <= 5; ++i) files.push_back(folder / fmt::format("data_batch_{}.bin", i));
+  return files;
+}
+
+/// Folders replaced by their files.
+paths unfolded(const paths& given, std::int64_t classes, bool train) {
+  paths files;
+  for (const fs::path& path : given) {
+    std::error_code ignored;
+    const paths inner = fs::is_directory(path, ignored) ? files_in(path, classes, train) : paths{path};
+    files.insert(files.end(), inner.begin(), inner.end());
+  }
+  return files;
+}
+
+/// Without a word about validation, the test batch beside the training ones.
+paths validation_of(const cifar_files& o) {
+  std::error_code ignored;
+  const bool folder = o.train.size() == 1 && fs::is_directory(o.train.front(), ignored);
+  return unfolded(o.validation.empty() && folder ? o.train : o.validation, o.classes, false);
+}
+
+/// Of the training images, as usual.
+pixel_scale with_cifar_defaults(pixel_scale scale, std::int64_t classes) {
+  const bool ten = classes == 10;
+  if (scale.mean.empty()) scale.mean = ten ? std::vector{0.4914, 0.4822, 0.4465} : std::vector{0.5071, 0.4865, 0.4409};
+  if (scale.deviation.empty())
+    scale.deviation = ten ? std::vector{0.2470, 0.2435, 0.2616} : std::vector{0.2673, 0.2564, 0.2762};
+  return scale;
+}
+
+}  // namespace
+
+cifar_samples::cifar_samples(const cifar_files& options) : options_(options) {
+  check_classes(options_);
+  name_ = fmt::format("cifar {}", options_.train.front().string());
+  values_ = {with_cifar_defaults(options_.scale, options_.classes), 3, name_};
+  for (const fs::path& file : unfolded(options_.train, options_.classes, true)) add(file, train_);
+  for (const fs::path& file : validation_of(options_)) add(file, validation_);
+}
+
+std::int64_t cifar_samples::label(record r) const noexcept {
+  return std::to_integer<std::int64_t>(r[options_.classes == 100 ? 1 : 0]);
+}
+
+void cifar_samples::add(const fs::path& file, std::vector<record>& to) {
+  const std::size_t size = labels_in_record(options_.classes) + pixels;
+  const record all = files_.emplace_back(std::make_unique<const mapped_file>(file))->bytes();
+  if (all.size() % size != 0)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{} has {} bytes, which are no whole number of records of {} bytes (classes = {})",
+                                  file.string(), all.size(), size, options_.classes)};
+  for (std::size_t at = 0; at < all.size(); at += size) {
+    to.push_back(all.subspan(at, size));
+    if (label(to.back()) >= options_.classes)
+      throw fault_error{fault_code::bad_input,
+                        fmt::format("{}: record {} has label {}; there are {} classes", file.string(), at / size,
+                                    label(to.back()), options_.classes)};
+  }
+}
+
+std::size_t cifar_samples::read(split part, std::size_t index, std::span<std::byte> input,
+                                std::span<std::byte> target) const {
+  if (index >= samples(part)) throw fault_error{fault_code::internal, fmt::format("{} has no sample {}", name_, index)};
+  const record from = list(part)[index];
+  const record bytes = from.last(pixels);
+  const auto out = values_in<float>(input, pixels);
+  const bool mirrored = options_.flip && part == split::train && is_mirrored(options_.seed, index);
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const std::size_t at = mirrored ? i - i % width + (width - 1 - i % width) : i;
+    out[i] = values_(i / (width * width), std::to_integer<std::uint8_t>(bytes[at]));
+  }
+  values_in<std::int64_t>(target, 1)[0] = label(from);
+  return 1;
+}
+
+}  // namespace hydra

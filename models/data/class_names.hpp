@@ -1,0 +1,41 @@
+#pragma once
+// Labels as data name them <-> classes 0..n-1.
+
+#include "models/data_options.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// The labels of a file with the line where each stands first. Integers before texts, each in their order.
+using label_census = std::map<class_label, std::size_t>;
+
+/// "7" is an integer, "seven" a text.
+class_label label_from(std::string_view text);
+std::string to_string(const class_label& label);
+
+/// Thread-safe because const.
+class class_names {
+ public:
+  class_names() = default;
+  /// `given` in its order, else the labels that were found. Throws fault_error{bad_input} naming `file` unless there are two
+  /// or more, and if one is given twice.
+  class_names(const std::vector<class_label>& given, const label_census& found, const std::filesystem::path& file);
+
+  /// Throws fault_error{bad_input} with file, line and the known labels if a label that was found is none of them.
+  void check(const label_census& found, const std::filesystem::path& file) const;
+
+  std::int64_t size() const noexcept { return static_cast<std::int64_t>(classes_.size()); }
+  /// -1 for a label that is not known.
+  std::int64_t find(const class_label& label) const;
+
+ private:
+  std::map<class_label, std::int64_t> classes_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,51 @@
+#include "models/data/csv_columns.hpp"
+
+#include "runtime/fault.hpp"
+#include "runtime/nearest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+csv_columns::csv_columns(const csv_file_text& text) : file_(text.file) {
+  for_each_record(text, [this](csv_record& r) {
+    names_ = std::move(r.fields);
+    line_ = r.line;
+    return false;
+  });
+  const csv_record header{.line = line_};
+  if (names_.empty()) refuse(header, "there is no line of names");
+  for (const std::string& name : names_) {
+    if (name.empty()) refuse(header, "a column has no name");
+    if (std::ranges::count(names_, name) > 1) refuse(header, fmt::format("two columns are called \"{}\"", name));
+  }
+}
+
+void csv_columns::refuse(const csv_record& at, const std::string& what) const {
+  throw fault_error{fault_code::bad_input, fmt::format("{}:{}: {}", file_.string(), at.line, what)};
+}
+
+std::size_t csv_columns::find(const std::string& name) const {
+  const auto found = std::ranges::find(names_, name);
+  if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+  const std::string near = near_name(name, names_);
+  refuse({.line = line_},
+         fmt::format("there is no column \"{}\"{}; the columns are {}", name,
+                     near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names_, ", ")));
+}
+
+void csv_columns::for_each(const csv_file_text& text, const std::function<void(const csv_record&)>& take) const {
+  for_each_record(text, [&](csv_record& r) {
+    if (r.line == line_) return true;
+    if (r.fields.size() != names_.size())
+      refuse(r, fmt::format("{} fields, but there are {} columns", r.fields.size(), names_.size()));
+    take(r);
+    return true;
+  });
+}
+
+}  // namespace hydra

@@ -1,0 +1,35 @@
+#pragma once
+// The columns of a file of comma-separated values by name.
+
+#include "models/data/csv_reader.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// The line of names.
+class csv_columns {
+ public:
+  /// Throws fault_error{bad_input} naming the file if it has no records, or if a name is empty or stands twice.
+  explicit csv_columns(const csv_file_text& text);
+
+  const std::vector<std::string>& names() const noexcept { return names_; }
+  /// Where the column stands. Throws fault_error{bad_input} with the nearest name if there is none.
+  std::size_t find(const std::string& name) const;
+
+  /// Calls `take` with each record below the line of names. Throws fault_error{bad_input} with the line for a record of
+  /// another number of fields.
+  void for_each(const csv_file_text& text, const std::function<void(const csv_record&)>& take) const;
+
+  /// Throws fault_error{bad_input} with file and line.
+  [[noreturn]] void refuse(const csv_record& at, const std::string& what) const;
+
+ private:
+  std::filesystem::path file_;
+  std::vector<std::string> names_;
+  std::size_t line_ = 1;  ///< of the names
+};
+
+}  // namespace hydra

@@ -1,0 +1,122 @@
+#include "models/data/csv_reader.hpp"
+
+#include "models/data/utf8.hpp"
+#include "runtime/fault.hpp"
+
+#include <csv.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+[[noreturn]] void refuse(const csv_file_text& text, std::size_t line, const std::string& what) {
+  throw fault_error{fault_code::bad_input, fmt::format("{}:{}: {}", text.file.string(), line, what)};
+}
+
+/// The library's parser, fed line by line so that a record's first line is known.
+class line_parser {
+ public:
+  explicit line_parser(const csv_file_text& text) : text_{text} {
+    csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI);
+    csv_set_delim(&parser_, static_cast<unsigned char>(text.separator));
+    if (text.separator == '\t') csv_set_space_func(&parser_, [](unsigned char c) { return c == CSV_SPACE ? 1 : 0; });
+  }
+  ~line_parser() { csv_free(&parser_); }
+  line_parser(const line_parser&) = delete;
+  line_parser& operator=(const line_parser&) = delete;
+
+  /// Feeds a line with its end; true if a record is complete.
+  bool feed(std::span<const std::byte> line, std::size_t number) {
+    complete_ = false;
+    if (csv_parse(&parser_, line.data(), line.size(), on_field, on_record, this) != line.size())
+      refuse(text_, number,
+             "quotes do not match: a field that holds a quote is quoted, and the quote in it is written twice");
+    return complete_;
+  }
+
+  /// Ends the last record, which may lack a line break; true if there is one.
+  bool finish(std::size_t first_line) {
+    complete_ = false;
+    if (csv_fini(&parser_, on_field, on_record, this) != 0)
+      refuse(text_, first_line, "the quoted field that begins here does not end");
+    return complete_;
+  }
+
+  std::vector<std::string> take() { return std::exchange(fields_, {}); }
+
+ private:
+  static void on_field(void* bytes, std::size_t size, void* self) {
+    static_cast<line_parser*>(self)->fields_.emplace_back(static_cast<const char*>(bytes), size);
+  }
+  static void on_record(int, void* self) { static_cast<line_parser*>(self)->complete_ = true; }
+
+  csv_parser parser_;
+  const csv_file_text& text_;
+  std::vector<std::string> fields_;
+  bool complete_ = false;
+};
+
+std::span<const std::byte> line_of(std::span<const std::byte> bytes, std::size_t begin) {
+  const auto rest = bytes.subspan(begin);
+  const auto end = std::ranges::find(rest, std::byte{'\n'});
+  return rest.first(std::min(rest.size(), static_cast<std::size_t>(end - rest.begin()) + 1));
+}
+
+bool is_blank(std::span<const std::byte> line) {
+  return std::ranges::all_of(line, [](std::byte b) { return b == std::byte{'\n'} || b == std::byte{'\r'}; });
+}
+
+void check_utf8(const csv_file_text& text, std::span<const std::byte> line, std::size_t number) {
+  const std::size_t valid = valid_utf8(line);
+  if (valid != line.size())
+    refuse(text, number,
+           fmt::format("not UTF-8: byte {} of the line (0x{:02x})", valid, std::to_integer<unsigned>(line[valid])));
+}
+
+std::size_t after_mark(std::span<const std::byte> bytes) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  const std::string_view all{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return all.starts_with(mark) ? mark.size() : 0;
+}
+
+/// From the beginning of a record; lines are counted from there.
+void read_records(const csv_file_text& text, std::size_t at, const std::function<bool(csv_record&)>& take) {
+  line_parser parser{text};
+  csv_record next{.line = 1, .begin = at};
+  bool inside = false;
+  for (std::size_t number = 1; at < text.bytes.size(); ++number) {
+    const auto line = line_of(text.bytes, at);
+    check_utf8(text, line, number);
+    if (!inside) next.line = number, next.begin = at;
+    at += line.size();
+    if (!inside && is_blank(line)) continue;
+    inside = !parser.feed(line, number);
+    if (inside) continue;
+    next.fields = parser.take();
+    if (!take(next)) return;
+  }
+  if (!parser.finish(next.line)) return;
+  next.fields = parser.take();
+  take(next);
+}
+
+}  // namespace
+
+void for_each_record(const csv_file_text& text, const std::function<bool(csv_record&)>& take) {
+  read_records(text, after_mark(text.bytes), take);
+}
+
+csv_record record_at(const csv_file_text& text, std::size_t begin) {
+  csv_record found;
+  read_records(text, begin, [&](csv_record& r) {
+    found = std::move(r);
+    return false;
+  });
+  return found;
+}
+
+}  // namespace hydra

@@ -1,0 +1,131 @@
+#include "models/data/csv_rows.hpp"
+
+#include "models/data/mapped_file.hpp"
+#include "models/data/sample_bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace hydra {
+namespace {
+
+/// One column of a file of rows.
+struct column_site {
+  const csv_columns& header;
+  std::size_t index;
+
+  float number(const csv_record& r) const {
+    const std::string& text = r.fields[index];
+    float x = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, x);
+    if (text.empty() || error != std::errc{} || stop != end || !std::isfinite(x))
+      header.refuse(r, fmt::format("\"{}\" in column \"{}\" is no number", text, header.names()[index]));
+    return x;
+  }
+};
+
+std::vector<class_label> labels_of(const csv_columns& header, const csv_file_text& text, std::size_t target,
+                                   label_census& census) {
+  std::vector<class_label> labels;
+  header.for_each(text, [&](const csv_record& r) {
+    labels.push_back(label_from(r.fields[target]));
+    census.try_emplace(labels.back(), r.line);
+  });
+  return labels;
+}
+
+/// Mean and deviation of a column.
+struct spread {
+  double mean = 0, deviation = 1;
+};
+
+spread spread_of(const csv_numbers& n, std::size_t column, std::size_t columns) {
+  double sum = 0, squares = 0;
+  const auto rows = static_cast<double>(n.rows);
+  for (std::size_t i = column; i < n.features.size(); i += columns) sum += n.features[i];
+  for (std::size_t i = column; i < n.features.size(); i += columns) squares += std::pow(n.features[i] - sum / rows, 2);
+  const double deviation = std::sqrt(squares / rows);
+  return {sum / rows, deviation > 0 ? deviation : 1};
+}
+
+void scale(csv_numbers& n, std::size_t column, std::size_t columns, const spread& by) {
+  for (std::size_t i = column; i < n.features.size(); i += columns)
+    n.features[i] = static_cast<float>((n.features[i] - by.mean) / by.deviation);
+}
+
+}  // namespace
+
+csv_rows::csv_rows(const csv_files& options) : options_(options) {
+  train_ = load(options.train);
+  if (!options.validation.empty()) validation_ = load(options.validation);
+  if (options.standardise) standardise();
+}
+
+void csv_rows::choose_columns(const csv_columns& header) {
+  columns_ = options_.columns.empty() ? header.names() : options_.columns;
+  if (options_.columns.empty()) std::erase(columns_, options_.target);
+  if (std::ranges::count(columns_, options_.target) > 0)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("columns: \"{}\" is the target; it cannot be an input, too", options_.target)};
+  if (columns_.empty()) header.refuse({.line = 1}, "there is no column besides the target");
+}
+
+/// The training file is the first: it says which columns and which classes there are.
+csv_numbers csv_rows::load(const std::filesystem::path& file) {
+  const mapped_file mapped{file};
+  const csv_file_text text{file, mapped.bytes(), options_.separator};
+  const csv_columns header{text};
+  const std::size_t target = header.find(options_.target);
+  if (columns_.empty()) choose_columns(header);
+  std::vector<column_site> inputs;
+  for (const std::string& name : columns_) inputs.push_back({header, header.find(name)});
+  csv_numbers n;
+  header.for_each(text, [&](const csv_record& r) {
+    for (const column_site& c : inputs) n.features.push_back(c.number(r));
+    if (options_.regression) n.reals.push_back(column_site{header, target}.number(r));
+    ++n.rows;
+  });
+  if (n.rows == 0) header.refuse({.line = 1}, "there is no record below the names");
+  if (options_.regression) return n;
+  label_census census;
+  const std::vector<class_label> labels = labels_of(header, text, target, census);
+  if (names_.size() == 0) names_ = {options_.labels, census, file};
+  names_.check(census, file);
+  for (const class_label& label : labels) n.classes.push_back(names_.find(label));
+  return n;
+}
+
+void csv_rows::standardise() {
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const spread by = spread_of(train_, c, columns_.size());
+    scale(train_, c, columns_.size(), by);
+    scale(validation_, c, columns_.size(), by);
+  }
+}
+
+tensor_spec csv_rows::sample_target() const {
+  if (options_.regression) return {{1}, element::f32};
+  return {{}, element::i64};
+}
+
+std::size_t csv_rows::read(split part, std::size_t index, std::span<std::byte> input,
+                           std::span<std::byte> target) const {
+  const csv_numbers& n = numbers(part);
+  if (index >= n.rows) throw fault_error{fault_code::internal, fmt::format("{} has no sample {}", describe(), index)};
+  const auto into = values_in<float>(input, columns_.size());
+  std::copy_n(n.features.begin() + static_cast<std::ptrdiff_t>(index * columns_.size()), columns_.size(), into.begin());
+  if (options_.regression)
+    values_in<float>(target, 1)[0] = n.reals[index];
+  else
+    values_in<std::int64_t>(target, 1)[0] = n.classes[index];
+  return 1;
+}
+
+std::string csv_rows::describe() const { return fmt::format("csv {}", options_.train.string()); }
+
+}  // namespace hydra

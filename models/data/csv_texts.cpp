@@ -1,0 +1,34 @@
+#include "models/data/csv_texts.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+csv_texts::csv_texts(const std::filesystem::path& file, std::string text, std::string label, char separator)
+    : path_(file), separator_(separator), file_(file), header_(whole()), labelled_(!label.empty()) {
+  text_ = header_.find(text);
+  label_ = labelled_ ? header_.find(label) : 0;
+  header_.for_each(whole(), [&](const csv_record& r) {
+    if (r.fields[text_].empty()) header_.refuse(r, fmt::format("column \"{}\" is empty", text));
+    if (labelled_) labels_.try_emplace(read(r).label, r.line);
+    begins_.push_back(r.begin);
+  });
+  if (begins_.empty()) header_.refuse({.line = 1}, "there is no record below the names");
+}
+
+text_record csv_texts::read(const csv_record& r) const {
+  text_record record{.text = r.fields.at(text_)};
+  if (labelled_) record.label = label_from(r.fields.at(label_));
+  return record;
+}
+
+text_record csv_texts::record(std::size_t index) const {
+  const csv_record r = record_at(whole(), begins_.at(index));
+  if (r.fields.size() != header_.names().size())
+    header_.refuse(r, "the record is not what it was when the file was opened");
+  return read(r);
+}
+
+}  // namespace hydra

@@ -1,0 +1,100 @@
+#include "models/data/image_list.hpp"
+
+#include "models/data/image_file.hpp"
+#include "models/random.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& what) {
+  throw fault_error{fault_code::bad_input, fmt::format("{} {}", path.string(), what)};
+}
+
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+std::vector<std::string> folders_in(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) refuse(folder, "does not exist");
+  if (!fs::is_directory(folder, error)) refuse(folder, "is no folder; images lie in a folder for each class");
+  std::vector<std::string> names;
+  for (const fs::directory_entry& e : fs::directory_iterator{folder, error})
+    if (e.is_directory() && !is_hidden(e.path())) names.push_back(e.path().filename().string());
+  if (error) throw fault_error{fault_code::io, fmt::format("{}: {}", folder.string(), error.message())};
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<fs::path> images_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& e : fs::recursive_directory_iterator{folder, error})
+    if (e.is_regular_file() && !is_hidden(e.path()) && is_image_name(e.path())) files.push_back(e.path());
+  if (error) throw fault_error{fault_code::io, fmt::format("{}: {}", folder.string(), error.message())};
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Those of the class with the smallest keyed numbers.
+std::set<fs::path> draw(const std::vector<labelled_image>& images, std::int64_t label, double share,
+                        std::uint64_t seed) {
+  std::vector<std::pair<std::uint64_t, fs::path>> drawn;
+  for (const labelled_image& i : images)
+    if (i.label == label) drawn.emplace_back(random_key(seed, i.file.filename().string()), i.file);
+  std::ranges::sort(drawn);
+  drawn.resize(static_cast<std::size_t>(std::lround(share * static_cast<double>(drawn.size()))));
+  std::set<fs::path> files;
+  for (const auto& [lot, file] : drawn) files.insert(file);
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::string> class_folders(const fs::path& folder) {
+  std::vector<std::string> names = folders_in(folder);
+  if (names.size() < 2)
+    refuse(folder, fmt::format("has {} folders; a folder for each class is expected, two or more", names.size()));
+  return names;
+}
+
+std::vector<labelled_image> list_images(const fs::path& folder, const std::vector<std::string>& classes,
+                                        bool complete) {
+  for (const std::string& name : folders_in(folder))
+    if (!std::ranges::binary_search(classes, name))
+      refuse(folder / name, "is no class: the training images have no folder of that name");
+  std::vector<labelled_image> images;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    std::error_code ignored;
+    const bool there = fs::is_directory(folder / classes[c], ignored);
+    const std::vector<fs::path> files = there ? images_below(folder / classes[c]) : std::vector<fs::path>{};
+    if (complete && files.empty()) refuse(folder / classes[c], "has no JPEG or PNG file");
+    for (const fs::path& file : files) images.push_back({file, static_cast<std::int64_t>(c)});
+  }
+  if (images.empty()) refuse(folder, "has no JPEG or PNG file");
+  return images;
+}
+
+std::vector<labelled_image> take_share(std::vector<labelled_image>& images, double share, std::uint64_t seed) {
+  if (!(share >= 0 && share < 1))
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("images: validation_share is {}; it must be at least 0 and below 1", share)};
+  std::set<fs::path> chosen;
+  for (std::int64_t c = 0; !images.empty() && c <= images.back().label; ++c) chosen.merge(draw(images, c, share, seed));
+  std::vector<labelled_image> taken, left;
+  std::ranges::partition_copy(images, std::back_inserter(taken), std::back_inserter(left),
+                              [&](const labelled_image& i) { return chosen.contains(i.file); });
+  images = std::move(left);
+  return taken;
+}
+
+}  // namespace hydra

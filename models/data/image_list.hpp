@@ -1,0 +1,30 @@
+#pragma once
+// The images of a folder of class folders.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+struct labelled_image {
+  std::filesystem::path file;
+  std::int64_t label = 0;
+};
+
+/// Names of the folders in `folder`, sorted; class i is the i-th. Hidden ones are left out. Throws fault_error{bad_input}: no
+/// such folder, fewer than two in it.
+std::vector<std::string> class_folders(const std::filesystem::path& folder);
+
+/// The JPEG and PNG files below each class folder, sorted by class and path. Throws fault_error{bad_input}: a folder that is no
+/// class, a class without an image (if `complete`), no image at all.
+std::vector<labelled_image> list_images(const std::filesystem::path& folder, const std::vector<std::string>& classes,
+                                        bool complete);
+
+/// Moves `share` of each class (rounded) from `images` to the result, chosen by seed and name. Keeps the orders. Throws
+/// fault_error{bad_input} unless the share is at least 0 and below 1.
+std::vector<labelled_image> take_share(std::vector<labelled_image>& images, double share, std::uint64_t seed);
+
+}  // namespace hydra

@@ -1,0 +1,47 @@
+#include "models/data/image_samples.hpp"
+
+#include "models/data/image_file.hpp"
+#include "models/data/image_resize.hpp"
+#include "models/data/sample_bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+image_samples::image_samples(image_samples_options options) : options_(std::move(options)) {
+  if (options_.channels != 1 && options_.channels != 3)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{}: images have 1 or 3 channels, not {}", options_.name, options_.channels)};
+  values_ = {with_defaults(options_.scale, options_.channels), options_.channels, options_.name};
+  const bool sized = options_.size != image_size{};
+  for (const split part : {split::train, split::validation})
+    for (const labelled_image& i : list(part)) check(i, sized);
+}
+
+void image_samples::check(const labelled_image& i, bool sized) {
+  const image_size size = image_size_of(i.file);
+  if (sized) return;
+  if (options_.size == image_size{}) options_.size = size;
+  if (options_.size != size)
+    throw fault_error{
+        fault_code::bad_input,
+        fmt::format("{} is {} x {} pixels, {} is {} x {}; say which size = [height, width] all shall have",
+                    options_.train.front().file.string(), options_.size.height, options_.size.width, i.file.string(),
+                    size.height, size.width)};
+}
+
+std::size_t image_samples::read(split part, std::size_t index, std::span<std::byte> input,
+                                std::span<std::byte> target) const {
+  if (index >= samples(part))
+    throw fault_error{fault_code::internal, fmt::format("{} has no sample {}", options_.name, index)};
+  const labelled_image& from = list(part)[index];
+  const auto out = values_in<float>(input, static_cast<std::size_t>(sample_input().elements()));
+  const bool mirrored = options_.flip && part == split::train && is_mirrored(options_.seed, index);
+  values_.write(resized(decode_image(from.file, options_.channels), options_.size), mirrored, out);
+  values_in<std::int64_t>(target, 1)[0] = from.label;
+  return 1;
+}
+
+}  // namespace hydra

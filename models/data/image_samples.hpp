@@ -1,0 +1,52 @@
+#pragma once
+// Image files as samples.
+
+#include "models/data/image_list.hpp"
+#include "models/data/pixel_values.hpp"
+#include "models/data_source.hpp"
+
+#include <string>
+
+namespace hydra {
+
+struct image_samples_options {
+  std::string name;  ///< for messages
+  std::vector<labelled_image> train{};
+  std::vector<labelled_image> validation{};  ///< may be empty
+  std::int64_t classes = 0;
+  image_size size{};  ///< 0 x 0: that of the files, which must be one
+  std::int64_t channels = 3;
+  pixel_scale scale{};
+  bool flip = false;
+  std::uint64_t seed = 0;
+};
+
+/// f32[channels, height, width]; the target is the class. An image is decoded when it is read.
+class image_samples final : public data_source {
+ public:
+  /// Reads the header of every file. Throws as image_size_of and pixel_values do, and fault_error{bad_input} if there is no size
+  /// for all or another number of channels than 1 or 3.
+  explicit image_samples(image_samples_options options);
+
+  std::size_t samples(split part) const override { return list(part).size(); }
+  tensor_spec sample_input() const override {
+    return {{options_.channels, options_.size.height, options_.size.width}, element::f32};
+  }
+  tensor_spec sample_target() const override { return {{}, element::i64}; }
+  std::int64_t classes() const override { return options_.classes; }
+  /// Throws fault_error{bad_input} naming a file that is broken behind its header.
+  std::size_t read(split part, std::size_t index, std::span<std::byte> input,
+                   std::span<std::byte> target) const override;
+  std::string describe() const override { return options_.name; }
+
+ private:
+  const std::vector<labelled_image>& list(split part) const noexcept {
+    return part == split::train ? options_.train : options_.validation;
+  }
+  void check(const labelled_image& i, bool sized);
+
+  image_samples_options options_;
+  pixel_values values_;
+};
+
+}  // namespace hydra

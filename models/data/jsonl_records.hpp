@@ -1,0 +1,43 @@
+#pragma once
+// The records of a JSON Lines file.
+
+#include "models/data/mapped_file.hpp"
+#include "models/data/record_list.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+/// Names of the fields of a record; those that are not wanted are empty.
+struct record_fields {
+  std::string prompt{}, text = "text", label{};
+};
+
+/// Keeps where each record begins, 8 bytes a record; a record is parsed when it is read. Blank lines are no records.
+class jsonl_records final : public record_list {
+ public:
+  /// Looks at every record. Throws as mapped_file does, and fault_error{bad_input} with file and line: no JSON object, not
+  /// UTF-8, a field missing or of another type, an empty text, no record at all.
+  jsonl_records(const std::filesystem::path& file, record_fields fields);
+
+  std::size_t size() const override { return begins_.size(); }
+  text_record record(std::size_t index) const override;
+  const label_census& labels() const override { return labels_; }
+  const std::filesystem::path& file() const override { return path_; }
+  const mapped_file& bytes() const noexcept { return file_; }
+
+ private:
+  text_record parse(std::string_view line, std::size_t number) const;
+  void add(std::uint64_t begin, std::size_t number);
+  std::string_view line_at(std::uint64_t begin) const;
+
+  std::filesystem::path path_;
+  record_fields fields_;
+  mapped_file file_;
+  std::vector<std::uint64_t> begins_;
+  label_census labels_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,37 @@
+#include "models/data/masked_windows.hpp"
+
+#include "models/data/sample_bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+masked_windows::masked_windows(masked_windows_options options)
+    : options_(std::move(options)), masking_(options_.masking, options_.marks, options_.vocabulary, options_.name) {
+  require_room(options_.context, options_.name);
+  step_ = static_cast<std::size_t>(options_.context - 2);
+  if (options_.train.size() == 0)
+    throw fault_error{fault_code::bad_input, fmt::format("{} has no tokens to train on", options_.name)};
+}
+
+std::size_t masked_windows::samples(split part) const { return (tokens(part).size() + step_ - 1) / step_; }
+
+std::size_t masked_windows::read(split part, std::size_t index, std::span<std::byte> input,
+                                 std::span<std::byte> target) const {
+  if (index >= samples(part))
+    throw fault_error{fault_code::internal, fmt::format("{} has no sample {}", options_.name, index)};
+  const token_list& from = tokens(part);
+  std::vector<std::int64_t> window;
+  for (std::size_t i = index * step_; i < std::min(from.size(), (index + 1) * step_); ++i) window.push_back(from[i]);
+  const auto context = static_cast<std::size_t>(options_.context);
+  const auto all = values_in<std::int64_t>(input, 3 * context);
+  write_encoder_input(window, options_.marks, all);
+  return masking_.apply(all.first(context), values_in<std::int64_t>(target, context), part == split::train ? 1 : 2,
+                        index);
+}
+
+}  // namespace hydra

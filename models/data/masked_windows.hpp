@@ -1,0 +1,46 @@
+#pragma once
+// Masked-language-model samples: windows over a list of tokens.
+
+#include "models/data/token_list.hpp"
+#include "models/data/token_masking.hpp"
+#include "models/data_source.hpp"
+
+#include <string>
+
+namespace hydra {
+
+struct masked_windows_options {
+  std::string name;  ///< for messages
+  token_list train{};
+  token_list validation{};  ///< may be empty
+  std::int64_t vocabulary = 0;
+  std::int64_t context = 0;  ///< tokens per sample, [CLS] and [SEP] among them
+  encoder_marks marks{};
+  mask_options masking{};
+};
+
+/// Sample i is [CLS], the context - 2 tokens at i * (context - 2), [SEP]; the last one is padded.
+class masked_windows final : public data_source {
+ public:
+  /// Throws fault_error{bad_input} if the context has no room for a token or there is none to train on.
+  explicit masked_windows(masked_windows_options options);
+
+  std::size_t samples(split part) const override;
+  tensor_spec sample_input() const override { return {{3, options_.context}, element::i64}; }
+  tensor_spec sample_target() const override { return {{options_.context}, element::i64}; }
+  std::int64_t classes() const override { return options_.vocabulary; }
+  std::size_t read(split part, std::size_t index, std::span<std::byte> input,
+                   std::span<std::byte> target) const override;
+  std::string describe() const override { return options_.name; }
+
+ private:
+  const token_list& tokens(split part) const noexcept {
+    return part == split::train ? options_.train : options_.validation;
+  }
+
+  masked_windows_options options_;
+  token_masking masking_;
+  std::size_t step_ = 1;  ///< tokens of the list in a sample
+};
+
+}  // namespace hydra

@@ -1,0 +1,66 @@
+#include "models/data/openers.hpp"
+
+#include "models/data/encoder_sample.hpp"
+#include "models/data/open_windows.hpp"
+#include "models/data/tokenized_text.hpp"
+#include "models/layers/checks.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+namespace {
+
+using source = std::shared_ptr<const data_source>;
+
+bool is_given(const tokenizer_choice& choice) { return choice != tokenizer_choice{}; }
+
+void refuse_labelled(const std::string& name, const sample_request& wants) {
+  if (wants.form == sample_form::labelled)
+    throw fault_error{
+        fault_code::bad_input,
+        fmt::format("{} has no labels, but the model wants a class for each text; data with labels are of "
+                    "kind \"jsonl\" or \"csv\"",
+                    name)};
+}
+
+/// Bytes are mapped as they are.
+token_list tokens_in(const std::filesystem::path& text, const std::shared_ptr<const tokenizer>& by) {
+  if (text.empty()) return {};
+  return by ? tokens_of(text, by) : token_list::bytes_of(text);
+}
+
+std::int64_t vocabulary_of(const token_files& o, const tokenizer* by) {
+  if (!by || o.vocabulary != 0) require_positive("tokens: vocabulary", o.vocabulary);
+  return o.vocabulary != 0 ? o.vocabulary : by->vocabulary();
+}
+
+}  // namespace
+
+source open_text(const text_files& o, const sample_request& wants) {
+  std::string name = fmt::format("text {}", o.train.string());
+  refuse_labelled(name, wants);
+  const bool bytes = !is_given(o.tokenizer) && wants.form == sample_form::causal;
+  const auto by = bytes ? nullptr : open_tokenizer(o.tokenizer);
+  if (is_given(o.tokenizer)) name += ", " + by->describe();
+  if (wants.form == sample_form::masked) encoder_marks_of(*by, true, name);  // before a long text is tokenised
+  return open_windows(
+      {std::move(name), tokens_in(o.train, by), tokens_in(o.validation, by), by ? by->vocabulary() : 256}, by.get(),
+      o.masking, wants);
+}
+
+source open_tokens(const token_files& o, const sample_request& wants) {
+  const std::string name = fmt::format("tokens {}", o.train.string());
+  refuse_labelled(name, wants);
+  const bool needed = is_given(o.tokenizer) || wants.form != sample_form::causal;
+  const auto by = needed ? open_tokenizer(o.tokenizer) : nullptr;
+  const std::int64_t vocabulary = vocabulary_of(o, by.get());
+  const auto ids = [&](const std::filesystem::path& file) {
+    return file.empty() ? token_list{} : token_list::ids_of(file, vocabulary);
+  };
+  return open_windows({name, ids(o.train), ids(o.validation), vocabulary}, by.get(), o.masking, wants);
+}
+
+}  // namespace hydra

@@ -1,0 +1,26 @@
+#pragma once
+// A long list of tokens -> windows in the form that is wanted.
+
+#include "models/data/token_list.hpp"
+#include "models/data_options.hpp"
+#include "models/data_source.hpp"
+
+#include <memory>
+#include <string>
+
+namespace hydra {
+
+/// Tokens of both parts with what they are tokens of.
+struct token_parts {
+  std::string name;  ///< for messages
+  token_list train{};
+  token_list validation{};  ///< may be empty
+  std::int64_t vocabulary = 0;
+};
+
+/// Causal or masked windows. `by` has the special tokens of masked ones, and may be null for causal ones. Throws as
+/// token_windows, masked_windows and encoder_marks_of do.
+std::shared_ptr<const data_source> open_windows(token_parts parts, const tokenizer* by, const mask_options& masking,
+                                                const sample_request& wants);
+
+}  // namespace hydra

@@ -1,0 +1,55 @@
+#pragma once
+// Samples of text, one for each record of a file.
+
+#include "models/data/record_list.hpp"
+#include "models/data/token_masking.hpp"
+#include "models/data_source.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace hydra {
+
+struct record_samples_options {
+  std::string name;  ///< for messages
+  std::shared_ptr<const record_list> train{};
+  std::shared_ptr<const record_list> validation{};  ///< may be null
+  std::shared_ptr<const tokenizer> by{};
+  sample_request wants{};
+  class_names classes{};  ///< of labelled samples
+  mask_options masking{};
+};
+
+/// causal: prompt, text and the end-of-text token where the tokenizer has one, padded on the right; the prompt and the padding
+/// have no targets. A record longer than context + 1 tokens loses the beginning of its prompt, down to half of the window, then
+/// the end of its text.
+/// masked, labelled: [CLS], the first context - 2 tokens of the text, [SEP], padding.
+class record_samples final : public data_source {
+ public:
+  /// Throws fault_error{bad_input}: a context without room, a tokenizer without the special tokens, labelled samples of records
+  /// that have no labels, prompts in other samples than causal ones.
+  explicit record_samples(record_samples_options options);
+
+  std::size_t samples(split part) const override;
+  tensor_spec sample_input() const override;
+  tensor_spec sample_target() const override;
+  std::int64_t classes() const override;
+  std::size_t read(split part, std::size_t index, std::span<std::byte> input,
+                   std::span<std::byte> target) const override;
+  std::string describe() const override { return options_.name; }
+
+ private:
+  using tokens = std::vector<std::int64_t>;
+
+  void prepare_encoder(bool masked);
+  const record_list* records(split part) const noexcept;
+  tokens encoded(const std::string& text) const;
+  std::size_t write_causal(const text_record& r, std::span<std::int64_t> input, std::span<std::int64_t> target) const;
+
+  record_samples_options options_;
+  encoder_marks marks_;
+  std::optional<token_masking> masking_;
+};
+
+}  // namespace hydra

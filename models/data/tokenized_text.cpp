@@ -1,0 +1,82 @@
+#include "models/data/tokenized_text.hpp"
+
+#include "models/data/utf8.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/sha256.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace hydra {
+namespace {
+
+constexpr std::size_t piece = std::size_t{4} << 20;
+
+/// No white space, and in ASCII: other letters are not looked into.
+constexpr bool is_word(char c) noexcept { return c > ' ' && c < '\x7f'; }
+
+bool is_cut(std::string_view text, std::size_t at) noexcept {
+  if (text[at - 1] != '\n') return false;
+  const bool between_words = is_word(text[at - 2]) && is_word(text[at]);
+  return between_words || (text[at] == ' ' && is_word(text[at + 1]));
+}
+
+/// Whether the ids of lines are the ids of the text, on examples of each kind of cut.
+bool separates_lines(const tokenizer& by) {
+  constexpr std::array<std::array<std::string_view, 2>, 5> lines{
+      {{"ab\n", "cd"}, {".\n", "(Word)"}, {"1\n", "2"}, {"ab \n", " = cd"}, {"ab.\n\n", " cd"}}};
+  return std::ranges::all_of(lines, [&](const auto& pair) {
+    std::vector<std::uint32_t> apart = by.encode(pair[0]);
+    by.encode(pair[1], apart);
+    return apart == by.encode(std::string{pair[0]} + std::string{pair[1]});
+  });
+}
+
+std::string_view text_in(const mapped_file& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+}  // namespace
+
+std::string digest_of(const mapped_file& file) {
+  sha256 hash;
+  hash.add(file.bytes());
+  return "sha256:" + hash.finish();
+}
+
+std::shared_ptr<const mapped_file> map_text(const std::filesystem::path& text) {
+  auto file = std::make_shared<const mapped_file>(text);
+  const std::size_t valid = valid_utf8(file->bytes());
+  if (valid != file->bytes().size())
+    throw fault_error{fault_code::bad_input, fmt::format("{} is not UTF-8: byte {} (0x{:02x})", text.string(), valid,
+                                                         std::to_integer<unsigned>(file->bytes()[valid]))};
+  return file;
+}
+
+std::size_t line_cut(std::string_view text, std::size_t least) noexcept {
+  for (std::size_t at = std::max<std::size_t>(least, 2); at + 1 < text.size(); ++at)
+    if (is_cut(text, at)) return at;
+  return text.size();
+}
+
+void tokenize(std::string_view text, const tokenizer& by, const token_sink& sink) {
+  const std::size_t least = separates_lines(by) ? piece : text.size();
+  std::vector<std::uint32_t> ids;
+  while (!text.empty()) {
+    const std::size_t end = line_cut(text, least);
+    ids.clear();
+    by.encode(text.substr(0, end), ids);
+    sink(ids);
+    text.remove_prefix(end);
+  }
+}
+
+token_list tokens_of(const std::filesystem::path& text, std::shared_ptr<const tokenizer> by) {
+  const auto file = map_text(text);
+  return cached_tokens({fmt::format("text {} by {}", digest_of(*file), by->identity()),
+                        [&](const token_sink& sink) { tokenize(text_in(*file), *by, sink); }});
+}
+
+}  // namespace hydra

@@ -1,0 +1,32 @@
+#pragma once
+// A text file as tokens of a tokenizer.
+
+#include "models/data/mapped_file.hpp"
+#include "models/data/token_cache.hpp"
+#include "models/tokenizer.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace hydra {
+
+/// "sha256:..." of a file's bytes.
+std::string digest_of(const mapped_file& file);
+
+/// A mapped UTF-8 text. Throws as mapped_file does, and fault_error{bad_input} with the position of the first byte that is
+/// not UTF-8.
+std::shared_ptr<const mapped_file> map_text(const std::filesystem::path& text);
+
+/// Tokenises a text a few MiB at a time, cut at line breaks, if the tokenizer's ids do not depend on what stands before a
+/// line break (tried on a few lines: a SentencePiece prefix does); else at once. The ids are those of the whole text.
+void tokenize(std::string_view text, const tokenizer& by, const token_sink& sink);
+
+/// Where `text`, longer than `least`, can be cut behind a line break at or after `least`, so that no piece of text which
+/// tokenizers keep together is cut: white space goes with the line break but for one blank before the next word.
+/// text.size() if there is no such place.
+std::size_t line_cut(std::string_view text, std::size_t least) noexcept;
+
+/// The tokens of a text file, by way of the cache. Throws as map_text does.
+token_list tokens_of(const std::filesystem::path& text, std::shared_ptr<const tokenizer> by);
+
+}  // namespace hydra

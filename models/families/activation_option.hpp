@@ -1,0 +1,13 @@
+#pragma once
+// The option `activation` of a family.
+
+#include "models/layers/activation.hpp"
+
+#include <string>
+
+namespace hydra {
+
+/// Throws fault_error{bad_input} naming the functions that there are. `who` names the family.
+activation activation_option(const char* who, const std::string& name);
+
+}  // namespace hydra

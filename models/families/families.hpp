@@ -1,0 +1,16 @@
+#pragma once
+// Rows of the catalogue: name, help and options of each family, a file each.
+
+#include "models/catalog.hpp"
+
+namespace hydra {
+
+family bert_family();
+family cnn_family();
+family gpt2_family();
+family llama_family();
+family mlp_family();
+family resnet_family();
+family vit_family();
+
+}  // namespace hydra

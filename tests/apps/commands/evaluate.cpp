@@ -1,0 +1,107 @@
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+/// Its loss rises after the third step: the learning rate is far too high.
+std::string rising() {
+  std::string text = bent("optimizer = { learning_rate = 1e-3 }",
+                          "optimizer = { kind = \"sgd\", learning_rate = 3 }\nvalidate = { every_steps = 1, keep_best = true }");
+  return text.replace(text.find("steps = 3"), 9, "steps = 5");
+}
+
+double last_loss_of_report(const temporary_folder& folder) {
+  return json::parse(folder.read("runs/w/report.json"))["models"][0]["validation"].back()["loss"].get<double>();
+}
+
+double best_loss_of_report(const temporary_folder& folder) {
+  double best = 1e9;
+  const json report = json::parse(folder.read("runs/w/report.json"));
+  for (const json& v : report["models"][0]["validation"]) best = std::min(best, v["loss"].get<double>());
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("evaluate says of a run's models what their training ended with, or of their best states") {
+  const temporary_folder folder;
+  folder.write("w.toml", rising());
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  const outcome newest = run_hydra(folder, "evaluate runs/w --json");
+  REQUIRE(newest.status == 0);
+  CHECK(json::parse(newest.out)[0]["loss"] == last_loss_of_report(folder));
+  const outcome best = run_hydra(folder, "evaluate runs/w gpt --best --json");
+  REQUIRE(best.status == 0);
+  CHECK(json::parse(best.out)[0]["loss"] == best_loss_of_report(folder));
+  CHECK(best_loss_of_report(folder) < last_loss_of_report(folder));
+  CHECK_THAT(run_hydra(folder, "evaluate runs/w").out, Contains("perplexity") && Contains("gpt") && Contains("step-5"));
+}
+
+TEST_CASE("evaluate of a workload says how good its models are before training, and leaves nothing behind") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  const outcome o = run_hydra(folder, "evaluate w.toml");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("as it begins"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+}
+
+TEST_CASE("evaluate refuses what is not there by name") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  const auto refused = [&](const std::string& arguments) {
+    const outcome o = run_hydra(folder, "evaluate " + arguments);
+    CHECK(o.status == 2);
+    CHECK(o.out.empty());
+    return o.err;
+  };
+  CHECK_THAT(refused("nowhere"), Contains("nowhere"));
+  CHECK_THAT(refused("w.toml gtp"), Contains("no model \"gtp\"") && Contains("\"gpt\""));
+  CHECK_THAT(refused("w.toml --best"), Contains("no run folder"));
+  std::filesystem::create_directory(folder.path() / "run");
+  folder.write("run/workload.toml", example);
+  CHECK_THAT(refused("run"), Contains("no whole checkpoint"));
+  CHECK_THAT(refused("run --best"), Contains("keep_best"));
+}
+
+TEST_CASE("a model that stops early is said to be stopped, and a run with it is complete") {
+  const temporary_folder folder;
+  folder.write("w.toml", bent("steps = 3", "steps = 50\nvalidate = { every_steps = 1 }") +
+                             "\n[[controller]]\nkind = \"early-stop\"\npatience = 1\nminimum = 10\n");
+  const outcome o = run_hydra(folder, "train w.toml --quiet");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("stopped"));
+  CHECK(json::parse(folder.read("runs/w/report.json"))["models"][0]["steps"] == 2);
+}
+
+TEST_CASE("a controller that cannot be is refused with its line") {
+  const auto with = [](const std::string& keys) { return refusal(example + "[[controller]]\n" + keys); };
+  CHECK_THAT(with("kind = \"early-stopp\""), Contains("w.toml:19: controller.kind") && Contains("\"early-stop\""));
+  CHECK_THAT(with("kind = \"early-stop\"\npatience = 0"), Contains("w.toml:20: controller.patience: 0"));
+  CHECK_THAT(with("kind = \"early-stop\"\nminimum = -1"), Contains("w.toml:20: controller.minimum: -1"));
+  CHECK_THAT(with("kind = \"early-stop\"\npatient = 1"), Contains("unknown key") && Contains("\"patience\""));
+  const temporary_folder folder;
+  folder.write("w.toml", bent("steps = 3", "steps = 3\nvalidate = { every_steps = 1 }") +
+                             "[[controller]]\nkind = \"early-stop\"\nmodels = [\"gtp\"]\n");
+  const outcome o = run_hydra(folder, "train w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("w.toml:21: controller.models: there is no model \"gtp\"; did you mean \"gpt\""));
+}
+
+TEST_CASE("early stopping of models that are evaluated only at their end is refused: it could never stop one") {
+  const temporary_folder folder;
+  folder.write("w.toml", example + "[[controller]]\nkind = \"early-stop\"\n");
+  const outcome o = run_hydra(folder, "train w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("w.toml:18: controller") && Contains("every_steps"));
+}
+
+}  // namespace hydra::apps

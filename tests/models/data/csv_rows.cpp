@@ -1,0 +1,117 @@
+#include "models/data/csv_rows.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/models/data/read_sample.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Files of rows that live as long as this.
+struct row_files {
+  temporary_folder folder;
+
+  csv_files options(std::string_view train, csv_files o = {.target = "kind"}) const {
+    o.train = folder.write("train.csv", train);
+    return o;
+  }
+  csv_files with_validation(std::string_view train, std::string_view validation) const {
+    csv_files o = options(train);
+    o.validation = folder.write("valid.csv", validation);
+    return o;
+  }
+};
+
+const std::string_view flowers = "kind,length,width\nrose,1,10\ntulip,2,20\nrose,3,30\n";
+
+std::string refusal(const csv_files& o) {
+  try {
+    csv_rows{o};
+    return "";
+  } catch (const fault_error& e) {
+    return e.what_happened().text;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("rows are all columns but the target, and classes its labels, sorted") {
+  const row_files files;
+  csv_files o = files.options(flowers);
+  o.standardise = false;
+  const csv_rows data{o};
+  CHECK(data.sample_input() == tensor_spec{{2}, element::f32});
+  CHECK(data.classes() == 2);
+  CHECK(data.samples(split::train) == 3);
+  CHECK(data.samples(split::validation) == 0);
+  const auto s = read_sample<float>(data, 1);
+  CHECK(s.input == std::vector<float>{2, 20});
+  CHECK(s.target == std::vector<std::int64_t>{1});
+  CHECK(s.counted == 1);
+}
+
+TEST_CASE("columns are standardised by mean and deviation of the training file, in both files") {
+  const row_files files;
+  const csv_rows data{files.with_validation(flowers, "width,kind,length\n40,tulip,2\n")};
+  const auto deviation = static_cast<float>(std::sqrt(2.0 / 3));
+  CHECK(read_sample<float>(data, 0).input[0] == Approx(-1 / deviation));
+  CHECK(read_sample<float>(data, 2).input[1] == Approx(1 / deviation));
+  const auto v = read_sample<float>(data, 0, split::validation);
+  CHECK(v.input[0] == Approx(0));
+  CHECK(v.input[1] == Approx(2 / deviation));  // columns go by name
+  CHECK(v.target[0] == 1);
+}
+
+TEST_CASE("a column of one value becomes 0") {
+  const row_files files;
+  CHECK(read_sample<float>(csv_rows{files.options("kind,x\na,7\nb,7\n")}, 1).input == std::vector<float>{0});
+}
+
+TEST_CASE("chosen columns come in the order of the choice") {
+  const row_files files;
+  const csv_rows data{files.options(flowers, {.target = "kind", .columns = {"width"}, .standardise = false})};
+  CHECK(read_sample<float>(data, 0).input == std::vector<float>{10});
+}
+
+TEST_CASE("a regression predicts the target's number") {
+  const row_files files;
+  const csv_rows data{files.options("x,y\n1,-0.5\n2,1e2\n", {.target = "y", .regression = true})};
+  CHECK(data.sample_target() == tensor_spec{{1}, element::f32});
+  CHECK(data.classes() == 1);
+  CHECK(read_sample<float, float>(data, 1).target == std::vector<float>{100});
+}
+
+TEST_CASE("labels that are numbers are classes in the order of the numbers, given ones in theirs") {
+  const row_files files;
+  const std::string_view text = "kind,x\n10,1\n9,2\n";
+  CHECK(read_sample<float>(csv_rows{files.options(text)}, 0).target[0] == 1);
+  const csv_files o{.target = "kind", .labels = {std::int64_t{10}, std::int64_t{9}}};
+  CHECK(read_sample<float>(csv_rows{files.options(text, o)}, 0).target[0] == 0);
+}
+
+TEST_CASE("what is wrong in a file of rows is refused by file and line") {
+  const row_files files;
+  CHECK_THAT(refusal(files.options("kind,x\na,1\nb,two\n")),
+             Contains("train.csv:3: \"two\" in column \"x\" is no number"));
+  CHECK_THAT(refusal(files.options("kind,x\na,1\nb,\n")), Contains("train.csv:3: \"\" in column \"x\""));
+  for (const char* number : {"nan", "inf", "1e99", "1x"})
+    CHECK_THAT(refusal(files.options(std::string{"kind,x\na,"} + number + "\n")), Contains("train.csv:2: "));
+  CHECK_THAT(refusal(files.options("kind,x\na,1,2\n")), Contains("train.csv:2: 3 fields, but there are 2 columns"));
+  CHECK_THAT(refusal(files.options("kind,x,x\na,1,2\n")), Contains("train.csv:1: two columns are called \"x\""));
+  CHECK_THAT(refusal(files.options("knd,x\na,1\n")),
+             Contains("train.csv:1: there is no column \"kind\", did you mean \"knd\"?"));
+  CHECK_THAT(refusal(files.options("kind\na\n")), Contains("no column besides the target"));
+  CHECK_THAT(refusal(files.options("kind,x\n")), Contains("train.csv:1: there is no record"));
+  CHECK_THAT(refusal(files.options("kind,x\na,1\n")), Contains("1 different labels"));
+  CHECK_THAT(refusal(files.with_validation(flowers, "kind,length,width\nrose,1,1\nlily,1,1\n")),
+             Contains("valid.csv:3: the label \"lily\" is not known; known are \"rose\", \"tulip\""));
+  CHECK_THAT(refusal(files.options(flowers, {.target = "kind", .columns = {"kind"}})),
+             Contains("\"kind\" is the target"));
+}

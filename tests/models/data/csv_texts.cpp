@@ -1,0 +1,32 @@
+#include "models/data/csv_texts.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("a column of texts is read record by record, with its labels") {
+  const temporary_folder folder;
+  const csv_texts r{folder.write("f.csv", "mood,what\ngood,\"fine,\nreally\"\n\nbad,\"no \"\"way\"\"\"\n"), "what",
+                    "mood", ','};
+  REQUIRE(r.size() == 2);
+  CHECK(r.record(1).text == "no \"way\"");
+  CHECK(r.record(0).text == "fine,\nreally");
+  CHECK(r.record(0).label == class_label{std::string{"good"}});
+  CHECK(r.labels() == label_census{{std::string{"good"}, 2}, {std::string{"bad"}, 5}});
+}
+
+TEST_CASE("a column of texts may stand without labels") {
+  const temporary_folder folder;
+  CHECK(csv_texts{folder.write("f.csv", "what\nx\n"), "what", "", ','}.labels().empty());
+}
+
+TEST_CASE("an empty text is refused with its line") {
+  const temporary_folder folder;
+  const auto file = folder.write("f.csv", "mood,what\ngood,x\nbad,\n");
+  CHECK_THROWS_WITH((csv_texts{file, "what", "mood", ','}), Contains("f.csv:3: column \"what\" is empty"));
+}

@@ -1,0 +1,72 @@
+#include "models/data/jsonl_records.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// What is said of a file; empty if it is taken.
+std::string refusal(const std::string& text, const record_fields& fields = {}) {
+  const temporary_folder folder;
+  const auto file = folder.write("f.jsonl", text);
+  try {
+    jsonl_records{file, fields};
+    return "";
+  } catch (const fault_error& e) {
+    const std::string said = e.what_happened().text;
+    return said.starts_with(file.string()) ? "f.jsonl" + said.substr(file.string().size()) : said;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("records are lines, blank ones and a last line break aside") {
+  const temporary_folder folder;
+  const jsonl_records r{
+      folder.write("f",
+                   "{\"text\": \"one\"}\n\n  \r\n{\"text\": \"tw\\u00f6 \\n\", \"more\": [1]}\r\n{\"text\":\"three\"}"),
+      {}};
+  REQUIRE(r.size() == 3);
+  CHECK(r.record(0).text == "one");
+  CHECK(r.record(1).text == "tw\xC3\xB6 \n");
+  CHECK(r.record(2).text == "three");
+  CHECK(r.labels().empty());
+}
+
+TEST_CASE("prompt, answer and label are the fields that are named") {
+  const temporary_folder folder;
+  const jsonl_records r{
+      folder.write("f", "{\"q\": \"why\", \"a\": \"so\", \"l\": \"x\"}\n{\"q\": \"\", \"a\": \"no\", \"l\": -3}\n"),
+      {.prompt = "q", .text = "a", .label = "l"}};
+  CHECK(r.record(0).prompt == "why");
+  CHECK(r.record(0).text == "so");
+  CHECK(r.record(0).label == class_label{std::string{"x"}});
+  CHECK(r.record(1).label == class_label{std::int64_t{-3}});
+  CHECK(r.labels() == label_census{{std::string{"x"}, 1}, {std::int64_t{-3}, 2}});
+}
+
+TEST_CASE("a line that is no record is refused by file and line") {
+  const std::string good = "{\"text\": \"a\"}\n\n";
+  CHECK(refusal(good) == "");
+  CHECK_THAT(refusal(good + "{\"text\": \"b\"\n"), Contains("f.jsonl:3: no JSON (byte "));
+  CHECK_THAT(refusal(good + "[1]\n"), Contains("f.jsonl:3: an object is expected, this is of type array"));
+  CHECK_THAT(refusal(good + "{\"txet\": \"b\"}"), Contains("f.jsonl:3: there is no \"text\"; did you mean \"txet\"?"));
+  CHECK_THAT(refusal(good + "{\"text\": 7}"), Contains("f.jsonl:3: \"text\" is no text but of type number"));
+  CHECK_THAT(refusal(good + "{\"text\": \"\"}"), Contains("f.jsonl:3: \"text\" is empty"));
+  CHECK_THAT(refusal(good + "{\"text\": \"\xFF\"}"), Contains("f.jsonl:3: not UTF-8: byte 10 of the line (0xff)"));
+  CHECK_THAT(refusal(good + "{\"text\": \"\\ud800\"}"), Contains("f.jsonl:3: no JSON"));
+  for (const char* label : {"1.5", "true", "null", "99999999999999999999"})
+    CHECK_THAT(refusal(std::string{"{\"text\": \"a\", \"l\": "} + label + "}", {.label = "l"}),
+               Contains("f.jsonl:1: \"l\" is neither a text nor an integer"));
+}
+
+TEST_CASE("files without a record are refused") {
+  CHECK_THAT(refusal(""), Contains("is empty"));
+  CHECK_THAT(refusal("\n \n"), Contains("has no record"));
+}

@@ -1,0 +1,150 @@
+#include "models/data_catalog.hpp"
+
+#include "models/losses/class_targets.hpp"
+#include "runtime/fault.hpp"
+#include "tests/models/data/image_writers.hpp"
+#include "tests/models/data/read_sample.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using ids = std::vector<std::int64_t>;
+constexpr std::int64_t no = masked_target;
+
+/// BERT's vocabulary in small.
+const std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\ntwo\nthree\nfour\nfive\n";
+
+/// A folder with a cache of its own.
+struct data_folder : temporary_folder {
+  data_folder() { ::setenv("HYDRA_CACHE", (path() / "cache").c_str(), 1); }
+  ~data_folder() { ::unsetenv("HYDRA_CACHE"); }
+
+  std::filesystem::path vocab() const { return write("vocab.txt", words); }
+};
+
+sample_request labelled(std::int64_t context) { return {.context = context, .form = sample_form::labelled}; }
+sample_request masked(std::int64_t context) { return {.context = context, .form = sample_form::masked}; }
+
+}  // namespace
+
+TEST_CASE("a text with a tokenizer is windows of its tokens") {
+  const data_folder folder;
+  const auto data = open_data(text(folder.write("t", "one two three four five one"), {}, {.vocab = folder.vocab()}), 2);
+  CHECK(data->classes() == 10);
+  CHECK(data->samples(split::train) == 2);
+  CHECK(read_sample(*data, 1).input == ids{7, 8});
+  CHECK_THAT(data->describe(), Contains("vocab.txt"));
+  CHECK_FALSE(std::filesystem::is_empty(folder.path() / "cache" / "tokens"));
+}
+
+TEST_CASE("a text is masked for a model that wants it, if its tokenizer can") {
+  const data_folder folder;
+  const auto file = folder.write("t", "one two three four five one two");
+  const auto data = open_data({text_files{.train = file, .tokenizer = {.vocab = folder.vocab()}}}, masked(6));
+  CHECK(data->samples(split::train) == 2);
+  CHECK(read_sample(*data, 0).input[0] == 2);
+  CHECK_THROWS_WITH(open_data(text(file), masked(6)), Contains("masked samples") && Contains("[CLS]"));
+  CHECK_THROWS_WITH(open_data(text(file), labelled(6)), Contains("has no labels"));
+}
+
+TEST_CASE("tokens may have a tokenizer instead of a vocabulary") {
+  const data_folder folder;
+  const auto file = folder.write("t", std::string{"\x05\0\0\0\x06\0\0\0\x07\0\0\0", 12});
+  const auto data = open_data({token_files{.train = file, .tokenizer = {.vocab = folder.vocab()}}}, masked(5));
+  CHECK(data->classes() == 10);
+  CHECK(data->samples(split::train) == 1);
+  CHECK_THROWS_WITH(open_data({token_files{.train = file}}, 2), Contains("vocabulary"));
+}
+
+TEST_CASE("records of bytes are padded, with the loss on the answer") {
+  const data_folder folder;
+  const auto file = folder.write("f.jsonl", "{\"q\": \"ab\", \"a\": \"cd\"}\n");
+  const auto data = open_data(jsonl({.train = file, .prompt = "q", .answer = "a"}), 6);
+  CHECK(read_sample(*data, 0).input == ids{'a', 'b', 'c', 'd', 0, 0});
+  CHECK(read_sample(*data, 0).target == ids{no, 'c', 'd', no, no, no});
+}
+
+TEST_CASE("packed records are one text, a line break between them where there is no end-of-text token") {
+  const data_folder folder;
+  const auto file = folder.write("f.jsonl", "{\"text\": \"ab\"}\n{\"text\": \"cd\"}\n");
+  const auto data = open_data(jsonl({.train = file, .validation = file, .packing = true}), 5);
+  CHECK(data->samples(split::validation) == 1);
+  CHECK(read_sample(*data, 0).input == ids{'a', 'b', '\n', 'c', 'd'});
+  CHECK(read_sample(*data, 0).target == ids{'b', '\n', 'c', 'd', '\n'});
+  CHECK(open_data(jsonl({.train = file, .packing = true}), 2)->samples(split::train) == 2);
+}
+
+TEST_CASE("records with labels are classified; validation has no labels of its own") {
+  const data_folder folder;
+  const auto train = folder.write("t.jsonl", "{\"text\": \"one\", \"l\": \"b\"}\n{\"text\": \"two\", \"l\": \"a\"}\n");
+  const auto valid = folder.write("v.jsonl", "{\"text\": \"one\", \"l\": \"a\"}\n{\"text\": \"two\", \"l\": \"c\"}\n");
+  jsonl_files o{.train = train, .tokenizer = {.vocab = folder.vocab()}, .label = "l"};
+  const auto data = open_data(jsonl(o), labelled(4));
+  CHECK(read_sample(*data, 0).input == ids{2, 5, 3, 0, 0, 0, 0, 0, 1, 1, 1, 0});
+  CHECK(read_sample(*data, 0).target == ids{1});
+  CHECK(data->classes() == 2);
+  CHECK(open_data(jsonl(o), masked(4))->classes() == 10);
+  o.validation = valid;
+  CHECK_THROWS_WITH(open_data(jsonl(o), labelled(4)), Contains("v.jsonl:2: the label \"c\" is not known"));
+  o.labels = {std::string{"c"}, std::string{"b"}, std::string{"a"}};
+  CHECK(read_sample(*open_data(jsonl(o), labelled(4)), 1, split::validation).target == ids{0});
+  o.label = "";
+  CHECK_THROWS_WITH(open_data(jsonl(o), labelled(4)), Contains("is read without labels"));
+}
+
+TEST_CASE("what records cannot be is refused") {
+  const data_folder folder;
+  const auto file = folder.write("f.jsonl", "{\"text\": \"ab\", \"q\": \"x\"}\n");
+  CHECK_THROWS_WITH(open_data(jsonl({.train = file, .prompt = "q"}), 4), Contains("name both or none"));
+  CHECK_THROWS_WITH(open_data(jsonl({.train = file, .prompt = "q", .answer = "text", .packing = true}), 4),
+                    Contains("packing joins whole texts"));
+  CHECK_THROWS_WITH(open_data(jsonl({.train = file, .prompt = "q", .answer = "text"}), masked(4)),
+                    Contains("predict the next token"));
+  CHECK_THROWS_WITH(open_data(jsonl({.train = file, .label = "q", .packing = true}), labelled(4)),
+                    Contains("set packing = false"));
+}
+
+TEST_CASE("comma-separated values are rows of numbers, or texts with labels") {
+  const data_folder folder;
+  const auto file = folder.write("f.csv", "mood\twhat\ngood\tone two\nbad\ttwo\n");
+  CHECK(open_data(csv({.train = folder.write("n.csv", "x,y\n1,2\n3,4\n"), .target = "y"}), 0)->classes() == 2);
+  const csv_files o{
+      .train = file, .target = "mood", .text = "what", .tokenizer = {.vocab = folder.vocab()}, .separator = '\t'};
+  const auto data = open_data(csv(o), labelled(5));
+  CHECK(read_sample(*data, 0).input == ids{2, 5, 6, 3, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0});
+  CHECK(read_sample(*data, 0).target == ids{1});
+  CHECK_THROWS_WITH(open_data(csv({.train = file}), 0), Contains("name the column to predict"));
+  CHECK_THROWS_WITH(open_data(csv({.train = file, .columns = {"x"}, .text = "what"}), 4), Contains("either columns"));
+}
+
+TEST_CASE("images have the size that is said, else the model's, else their own") {
+  const data_folder folder;
+  for (const char* name : {"cat", "dog"}) {
+    std::filesystem::create_directories(folder.path() / "train" / name);
+    for (const char* file : {"1.png", "2.png"}) write_png(folder.path() / "train" / name / file, ramp({8, 6}, 3));
+  }
+  image_folders o{.train = folder.path() / "train", .validation_share = 0.5};
+  const auto own = open_data(images(o), 0);
+  CHECK(own->sample_input().shape == ids{3, 8, 6});
+  CHECK(own->samples(split::train) == 2);
+  CHECK(own->samples(split::validation) == 2);
+  const sample_request wants{.image = {1, 4, 4}};
+  CHECK(open_data(images(o), wants)->sample_input().shape == ids{1, 4, 4});
+  o.size = {5, 7};
+  CHECK(open_data(images(o), wants)->sample_input().shape == ids{1, 5, 7});
+  o.validation = o.train;
+  CHECK_THROWS_WITH(open_data(images(o), wants), Contains("validation_share is for none"));
+}
+
+TEST_CASE("cifar files are opened by the short form") {
+  const data_folder folder;
+  CHECK(open_data(cifar({.train = {folder.write("a.bin", std::string(3073, '\0'))}}), 0)->samples(split::train) == 1);
+}

@@ -1,0 +1,78 @@
+#include "models/data/tokenized_text.hpp"
+
+#include "tests/models/data/letter_tokenizer.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string many_lines() {
+  std::string text;
+  for (int i = 0; text.size() < 9'000'000; ++i) text += "line " + std::to_string(i) + " of a long text\n";
+  return text;
+}
+
+std::vector<std::size_t> piece_sizes(const std::string& text, const tokenizer& by) {
+  std::vector<std::size_t> sizes;
+  tokenize(text, by, [&](std::span<const std::uint32_t> ids) { sizes.push_back(ids.size()); });
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("a text is cut behind a line break that no token of a tokenizer can cross") {
+  CHECK(line_cut("one\ntwo", 1) == 4);
+  CHECK(line_cut("one\ntwo\nthree", 5) == 8);
+  CHECK(line_cut("one \n = two", 1) == 5);
+  CHECK(line_cut("one\n\ntwo", 1) == 8);        // two line breaks are one piece of white space
+  CHECK(line_cut("one\n\n two", 1) == 5);       // but for the blank that goes with the word
+  CHECK(line_cut("one\n\xC2\xA0two", 1) == 9);  // what follows may be white space
+  CHECK(line_cut("one two", 1) == 7);
+  CHECK(line_cut("one\n", 1) == 4);
+}
+
+TEST_CASE("a long text is tokenised in pieces whose ids are those of the whole") {
+  const std::string text = many_lines();
+  const letter_tokenizer by;
+  std::vector<std::uint32_t> ids;
+  std::size_t pieces = 0;
+  tokenize(text, by, [&](std::span<const std::uint32_t> part) {
+    ids.insert(ids.end(), part.begin(), part.end());
+    ++pieces;
+  });
+  CHECK(pieces == 3);
+  CHECK(ids == by.encode(text));
+}
+
+TEST_CASE("a tokenizer whose ids depend on where a text begins gets the text at once") {
+  const std::string text = many_lines();
+  CHECK(piece_sizes(text, letter_tokenizer::with_prefix()) == std::vector<std::size_t>{text.size() + 1});
+}
+
+TEST_CASE("the tokens of a text file come from the cache the second time") {
+  const temporary_folder folder;
+  ::setenv("HYDRA_CACHE", folder.path().c_str(), 1);
+  const auto by = std::make_shared<letter_tokenizer>();
+  const auto file = folder.write("text.txt", "ab\ncd");
+  const token_list first = tokens_of(file, by);
+  const std::size_t calls = by->calls;
+  const token_list second = tokens_of(file, by);
+  CHECK(by->calls == calls);
+  REQUIRE(second.size() == 5);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(second[i] == letters("ab\ncd")[i]);
+  folder.write("text.txt", "ab\ncde");
+  CHECK(tokens_of(file, by).size() == 6);
+  ::unsetenv("HYDRA_CACHE");
+}
+
+TEST_CASE("a text that is not UTF-8 is refused before it is tokenised, with the byte's position") {
+  const temporary_folder folder;
+  const auto file = folder.write("latin.txt", "good\xFF");
+  CHECK_THROWS_WITH(tokens_of(file, std::make_shared<letter_tokenizer>()),
+                    Contains("latin.txt") && Contains("byte 4 (0xff)"));
+}

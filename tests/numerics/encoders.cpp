@@ -1,0 +1,66 @@
+#include "models/bert.hpp"
+#include "models/vit.hpp"
+#include "tests/support/masked_samples.hpp"
+#include "tests/support/spilled_run.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+/// 1 to 4 shards of 4 layers.
+const std::vector<cut_points> cuts_of_four{{0}, {0, 2}, {0, 3}, {0, 1, 2, 3}};
+
+/// 2 blocks over padded texts whose numbers of targets differ from micro-batch to micro-batch.
+exact_case tiny_bert(bert_head head, double dropout) {
+  exact_case c;
+  c.chain = bert({.layers = 2, .width = 16, .heads = 2, .context = 6, .vocabulary = 11, .dropout = dropout,
+                  .attention_dropout = dropout, .head = head});
+  c.data = std::make_shared<masked_samples>(
+      masked_samples_options{.classes = head == bert_head::classification ? 3 : 0});
+  c.optimizer = adamw({.learning_rate = 1e-2});
+  return c;
+}
+
+exact_case tiny_vit(double dropout) {
+  exact_case c;
+  c.chain = vit({.layers = 2, .width = 16, .heads = 2, .patch = 4, .dropout = dropout, .attention_dropout = dropout});
+  c.data = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 40, .validation_samples = 8}, true}, 0);
+  c.optimizer = sgd({.learning_rate = 0.05, .momentum = 0.9});
+  return c;
+}
+
+void check_cuts_of_four(exact_case c) {
+  c.micro_batches = GENERATE(1u, 4u);
+  c.optimizer.clip_norm = GENERATE(0.0, 0.25);
+  const auto plain = train_plain(c);
+  for (const cut_points& cuts : cuts_of_four) {
+    INFO(cuts.size() << " shards, K = " << c.micro_batches << ", clip " << c.optimizer.clip_norm);
+    c.cuts = cuts;
+    REQUIRE(difference(plain, train_spilled({c}, {}), 0) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a spilled BERT equals plain training bit for bit wherever it is cut, with padding and dropout", "[exactness]") {
+  const auto head = GENERATE(bert_head::masked_lm, bert_head::classification);
+  const double dropout = GENERATE(0.0, 0.1);
+  check_cuts_of_four(tiny_bert(head, dropout));
+}
+
+TEST_CASE("a spilled vision transformer equals plain training bit for bit wherever it is cut", "[exactness]") {
+  check_cuts_of_four(tiny_vit(GENERATE(0.0, 0.1)));
+}
+
+TEST_CASE("encoders on two devices with little memory equal plain training bit for bit", "[exactness]") {
+  const std::vector<exact_case> models{tiny_bert(bert_head::masked_lm, 0.1), tiny_vit(0.1)};
+  std::vector<exact_case> cut = models;
+  for (exact_case& c : cut) c.cuts = {0, 1, 2, 3}, c.micro_batches = 2;
+  const cpu_device little{.memory = 128_KiB};
+  const auto spilled = train_spilled(cut, {.devices = {little, little}});
+  for (std::size_t i = 0; i < cut.size(); ++i) REQUIRE(difference(train_plain(cut[i]), spilled, i) == "");
+}
