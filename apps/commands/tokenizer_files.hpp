@@ -6,7 +6,8 @@
 
 namespace hydra::apps {
 
-/// Adds copies of the files of the tokenizer that `data`, the table of a [data.NAME], names; none if it names none.
+/// Adds copies of the files of the tokenizer that `data`, the table of a [data.NAME], names, under the names that Hugging
+/// Face's libraries look for, and of its settings where they lie beside them. Nothing for bytes or no tokenizer.
 /// Throws fault_error{io} if one cannot be read.
 void copy_tokenizer_files(durable_folder& into, const value_table& data);
 

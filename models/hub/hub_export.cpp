@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,22 @@ std::string stored_name(const chain& model, const std::string& name) {
   return model.hub().stored_name ? model.hub().stored_name(name) : name;
 }
 
+/// Beside each running mean, transformers keeps how many batches went into it; nothing computes with that.
+void add_counters(const chain& model, tensor_list& all) {
+  static constexpr std::int64_t none = 0;
+  constexpr std::string_view mean = "running_mean";
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i)) {
+      const std::string name = stored_name(model, p.name);
+      if (p.averaging == 0 || !name.ends_with(mean)) continue;
+      all.push_back({fmt::format("{}num_batches_tracked", std::string_view{name}.substr(0, name.size() - mean.size())),
+                     {stored_type::i64, {}, std::as_bytes(std::span{&none, 1})}});
+    }
+}
+
 tensor_list tensors_of(const chain& model, const stored_values& values) {
   tensor_list all;
+  add_counters(model, all);  // first, because a file begins with its widest type
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
       if (p.tied_to.empty()) all.push_back({stored_name(model, p.name), values(p)});

@@ -119,8 +119,8 @@ class matching {
       if (file.empty()) file = t.file;
     }
     if (!left_over.empty())
-      refuse(file, fmt::format("{} tensors are no parameters of the model that config.json describes: {}",
-                               left_over.size(), listed(left_over)));
+      refuse(file, fmt::format("has tensors that are no parameters of the model that config.json describes: {}",
+                               listed(left_over)));
   }
 
   bool may_be_passed_over(const std::string& name) const {

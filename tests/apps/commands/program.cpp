@@ -3,6 +3,7 @@
 #include "actors/policy/catalog.hpp"
 #include "apps/commands/command.hpp"
 #include "models/catalog.hpp"
+#include "models/hub/architecture.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 
 #include <catch2/catch.hpp>
@@ -64,6 +65,8 @@ TEST_CASE("hydra families lists every family with its options") {
     CHECK_THAT(o.out, Contains(f.name) && Contains(f.help));
     for (const family_option& option : f.options) CHECK_THAT(o.out, Contains(option.name) && Contains(option.help));
   }
+  CHECK_THAT(o.out, Contains("from  in place of a family"));
+  for (const architecture& a : architectures()) CHECK_THAT(o.out, Contains(a.name));
 }
 
 TEST_CASE("hydra devices lists the kinds of devices with their keys") {

@@ -58,7 +58,8 @@ TEST_CASE("what is exported is what was read, in one file or in parts") {
   CHECK(fs::exists(whole / "model.safetensors"));
   CHECK_FALSE(fs::exists(whole / "model.safetensors.index.json"));
   CHECK_FALSE(fs::exists(parts / "model.safetensors"));
-  CHECK(fs::exists(parts / "model-00002-of-00006.safetensors"));
+  const auto is_part = [](const fs::directory_entry& e) { return e.path().extension() == ".safetensors"; };
+  CHECK(std::ranges::count_if(fs::directory_iterator{parts}, is_part) > 2);
   check_equal(original, whole);
   check_equal(original, parts);
 }

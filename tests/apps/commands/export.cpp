@@ -1,0 +1,103 @@
+#include "models/hub/hub_tensors.hpp"
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+#include "tests/support/hub_checkpoint.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Trains a tiny GPT-2 from the checkpoint "tiny", and a perceptron that no other library knows, into "run".
+void train_two(const temporary_folder& folder) {
+  test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
+  const std::string mlp =
+      "[data.points]\nkind = \"synthetic-classes\"\n[[model]]\nname = \"mlp\"\nchain = { family = \"mlp\", width = 4 }\n"
+      "data = \"points\"\nbatch_size = 4\nsteps = 1\noptimizer = { learning_rate = 1e-3 }\n";
+  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }");
+  const std::string kind = "kind = \"synthetic-language\"\n";
+  text.replace(text.find(kind), kind.size(), kind + "symbols = 8\n");
+  folder.write("w.toml", text + mlp);
+  const outcome trained = run_hydra(folder, "train w.toml --quiet --output run");
+  REQUIRE(trained.err == "");
+  REQUIRE(trained.status == 0);
+}
+
+void check_refused(const outcome& o, const std::string& why) {
+  CHECK(o.status == 2);
+  CHECK(o.out.empty());
+  CHECK_THAT(o.err, Contains(why));
+}
+
+/// Whether a checkpoint has moved from where the run began.
+bool has_trained(const fs::path& exported, const fs::path& begin) {
+  const hub_tensors after{exported}, before{begin};
+  CHECK(after.all().size() == before.all().size());
+  return std::ranges::none_of(after.all(), [&](const auto& e) {
+    return std::ranges::equal(e.second.tensor.data, before.find(e.first)->tensor.data);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a trained model is exported as a checkpoint that another run begins with") {
+  const temporary_folder folder;
+  train_two(folder);
+  const outcome o = run_hydra(folder, "export run gpt out/");
+  CHECK(o.err == "");
+  CHECK(o.out == "out\n");
+  REQUIRE(o.status == 0);
+  CHECK_THAT(folder.read("out/config.json"), Contains("GPT2LMHeadModel"));
+  CHECK(has_trained(folder.path() / "out", folder.path() / "tiny"));
+  const std::string from_tiny = "from = \"tiny\"";
+  std::string again = folder.read("w.toml");
+  again.replace(again.find(from_tiny), from_tiny.size(), "from = \"out\"");
+  folder.write("again.toml", again);
+  CHECK(run_hydra(folder, "train again.toml --quiet").status == 0);
+}
+
+TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is written") {
+  const temporary_folder folder;
+  train_two(folder);
+  check_refused(run_hydra(folder, "export run mlp out"), "a model of family mlp has no form as a Hugging Face checkpoint");
+  check_refused(run_hydra(folder, "export run gtp out"), "there is no model \"gtp\"; did you mean \"gpt\"?");
+  check_refused(run_hydra(folder, "export tiny gpt out"), "is no run folder");
+  check_refused(run_hydra(folder, "export run gpt no/such"), "there is no folder");
+  check_refused(run_hydra(folder, "export run gpt tiny"), "\"tiny\" exists and is not overwritten");
+  check_refused(run_hydra(folder, "export run gpt out --best"), "best evaluation");
+  fs::remove_all(folder.path() / "run/checkpoints");
+  check_refused(run_hydra(folder, "export run gpt out"), "has no whole checkpoint");
+  CHECK_FALSE(fs::exists(folder.path() / "out"));
+}
+
+TEST_CASE("a run is refused another checkpoint under the same name") {
+  const temporary_folder folder;
+  train_two(folder);
+  test::hub_test_tensors others = test::tiny_gpt2_tensors();
+  others["transformer.wte.weight"] = test::ramp({8, 4}, -3);
+  test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), others);
+  const outcome o = run_hydra(folder, "train w.toml --resume --output run");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("weights: "));
+}
+
+TEST_CASE("a checkpoint that is damaged ends a training before it begins") {
+  const temporary_folder folder;
+  test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
+  tensors.erase("transformer.ln_f.bias");
+  test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), tensors);
+  folder.write("w.toml", bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"tiny\" }"));
+  const outcome o = run_hydra(folder, "train w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("w.toml:13: model.chain"));
+  CHECK_FALSE(fs::exists(folder.path() / "runs"));
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,46 @@
+#include "apps/commands/tokenizer_files.hpp"
+
+#include "apps/workload/parse.hpp"
+#include "runtime/durable_folder.hpp"
+#include "tests/apps/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+namespace {
+
+/// Copies what a table of data with this line names into the folder "out".
+void copy_named(const temporary_folder& folder, const std::string& line) {
+  durable_folder into{posix_file_system(), folder.path() / "out"};
+  copy_tokenizer_files(into, parse_toml(line, "w.toml"));
+  into.commit();
+}
+
+}  // namespace
+
+TEST_CASE("a tokenizer's files go along under the names that others look for, with the settings beside them") {
+  const temporary_folder folder;
+  folder.write("my-vocab.json", "v");
+  folder.write("my-merges.txt", "m");
+  folder.write("tokenizer_config.json", "c");
+  const std::string at = folder.path().string();
+  copy_named(folder, "tokenizer = { vocab = \"" + at + "/my-vocab.json\", merges = \"" + at + "/my-merges.txt\" }");
+  CHECK(folder.read("out/vocab.json") == "v");
+  CHECK(folder.read("out/merges.txt") == "m");
+  CHECK(folder.read("out/tokenizer_config.json") == "c");
+}
+
+TEST_CASE("a tokenizer in one file keeps its kind, and data without one leave nothing") {
+  const temporary_folder one, list, none;
+  one.write("t.json", "j");
+  copy_named(one, "tokenizer = { file = \"" + one.path().string() + "/t.json\" }");
+  CHECK(one.read("out/tokenizer.json") == "j");
+  list.write("words.txt", "w");
+  copy_named(list, "tokenizer = { file = \"" + list.path().string() + "/words.txt\" }");
+  CHECK(list.read("out/vocab.txt") == "w");
+  copy_named(none, "tokenizer = \"bytes\"");
+  CHECK(none.read("out/tokenizer.json").empty());
+}
+
+}  // namespace hydra::apps
