@@ -146,7 +146,8 @@ int learn(const tokenize_options& o) {
   write_atomically(*o.output, [&](std::ostream& out) { out << to_tokenizer_json(trained); });
   fmt::print(stderr, "{} tokens, {} merges written to {}\n", trained.tokens.size(), trained.merges.size(), *o.output);
   if (std::cmp_less(trained.tokens.size(), *o.train))
-    fmt::print(stderr, "no more pairs occur {} times: {} tokens instead of {}\n", o.least_count, trained.tokens.size(), *o.train);
+    fmt::print(stderr, "no more pairs occur {} times: {} tokens instead of {}\n", o.least_count, trained.tokens.size(),
+               *o.train);
   return 0;
 }
 
@@ -165,15 +166,22 @@ int run(const tokenize_options& o) {
 
 command_action declare_tokenize(CLI::App& app) {
   auto o = std::make_shared<tokenize_options>();
-  app.add_option("input", o->inputs, "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids")->required();
-  const auto tokenizer = app.add_option("--tokenizer", o->tokenizer,
-                                        "bytes, a tokenizer.json, or a folder with one, with vocab.json and merges.txt, or with vocab.txt");
-  app.add_option("--output", o->output, "file to write, must not exist: ids as flat little-endian uint32, a text, or a tokenizer.json");
+  app.add_option("input", o->inputs, "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids")
+      ->required();
+  const auto tokenizer = app.add_option(
+      "--tokenizer", o->tokenizer,
+      "bytes, a tokenizer.json, or a folder with one, with vocab.json and merges.txt, or with vocab.txt");
+  app.add_option("--output", o->output,
+                 "file to write, must not exist: ids as flat little-endian uint32, a text, or a tokenizer.json");
   app.add_option("--field", o->field, "of each record of JSON lines")->capture_default_str();
   const auto json = app.add_flag("--json", o->json, "one list of ids for each line or record, on stdout");
-  const auto decode = app.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
+  const auto decode =
+      app.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
   const auto train = app.add_option("--train", o->train, "learns a byte-level BPE of so many tokens");
-  app.add_option("--special", o->special, "a special token of the tokenizer that is learnt; may be given again")->needs(train)->expected(1)->take_all();
+  app.add_option("--special", o->special, "a special token of the tokenizer that is learnt; may be given again")
+      ->needs(train)
+      ->expected(1)
+      ->take_all();
   app.add_option("--least-count", o->least_count, "rarer pairs are not merged")->needs(train)->capture_default_str();
   train->excludes(tokenizer)->excludes(json)->excludes(decode);
   return [o] { return run(*o); };

@@ -19,9 +19,11 @@ void add(const model_config& file, std::string_view key, added_token token, toke
   const auto in_model = parts.tokens.find(token.content);
   const std::string* const other = parts.tokens.token_of(token.id);
   if (token.content.empty()) file.refuse(key, "the token is empty");
-  if (token.id > token_table::largest_id) file.refuse(key, fmt::format("the id {} is above {}", token.id, token_table::largest_id));
+  if (token.id > token_table::largest_id)
+    file.refuse(key, fmt::format("the id {} is above {}", token.id, token_table::largest_id));
   if (in_model && *in_model != token.id)
-    file.refuse(key, fmt::format("the id is {}, but the vocabulary has {} for {}", token.id, *in_model, in_quotes(token.content)));
+    file.refuse(key, fmt::format("the id is {}, but the vocabulary has {} for {}", token.id, *in_model,
+                                 in_quotes(token.content)));
   if (!in_model && other) file.refuse(key, fmt::format("the id {} is that of {}", token.id, in_quotes(*other)));
   const auto same = std::ranges::find(parts.added, token.id, &added_token::id);
   const auto again = std::ranges::find(parts.added, token.content, &added_token::content);
@@ -78,7 +80,8 @@ void add_by_id(const model_config& file, tokenizer_parts& parts) {
 
 void add_by_content(const model_config& file, tokenizer_parts& parts) {
   for (const auto& [content, id] : file.content().items())
-    add(file, in_quotes(content), {.content = content, .id = id_in(file, in_quotes(content), id), .normalized = true}, parts);
+    add(file, in_quotes(content), {.content = content, .id = id_in(file, in_quotes(content), id), .normalized = true},
+        parts);
 }
 
 std::optional<std::uint32_t> find_token(const tokenizer_parts& parts, std::string_view token) {

@@ -25,7 +25,8 @@ std::size_t space_at_start(std::string_view text) {
   return length;
 }
 
-std::vector<added_token> with_flag(const std::vector<added_token>& tokens, bool normalized, const normalizers& normalize) {
+std::vector<added_token> with_flag(const std::vector<added_token>& tokens, bool normalized,
+                                   const normalizers& normalize) {
   std::vector<added_token> chosen;
   for (added_token t : tokens) {
     if (t.normalized != normalized) continue;

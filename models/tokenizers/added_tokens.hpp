@@ -41,8 +41,8 @@ class token_finder {
   const added_token* token_at(std::string_view text) const;
 
   std::vector<added_token> tokens_;
-  id_by_text places_;                                         ///< in tokens_, by content
-  std::array<std::vector<std::size_t>, 256> lengths_;         ///< by first byte, descending
+  id_by_text places_;                                  ///< in tokens_, by content
+  std::array<std::vector<std::size_t>, 256> lengths_;  ///< by first byte, descending
 };
 
 /// All of a tokenizer: those of the text as it came first, then the normaliser, then the normalised ones.

@@ -23,8 +23,10 @@ using json = nlohmann::ordered_json;
 void check(const bpe_training& o) {
   const auto least = static_cast<std::int64_t>(256 + o.special.size());
   if (o.vocabulary < least || o.vocabulary > static_cast<std::int64_t>(token_table::largest_id) + 1)
-    refuse(fmt::format("a vocabulary of {} tokens: at least {} are needed (256 bytes and the special tokens), at most {} "
-                       "are possible", o.vocabulary, least, token_table::largest_id + 1));
+    refuse(
+        fmt::format("a vocabulary of {} tokens: at least {} are needed (256 bytes and the special tokens), at most {} "
+                    "are possible",
+                    o.vocabulary, least, token_table::largest_id + 1));
   if (o.least_count < 1) refuse(fmt::format("pairs that occur {} times cannot be merged", o.least_count));
   for (const std::string& token : o.special) {
     require_utf8(token);
@@ -112,20 +114,38 @@ trained_bpe bpe_trainer::train() const {
 std::string to_tokenizer_json(const trained_bpe& trained) {
   json added = json::array(), vocab = json::object();
   for (std::size_t id = 0; id < trained.special; ++id)
-    added.push_back({{"id", id}, {"content", trained.tokens[id]}, {"single_word", false}, {"lstrip", false},
-                     {"rstrip", false}, {"normalized", false}, {"special", true}});
+    added.push_back({{"id", id},
+                     {"content", trained.tokens[id]},
+                     {"single_word", false},
+                     {"lstrip", false},
+                     {"rstrip", false},
+                     {"normalized", false},
+                     {"special", true}});
   // An ordered_json looks for a key among all it has: the vocabulary is filled as the list of pairs that it is.
   auto& pairs = vocab.get_ref<json::object_t&>();
   for (std::size_t id = 0; id < trained.tokens.size(); ++id)
     static_cast<std::vector<json::object_t::value_type>&>(pairs).emplace_back(trained.tokens[id], id);
-  const json byte_level{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
-  const json file{{"version", "1.0"},          {"truncation", nullptr},      {"padding", nullptr},
-                  {"added_tokens", added},     {"normalizer", nullptr},      {"pre_tokenizer", byte_level},
-                  {"post_processor", nullptr}, {"decoder", byte_level},
+  const json byte_level{
+      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+  const json file{{"version", "1.0"},
+                  {"truncation", nullptr},
+                  {"padding", nullptr},
+                  {"added_tokens", added},
+                  {"normalizer", nullptr},
+                  {"pre_tokenizer", byte_level},
+                  {"post_processor", nullptr},
+                  {"decoder", byte_level},
                   {"model",
-                   {{"type", "BPE"}, {"dropout", nullptr}, {"unk_token", nullptr}, {"continuing_subword_prefix", nullptr},
-                    {"end_of_word_suffix", nullptr}, {"fuse_unk", false}, {"byte_fallback", false},
-                    {"ignore_merges", false}, {"vocab", vocab}, {"merges", trained.merges}}}};
+                   {{"type", "BPE"},
+                    {"dropout", nullptr},
+                    {"unk_token", nullptr},
+                    {"continuing_subword_prefix", nullptr},
+                    {"end_of_word_suffix", nullptr},
+                    {"fuse_unk", false},
+                    {"byte_fallback", false},
+                    {"ignore_merges", false},
+                    {"vocab", vocab},
+                    {"merges", trained.merges}}}};
   return file.dump(1) + "\n";
 }
 

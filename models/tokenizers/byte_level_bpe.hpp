@@ -32,7 +32,8 @@ class byte_level_bpe final : public file_tokenizer {
 
  private:
   class call;
-  std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made, std::vector<std::uint32_t>& ids) const override;
+  std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made,
+                                       std::vector<std::uint32_t>& ids) const override;
   std::string decode_known(std::span<const std::uint32_t> ids) const override;
 
   std::optional<std::uint32_t> whole(std::string_view word) const;

@@ -23,7 +23,8 @@ void file_tokenizer::encode(std::string_view text, std::vector<std::uint32_t>& i
   require_utf8(text);
   made_texts made;
   const auto pieces = begin(text.size(), made, ids);
-  finder_.split(text, made, {[&](std::string_view piece) { pieces->encode(piece); }, [&](std::uint32_t id) { ids.push_back(id); }});
+  finder_.split(text, made,
+                {[&](std::string_view piece) { pieces->encode(piece); }, [&](std::uint32_t id) { ids.push_back(id); }});
 }
 
 std::string file_tokenizer::decode(std::span<const std::uint32_t> ids) const {

@@ -17,9 +17,9 @@
 namespace hydra {
 
 struct tokenizer_parts {
-  std::string file{};      ///< for messages
+  std::string file{};  ///< for messages
   std::string identity{};
-  token_table tokens{};    ///< the model's, as its vocabulary writes them
+  token_table tokens{};  ///< the model's, as its vocabulary writes them
   std::vector<added_token> added{};
   normalizers normalize{};
   special_tokens special{};
@@ -53,7 +53,8 @@ class file_tokenizer : public tokenizer {
 
  private:
   /// Encodes the pieces of one call, whose text has so many bytes. What is in `made` outlives it.
-  virtual std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made, std::vector<std::uint32_t>& ids) const = 0;
+  virtual std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made,
+                                               std::vector<std::uint32_t>& ids) const = 0;
   /// All ids are below vocabulary().
   virtual std::string decode_known(std::span<const std::uint32_t> ids) const = 0;
 

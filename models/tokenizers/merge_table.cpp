@@ -23,7 +23,8 @@ constexpr std::uint64_t pair_of(std::uint32_t left, std::uint32_t right) noexcep
 
 /// Symbols of a word as a doubly linked list in the order of their first bytes.
 struct linked_word {
-  explicit linked_word(const std::vector<std::uint32_t>& symbols) : ids(symbols), before(ids.size()), after(ids.size()) {
+  explicit linked_word(const std::vector<std::uint32_t>& symbols)
+      : ids(symbols), before(ids.size()), after(ids.size()) {
     for (std::uint32_t i = 0; i < ids.size(); ++i) {
       before[i] = i == 0 ? none : i - 1;
       after[i] = i + 1 == ids.size() ? none : i + 1;
@@ -46,13 +47,14 @@ struct linked_word {
 struct candidate {
   std::uint32_t rank, at, merged;
   std::uint64_t pair;
-  friend bool operator>(const candidate& a, const candidate& b) { return std::tie(a.rank, a.at) > std::tie(b.rank, b.at); }
+  friend bool operator>(const candidate& a, const candidate& b) {
+    return std::tie(a.rank, a.at) > std::tie(b.rank, b.at);
+  }
 };
 
 }  // namespace
 
-merge_table::merge_table(std::size_t rules)
-    : pairs_(std::bit_ceil(2 * rules + 2), no_pair), rules_(pairs_.size()) {}
+merge_table::merge_table(std::size_t rules) : pairs_(std::bit_ceil(2 * rules + 2), no_pair), rules_(pairs_.size()) {}
 
 std::size_t merge_table::slot_of(std::uint64_t pair) const noexcept {
   const std::size_t mask = pairs_.size() - 1;
@@ -102,15 +104,16 @@ void merge_by_queue(const merge_table& table, std::vector<std::uint32_t>& symbol
   const auto offer = [&](std::uint32_t i) {
     if (i == none || word.after[i] == none) return;
     const std::uint32_t left = word.ids[i], right = word.ids[word.after[i]];
-    if (const auto* const rule = table.find(left, right)) queue.push({rule->rank, i, rule->merged, pair_of(left, right)});
+    if (const auto* const rule = table.find(left, right))
+      queue.push({rule->rank, i, rule->merged, pair_of(left, right)});
   };
   for (std::uint32_t i = 0; i < word.ids.size(); ++i) offer(i);
   while (!queue.empty()) {
     const candidate next = queue.top();
     queue.pop();
     const std::uint32_t behind = word.after[next.at];
-    const bool stands = word.ids[next.at] != none && behind != none &&
-                        pair_of(word.ids[next.at], word.ids[behind]) == next.pair;
+    const bool stands =
+        word.ids[next.at] != none && behind != none && pair_of(word.ids[next.at], word.ids[behind]) == next.pair;
     if (!stands) continue;
     word.join(next.at, next.merged);
     offer(next.at);

@@ -20,7 +20,8 @@ std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
   if (has("vocab.json") && has("merges.txt")) return open_bpe_files(folder / "vocab.json", folder / "merges.txt");
   if (has("vocab.txt")) return open_wordpiece_file(folder / "vocab.txt");
   refuse(fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt{}",
-                     folder.string(), has("tokenizer.model") ? "; SentencePiece's tokenizer.model is not supported" : ""));
+                     folder.string(),
+                     has("tokenizer.model") ? "; SentencePiece's tokenizer.model is not supported" : ""));
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ class translation {
   /// {n}, {n,}, {n,m}; Oniguruma has other ideas of {,m} and of a plus behind it.
   void count() {
     const std::size_t end = in_.find('}', at_);
-    if (end == std::string_view::npos || at_ + 1 >= in_.size() || !std::isdigit(static_cast<unsigned char>(in_[at_ + 1])))
+    if (end == std::string_view::npos || at_ + 1 >= in_.size() ||
+        !std::isdigit(static_cast<unsigned char>(in_[at_ + 1])))
       refuse("a brace that begins no count");
     copy(end + 1 - at_);
     if (ahead("+")) refuse("a plus behind a count");
@@ -99,19 +100,39 @@ class translation {
     const char c = in_[at_ + 1];
     if (!std::isalnum(static_cast<unsigned char>(c))) return copy(2);
     switch (c) {
-      case 's': return emit(R"(\p{White_Space})");
-      case 'S': return emit(R"(\P{White_Space})");
-      case 'd': return emit(R"(\p{Nd})");
-      case 'D': return emit(R"(\P{Nd})");
-      case 'w': return emit(in_class_ ? std::string{word} : fmt::format("[{}]", word));
-      case 'W': return in_class_ ? refuse("\\W in a class") : emit(fmt::format("[^{}]", word));
-      case 'v': return emit(R"(\x0b)");
-      case 'n': case 'r': case 't': case 'f': case 'a': case 'e': return copy(2);
-      case 'A': case 'z': return copy(2);
-      case 'p': case 'P': return property();
-      case 'u': return code_point();
-      case 'x': return hex();
-      default: refuse(fmt::format("\\{}", c));
+      case 's':
+        return emit(R"(\p{White_Space})");
+      case 'S':
+        return emit(R"(\P{White_Space})");
+      case 'd':
+        return emit(R"(\p{Nd})");
+      case 'D':
+        return emit(R"(\P{Nd})");
+      case 'w':
+        return emit(in_class_ ? std::string{word} : fmt::format("[{}]", word));
+      case 'W':
+        return in_class_ ? refuse("\\W in a class") : emit(fmt::format("[^{}]", word));
+      case 'v':
+        return emit(R"(\x0b)");
+      case 'n':
+      case 'r':
+      case 't':
+      case 'f':
+      case 'a':
+      case 'e':
+        return copy(2);
+      case 'A':
+      case 'z':
+        return copy(2);
+      case 'p':
+      case 'P':
+        return property();
+      case 'u':
+        return code_point();
+      case 'x':
+        return hex();
+      default:
+        refuse(fmt::format("\\{}", c));
     }
   }
 

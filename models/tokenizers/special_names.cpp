@@ -18,8 +18,12 @@ struct role {
 
 const std::vector<role>& roles() {
   static const std::vector<role> all{
-      {&special_tokens::begin_of_text, "bos_token", {"<|begin_of_text|>", "<s>", "<bos>", "<|startoftext|>", "[BOS]", "<|endoftext|>"}},
-      {&special_tokens::end_of_text, "eos_token", {"<|end_of_text|>", "<|endoftext|>", "</s>", "<eos>", "<|im_end|>", "[EOS]"}},
+      {&special_tokens::begin_of_text,
+       "bos_token",
+       {"<|begin_of_text|>", "<s>", "<bos>", "<|startoftext|>", "[BOS]", "<|endoftext|>"}},
+      {&special_tokens::end_of_text,
+       "eos_token",
+       {"<|end_of_text|>", "<|endoftext|>", "</s>", "<eos>", "<|im_end|>", "[EOS]"}},
       {&special_tokens::padding, "pad_token", {"[PAD]", "<pad>", "<|padding|>", "<|pad|>"}},
       {&special_tokens::unknown, "unk_token", {"[UNK]", "<unk>"}},
       {&special_tokens::mask, "mask_token", {"[MASK]", "<mask>"}},

@@ -68,8 +68,7 @@ split_pattern split_pattern::literal(std::string_view text) {
 }
 
 const std::string& split_pattern::gpt2() {
-  static const std::string pattern =
-      R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+  static const std::string pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
   return pattern;
 }
 

@@ -53,9 +53,7 @@ wordpiece_rules read_wordpiece(const model_config& file, const model_config& mod
 }
 
 /// An old file may leave the type to what else is there.
-std::string type_of(const model_config& model) {
-  return model.text("type", model.has("merges") ? "BPE" : "WordPiece");
-}
+std::string type_of(const model_config& model) { return model.text("type", model.has("merges") ? "BPE" : "WordPiece"); }
 
 }  // namespace
 

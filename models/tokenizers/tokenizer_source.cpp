@@ -52,7 +52,7 @@ std::string tokenizer_source::text(const fs::path& file) {
   if (!in) refuse(file, "cannot be read");
   const std::size_t valid = valid_utf8(std::as_bytes(std::span{content}));
   if (valid != content.size()) refuse(file, fmt::format("is not UTF-8 from byte {} on", valid));
-  const std::string header = fmt::format("{} {}\n", file.filename().string(), content.size());
+  const std::string header = fmt::format("{}\n", content.size());
   hash_.add(std::as_bytes(std::span{header}));
   hash_.add(std::as_bytes(std::span{content}));
   return content;
@@ -80,6 +80,8 @@ void refuse_file(std::string_view file, std::string_view place, std::string_view
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}: {}", file, place, why)};
 }
 
-std::string in_quotes(std::string_view token) { return json(token).dump(-1, ' ', true, json::error_handler_t::replace); }
+std::string in_quotes(std::string_view token) {
+  return json(token).dump(-1, ' ', true, json::error_handler_t::replace);
+}
 
 }  // namespace hydra

@@ -21,12 +21,11 @@ constexpr bool within(char32_t c, char32_t first, char32_t last) noexcept { retu
 
 std::string mapped(std::string_view text, unsigned options) {
   utf8proc_uint8_t* out = nullptr;
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                   static_cast<utf8proc_ssize_t>(text.size()), &out,
-                                   static_cast<utf8proc_option_t>(options));
+  const auto length =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+                   &out, static_cast<utf8proc_option_t>(options));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner{out, &std::free};
-  if (length < 0)
-    throw fault_error{fault_code::internal, fmt::format("normalisation: {}", utf8proc_errmsg(length))};
+  if (length < 0) throw fault_error{fault_code::internal, fmt::format("normalisation: {}", utf8proc_errmsg(length))};
   return {reinterpret_cast<const char*>(out), static_cast<std::size_t>(length)};
 }
 
@@ -89,7 +88,8 @@ bool is_white_space(char32_t c) noexcept {
 
 bool is_word(char32_t c) noexcept {
   const auto is = category(c);
-  const bool letter_or_mark = is >= UTF8PROC_CATEGORY_LU && is <= UTF8PROC_CATEGORY_NL;  // Lu Ll Lt Lm Lo Mn Mc Me Nd Nl
+  const bool letter_or_mark =
+      is >= UTF8PROC_CATEGORY_LU && is <= UTF8PROC_CATEGORY_NL;  // Lu Ll Lt Lm Lo Mn Mc Me Nd Nl
   return letter_or_mark || is == UTF8PROC_CATEGORY_PC || c == 0x200C || c == 0x200D || is_circled_letter(c);
 }
 

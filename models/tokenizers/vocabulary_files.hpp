@@ -14,7 +14,8 @@ namespace hydra {
 // file and the line or key.
 
 /// vocab.json and merges.txt: byte-level BPE with GPT-2's words.
-std::shared_ptr<const tokenizer> open_bpe_files(const std::filesystem::path& vocab, const std::filesystem::path& merges);
+std::shared_ptr<const tokenizer> open_bpe_files(const std::filesystem::path& vocab,
+                                                const std::filesystem::path& merges);
 /// vocab.txt: WordPiece as BERT has it; lower case unless do_lower_case is false.
 std::shared_ptr<const tokenizer> open_wordpiece_file(const std::filesystem::path& vocab);
 

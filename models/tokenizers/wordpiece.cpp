@@ -74,7 +74,8 @@ wordpiece::wordpiece(tokenizer_parts given, wordpiece_rules rules)
   }
 }
 
-std::unique_ptr<wordpiece::piece_encoder> wordpiece::begin(std::size_t, made_texts&, std::vector<std::uint32_t>& ids) const {
+std::unique_ptr<wordpiece::piece_encoder> wordpiece::begin(std::size_t, made_texts&,
+                                                           std::vector<std::uint32_t>& ids) const {
   return std::make_unique<call>(*this, ids);
 }
 

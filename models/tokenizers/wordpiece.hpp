@@ -14,11 +14,11 @@
 namespace hydra {
 
 struct wordpiece_rules {
-  std::uint32_t unknown = 0;           ///< the id of [UNK]
-  std::string prefix = "##";           ///< of a piece that begins no word
-  std::size_t longest_word = 100;      ///< code points; a longer word is unknown
+  std::uint32_t unknown = 0;       ///< the id of [UNK]
+  std::string prefix = "##";       ///< of a piece that begins no word
+  std::size_t longest_word = 100;  ///< code points; a longer word is unknown
   std::string decoder_prefix = "##";
-  bool cleanup = true;                 ///< decoding takes back blanks before punctuation and English contractions
+  bool cleanup = true;  ///< decoding takes back blanks before punctuation and English contractions
 };
 
 /// Words are cut at white space and around punctuation, then from the left into the longest pieces that are tokens; a
@@ -29,7 +29,8 @@ class wordpiece final : public file_tokenizer {
 
  private:
   class call;
-  std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made, std::vector<std::uint32_t>& ids) const override;
+  std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made,
+                                       std::vector<std::uint32_t>& ids) const override;
   std::string decode_known(std::span<const std::uint32_t> ids) const override;
 
   void append(std::string_view word, std::vector<std::uint32_t>& ids) const;

@@ -16,14 +16,18 @@ namespace {
 using word = std::vector<std::string>;
 
 /// Counts all pairs anew for each merge.
-std::vector<std::string> merges_by_recounting(std::map<word, std::int64_t> words, std::vector<std::string> tokens, std::size_t size) {
+std::vector<std::string> merges_by_recounting(std::map<word, std::int64_t> words, std::vector<std::string> tokens,
+                                              std::size_t size) {
   std::vector<std::string> merges;
   while (tokens.size() < size) {
     std::map<std::pair<std::size_t, std::size_t>, std::int64_t> pairs;
-    const auto id = [&](const std::string& t) { return static_cast<std::size_t>(std::ranges::find(tokens, t) - tokens.begin()); };
+    const auto id = [&](const std::string& t) {
+      return static_cast<std::size_t>(std::ranges::find(tokens, t) - tokens.begin());
+    };
     for (const auto& [w, count] : words)
       for (std::size_t i = 0; i + 1 < w.size(); ++i) pairs[{id(w[i]), id(w[i + 1])}] += count;
-    const auto best = std::ranges::max_element(pairs, {}, [](const auto& p) { return p.second; });  // the first: lowest ids
+    const auto best =
+        std::ranges::max_element(pairs, {}, [](const auto& p) { return p.second; });  // the first: lowest ids
     if (best == pairs.end() || best->second < 2) break;
     const std::string left = tokens[best->first.first], right = tokens[best->first.second];
     merges.push_back(left + " " + right);
@@ -32,7 +36,7 @@ std::vector<std::string> merges_by_recounting(std::map<word, std::int64_t> words
     for (const auto& [w, count] : words) {
       word merged;
       for (std::size_t i = 0; i < w.size(); ++i)
-        i + 1 < w.size() && w[i] == left && w[i + 1] == right ? merged.push_back(left + w[++i]) : merged.push_back(w[i]);
+        i + 1 < w.size() && w[i] == left&& w[i + 1] == right ? merged.push_back(left + w[++i]) : merged.push_back(w[i]);
       next[merged] += count;
     }
     words = std::move(next);

@@ -10,7 +10,8 @@ TEST_CASE("a word is merged by a queue as it is by scanning") {
   std::mt19937 random{3};
   for (int round = 0; round < 300; ++round) {
     merge_table table{60};
-    for (std::uint32_t rank = 0; rank < 60; ++rank) table.add(random() % (4 + rank), random() % (4 + rank), {rank, 4 + rank});
+    for (std::uint32_t rank = 0; rank < 60; ++rank)
+      table.add(random() % (4 + rank), random() % (4 + rank), {rank, 4 + rank});
     std::vector<std::uint32_t> scanned(random() % 80), queued;
     for (auto& symbol : scanned) symbol = random() % 4;
     queued = scanned;

@@ -55,9 +55,11 @@ const malformed bad_bpe[]{
     {R"({"added_tokens": [1]})", ": added_tokens[0]: is no table"},
     {R"({"added_tokens": [{"content": "x"}]})", ": added_tokens[0]: the id is no integer"},
     {R"({"added_tokens": [{"id": 300}]})", ": added_tokens[0]: the token is empty"},
-    {R"({"added_tokens": [{"id": 300, "content": "a"}]})", ": added_tokens[0]: the id is 300, but the vocabulary has 97"},
+    {R"({"added_tokens": [{"id": 300, "content": "a"}]})",
+     ": added_tokens[0]: the id is 300, but the vocabulary has 97"},
     {R"({"added_tokens": [{"id": 97, "content": "<x>"}]})", ": added_tokens[0]: the id 97 is that of \"a\""},
-    {R"({"added_tokens": [{"id": 300, "content": "<x>"}, {"id": 300, "content": "<y>"}]})", ": added_tokens[1]: the token"},
+    {R"({"added_tokens": [{"id": 300, "content": "<x>"}, {"id": 300, "content": "<y>"}]})",
+     ": added_tokens[1]: the token"},
     {R"({"added_tokens": [{"id": 300, "content": "<x>", "lstrip": 1}]})", ": added_tokens[0].lstrip: 1 is neither"},
 };
 
@@ -97,9 +99,11 @@ TEST_CASE("a merge that is none is refused with its line") {
   const std::string vocab = R"({"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3})";
   CHECK(open(vocab, "#version: 0.2\na b\n")->encode("abb<|endoftext|>") == std::vector<std::uint32_t>{2, 1, 3});
   CHECK(open(vocab, "a b\r\n")->special().end_of_text == 3u);
-  CHECK_THROWS_WITH(open(vocab, "#version: 0.2\na b\nab\n"), Catch::EndsWith("merges.txt: line 3: \"ab\" is not two tokens with a blank between"));
+  CHECK_THROWS_WITH(open(vocab, "#version: 0.2\na b\nab\n"),
+                    Catch::EndsWith("merges.txt: line 3: \"ab\" is not two tokens with a blank between"));
   CHECK_THROWS_WITH(open(vocab, "a b\nb a\n"), Catch::EndsWith("merges.txt: line 2: \"ba\" is not in the vocabulary"));
-  CHECK_THROWS_WITH(open(R"({"a": 0, "b": 0})", ""), Catch::Contains("vocab.json: vocabulary: \"b\": the id 0 is that of"));
+  CHECK_THROWS_WITH(open(R"({"a": 0, "b": 0})", ""),
+                    Catch::Contains("vocab.json: vocabulary: \"b\": the id 0 is that of"));
 }
 
 TEST_CASE("what lies beside a vocabulary says how it is used") {

@@ -1,5 +1,5 @@
-#include "models/tokenizers/pattern_syntax.hpp"
 #include "models/tokenizers/split_pattern.hpp"
+#include "models/tokenizers/pattern_syntax.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -23,14 +23,16 @@ using texts = std::vector<std::string>;
 TEST_CASE("a pattern means what Oniguruma means by it") {
   CHECK(found(split_pattern{R"(\w+)"}, "e\u0301t\u0660_ x") == texts{"e\u0301t\u0660_", "x"});
   CHECK(found(split_pattern{R"([^\s]+)"}, "a\u180eb\u2003c") == texts{"a\u180eb", "c"});
-  CHECK(found(split_pattern{R"(\p{Han}+)"}, "a\u4e2d\u3001b") == texts{"\u4e2d"});  // U+3001 is in Han's extensions only
+  CHECK(found(split_pattern{R"(\p{Han}+)"}, "a\u4e2d\u3001b") ==
+        texts{"\u4e2d"});  // U+3001 is in Han's extensions only
   CHECK(found(split_pattern{R"((?i:'s))"}, "'S '\u017f") == texts{"'S", "'\u017f"});
   CHECK(found(split_pattern{R"(x*)"}, "a\u00e9xx") == texts{"xx"});
   CHECK(found(split_pattern::literal("a.b"), "a.b axb") == texts{"a.b"});
 }
 
 TEST_CASE("what PCRE2 would read in another way is refused") {
-  for (const char* pattern : {R"(\h)", R"([a[bc]])", R"([a-z&&[^b]])", R"(\p{N}{1,3}+)", R"(a{,3})", R"((?m:.))", R"([\W])", "a\\"}) {
+  for (const char* pattern :
+       {R"(\h)", R"([a[bc]])", R"([a-z&&[^b]])", R"(\p{N}{1,3}+)", R"(a{,3})", R"((?m:.))", R"([\W])", "a\\"}) {
     CAPTURE(pattern);
     CHECK_THROWS_WITH(split_pattern{pattern}, Catch::Contains("which Hydra does not read"));
   }

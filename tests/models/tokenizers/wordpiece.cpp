@@ -11,7 +11,8 @@ using ids = std::vector<std::uint32_t>;
 
 namespace {
 
-const std::vector<std::string> tokens{"[UNK]", "[CLS]", "un", "##aff", "##able", "!", "cafe", "\u4e2d", "##a", "a", "'", "s"};
+const std::vector<std::string> tokens{"[UNK]", "[CLS]",  "un",  "##aff", "##able", "!",
+                                      "cafe",  "\u4e2d", "##a", "a",     "'",      "s"};
 
 std::shared_ptr<const tokenizer> opened(const nlohmann::json& file) {
   const temporary_file on_disk{file.dump()};
