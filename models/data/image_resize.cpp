@@ -1,6 +1,7 @@
 #include "models/data/image_resize.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -38,26 +39,33 @@ std::vector<taps> all_taps(std::int64_t from, std::int64_t to) {
   return all;
 }
 
-/// Weighted sum of values `stride` apart.
-std::uint8_t blend(const std::uint8_t* values, std::size_t stride, const taps& t) {
-  std::int32_t sum = 1 << (fraction_bits - 1);
+std::uint8_t rounded(std::int32_t sum) { return static_cast<std::uint8_t>(std::clamp(sum >> fraction_bits, 0, 255)); }
+
+/// Weighted sums of neighbouring pixels.
+template <std::size_t Channels>
+void blend(const std::uint8_t* pixels, const taps& t, std::uint8_t* out) {
+  std::array<std::int32_t, Channels> sums;
+  sums.fill(1 << (fraction_bits - 1));
+  const std::uint8_t* next = pixels + static_cast<std::size_t>(t.first) * Channels;
   for (const std::int32_t w : t.weights) {
-    sum += *values * w;
-    values += stride;
+    for (std::size_t c = 0; c < Channels; ++c) sums[c] += next[c] * w;
+    next += Channels;
   }
-  return static_cast<std::uint8_t>(std::clamp(sum >> fraction_bits, 0, 255));
+  for (std::size_t c = 0; c < Channels; ++c) out[c] = rounded(sums[c]);
 }
 
+template <std::size_t Channels>
 image narrowed(const image& from, std::int64_t width) {
   image result = image::blank({from.size.height, width}, from.channels);
   const std::vector<taps> all = all_taps(from.size.width, width);
-  const auto channels = static_cast<std::size_t>(from.channels);
+  const std::uint8_t* row = from.pixels.data();
   std::uint8_t* out = result.pixels.data();
   for (std::int64_t y = 0; y < from.size.height; ++y) {
-    const std::uint8_t* const row = &from.pixels[static_cast<std::size_t>(y * from.size.width) * channels];
-    for (const taps& t : all)
-      for (std::size_t c = 0; c < channels; ++c)
-        *out++ = blend(row + static_cast<std::size_t>(t.first) * channels + c, channels, t);
+    for (const taps& t : all) {
+      blend<Channels>(row, t, out);
+      out += Channels;
+    }
+    row += static_cast<std::size_t>(from.size.width) * Channels;
   }
   return result;
 }
@@ -79,7 +87,7 @@ image shortened(const image& from, std::int64_t height) {
       add_row(sums, row, w);
       row += stride;
     }
-    for (const std::int32_t sum : sums) *out++ = static_cast<std::uint8_t>(std::clamp(sum >> fraction_bits, 0, 255));
+    for (const std::int32_t sum : sums) *out++ = rounded(sum);
   }
   return result;
 }
@@ -88,7 +96,7 @@ image shortened(const image& from, std::int64_t height) {
 
 image resized(const image& from, image_size to) {
   if (from.size.width == to.width) return from.size.height == to.height ? from : shortened(from, to.height);
-  const image narrow = narrowed(from, to.width);
+  const image narrow = from.channels == 1 ? narrowed<1>(from, to.width) : narrowed<3>(from, to.width);
   return from.size.height == to.height ? narrow : shortened(narrow, to.height);
 }
 

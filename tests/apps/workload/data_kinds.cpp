@@ -1,0 +1,182 @@
+// [data.NAME] of kinds in files: what their keys become, and what is refused.
+
+#include "apps/workload/data_kinds.hpp"
+
+#include "apps/workload/check.hpp"
+#include "apps/workload/parse.hpp"
+#include "tests/apps/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+/// One table of data that names files of this folder as DIR.
+struct data_table {
+  temporary_folder folder;
+
+  data_table() {
+    for (const char* file : {"t", "v", "tokenizer.json", "vocab.json", "merges.txt"}) folder.write(file, "x");
+  }
+
+  value_table parsed(std::string text) const {
+    for (auto at = text.find("DIR"); at != std::string::npos; at = text.find("DIR"))
+      text.replace(at, 3, folder.path().string());
+    return parse_toml(text, "w.toml");
+  }
+
+  data_description read(const std::string& text) const {
+    const value_table table = parsed(text);
+    check_table({table, {std::make_shared<std::string>("w.toml"), 1}, "data.d."}, data_rules());
+    return read_data(table);
+  }
+
+  template <class Kind>
+  Kind as(const std::string& text) const {
+    return std::get<Kind>(read(text).what);
+  }
+
+  /// What is said; empty if it is taken.
+  std::string refusal(const std::string& text) const {
+    try {
+      read(text);
+      return "";
+    } catch (const fault_error& e) {
+      return e.what_happened().text;
+    }
+  }
+};
+
+const std::string text = "kind = \"text\"\ntrain = \"DIR/t\"\n", jsonl = "kind = \"jsonl\"\ntrain = \"DIR/t\"\n",
+                  csv = "kind = \"csv\"\ntrain = \"DIR/t\"\n", images = "kind = \"images\"\ntrain = \"DIR\"\n",
+                  cifar = "kind = \"cifar\"\n", tokens = "kind = \"tokens\"\ntrain = \"DIR/t\"\n";
+
+}  // namespace
+
+TEST_CASE("a text is of bytes, or of the tokenizer that is named") {
+  const data_table t;
+  CHECK(t.as<text_files>(text).tokenizer == tokenizer_choice{});
+  CHECK(t.as<text_files>(text + "tokenizer = \"bytes\"").tokenizer == tokenizer_choice{});
+  CHECK(t.as<text_files>(text + "tokenizer = { file = \"DIR/tokenizer.json\" }").tokenizer.file ==
+        t.folder.path() / "tokenizer.json");
+  CHECK(t.as<text_files>(text + "tokenizer = { file = \"DIR\" }").tokenizer.file == t.folder.path());
+  const auto two =
+      t.as<text_files>(text + "[tokenizer]\nvocab = \"DIR/vocab.json\"\nmerges = \"DIR/merges.txt\"").tokenizer;
+  CHECK(two.vocab == t.folder.path() / "vocab.json");
+  CHECK(two.merges == t.folder.path() / "merges.txt");
+  const auto masked = t.as<text_files>(text + "mask_share = 0.3\nseed = 5").masking;
+  CHECK(masked.share == 0.3);
+  CHECK(masked.seed == 5);
+}
+
+TEST_CASE("a tokenizer that is neither bytes nor files is refused") {
+  const data_table t;
+  const auto with = [&](const std::string& is) { return t.refusal(text + "tokenizer = " + is); };
+  for (const char* wrong : {"\"gpt2\"", "3", "{}", "{ merges = \"DIR/t\" }", "{ file = \"DIR/t\", vocab = \"DIR/t\" }",
+                            "{ file = \"\" }", "{ file = 3 }"})
+    CHECK_THAT(with(wrong), StartsWith("w.toml:3: data.d.tokenizer: ") && Contains("{ vocab = "));
+  CHECK_THAT(with("{ fil = \"DIR/t\" }"), StartsWith("w.toml:3: data.d.tokenizer.fil: unknown key"));
+  CHECK_THAT(with("{ file = \"DIR/none\" }"), StartsWith("w.toml:3: data.d.tokenizer.file: no such file"));
+  CHECK_THAT(with("{ vocab = \"DIR\" }"), StartsWith("w.toml:3: data.d.tokenizer.vocab: ") && Contains("is a folder"));
+}
+
+TEST_CASE("tokens need a vocabulary or a tokenizer") {
+  const data_table t;
+  CHECK(t.as<token_files>(tokens + "vocabulary = 7").vocabulary == 7);
+  CHECK(t.refusal(tokens + "tokenizer = { file = \"DIR\" }") == "");
+  CHECK_THAT(t.refusal(tokens), StartsWith("w.toml:1: data.vocabulary: missing"));
+}
+
+TEST_CASE("every key of JSON Lines reaches its options") {
+  const data_table t;
+  CHECK(t.as<jsonl_files>(jsonl).text == "text");
+  CHECK_FALSE(t.as<jsonl_files>(jsonl).packing);
+  const auto d = t.as<jsonl_files>(jsonl + R"(validation = "DIR/v"
+text = "body"
+prompt = "q"
+answer = "a"
+label = "l"
+labels = ["no", 1]
+packing = true
+)");
+  CHECK(d.validation == t.folder.path() / "v");
+  CHECK(d.text == "body");
+  CHECK(d.prompt == "q");
+  CHECK(d.answer == "a");
+  CHECK(d.label == "l");
+  CHECK(d.labels == std::vector<class_label>{std::string{"no"}, std::int64_t{1}});
+  CHECK(d.packing);
+  CHECK_THAT(t.refusal(jsonl + "labels = [\"a\"]"), StartsWith("w.toml:3: data.d.labels: "));
+  CHECK_THAT(t.refusal(jsonl + "labels = [1.5, 2]"), Contains("texts or integers"));
+  CHECK_THAT(t.refusal(text + "packing = true"), Contains("it belongs to kind \"jsonl\""));
+}
+
+TEST_CASE("every key of comma-separated values reaches its options") {
+  const data_table t;
+  CHECK(t.as<csv_files>(csv).standardise);
+  CHECK(t.as<csv_files>(csv).separator == ',');
+  const auto d = t.as<csv_files>(csv + R"(target = "y"
+columns = ["a", "b"]
+regression = true
+standardise = false
+text = "t"
+separator = "tab"
+)");
+  CHECK(d.target == "y");
+  CHECK(d.columns == std::vector<std::string>{"a", "b"});
+  CHECK(d.regression);
+  CHECK_FALSE(d.standardise);
+  CHECK(d.text == "t");
+  CHECK(d.separator == '\t');
+  CHECK_THAT(t.refusal(csv + "separator = \"x\""), StartsWith("w.toml:3: data.d.separator: "));
+}
+
+TEST_CASE("every key of images reaches its options") {
+  const data_table t;
+  CHECK(t.as<image_folders>(images).size.empty());
+  const auto d = t.as<image_folders>(images + R"(validation_share = 0.25
+size = [5, 7]
+channels = 1
+mean = [0.5]
+deviation = [2]
+flip = true
+seed = 9
+)");
+  CHECK(d.train == t.folder.path());
+  CHECK(d.validation_share == 0.25);
+  CHECK(d.size == std::vector<std::int64_t>{5, 7});
+  CHECK(d.channels == 1);
+  CHECK(d.scale.mean == std::vector<double>{0.5});
+  CHECK(d.scale.deviation == std::vector<double>{2});
+  CHECK(d.flip);
+  CHECK(d.seed == 9);
+}
+
+TEST_CASE("images that cannot be are refused") {
+  const data_table t;
+  CHECK_THAT(t.refusal("kind = \"images\"\ntrain = \"DIR/t\""),
+             StartsWith("w.toml:2: data.d.train: ") && Contains("is a file"));
+  CHECK_THAT(t.refusal("kind = \"images\"\ntrain = \"DIR/none\""),
+             StartsWith("w.toml:2: data.d.train: no such folder"));
+  for (const char* wrong : {"size = 5", "size = [5]", "size = [5, 0]", "size = [1, 5, 7]", "channels = 4", "mean = []",
+                            "deviation = [0.0]", "mean = [\"a\"]", "validation_share = 1", "flip = 1"})
+    CHECK_THAT(t.refusal(images + wrong), StartsWith("w.toml:3: data.d."));
+}
+
+TEST_CASE("CIFAR is a folder, a file or several") {
+  const data_table t;
+  CHECK(t.as<cifar_files>(cifar + "train = \"DIR\"").train.size() == 1);
+  const auto d = t.as<cifar_files>(cifar + "train = [\"DIR/t\", \"DIR/v\"]\nvalidation = \"DIR/v\"\nclasses = 100");
+  CHECK(d.train.at(1) == t.folder.path() / "v");
+  CHECK(d.validation.size() == 1);
+  CHECK(d.classes == 100);
+  CHECK_THAT(t.refusal(cifar + "train = [\"DIR/t\", \"DIR/none\"]"),
+             StartsWith("w.toml:2: data.d.train: no such file"));
+  CHECK_THAT(t.refusal(cifar + "train = []"), StartsWith("w.toml:2: data.d.train: "));
+}
+
+}  // namespace hydra::apps
