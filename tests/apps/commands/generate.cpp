@@ -17,7 +17,7 @@ using Catch::StartsWith;
 namespace {
 
 /// The text with `part` (which must be there) replaced.
-std::string bent(std::string text, const std::string& part, const std::string& by) {
+std::string bent_in(std::string text, const std::string& part, const std::string& by) {
   const auto at = text.find(part);
   REQUIRE(at != std::string::npos);
   return text.replace(at, part.size(), by);
@@ -33,8 +33,8 @@ void train_on_text(const temporary_folder& folder) {
   std::string corpus;
   for (int i = 0; i < 200; ++i) corpus += "to be, or not to be: that is the question. ";
   folder.write("corpus.txt", corpus);
-  folder.write("w.toml", bent(bent("context = 4", "context = 32"), "kind = \"synthetic-language\"",
-                              "kind = \"text\"\ntrain = \"corpus.txt\""));
+  folder.write("w.toml", bent_in(bent("context = 4", "context = 32"), "kind = \"synthetic-language\"",
+                                 "kind = \"text\"\ntrain = \"corpus.txt\""));
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
 }
 
@@ -124,9 +124,9 @@ TEST_CASE("sources that are none, and families that write no text, are refused")
   std::filesystem::create_directory(folder.path() / "empty");
   check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is no folder");
   check_refused(folder, "empty --prompt-ids 1", "neither workload.toml of a run nor config.json");
-  folder.write("w.toml",
-               bent(bent("synthetic-language", "synthetic-classes"),
-                    "family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4", "family = \"mlp\", width = 4"));
+  folder.write("w.toml", bent_in(bent("synthetic-language", "synthetic-classes"),
+                                 "family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4",
+                                 "family = \"mlp\", width = 4"));
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
   check_refused(folder, "runs/w --prompt-ids 1", "models of the family mlp write no text");
 }
