@@ -1,0 +1,142 @@
+#include "apps/commands/generate.hpp"
+
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+/// The text with `part` (which must be there) replaced.
+std::string bent_in(std::string text, const std::string& part, const std::string& by) {
+  const auto at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), by);
+}
+
+/// The example's model, with room for texts.
+void train_on_ids(const temporary_folder& folder) {
+  folder.write("w.toml", bent("context = 4", "context = 32"));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+}
+
+void train_on_text(const temporary_folder& folder) {
+  std::string corpus;
+  for (int i = 0; i < 200; ++i) corpus += "to be, or not to be: that is the question. ";
+  folder.write("corpus.txt", corpus);
+  folder.write("w.toml", bent_in(bent("context = 4", "context = 32"), "kind = \"synthetic-language\"",
+                                 "kind = \"text\"\ntrain = \"corpus.txt\""));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+}
+
+std::size_t words_of(const std::string& text) {
+  std::istringstream words{text};
+  std::size_t count = 0;
+  for (std::string word; words >> word;) ++count;
+  return count;
+}
+
+void check_refused(const temporary_folder& folder, const std::string& arguments, const std::string& why) {
+  const outcome o = run_hydra(folder, "generate " + arguments);
+  INFO(arguments << " -> " << o.err);
+  CHECK(o.status == 2);
+  CHECK(o.out.empty());
+  CHECK_THAT(o.err, Contains(why));
+}
+
+}  // namespace
+
+TEST_CASE("a model of a run goes on with token ids, and its export with the same ones, wherever they fit") {
+  const temporary_folder folder;
+  train_on_ids(folder);
+  const std::string how = " --prompt-ids '1 2 3' --tokens 20 --seed 5";
+  const outcome run = run_hydra(folder, "generate runs/w" + how);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, StartsWith("1 2 3 "));
+  CHECK(words_of(run.out) == 23);
+  REQUIRE(run_hydra(folder, "export runs/w gpt hf").status == 0);
+  CHECK(run_hydra(folder, "generate hf" + how).out == run.out);
+  const outcome streamed = run_hydra(folder, "generate hf --memory 24KiB" + how);
+  CHECK(streamed.out == run.out);
+  CHECK_THAT(streamed.err, Contains("of 4 layers stay on the device"));
+}
+
+TEST_CASE("samples differ from each other and not from run to run; without temperature they are equal") {
+  const temporary_folder folder;
+  train_on_ids(folder);
+  const auto lines = [&](const std::string& options) {
+    std::istringstream out{run_hydra(folder, "generate runs/w --prompt-ids 1 --samples 3 " + options).out};
+    std::vector<std::string> all;
+    for (std::string line; std::getline(out, line);) all.push_back(line);
+    return all;
+  };
+  const auto some = lines("");
+  REQUIRE(some.size() == 3);
+  CHECK(words_of(some[0]) == 32);
+  CHECK(some[0] != some[1]);
+  CHECK(lines("") == some);
+  CHECK(lines("--seed 1") != some);
+  const auto likeliest = lines("--temperature 0");
+  CHECK(likeliest == std::vector<std::string>(3, likeliest[0]));
+}
+
+TEST_CASE("a model that has learnt text goes on with text, given on the command line or in a file") {
+  const temporary_folder folder;
+  train_on_text(folder);
+  folder.write("prompt.txt", "to be");
+  const outcome o = run_hydra(folder, "generate runs/w --prompt 'to be' --tokens 9");
+  INFO(o.err);
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, StartsWith("to be"));
+  CHECK(o.out.size() == 5 + 9 + 1);
+  CHECK(run_hydra(folder, "generate runs/w --prompt-file prompt.txt --tokens 9").out == o.out);
+}
+
+TEST_CASE("prompts that the model cannot take are refused with what it can") {
+  const temporary_folder folder;
+  train_on_ids(folder);
+  std::string many;
+  for (int i = 0; i < 32; ++i) many += " 1";
+  check_refused(folder, "runs/w --prompt-ids '" + many + "'", "context of 32 leaves no room");
+  check_refused(folder, "runs/w --prompt-ids '1 2' --tokens 31", "at most 30 do");
+  check_refused(folder, "runs/w --prompt-ids '1 5000'", "token id 5000");
+  check_refused(folder, "runs/w --prompt-ids 'a b'", "\"a\" is no token id");
+  check_refused(folder, "runs/w --prompt-ids ''", "no token");
+  check_refused(folder, "runs/w --prompt hello", "give --tokenizer, or --prompt-ids");
+  check_refused(folder, "runs/w", "give one prompt");
+  check_refused(folder, "runs/w --prompt-ids 1 --prompt a", "give one prompt");
+  check_refused(folder, "runs/w --prompt-ids 1 --model gtp", "did you mean \"gpt\"");
+  check_refused(folder, "runs/w --prompt-ids 1 --top-p 2", "top-p is 2");
+}
+
+TEST_CASE("sources that are none, and families that write no text, are refused") {
+  const temporary_folder folder;
+  std::filesystem::create_directory(folder.path() / "empty");
+  check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is no folder");
+  check_refused(folder, "empty --prompt-ids 1", "neither workload.toml of a run nor config.json");
+  folder.write("w.toml", bent_in(bent("synthetic-language", "synthetic-classes"),
+                                 "family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4",
+                                 "family = \"mlp\", width = 4"));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  check_refused(folder, "runs/w --prompt-ids 1", "models of the family mlp write no text");
+}
+
+TEST_CASE("a memory that holds no layer ends with status 3 and says what would do") {
+  const temporary_folder folder;
+  train_on_ids(folder);
+  const outcome o = run_hydra(folder, "generate runs/w --prompt-ids 1 --memory 1KiB");
+  CHECK(o.status == 3);
+  CHECK_THAT(o.err, Contains("one layer at a time") && Contains("1.0 KiB"));
+}
+
+}  // namespace hydra::apps
