@@ -4,9 +4,9 @@
 //                [--clip X] [--export FOLDER]
 //
 // INPUTS is a safetensors file of all samples: "input" and "target", whose first dimension counts them. OUT is a folder that
-// is made for results.safetensors: "begin.NAME", "logits" of the first batch in evaluation, "gradient.NAME" of its loss in training, by
-// the names of the checkpoint, "losses" of N AdamW steps on one batch after another, "parameter.NAME" after them, which
-// --export writes as a checkpoint, too.
+// is made for results.safetensors: "begin.NAME", the first values by the names of the checkpoint; "logits" of the first
+// batch in evaluation; "gradient.NAME" of its loss in training; "losses" of N AdamW steps on one batch after another, and
+// "parameter.NAME" after them, which --export writes as a checkpoint, too.
 
 #include "models/hub/hub_export.hpp"
 #include "models/hub/hub_folder.hpp"
@@ -42,7 +42,8 @@ struct probe_options {
 /// The samples of a file; all are training data.
 class stored_samples final : public data_source {
  public:
-  explicit stored_samples(const std::string& path) : file_{path}, input_{*file_.find("input")}, target_{*file_.find("target")} {
+  explicit stored_samples(const std::string& path)
+      : file_{path}, input_{*file_.find("input")}, target_{*file_.find("target")} {
     const auto ids = classes_of(target_);
     classes_ = ids.empty() ? 1 : *std::ranges::max_element(ids) + 1;
   }

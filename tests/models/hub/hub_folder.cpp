@@ -22,7 +22,9 @@ std::shared_ptr<const data_source> text() {
   return open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
 }
 
-chain built(const fs::path& folder, const from_options& options = {}) { return describe_from(folder, options).build(*text()); }
+chain built(const fs::path& folder, const from_options& options = {}) {
+  return describe_from(folder, options).build(*text());
+}
 
 /// With which a checkpoint is refused; empty if it is not.
 std::string refusal_of(const nlohmann::json& config, const hub_test_tensors& tensors, const from_options& options = {}) {

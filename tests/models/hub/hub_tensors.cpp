@@ -99,7 +99,8 @@ TEST_CASE("an index that does not suit its parts is refused with the file and th
 TEST_CASE("a folder without safetensors, and a tensor that is there twice, are refused") {
   const temporary_folder folder;
   CHECK_THAT(refusal_of(folder.path()), Contains("has neither model.safetensors nor "));
-  write_tensors(folder.path() / "model.safetensors", {{"wte.weight", ramp({2}, 1)}, {"transformer.wte.weight", ramp({2}, 1)}});
+  write_tensors(folder.path() / "model.safetensors",
+                {{"wte.weight", ramp({2}, 1)}, {"transformer.wte.weight", ramp({2}, 1)}});
   CHECK_THAT(refusal_of(folder.path()), Contains("transformer.wte.weight and wte.weight are the same parameter"));
 }
 

@@ -59,5 +59,6 @@ TEST_CASE("the heads of pre-training and of other tasks are passed over, other t
   CHECK_NOTHROW(weights_of(tensors, model, hub_head::stored));
   tensors["classifier.weight"] = ramp({2, 4}, 1);
   CHECK_NOTHROW(weights_of(tensors, model, hub_head::fresh));
-  CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored), Contains("has tensors that are no parameters") && Contains("classifier.weight"));
+  CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored),
+                    Contains("has tensors that are no parameters") && Contains("classifier.weight"));
 }
