@@ -86,7 +86,8 @@ void check_prompt(const token_list& prompt, const text_source& s) {
 std::int64_t tokens_to_write(std::int64_t prompt, const text_source& s, const generate_options& o) {
   const std::int64_t room = s.context - prompt;
   if (room <= 0)
-    refuse(fmt::format("the prompt has {} tokens; the model's context of {} leaves no room for another", prompt, s.context));
+    refuse(fmt::format("the prompt has {} tokens; the model's context of {} leaves no room for another", prompt,
+                       s.context));
   if (o.tokens && *o.tokens > room)
     refuse(fmt::format("--tokens: {} do not fit behind the prompt's {} in the model's context of {}; at most {} do",
                        *o.tokens, prompt, s.context, room));
@@ -151,14 +152,16 @@ void declare_prompt(CLI::App& app, generate_options& o) {
   app.add_option("--prompt", o.prompt, "text to go on with");
   app.add_option("--prompt-file", o.prompt_file, "the same, in a file");
   app.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
-  app.add_option("--tokens", o.tokens, "tokens to write at most (default: 100, or what the model's context has room for)");
+  app.add_option("--tokens", o.tokens,
+                 "tokens to write at most (default: 100, or what the model's context has room for)");
   app.add_option("--samples", o.samples, "texts to write, each with other random choices (default: 1)");
 }
 
 void declare_sampling(CLI::App& app, sampling_options& o) {
   app.add_option("--temperature", o.temperature, "of the random choices; 0: always the likeliest token (default: 1)");
   app.add_option("--top-k", o.top_k, "choose among the likeliest k tokens (default: all)");
-  app.add_option("--top-p", o.top_p, "choose among the likeliest tokens that have this probability together (default: 1)");
+  app.add_option("--top-p", o.top_p,
+                 "choose among the likeliest tokens that have this probability together (default: 1)");
   app.add_option("--seed", o.seed, "of the random choices (default: 0)");
 }
 
@@ -169,12 +172,14 @@ command_action declare_generate(CLI::App& app) {
   app.add_option("source", o->from.source, "folder of a Hugging Face checkpoint, or run folder (the newest checkpoint)")
       ->required();
   app.add_option("--model", o->from.model, "name of a model of the run; not needed if there is one");
-  app.add_flag("--best", o->from.best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
+  app.add_flag("--best", o->from.best,
+               "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   app.add_option("--tokenizer", o->from.tokenizer,
-                 "tokenizer.json or its folder (default: the checkpoint's, or that of the run's data)");
+                 "bytes, a tokenizer.json or its folder (default: the checkpoint's, or that of the run's data)");
   declare_prompt(app, *o);
   declare_sampling(app, o->sampling);
-  app.add_option("--memory", o->memory, "of the device, \"24MiB\": what does not fit is streamed (default: everything fits)");
+  app.add_option("--memory", o->memory,
+                 "of the device, \"24MiB\": what does not fit is streamed (default: everything fits)");
   return [o] { return generate(*o); };
 }
 

@@ -72,9 +72,13 @@ text_source from_hub(const text_source_options& o) {
 
 const model_entry& model_of(const workload& w, const text_source_options& o) {
   if (o.model) return find_model(w, *o.model);
-  if (w.models.size() != 1)
-    refuse(fmt::format("{} has {} models; choose one with --model", o.source, w.models.size()));
+  if (w.models.size() != 1) refuse(fmt::format("{} has {} models; choose one with --model", o.source, w.models.size()));
   return w.models.front();
+}
+
+/// "bytes", or a file or folder.
+std::shared_ptr<const tokenizer> open_named(const std::string& name) {
+  return open_tokenizer(name == "bytes" ? tokenizer_choice{} : tokenizer_choice{.file = name});
 }
 
 /// That of the data which the model has learnt; none if they are not texts.
@@ -85,7 +89,7 @@ std::shared_ptr<const tokenizer> tokenizer_of(const value_table& data) {
   const value* const chosen = data.find("tokenizer");
   const std::string* const file = chosen ? chosen->as<std::string>() : nullptr;
   if (chosen && !file) return nullptr;
-  return open_tokenizer(file && *file != "bytes" ? tokenizer_choice{.file = *file} : tokenizer_choice{});
+  return open_named(file ? *file : "bytes");
 }
 
 text_source from_run(const text_source_options& o) {
@@ -108,7 +112,7 @@ text_source open_text_source(const text_source_options& o) {
   if (!run && !fs::is_regular_file(folder / "config.json"))
     refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint", o.source, workload_file));
   text_source s = run ? from_run(o) : from_hub(o);
-  if (o.tokenizer) s.words = open_tokenizer({.file = *o.tokenizer});
+  if (o.tokenizer) s.words = open_named(*o.tokenizer);
   if (s.words && s.words->special().end_of_text) s.ends.insert(*s.words->special().end_of_text);
   return s;
 }
