@@ -30,7 +30,8 @@ chain build_gpt2(const gpt2_options& options, const data_source& data) {
       std::make_shared<embedding>(embedding_options{
           .vocabulary = vocabulary, .context = options.context, .width = options.width, .dropout = options.dropout}));
   const auto block = std::make_shared<transformer_block>(transformer_block_options{
-      .width = options.width, .heads = options.heads, .layers = options.layers, .dropout = options.dropout, .eps = options.eps});
+      .width = options.width, .heads = options.heads, .layers = options.layers, .dropout = options.dropout,
+      .attention_dropout = options.attention_dropout, .eps = options.eps});
   for (std::int64_t i = 0; i < options.layers; ++i) result.add(fmt::format("h.{}.", i), block);
   result.add("", std::make_shared<head>(head_options{
                      .vocabulary = vocabulary, .width = options.width, .eps = options.eps, .tied_to = options.tied ? "wte.weight" : ""}));
@@ -49,6 +50,7 @@ chain_description gpt2(const gpt2_options& options) {
   require_positive("gpt2: heads", options.heads);
   require_positive("gpt2: context", options.context);
   require_dropout("gpt2: dropout", options.dropout);
+  require_dropout("gpt2: attention_dropout", options.attention_dropout);
   if (options.vocabulary != 0) require_positive("gpt2: vocabulary", options.vocabulary);
   if (!(options.eps > 0))
     throw fault_error{fault_code::bad_input, fmt::format("gpt2: eps is {}; it must be positive", options.eps)};

@@ -12,6 +12,7 @@ struct gpt2_options {
   std::int64_t context = 0;     ///< tokens per sample
   std::int64_t vocabulary = 0;  ///< 0: from the data
   double dropout = 0;           ///< embeddings, attention output and MLP output
+  double attention_dropout = 0;  ///< of the attention's probabilities
   double eps = 1e-5;            ///< of the norms
   bool tied = true;
 };

@@ -13,6 +13,7 @@ family gpt2_family() {
            {"context", std::int64_t{0}, true, "tokens per sample"},
            {"vocabulary", std::int64_t{0}, false, "token ids; 0: as many as the data have"},
            {"dropout", 0.0, false, "of embeddings, attention output and MLP output"},
+           {"attention_dropout", 0.0, false, "of the attention's probabilities"},
            {"eps", 1e-5, false, "of the norms"},
            {"tied", true, false, "head and token embedding share their weights"}},
           [](const option_map& o) {
@@ -22,6 +23,7 @@ family gpt2_family() {
                          .context = get<std::int64_t>(o, "context"),
                          .vocabulary = get<std::int64_t>(o, "vocabulary"),
                          .dropout = get<double>(o, "dropout"),
+                         .attention_dropout = get<double>(o, "attention_dropout"),
                          .eps = get<double>(o, "eps"),
                          .tied = get<bool>(o, "tied")});
           }};

@@ -34,6 +34,7 @@ chain_description gpt2_from_config(const model_config& config, const from_option
   require_known(config);
   require_own_head(config, options);
   const double dropout = dropout_from(config, options);
+  const double attention_dropout = options.dropout >= 0 ? options.dropout : config.real("attn_pdrop", 0.1);
   const std::int64_t positions = config.integer("n_positions", 1024);
   chain_description result = gpt2({.layers = config.integer("n_layer", 12),
                                    .width = config.integer("n_embd", 768),
@@ -41,11 +42,13 @@ chain_description gpt2_from_config(const model_config& config, const from_option
                                    .context = positions,
                                    .vocabulary = config.integer("vocab_size", 50257),
                                    .dropout = dropout,
+                                   .attention_dropout = attention_dropout,
                                    .eps = config.real("layer_norm_epsilon", 1e-5),
                                    .tied = config.boolean("tie_word_embeddings", true)});
   result.context = context_from(config, options, "n_positions", positions);
   nlohmann::json text = published(config, "GPT2LMHeadModel");
   text["embd_pdrop"] = text["resid_pdrop"] = dropout;
+  text["attn_pdrop"] = attention_dropout;
   return publishing(std::move(result), std::move(text));
 }
 
@@ -54,7 +57,7 @@ hub_form gpt2_hub_form(const gpt2_options& o) {
                               {"model_type", "gpt2"},
                               {"dtype", "float32"},
                               {"activation_function", "gelu_new"},
-                              {"attn_pdrop", 0.0},
+                              {"attn_pdrop", o.attention_dropout},
                               {"bos_token_id", nullptr},
                               {"embd_pdrop", o.dropout},
                               {"eos_token_id", nullptr},

@@ -7,7 +7,7 @@
 namespace hydra {
 
 /// One dropout for embeddings, attention output and MLP output: embd_pdrop and resid_pdrop must agree unless the user
-/// gives another one. Probabilities of the attention (attn_pdrop) are never dropped. Throws fault_error{bad_input} with
+/// gives another one, which is that of the attention's probabilities (attn_pdrop), too. Throws fault_error{bad_input} with
 /// the key for variants whose results Hydra's blocks would not have.
 chain_description gpt2_from_config(const model_config& config, const from_options& options);
 

@@ -1,8 +1,12 @@
 #include "models/layers/attention.hpp"
 
+#include "models/dropout.hpp"
+
 #include <ATen/ops/full_ops.h>
 #include <ATen/ops/scaled_dot_product_attention_ops.h>
 
+#include <cmath>
+#include <limits>
 #include <optional>
 
 namespace hydra {
@@ -50,6 +54,16 @@ at::Tensor remember(at::Tensor& kept, const at::Tensor& fresh, std::int64_t seen
 }  // namespace
 
 at::Tensor causal_attention(const attention_heads& heads) { return attend(heads, {}, true); }
+
+at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context, std::uint32_t site) {
+  if (dropout == 0) return causal_attention(heads);
+  const std::int64_t tokens = heads.queries.size(2);
+  const double scale = 1 / std::sqrt(static_cast<double>(heads.queries.size(3)));
+  const at::Tensor hidden = visible(tokens, 0, heads.queries).logical_not();
+  const at::Tensor scores = heads.queries.matmul(heads.keys.transpose(2, 3)).mul(scale);
+  const at::Tensor shares = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity()).softmax(-1);
+  return keyed_dropout(shares, dropout, context, site).matmul(heads.values);
+}
 
 at::Tensor growing_attention(const attention_heads& heads, decode_memory& memory) {
   const std::int64_t seen = memory.seen, fresh = heads.queries.size(2);

@@ -16,6 +16,11 @@ struct attention_heads {
 /// What each token finds at itself and the tokens before it: [samples, heads, tokens, size].
 at::Tensor causal_attention(const attention_heads& heads);
 
+/// The same with dropout of the attention's probabilities, which are then made one by one, in evaluation too: a layer's
+/// memory does not depend on whether it is trained. `site` tells the dropout from the layer's others. As many heads of keys
+/// and values as of queries. With a dropout of 0 it is causal_attention().
+at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context, std::uint32_t site);
+
 /// The same for tokens that follow those in `memory`, which keeps the new keys and values. Room is made for 64 tokens at
 /// a time: memory.tensors = {keys, values}, each [samples, heads, room, size].
 at::Tensor growing_attention(const attention_heads& heads, decode_memory& memory);

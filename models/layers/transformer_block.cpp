@@ -17,7 +17,7 @@ namespace {
 
 /// Places in parameters(); a bias follows its weight.
 enum parameter : std::size_t { ln_1 = 0, c_attn = 2, attn_proj = 4, ln_2 = 6, c_fc = 8, mlp_proj = 10 };
-enum site : std::uint32_t { attention_output, mlp_output };
+enum site : std::uint32_t { attention_output, mlp_output, attention_shares };
 
 /// x @ weight + bias over the last dimension, weight [in, out].
 at::Tensor project(std::span<const at::Tensor> parameters, parameter weight, const at::Tensor& x) {
@@ -37,6 +37,7 @@ transformer_block::transformer_block(const transformer_block_options& options) :
   require_positive("transformer block: heads", options.heads);
   require_positive("transformer block: layers", options.layers);
   require_dropout("transformer block: dropout", options.dropout);
+  require_dropout("transformer block: attention_dropout", options.attention_dropout);
   if (options.width % options.heads != 0)
     throw fault_error{fault_code::bad_input,
                       fmt::format("transformer block: {} heads do not divide width {}", options.heads, options.width)};
@@ -80,7 +81,8 @@ attention_heads transformer_block::heads_of(std::span<const at::Tensor> paramete
 
 at::Tensor transformer_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                       const layer_context& context) const {
-  const at::Tensor mixed = join_heads(causal_attention(heads_of(parameters, normalise(parameters, ln_1, input))));
+  const attention_heads heads = heads_of(parameters, normalise(parameters, ln_1, input));
+  const at::Tensor mixed = join_heads(dropped_attention(heads, options_.attention_dropout, context, attention_shares));
   const at::Tensor attended = project(parameters, attn_proj, mixed);
   const at::Tensor x = input.add(keyed_dropout(attended, options_.dropout, context, attention_output));
   const at::Tensor y = mlp(parameters, normalise(parameters, ln_2, x));
@@ -96,8 +98,10 @@ at::Tensor transformer_block::decode(std::span<const at::Tensor> parameters, con
 }
 
 std::string transformer_block::signature() const {
-  return fmt::format("transformer block width={} heads={} dropout={}{}", options_.width, options_.heads,
-                     options_.dropout, eps_unless_usual(options_.eps));
+  const std::string attention =
+      options_.attention_dropout > 0 ? fmt::format(" attention_dropout={}", options_.attention_dropout) : "";
+  return fmt::format("transformer block width={} heads={} dropout={}{}{}", options_.width, options_.heads,
+                     options_.dropout, attention, eps_unless_usual(options_.eps));
 }
 
 }  // namespace hydra

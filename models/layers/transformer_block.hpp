@@ -11,6 +11,7 @@ struct transformer_block_options {
   std::int64_t heads = 0;   ///< divides width
   std::int64_t layers = 1;  ///< blocks of the whole model: residual projections start at 0.02/sqrt(2*layers)
   double dropout = 0;       ///< of the attention's and of the MLP's output
+  double attention_dropout = 0;  ///< of the attention's probabilities
   double eps = 1e-5;        ///< of the norms
 };
 

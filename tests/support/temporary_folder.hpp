@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ class temporary_folder {
   temporary_folder& operator=(const temporary_folder&) = delete;
 
   const std::filesystem::path& path() const noexcept { return path_; }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator{path_}, {}));
+  }
 
   /// Writes a file, in folders that are made for it, and returns its path.
   std::filesystem::path write(const std::filesystem::path& name, std::string_view bytes) const {

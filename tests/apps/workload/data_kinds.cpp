@@ -31,7 +31,8 @@ struct data_table {
 
   data_description read(const std::string& text) const {
     const value_table table = parsed(text);
-    check_table({table, {std::make_shared<std::string>("w.toml"), 1}, "data.d."}, data_rules());
+    const place where{std::make_shared<std::string>("w.toml"), 1};
+    check_table({table, where, "data.d."}, data_rules());
     return read_data(table);
   }
 

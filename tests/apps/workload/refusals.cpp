@@ -229,7 +229,7 @@ TEST_CASE("files that data name must be there") {
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"/dev/null\"\nvalidation = \"no such file\""),
              StartsWith("w.toml:11: data.language.validation: "));
   CHECK_THAT(with_data("kind = \"tokens\"\ntrain = \"/dev/null\""),
-             StartsWith("w.toml:8: data.language.vocabulary: missing"));
+             StartsWith("w.toml:9: data.vocabulary: missing"));
 }
 
 TEST_CASE("a shape is channels, height and width, and no features stand beside it") {

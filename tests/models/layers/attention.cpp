@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace hydra;
 using namespace hydra::test;
 
@@ -36,6 +38,23 @@ TEST_CASE("attention over a text that grows, beyond the room it began with, is t
     memory.seen += fresh;
   }
   CHECK(memory.tensors[0].size(2) == 192);
+}
+
+TEST_CASE("dropout takes attention's probabilities away at random, by key, and nothing in evaluation") {
+  const attention_heads h{random_tensor({2, 3, 7, 4}, 1), random_tensor({2, 3, 7, 4}, 2), random_tensor({2, 3, 7, 4}, 3)};
+  const layer_context trains{.seed = 3, .step = 1};
+  layer_context evaluates = trains;
+  evaluates.training = false;
+  CHECK(same_bits(dropped_attention(h, 0, trains, 2), causal_attention(h)));
+  CHECK(distance(dropped_attention(h, 0.4, evaluates, 2), causal_attention(h)) < 1e-6);
+  CHECK(same_bits(dropped_attention(h, 0.4, trains, 2), dropped_attention(h, 0.4, trains, 2)));
+  CHECK_FALSE(same_bits(dropped_attention(h, 0.4, trains, 2), dropped_attention(h, 0.4, trains, 1)));
+  // The first token sees only itself: it keeps its value, scaled, or nothing.
+  const at::Tensor first = dropped_attention(h, 0.4, trains, 2).select(2, 0).div(h.values.select(2, 0));
+  for (std::int64_t i = 0; i < first.numel(); ++i) {
+    const float share = first.contiguous().const_data_ptr<float>()[i];
+    CHECK((std::abs(share) < 1e-6F || std::abs(share - 1 / 0.6F) < 1e-5F));
+  }
 }
 
 TEST_CASE("splitting into heads and joining are inverse") {
