@@ -1,5 +1,7 @@
 #include "actors/batch_reader.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace hydra {
@@ -8,6 +10,13 @@ namespace {
 
 std::span<std::byte> sample_of(host_block& block, std::size_t i, std::size_t bytes) {
   return {block.data() + i * bytes, bytes};
+}
+
+/// Of a sample that only fills the last micro-batch of an evaluation.
+void leave_out(std::span<std::byte> target) {
+  for (std::size_t at = 0; at < target.size(); at += sizeof(uncounted_target)) {
+    std::memcpy(target.data() + at, &uncounted_target, sizeof(uncounted_target));
+  }
 }
 
 }  // namespace
@@ -55,8 +64,15 @@ std::size_t batch_reader::fill(split part, std::span<const std::size_t> samples,
   const auto input_bytes = source_->sample_input().bytes().value();
   const auto target_bytes = source_->sample_target().bytes().value();
   std::size_t counted = 0;
+  const auto there = source_->samples(part);
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    counted += source_->read(part, samples[i], sample_of(inputs, i, input_bytes), sample_of(targets, i, target_bytes));
+    const auto target = sample_of(targets, i, target_bytes);
+    const auto of_sample = source_->read(part, std::min(samples[i], there - 1), sample_of(inputs, i, input_bytes), target);
+    if (samples[i] < there) {
+      counted += of_sample;
+    } else {
+      leave_out(target);
+    }
   }
   return counted;
 }

@@ -19,7 +19,7 @@ struct read_batch {
 };
 
 /// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples; micro-batch k of an evaluation
-/// the k-th that many samples of the validation data, in their order.
+/// the k-th that many samples of the validation data, in their order; where those end, the last one again, which does not count.
 class batch_reader {
  public:
   batch_reader(model_id id, const model_entry& model, host_arena& arena);

@@ -57,6 +57,11 @@ std::string content_of(const data_source& source) {
   return hash.finish();
 }
 
+/// What older checkpoints did not have has no line where it says nothing.
+std::string line_unless_empty(const char* name, const std::string& text) {
+  return text.empty() ? "" : fmt::format("{}: {}\n", name, text);
+}
+
 }  // namespace
 
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) {
@@ -67,6 +72,7 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          weights_of(*p.model) +
          fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(), content_of(source),
                      p.data.order.shuffle, p.data.order.samples) +
+         line_unless_empty("files", source.fingerprint()) +
          fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,
                      m.seed.value_or(seed)) +
          fmt::format("validation: every {} steps, {} micro-batches\n",

@@ -170,7 +170,8 @@ class model_task final : public task_actor::base {
   }
 
   void tell_evaluation(std::uint32_t steps) {
-    const auto targets = static_cast<double>(std::max(evaluated_targets_, std::size_t{1}));
+    const bool simulated = !setup_.what->model;
+    const auto targets = static_cast<double>(simulated ? std::size_t{1} : evaluated_targets_);  // of none: not a number
     evaluation_record result{steps, evaluated_loss_ / targets};
     const bool classes = setup_.what->plan.shards.back().second_spec.type == element::i64;
     if (setup_.what->model && classes && setup_.what->model->objective().counts_correct()) {
@@ -233,7 +234,8 @@ class model_task final : public task_actor::base {
       end(m.why);
       return;
     }
-    targets_[m.range] = m.targets;
+    const bool trains = m.range.pass == pass_kind::train;
+    targets_[m.range] = trains ? std::max(m.targets, std::size_t{1}) : m.targets;  // a step without any has loss 0
     books_.batch_at_home(m.range);
     go_on();
   }

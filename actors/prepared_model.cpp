@@ -53,10 +53,15 @@ void validate_terms(const model_description& m) {
 std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source) {
   const auto samples = source.samples(split::validation);
   const std::size_t each = m.batch_size / m.micro_batches;
-  const auto there = static_cast<std::uint32_t>(samples / each);
+  const std::size_t filled = masks_targets(source) ? each - 1 : 0;
+  const auto there = static_cast<std::uint32_t>((samples + filled) / each);
+  if (m.validate && samples == 0) {
+    refuse(m, fmt::format("validate: {} has no validation data", source.describe()));
+  }
   if (!m.validate || m.validate->batches == 0) {
     if (m.validate && there == 0) {
-      refuse(m, fmt::format("validate: {} has {} validation samples, fewer than one micro-batch of {}",
+      refuse(m, fmt::format("validate: {} has {} validation samples, fewer than one micro-batch of {}, and targets that are "
+                            "numbers cannot be left out; use more micro_batches",
                             source.describe(), samples, each));
     }
     return there;

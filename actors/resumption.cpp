@@ -33,6 +33,17 @@ void check_identity(const saved_model& m, const resumed_model& now) {
   }
 }
 
+/// Those that an earlier attempt has set aside.
+bool has_damaged_checkpoints(const std::filesystem::path& of_model) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(of_model, none)) {
+    if (entry.path().extension() == ".damaged") {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 resumption::resumption(std::filesystem::path root, std::vector<resumed_model> models)
@@ -80,6 +91,12 @@ void resumption::find(std::size_t model, bool inside) {
     throw fault_error(fault_code::bad_input,
                       fmt::format("model '{}' has no checkpoint that is whole: {}; train it afresh in another folder",
                                   now.name, notes_.back()));
+  }
+  if (!found && has_damaged_checkpoints(checkpoints_of(root_, now.name))) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("model '{}' has no checkpoint that is whole: {} holds damaged ones; train it afresh in another "
+                                  "folder, or remove them",
+                                  now.name, checkpoints_of(root_, now.name).string()));
   }
   if (!found) {
     notes_.push_back(now.name + " has no checkpoint: it starts from the beginning");

@@ -51,11 +51,22 @@ class data_source {
   virtual std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                            std::span<std::byte> target) const = 0;
 
+  /// What the classes are called, where they have names: classes() of them.
+  virtual std::vector<std::string> class_names() const { return {}; }
+
   /// For messages: "text corpus.txt".
   virtual std::string describe() const = 0;
+
+  /// Tells data from others that look alike: digests of the files' contents, the tokenizer's identity, the options that decide
+  /// what a sample is. A run is resumed only with the same. Empty: nothing more is known than what samples themselves say.
+  virtual std::string fingerprint() const { return {}; }
 
   /// What no model can beat on the first `samples` samples of a split (on all, if there are fewer), where it is known.
   virtual std::optional<loss_floor> floor(split /*part*/, std::size_t /*samples*/) const { return std::nullopt; }
 };
+
+/// Targets of -100 do not count: a last micro-batch that is not full can be filled with such.
+inline bool masks_targets(const data_source& source) { return source.sample_target().type == element::i64; }
+constexpr std::int64_t uncounted_target = -100;
 
 }  // namespace hydra

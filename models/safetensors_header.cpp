@@ -1,5 +1,6 @@
 #include "models/safetensors_header.hpp"
 
+#include "models/json_input.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -24,10 +25,11 @@ void require(bool kept, const std::string& name, std::string_view why) {
   if (!kept) refuse(fmt::format("tensor {}: {}", json(name).dump(), why));
 }
 
-/// Refuses a key that an object has twice, of which the parser would keep the last.
+/// Refuses what is nested too deep, and a key that an object has twice, of which the parser would keep the last.
 class key_check {
  public:
-  bool operator()(int, json::parse_event_t event, json& parsed) {
+  bool operator()(int depth, json::parse_event_t event, json& parsed) {
+    if (is_nested_too_deep(depth, event)) refuse("the header " + nested_too_deep());
     if (event == json::parse_event_t::object_start) open_.emplace_back();
     if (event == json::parse_event_t::object_end) open_.pop_back();
     if (event == json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second)
@@ -47,7 +49,7 @@ json parse(std::string_view text) try {
 } catch (const json::parse_error& e) {  // whose text may quote bytes that are no UTF-8
   refuse(fmt::format("the header is no JSON from byte {} on", e.byte));
 } catch (const json::exception& e) {
-  refuse(fmt::format("the header is no JSON: {}", e.what()));
+  refuse(fmt::format("the header is no JSON: {}", json_complaint(e)));
 }
 
 /// An array of integers from 0 to 2^63 - 1. A wrong element is not quoted: it may be of any size and depth.

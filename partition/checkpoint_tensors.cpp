@@ -1,11 +1,11 @@
 #include "partition/checkpoint_tensors.hpp"
 
+#include "models/stored_values.hpp"
 #include "partition/checkpoint_names.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <utility>
 
 namespace hydra {
@@ -44,7 +44,7 @@ void checkpoint_tensors::copy(const std::string& name, std::span<float> to) cons
     refuse(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", name,
                                             t.data.size(), to.size_bytes()));
   }
-  std::memcpy(to.data(), t.data.data(), t.data.size());
+  widen_mapped(t, to);
 }
 
 }  // namespace hydra

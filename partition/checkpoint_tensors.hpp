@@ -21,7 +21,8 @@ class checkpoint_tensors {
   bool has(const std::string& name) const { return places_.contains(name); }
   /// Where it lies, as long as this object lives. Throws fault_error{io} if there is no such tensor.
   stored_tensor find(const std::string& name) const;
-  /// Throws fault_error{io} naming the file if there is no such tensor, or of another size or type.
+  /// Leaves none of the file's pages in memory. Throws fault_error{io} naming the file if there is no such tensor, or of
+  /// another size or type.
   void copy(const std::string& name, std::span<float> to) const;
 
  private:

@@ -2,9 +2,12 @@
 
 #include "partition/checkpoint_tensors.hpp"
 #include "partition/saved_model.hpp"
+#include "runtime/fault.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <string>
 #include <utility>
 
 namespace hydra {
@@ -14,17 +17,32 @@ namespace {
 class weights_of_checkpoint final : public weight_source {
  public:
   explicit weights_of_checkpoint(const saved_model& from)
-      : tensors_(from.folder, from.cuts.size()),
+      : folder_(from.folder),
+        tensors_(from.folder, from.cuts.size()),
         identity_(fmt::format("{} after {} steps, {}", from.name, from.standing.step, from.folder.filename().string())) {}
 
   bool read(const parameter_spec& p, std::span<float> values) const override {
-    tensors_.copy("parameter." + p.name, values);
+    const auto stored = "parameter." + p.name;
+    if (!tensors_.has(stored)) {
+      refuse(fmt::format("has no parameter '{}'", p.name));
+    }
+    if (const auto t = tensors_.find(stored); t.shape != p.shape) {
+      refuse(fmt::format("parameter '{}' is [{}]; the model's is [{}]", p.name, fmt::join(t.shape, ", "),
+                         fmt::join(p.shape, ", ")));
+    }
+    tensors_.copy(stored, values);
     return true;
   }
 
   std::string identity() const override { return identity_; }
 
  private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("{} is a checkpoint of another model: {}", folder_.string(), why));
+  }
+
+  std::filesystem::path folder_;
   checkpoint_tensors tensors_;
   std::string identity_;
 };

@@ -24,7 +24,7 @@ struct parked_tensor {
   std::vector<std::int64_t> shape;
 };
 
-/// A layer with its parameters at home, and what of it is on the device. Operations in flight share it.
+/// A layer with its parameters at home if they are streamed, and what of it is on the device. Operations in flight share it.
 struct placed_layer {
   placed_layer(const std::shared_ptr<const chain>& chain_of, std::size_t i)
       : model(chain_of), index(i), layout(*model, i, i + 1) {}
@@ -96,6 +96,7 @@ class decoder::state {
   void load(const decoder_options& options);
   void check(std::span<const std::int64_t> ids) const;
   ticket send_ids(std::span<const std::int64_t> ids, const device_block_ptr& to);
+  promoted settle(std::size_t layer);
   promoted promote(std::size_t layer, ticket after);
   void promote_ahead();
   promoted take(std::size_t layer);
@@ -144,12 +145,20 @@ void decoder::state::load(const decoder_options& options) {
     auto& place = *layers_.emplace_back(std::make_shared<placed_layer>(model_, i));
     place.home = arena_.allocate(place.layout.bytes(), fmt::format("parameters of layer {}", i));
     place.layout.initialise(place.home->floats(), *model_, options.seed);
-    resident_.push_back(plan_.resident[i] ? promote(i, {}) : promoted{});
+    resident_.push_back(plan_.resident[i] ? settle(i) : promoted{});
     if (!plan_.resident[i]) {
       streamed_.push_back(i);
     }
   }
   promote_ahead();
+}
+
+/// Waits, so that homes of parameters that stay on the device do not pile up.
+decoder::state::promoted decoder::state::settle(std::size_t layer) {
+  auto there = promote(layer, {});
+  wait_->for_end_of(there.arrival);
+  layers_[layer]->home.reset();
+  return there;
 }
 
 decoder::state::promoted decoder::state::promote(std::size_t layer, ticket after) {

@@ -18,8 +18,8 @@ struct decoder_options {
   std::uint64_t seed = 0;  ///< of a chain without weights of its own
 };
 
-/// All parameters lie on the host. Those that the plan keeps are copied to the device once; the others come one layer after
-/// the other for every token, the next one while one computes. Logits do not depend on the plan. For one thread.
+/// Parameters that the plan keeps are copied to the device once, layer by layer; the others lie on the host and come one
+/// layer after the other for every token, the next one while one computes. Logits do not depend on the plan. For one thread.
 class decoder {
  public:
   /// Becomes the receiver of the device's completions. Throws fault_error{does_not_fit} before the first byte is taken from

@@ -2,6 +2,7 @@
 // What a model has told so far, and where it stands in its chain of units.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -24,10 +25,11 @@ struct model_history {
   bool evaluated_after(std::uint32_t steps) const noexcept {
     return !evaluations.empty() && evaluations.back().steps == steps;
   }
-  /// The last evaluation has a smaller loss than every one before.
+  /// The last evaluation, which there is, has a smaller loss than every one before; one that is not a number is never best.
   bool last_is_best() const noexcept {
-    const auto is_less = [](const auto& a, const auto& b) { return a.loss < b.loss; };
-    return std::ranges::min_element(evaluations, is_less) == std::prev(evaluations.end());
+    const double last = evaluations.back().loss;
+    const auto as_good = [&](const evaluation_record& e) { return e.loss <= last; };
+    return !std::isnan(last) && std::none_of(evaluations.begin(), std::prev(evaluations.end()), as_good);
   }
 };
 

@@ -228,7 +228,8 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
   return memory;
 }
 
-std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool inside_step, std::vector<std::string>& notes) {
+std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool inside_step, std::vector<std::string>& notes,
+                                             damaged_checkpoint damaged) {
   for (const auto& folder : list_checkpoints(of_model)) {
     check_readable(folder);
     try {
@@ -244,8 +245,9 @@ std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool insi
       if (e.what_happened().code != fault_code::io) {
         throw;  // whole, but not for this Hydra
       }
-      notes.push_back(fmt::format("a damaged checkpoint is passed over (it is {} now): {}", set_aside(folder),
-                                  e.what_happened().text));
+      const auto where =
+          damaged == damaged_checkpoint::set_aside ? fmt::format(" (it is {} now)", set_aside(folder)) : "";
+      notes.push_back(fmt::format("a damaged checkpoint is passed over{}: {}", where, e.what_happened().text));
     }
   }
   return std::nullopt;

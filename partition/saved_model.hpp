@@ -4,6 +4,7 @@
 #include "partition/checkpoint.hpp"
 #include "partition/cut.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -34,9 +35,13 @@ saved_model read_checkpoint(const std::filesystem::path& folder);
 /// missing or has another shape, {out_of_memory}.
 model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena);
 
+/// What becomes of a damaged checkpoint: a run that goes on renames it, who only reads leaves it as it is.
+enum class damaged_checkpoint : std::uint8_t { set_aside, left };
+
 /// The newest checkpoint of a model that is whole; if not `inside_step`, of those that any_cuts() can take up. Says in
 /// `notes` which ones it passed over, and why.
 std::optional<saved_model> newest_checkpoint(const std::filesystem::path& of_model, bool inside_step,
-                                             std::vector<std::string>& notes);
+                                             std::vector<std::string>& notes,
+                                             damaged_checkpoint damaged = damaged_checkpoint::set_aside);
 
 }  // namespace hydra

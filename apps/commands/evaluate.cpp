@@ -77,6 +77,15 @@ std::vector<std::string> prepare(workload& w, const evaluate_options& o) {
   return weights;
 }
 
+/// "model.chain.heads", "model.NAME.chain", ...: a checkpoint has the weights of the chain that was trained.
+void check_overrides(const std::vector<key_override>& all, const std::string& run) {
+  for (const key_override& o : all)
+    if (o.path.starts_with("model.") && (o.path + ".").find(".chain.") != std::string::npos)
+      throw fault_error{fault_code::bad_input, fmt::format("--set {}: the models of the run folder \"{}\" have the chains "
+                                                           "that were trained; evaluate a workload file to try another",
+                                                           o.path, run)};
+}
+
 session_options options_of(const workload& w) {
   session_options s = w.options;
   s.output.clear();
@@ -122,7 +131,9 @@ int evaluate(const evaluate_options& o) {
     throw fault_error{fault_code::bad_input, fmt::format("--best: \"{}\" is no run folder; a workload file has no best "
                                                          "checkpoint",
                                                          o.source)};
-  workload w = read_workload(workload_of(o), parse_overrides(o.set));
+  const std::vector<key_override> overrides = parse_overrides(o.set);
+  if (is_run(o)) check_overrides(overrides, o.source);
+  workload w = read_workload(workload_of(o), overrides);
   select(w, o.models);
   const auto weights = prepare(w, o);
   session s{options_of(w)};

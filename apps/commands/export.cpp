@@ -3,6 +3,7 @@
 #include "apps/commands/saved_run.hpp"
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
+#include "apps/workload/convert.hpp"
 #include "models/hub/hub_export.hpp"
 #include "partition/checkpoint_tensors.hpp"
 #include "partition/saved_model.hpp"
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace hydra::apps {
@@ -60,9 +62,10 @@ int export_model(const export_options& o) {
   const fs::path checkpoint = checkpoint_to_read(o.run, o.model, o.best);
   const checkpoint_tensors tensors{checkpoint, read_checkpoint(checkpoint).cuts.size()};
   durable_folder into{posix_file_system(), target};
+  copy_tokenizer_files(into, data_keys(w, m));
+  copy_checkpoint_files(into, sub_table(std::get<value_table>(m.keys.content), "chain"));
   write_hub_files(into, build_chain(w, m, m.description.chain),
                   [&](const parameter_spec& p) { return value_of(tensors, p, checkpoint); });
-  copy_tokenizer_files(into, data_keys(w, m));
   into.commit();
   fmt::print("{}\n", target.string());
   return 0;

@@ -17,6 +17,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -64,8 +65,9 @@ token_list encode(const text_source& s, const std::string& text) {
   if (!s.words) refuse("there is no tokenizer for a prompt of words: give --tokenizer, or --prompt-ids");
   token_list ids;
   for (const std::uint32_t id : s.words->encode(text)) ids.push_back(id);
-  const auto begin = s.words->special().begin_of_text;
-  if (ids.empty() && begin) ids.push_back(*begin);
+  std::optional<std::int64_t> begin = s.begin;
+  if (ids.empty() && !begin) begin = s.words->special().begin_of_text;
+  if (begin && (ids.empty() || ids.front() != *begin)) ids.insert(ids.begin(), *begin);
   return ids;
 }
 
@@ -94,15 +96,24 @@ std::int64_t tokens_to_write(std::int64_t prompt, const text_source& s, const ge
   return o.tokens.value_or(std::min(usual_tokens, room));
 }
 
+bool writes_text(const text_source& s, const generate_options& o) { return s.words && !o.prompt_ids; }
+
+/// Logits of the tokens to choose among: a vocabulary may be larger than the tokenizer's (padding), and what is not in that
+/// has no text.
+std::span<const float> choices(const std::vector<float>& logits, const text_source& s, const generate_options& o) {
+  if (!writes_text(s, o)) return logits;
+  return std::span{logits}.first(std::min(logits.size(), static_cast<std::size_t>(s.words->vocabulary())));
+}
+
 /// The tokens of one text, from the first of the prompt on.
-token_list write(decoder& writer, const token_list& prompt, std::int64_t count, const generate_options& o,
-                 std::uint64_t sample, const std::set<std::int64_t>& ends) {
+token_list write(decoder& writer, const token_list& prompt, std::int64_t count, const text_source& s,
+                 const generate_options& o, std::uint64_t sample) {
   writer.restart();
   token_list text = prompt;
   std::vector<float> logits = writer.next(prompt);
   for (std::int64_t i = 1;; ++i) {
-    const std::int64_t id = pick_token(logits, o.sampling, {.sample = sample, .position = text.size()});
-    if (ends.contains(id)) return text;
+    const std::int64_t id = pick_token(choices(logits, s, o), o.sampling, {.sample = sample, .position = text.size()});
+    if (s.ends.contains(id)) return text;
     text.push_back(id);
     if (i == count) return text;
     logits = writer.next({&text.back(), 1});
@@ -110,8 +121,9 @@ token_list write(decoder& writer, const token_list& prompt, std::int64_t count, 
 }
 
 std::string as_text(const token_list& ids, const text_source& s, const generate_options& o) {
-  if (!s.words || o.prompt_ids) return fmt::format("{}", fmt::join(ids, " "));
-  return s.words->decode(std::vector<std::uint32_t>(ids.begin(), ids.end()));
+  if (!writes_text(s, o)) return fmt::format("{}", fmt::join(ids, " "));
+  const bool begun = s.begin && ids.front() == *s.begin;
+  return s.words->decode(std::vector<std::uint32_t>(ids.begin() + (begun ? 1 : 0), ids.end()));
 }
 
 void tell(const decode_plan& plan) {
@@ -142,14 +154,15 @@ int generate(const generate_options& o) {
   decoder writer{s.model, {.lengths = {.prompt = given, .longest = given + count - 1}}, *device, *arena};
   tell(writer.plan());
   for (std::uint64_t sample = 0; sample < o.samples; ++sample) {
-    fmt::print("{}\n", as_text(write(writer, prompt, count, o, sample, s.ends), s, o));
+    fmt::print("{}\n", as_text(write(writer, prompt, count, s, o, sample), s, o));
     std::fflush(stdout);
   }
   return 0;
 }
 
 void declare_prompt(CLI::App& app, generate_options& o) {
-  app.add_option("--prompt", o.prompt, "text to go on with");
+  app.add_option("--prompt", o.prompt,
+                 "text to go on with; behind a begin-of-text token where the checkpoint's tokenizer adds one");
   app.add_option("--prompt-file", o.prompt_file, "the same, in a file");
   app.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
   app.add_option("--tokens", o.tokens,

@@ -3,10 +3,13 @@
 #include "partition/checkpoint_folder.hpp"
 #include "partition/checkpoint_weights.hpp"
 #include "partition/saved_model.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/verify_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,14 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
+/// There is one best state only: a damaged one has no other to take its place.
+fs::path verified(const fs::path& folder) try {
+  verify_folder(folder);
+  return folder;
+} catch (const fault_error& e) {
+  refuse(fmt::format("the checkpoint of the best evaluation is damaged: {}", e.what_happened().text));
+}
+
 }  // namespace
 
 fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool best) {
@@ -27,14 +38,15 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
     if (!found)
       refuse(fmt::format("{} has no checkpoint of a best evaluation; train with validate = {{ every_steps = N, keep_best = true }}",
                          of_model.string()));
-    return *found;
+    return verified(*found);
   }
   std::vector<std::string> notes;
   const bool inside_step = false;
-  const auto found = newest_checkpoint(of_model, inside_step, notes);
+  const auto found = newest_checkpoint(of_model, inside_step, notes, damaged_checkpoint::left);
   if (!found)
     refuse(fmt::format("{} has no whole checkpoint between two steps{}{}", of_model.string(), notes.empty() ? "" : ": ",
                        fmt::join(notes, "; ")));
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
   return found->folder;
 }
 

@@ -8,8 +8,9 @@
 
 namespace hydra::apps {
 
-/// The newest whole checkpoint of a model between two steps, or that of its best evaluation. Throws fault_error{bad_input} with
-/// what there is if there is none.
+/// The newest whole checkpoint of a model between two steps, or that of its best evaluation. Prints on stderr which newer
+/// ones it passed over, and why; changes nothing in the folder. Throws fault_error{bad_input} with what there is if there
+/// is none, or with the file if that of the best evaluation is damaged.
 std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
 
 /// The same chain with the parameters of that checkpoint.

@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <concepts>
 #include <utility>
+#include <variant>
 
 namespace hydra::apps {
 
@@ -51,6 +54,32 @@ void add_ends(const json& config, std::set<std::int64_t>& ends) {
     if (each.is_number_integer()) ends.insert(each.get<std::int64_t>());
 }
 
+/// The token that a tokenizer.json's template (the whole post_processor, or one of a sequence) puts before a single text.
+std::optional<std::string> first_of_template(const json& post) {
+  if (!post.is_object()) return std::nullopt;
+  if (post.value("type", "") == "Sequence")
+    for (const json& each : post.value("processors", json::array()))
+      if (auto token = first_of_template(each)) return token;
+  const json single = post.value("type", "") == "TemplateProcessing" ? post.value("single", json::array()) : json::array();
+  if (!single.is_array() || single.empty() || !single.front().contains("SpecialToken")) return std::nullopt;
+  return single.front()["SpecialToken"].value("id", "");
+}
+
+json content_if_there(const fs::path& file) {
+  return fs::is_regular_file(file) ? model_config::read(file).content() : json::object();
+}
+
+/// What tokenizer_config.json says goes first; else the template of tokenizer.json, which is `chosen` or lies there.
+std::optional<std::int64_t> begin_of(const fs::path& chosen, const tokenizer& words) {
+  const bool is_folder = fs::is_directory(chosen);
+  const json settings = content_if_there((is_folder ? chosen : chosen.parent_path()) / "tokenizer_config.json");
+  if (const auto adds = settings.find("add_bos_token"); adds != settings.end() && adds->is_boolean())
+    return *adds ? words.special().begin_of_text : std::nullopt;
+  const json file = content_if_there(is_folder ? chosen / "tokenizer.json" : chosen);
+  const auto token = first_of_template(file.value("post_processor", json{}));
+  return token ? words.id_of(*token) : std::nullopt;
+}
+
 bool has_tokenizer(const fs::path& folder) {
   return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt"},
                              [&](const char* name) { return fs::is_regular_file(folder / name); });
@@ -81,15 +110,17 @@ std::shared_ptr<const tokenizer> open_named(const std::string& name) {
   return open_tokenizer(name == "bytes" ? tokenizer_choice{} : tokenizer_choice{.file = name});
 }
 
-/// That of the data which the model has learnt; none if they are not texts.
-std::shared_ptr<const tokenizer> tokenizer_of(const value_table& data) {
-  const value* const kind = data.find("kind");
-  const std::string* const name = kind ? kind->as<std::string>() : nullptr;
-  if (!name || (*name != "text" && *name != "jsonl" && *name != "csv")) return nullptr;
-  const value* const chosen = data.find("tokenizer");
-  const std::string* const file = chosen ? chosen->as<std::string>() : nullptr;
-  if (chosen && !file) return nullptr;
-  return open_named(file ? *file : "bytes");
+/// That of the data which the model has learnt; none if they are not texts, or ids that only their vocabulary is known of.
+std::shared_ptr<const tokenizer> tokenizer_of(const data_description& data) {
+  return std::visit(
+      []<class Files>(const Files& files) -> std::shared_ptr<const tokenizer> {
+        if constexpr (requires { files.tokenizer; }) {
+          const bool ids_only = std::same_as<Files, token_files> && files.tokenizer == tokenizer_choice{};
+          if (!ids_only) return open_tokenizer(files.tokenizer);
+        }
+        return nullptr;
+      },
+      data.what);
 }
 
 text_source from_run(const text_source_options& o) {
@@ -99,7 +130,7 @@ text_source from_run(const text_source_options& o) {
   const auto d = with_checkpoint(m.description.chain, checkpoint_to_read(o.source, m.description.name, o.best));
   text_source s{std::make_shared<const chain>(build_chain(w, m, d)), d.context};
   if (!s.model->hub().config.empty()) add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
-  if (!o.tokenizer) s.words = tokenizer_of(data_keys(w, m));
+  if (!o.tokenizer) s.words = tokenizer_of(w.data.at(m.data).description);
   return s;
 }
 
@@ -113,6 +144,7 @@ text_source open_text_source(const text_source_options& o) {
     refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint", o.source, workload_file));
   text_source s = run ? from_run(o) : from_hub(o);
   if (o.tokenizer) s.words = open_named(*o.tokenizer);
+  if (!run && s.words && o.tokenizer != "bytes") s.begin = begin_of(o.tokenizer.value_or(o.source), *s.words);
   if (s.words && s.words->special().end_of_text) s.ends.insert(*s.words->special().end_of_text);
   return s;
 }

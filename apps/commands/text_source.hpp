@@ -16,6 +16,7 @@ struct text_source {
   std::shared_ptr<const chain> model;
   std::int64_t context = 0;                  ///< tokens of its longest text
   std::shared_ptr<const tokenizer> words{};  ///< null: there is none, texts are token ids
+  std::optional<std::int64_t> begin{};       ///< token before every text, where the checkpoint's tokenizer adds one
   std::set<std::int64_t> ends{};             ///< tokens after which nothing follows
 };
 

@@ -3,6 +3,7 @@
 #include "apps/commands/text_input.hpp"
 #include "apps/commands/written_file.hpp"
 #include "models/data/mapped_file.hpp"
+#include "models/json_input.hpp"
 #include "models/tokenizer.hpp"
 #include "models/tokenizers/bpe_trainer.hpp"
 #include "runtime/atomic_file.hpp"
@@ -109,13 +110,22 @@ std::string text_of(const tokenizer& t, const fs::path& file, const ids& all) tr
   refuse(fmt::format("{}: {}", file.string(), e.what_happened().text));
 }
 
+nlohmann::json list_in(const fs::path& file, const input_text& line) {
+  using nlohmann::json;
+  const auto check = [&](int depth, json::parse_event_t event, json&) {
+    if (is_nested_too_deep(depth, event)) refuse_line(file, line.line, nested_too_deep());
+    return true;
+  };
+  json list = json::parse(line.text, check, false);
+  if (!list.is_array()) refuse_line(file, line.line, "is no list of token ids");
+  return list;
+}
+
 /// A list of ids on each line becomes a JSON text; pieces of UTF-8 become U+FFFD there.
 int print_texts(const tokenizer& t, const fs::path& file) {
   each_json_line(file, [&](const input_text& line) {
-    const auto list = nlohmann::json::parse(line.text, nullptr, false);
     ids one;
-    if (!list.is_array()) refuse_line(file, line.line, "is no list of token ids");
-    for (const auto& id : list) {
+    for (const auto& id : list_in(file, line)) {
       if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(t.vocabulary()))
         refuse_line(file, line.line, fmt::format("{} is no token id below {}", id.dump(), t.vocabulary()));
       one.push_back(id.get<std::uint32_t>());

@@ -54,10 +54,19 @@ class opened_plans {
   std::map<std::filesystem::path, saved_plan> plans_;
 };
 
+/// Before a loss that wants classes meets numbers.
+void check_loss(const model_entry& m, const std::string& loss, const data_source& source) {
+  if (source.sample_target().type != element::f32 || loss != cross_entropy()->name()) return;
+  refuse(part(m, "loss"), "model.loss",
+         fmt::format("{} wants classes, but the targets of {} are numbers; use loss = \"mse\"", loss, source.describe()));
+}
+
 /// Chain, data and cuts have to suit each other.
 void check_chain(const model_entry& m, const model_description& d, opened_plans& plans) {
   const auto& source = *std::get<source_ptr>(d.data.what);
-  const std::size_t layers = located(part(m, "chain"), "model.chain", [&] { return d.chain.build(source).size(); });
+  const chain built = located(part(m, "chain"), "model.chain", [&] { return d.chain.build(source); });
+  check_loss(m, built.objective().name(), source);
+  const std::size_t layers = built.size();
   if (const auto* cuts = std::get_if<cut_points>(&d.cuts))
     located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });
   if (const auto* saved = std::get_if<saved_cuts>(&d.cuts))

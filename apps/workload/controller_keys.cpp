@@ -50,10 +50,13 @@ bool is_evaluated_on_the_way(const model_entry& m) {
 }
 
 void check_evaluations(const value& controller, const std::vector<std::string>& watched, const std::vector<model_entry>& all) {
-  const auto suits = [&](const model_entry& m) {
-    return is_evaluated_on_the_way(m) && (watched.empty() || std::ranges::count(watched, m.description.name) > 0);
-  };
-  if (std::ranges::any_of(all, suits)) return;
+  for (const model_entry& m : all) {
+    const bool named = std::ranges::count(watched, m.description.name) > 0;
+    if (named && !is_evaluated_on_the_way(m))
+      refuse(controller.where, "controller.models",
+             fmt::format("{} is not evaluated before its end; give it validate = {{ every_steps = N }}", m.description.name));
+  }
+  if (!watched.empty() || std::ranges::any_of(all, is_evaluated_on_the_way)) return;
   refuse(controller.where, "controller",
          "no model that it watches is evaluated before its end; give model.validate = { every_steps = N }");
 }

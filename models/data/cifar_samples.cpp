@@ -1,8 +1,10 @@
 #include "models/data/cifar_samples.hpp"
 
 #include "models/data/sample_bytes.hpp"
+#include "models/data/tokenized_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -44,11 +46,14 @@ paths unfolded(const paths& given, std::int64_t classes, bool train) {
   return files;
 }
 
-/// Without a word about validation, the test batch beside the training ones.
+/// Without a word about validation, the test batch beside the training ones if it is there.
 paths validation_of(const cifar_files& o) {
   std::error_code ignored;
   const bool folder = o.train.size() == 1 && fs::is_directory(o.train.front(), ignored);
-  return unfolded(o.validation.empty() && folder ? o.train : o.validation, o.classes, false);
+  if (!o.validation.empty() || !folder) return unfolded(o.validation, o.classes, false);
+  paths implied = unfolded(o.train, o.classes, false);
+  std::erase_if(implied, [&](const fs::path& file) { return !fs::exists(file, ignored); });
+  return implied;
 }
 
 /// Of the training images, as usual.
@@ -67,7 +72,14 @@ cifar_samples::cifar_samples(const cifar_files& options) : options_(options) {
   name_ = fmt::format("cifar {}", options_.train.front().string());
   values_ = {with_cifar_defaults(options_.scale, options_.classes), 3, name_};
   for (const fs::path& file : unfolded(options_.train, options_.classes, true)) add(file, train_);
+  digests_ += "validation ";
   for (const fs::path& file : validation_of(options_)) add(file, validation_);
+}
+
+std::string cifar_samples::fingerprint() const {
+  const pixel_scale scale = with_cifar_defaults(options_.scale, options_.classes);
+  return fmt::format("cifar {}classes {}, mean {}, deviation {}, flip {}, seed {}", digests_, options_.classes,
+                     fmt::join(scale.mean, " "), fmt::join(scale.deviation, " "), options_.flip, options_.seed);
 }
 
 std::int64_t cifar_samples::label(record r) const noexcept {
@@ -77,6 +89,7 @@ std::int64_t cifar_samples::label(record r) const noexcept {
 void cifar_samples::add(const fs::path& file, std::vector<record>& to) {
   const std::size_t size = labels_in_record(options_.classes) + pixels;
   const record all = files_.emplace_back(std::make_unique<const mapped_file>(file))->bytes();
+  digests_ += digest_of(*files_.back()) + " ";
   if (all.size() % size != 0)
     throw fault_error{fault_code::bad_input,
                       fmt::format("{} has {} bytes, which are no whole number of records of {} bytes (classes = {})",

@@ -24,6 +24,7 @@ class cifar_samples final : public data_source {
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::string describe() const override { return name_; }
+  std::string fingerprint() const override;
 
  private:
   using record = std::span<const std::byte>;
@@ -34,6 +35,7 @@ class cifar_samples final : public data_source {
 
   cifar_files options_;
   std::string name_;
+  std::string digests_;  ///< of the files
   pixel_values values_;
   std::vector<std::unique_ptr<const mapped_file>> files_;
   std::vector<record> train_, validation_;

@@ -13,13 +13,20 @@ class_label label_from(std::string_view text) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc{} && stop == end) return number;
+  if (error == std::errc{} && stop == end && std::to_string(number) == text) return number;
   return std::string{text};
 }
 
 std::string to_string(const class_label& label) {
   const auto* number = std::get_if<std::int64_t>(&label);
   return number ? std::to_string(*number) : fmt::format("\"{}\"", std::get<std::string>(label));
+}
+
+void refuse_empty_label(const label_census& found, const std::filesystem::path& file) {
+  if (const auto empty = found.find(std::string{}); empty != found.end())
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{}:{}: the label is empty; if that is a class, give all of them as `labels`",
+                                  file.string(), empty->second)};
 }
 
 class_names::class_names(const std::vector<class_label>& given, const label_census& found,
@@ -51,6 +58,12 @@ void class_names::check(const label_census& found, const std::filesystem::path& 
                       fmt::format("{}:{}: the label {} is not known; known are {}{}", file.string(), line,
                                   to_string(label), fmt::join(known, ", "), classes_.size() > most ? ", ..." : "")};
   }
+}
+
+std::vector<std::string> class_names::names() const {
+  std::vector<std::string> all(classes_.size());
+  for (const auto& [label, index] : classes_) all[static_cast<std::size_t>(index)] = to_string(label);
+  return all;
 }
 
 }  // namespace hydra

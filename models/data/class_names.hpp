@@ -15,9 +15,12 @@ namespace hydra {
 /// The labels of a file with the line where each stands first. Integers before texts, each in their order.
 using label_census = std::map<class_label, std::size_t>;
 
-/// "7" is an integer, "seven" a text.
+/// "7" is an integer, "seven" a text, and so is "07".
 class_label label_from(std::string_view text);
 std::string to_string(const class_label& label);
+
+/// Throws fault_error{bad_input} with file and line if the text "" was found: a cell that nobody filled in.
+void refuse_empty_label(const label_census& found, const std::filesystem::path& file);
 
 /// Thread-safe because const.
 class class_names {
@@ -31,6 +34,8 @@ class class_names {
   void check(const label_census& found, const std::filesystem::path& file) const;
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(classes_.size()); }
+  /// In the order of the classes.
+  std::vector<std::string> names() const;
   /// -1 for a label that is not known.
   std::int64_t find(const class_label& label) const;
 

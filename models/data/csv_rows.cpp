@@ -2,16 +2,30 @@
 
 #include "models/data/mapped_file.hpp"
 #include "models/data/sample_bytes.hpp"
+#include "models/data/tokenized_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
 
 namespace hydra {
 namespace {
+
+/// The nearest float, 0 if that is too small to tell; nothing if it is no number or none that floats reach.
+std::optional<float> finite_number(std::string_view text) {
+  double x = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, x);
+  const bool fits = std::abs(x) <= std::numeric_limits<float>::max();  // false for NaN
+  if (text.empty() || error != std::errc{} || stop != end || !fits) return std::nullopt;
+  return static_cast<float>(x);
+}
 
 /// One column of a file of rows.
 struct column_site {
@@ -20,12 +34,9 @@ struct column_site {
 
   float number(const csv_record& r) const {
     const std::string& text = r.fields[index];
-    float x = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, x);
-    if (text.empty() || error != std::errc{} || stop != end || !std::isfinite(x))
-      header.refuse(r, fmt::format("\"{}\" in column \"{}\" is no number", text, header.names()[index]));
-    return x;
+    const auto x = finite_number(text);
+    if (!x) header.refuse(r, fmt::format("\"{}\" in column \"{}\" is no number", text, header.names()[index]));
+    return *x;
   }
 };
 
@@ -78,6 +89,7 @@ void csv_rows::choose_columns(const csv_columns& header) {
 /// The training file is the first: it says which columns and which classes there are.
 csv_numbers csv_rows::load(const std::filesystem::path& file) {
   const mapped_file mapped{file};
+  digests_ += digest_of(mapped) + ", ";
   const csv_file_text text{file, mapped.bytes(), options_.separator};
   const csv_columns header{text};
   const std::size_t target = header.find(options_.target);
@@ -94,6 +106,7 @@ csv_numbers csv_rows::load(const std::filesystem::path& file) {
   if (options_.regression) return n;
   label_census census;
   const std::vector<class_label> labels = labels_of(header, text, target, census);
+  if (options_.labels.empty()) refuse_empty_label(census, file);
   if (names_.size() == 0) names_ = {options_.labels, census, file};
   names_.check(census, file);
   for (const class_label& label : labels) n.classes.push_back(names_.find(label));
@@ -124,6 +137,14 @@ std::size_t csv_rows::read(split part, std::size_t index, std::span<std::byte> i
   else
     values_in<std::int64_t>(target, 1)[0] = n.classes[index];
   return 1;
+}
+
+std::string csv_rows::fingerprint() const {
+  std::string text = fmt::format("csv {}target \"{}\", columns \"{}\", labels", digests_, options_.target,
+                                 fmt::join(columns_, "\" \""));
+  for (const class_label& label : options_.labels) text += " " + to_string(label);
+  return fmt::format("{}, regression {}, standardise {}, separator {}", text, options_.regression, options_.standardise,
+                     static_cast<int>(options_.separator));
 }
 
 std::string csv_rows::describe() const { return fmt::format("csv {}", options_.train.string()); }

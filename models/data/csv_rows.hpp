@@ -32,7 +32,9 @@ class csv_rows final : public data_source {
   std::int64_t classes() const override { return options_.regression ? 1 : names_.size(); }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
+  std::vector<std::string> class_names() const override { return names_.names(); }
   std::string describe() const override;
+  std::string fingerprint() const override;
 
  private:
   const csv_numbers& numbers(split part) const noexcept { return part == split::train ? train_ : validation_; }
@@ -42,7 +44,8 @@ class csv_rows final : public data_source {
 
   csv_files options_;
   std::vector<std::string> columns_;
-  class_names names_;
+  std::string digests_;  ///< of the files
+  hydra::class_names names_;  // not the function of data_source
   csv_numbers train_, validation_;
 };
 

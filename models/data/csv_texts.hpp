@@ -22,6 +22,7 @@ class csv_texts final : public record_list {
   text_record record(std::size_t index) const override;
   const label_census& labels() const override { return labels_; }
   const std::filesystem::path& file() const override { return path_; }
+  const mapped_file& bytes() const noexcept { return file_; }
 
  private:
   csv_file_text whole() const noexcept { return {path_, file_.bytes(), separator_}; }

@@ -16,12 +16,10 @@ namespace {
 
 using bytes_of_file = std::span<const std::byte>;
 
-bool starts_with(bytes_of_file bytes, std::string_view magic) {
-  return std::string_view{reinterpret_cast<const char*>(bytes.data()), bytes.size()}.starts_with(magic);
-}
+std::string_view as_text(bytes_of_file bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-bool is_jpeg(bytes_of_file bytes) { return starts_with(bytes, "\xFF\xD8\xFF"); }
-bool is_png(bytes_of_file bytes) { return starts_with(bytes, "\x89PNG\r\n\x1A\n"); }
+bool is_jpeg(bytes_of_file bytes) { return as_text(bytes).starts_with("\xFF\xD8\xFF"); }
+bool is_png(bytes_of_file bytes) { return as_text(bytes).starts_with("\x89PNG\r\n\x1A\n"); }
 
 /// Calls `jpeg` or `png`; their faults name the file.
 template <class Jpeg, class Png>
@@ -36,6 +34,33 @@ auto decoded(const std::filesystem::path& file, const Jpeg& jpeg, const Png& png
     throw fault_error{fault_code::bad_input,
                       fmt::format("{} cannot be read as an image: {}", file.string(), e.what_happened().text)};
   }
+}
+
+void require_end(bool there) {
+  if (!there) throw fault_error{fault_code::bad_input, "its end is missing"};
+}
+
+/// Behind the last scan begins nothing but the end; what a program wrote behind that is not looked at. A thumbnail has an end
+/// of its own.
+void require_jpeg_end(bytes_of_file bytes) {
+  const std::string_view text = as_text(bytes), scan = "\xFF\xDA", end = "\xFF\xD9";
+  const auto last = text.rfind(end);
+  require_end(text.ends_with(end) || (last != text.npos && last > text.rfind(scan)));
+}
+
+void require_png_end(bytes_of_file bytes) {
+  using namespace std::string_view_literals;
+  require_end(as_text(bytes).rfind("\0\0\0\0IEND\xAE\x42\x60\x82"sv) != std::string_view::npos);
+}
+
+/// A small file may say that it is of any size.
+image_size checked(image_size size) {
+  constexpr std::int64_t most = std::int64_t{1} << 28;
+  if (size.height > most / std::max<std::int64_t>(size.width, 1))
+    throw fault_error{
+        fault_code::bad_input,
+        fmt::format("it is {} x {} pixels; more than {} are not supported", size.height, size.width, most)};
+  return size;
 }
 
 /// As ITU-R 601 weighs colours, in 16 bits and rounded.
@@ -56,11 +81,27 @@ bool is_image_name(const std::filesystem::path& file) {
   return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
 }
 
-image_size image_size_of(const std::filesystem::path& file) { return decoded(file, jpeg_size, png_size); }
+image_size image_size_of(const std::filesystem::path& file) {
+  const auto jpeg = [](bytes_of_file bytes) {
+    const image_size size = checked(jpeg_size(bytes));
+    require_jpeg_end(bytes);
+    return size;
+  };
+  const auto png = [](bytes_of_file bytes) {
+    const image_size size = checked(png_size(bytes));
+    require_png_end(bytes);
+    return size;
+  };
+  return decoded(file, jpeg, png);
+}
 
 image decode_image(const std::filesystem::path& file, std::int64_t channels) {
-  const auto jpeg = [=](bytes_of_file bytes) { return decode_jpeg(bytes, channels); };
+  const auto jpeg = [=](bytes_of_file bytes) {
+    checked(jpeg_size(bytes));
+    return decode_jpeg(bytes, channels);
+  };
   const auto png = [=](bytes_of_file bytes) {
+    checked(png_size(bytes));
     const image rgb = decode_png(bytes);
     return channels == 1 ? luma(rgb) : rgb;
   };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -23,36 +24,47 @@ namespace fs = std::filesystem;
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
+/// Looks at all in a folder. What cannot be read is a fault, not an end.
+template <class Iterator>
+void each_entry(const fs::path& folder, const std::function<void(const fs::directory_entry&)>& look) {
+  std::error_code error;
+  for (Iterator at{folder, error}; !error && at != Iterator{}; at.increment(error)) look(*at);
+  if (error) throw fault_error{fault_code::io, fmt::format("{}: {}", folder.string(), error.message())};
+}
+
 std::vector<std::string> folders_in(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(folder, error)) refuse(folder, "does not exist");
   if (!fs::is_directory(folder, error)) refuse(folder, "is no folder; images lie in a folder for each class");
   std::vector<std::string> names;
-  for (const fs::directory_entry& e : fs::directory_iterator{folder, error})
-    if (e.is_directory() && !is_hidden(e.path())) names.push_back(e.path().filename().string());
-  if (error) throw fault_error{fault_code::io, fmt::format("{}: {}", folder.string(), error.message())};
+  each_entry<fs::directory_iterator>(folder, [&](const fs::directory_entry& e) {
+    std::error_code ignored;
+    if (e.is_directory(ignored) && !is_hidden(e.path())) names.push_back(e.path().filename().string());
+  });
   std::ranges::sort(names);
   return names;
 }
 
 std::vector<fs::path> images_below(const fs::path& folder) {
   std::vector<fs::path> files;
-  std::error_code error;
-  for (const fs::directory_entry& e : fs::recursive_directory_iterator{folder, error})
-    if (e.is_regular_file() && !is_hidden(e.path()) && is_image_name(e.path())) files.push_back(e.path());
-  if (error) throw fault_error{fault_code::io, fmt::format("{}: {}", folder.string(), error.message())};
+  each_entry<fs::recursive_directory_iterator>(folder, [&](const fs::directory_entry& e) {
+    std::error_code ignored;
+    const bool shown = !is_hidden(e.path()) && is_image_name(e.path());
+    if (shown && e.is_regular_file(ignored)) files.push_back(e.path());
+  });
   std::ranges::sort(files);
   return files;
 }
 
-/// Those of the class with the smallest keyed numbers.
+/// Those of the class with the smallest keyed numbers. One at least is left.
 std::set<fs::path> draw(const std::vector<labelled_image>& images, std::int64_t label, double share,
                         std::uint64_t seed) {
   std::vector<std::pair<std::uint64_t, fs::path>> drawn;
   for (const labelled_image& i : images)
     if (i.label == label) drawn.emplace_back(random_key(seed, i.file.filename().string()), i.file);
   std::ranges::sort(drawn);
-  drawn.resize(static_cast<std::size_t>(std::lround(share * static_cast<double>(drawn.size()))));
+  const auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(drawn.size())));
+  drawn.resize(std::min(wanted, drawn.empty() ? 0 : drawn.size() - 1));
   std::set<fs::path> files;
   for (const auto& [lot, file] : drawn) files.insert(file);
   return files;

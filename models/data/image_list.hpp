@@ -19,11 +19,11 @@ struct labelled_image {
 std::vector<std::string> class_folders(const std::filesystem::path& folder);
 
 /// The JPEG and PNG files below each class folder, sorted by class and path. Throws fault_error{bad_input}: a folder that is no
-/// class, a class without an image (if `complete`), no image at all.
+/// class, a class without an image (if `complete`), no image at all; fault_error{io} for a folder that cannot be read.
 std::vector<labelled_image> list_images(const std::filesystem::path& folder, const std::vector<std::string>& classes,
                                         bool complete);
 
-/// Moves `share` of each class (rounded) from `images` to the result, chosen by seed and name. Keeps the orders. Throws
+/// Moves `share` of each class (rounded, but never all of it) from `images` to the result, chosen by seed and name. Keeps the orders. Throws
 /// fault_error{bad_input} unless the share is at least 0 and below 1.
 std::vector<labelled_image> take_share(std::vector<labelled_image>& images, double share, std::uint64_t seed);
 

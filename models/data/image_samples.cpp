@@ -2,13 +2,46 @@
 
 #include "models/data/image_file.hpp"
 #include "models/data/image_resize.hpp"
+#include "models/data/mapped_file.hpp"
 #include "models/data/sample_bytes.hpp"
+#include "runtime/sha256.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 namespace hydra {
+
+namespace {
+
+/// Name, class, size and both ends of a file: a folder of images may be too large to be read whole for this.
+void add(const labelled_image& i, sha256& to) {
+  constexpr std::size_t most = 4096;
+  const mapped_file mapped{i.file};
+  const auto bytes = mapped.bytes();
+  const std::string header = fmt::format("{} {} {}\n", i.file.filename().string(), i.label, bytes.size());
+  to.add(std::as_bytes(std::span{header}));
+  to.add(bytes.first(std::min(most, bytes.size())));
+  to.add(bytes.last(std::min(most, bytes.size())));
+}
+
+std::string digest_of(const std::vector<labelled_image>& images) {
+  sha256 hash;
+  for (const labelled_image& i : images) add(i, hash);
+  return hash.finish();
+}
+
+std::string fingerprint_of(const image_samples_options& o) {
+  const pixel_scale scale = with_defaults(o.scale, o.channels);
+  return fmt::format("images {} {}, classes {}, size {} {} {}, mean {}, deviation {}, flip {}, seed {}",
+                     digest_of(o.train), digest_of(o.validation), o.classes, o.channels, o.size.height, o.size.width,
+                     fmt::join(scale.mean, " "), fmt::join(scale.deviation, " "), o.flip, o.seed);
+}
+
+}  // namespace
 
 image_samples::image_samples(image_samples_options options) : options_(std::move(options)) {
   if (options_.channels != 1 && options_.channels != 3)
@@ -18,6 +51,7 @@ image_samples::image_samples(image_samples_options options) : options_(std::move
   const bool sized = options_.size != image_size{};
   for (const split part : {split::train, split::validation})
     for (const labelled_image& i : list(part)) check(i, sized);
+  fingerprint_ = fingerprint_of(options_);
 }
 
 void image_samples::check(const labelled_image& i, bool sized) {

@@ -14,6 +14,7 @@ struct image_samples_options {
   std::vector<labelled_image> train{};
   std::vector<labelled_image> validation{};  ///< may be empty
   std::int64_t classes = 0;
+  std::vector<std::string> names{};  ///< of the classes
   image_size size{};  ///< 0 x 0: that of the files, which must be one
   std::int64_t channels = 3;
   pixel_scale scale{};
@@ -24,7 +25,7 @@ struct image_samples_options {
 /// f32[channels, height, width]; the target is the class. An image is decoded when it is read.
 class image_samples final : public data_source {
  public:
-  /// Reads the header of every file. Throws as image_size_of and pixel_values do, and fault_error{bad_input} if there is no size
+  /// Reads the header and the end of every file. Throws as image_size_of and pixel_values do, and fault_error{bad_input} if there is no size
   /// for all or another number of channels than 1 or 3.
   explicit image_samples(image_samples_options options);
 
@@ -37,7 +38,9 @@ class image_samples final : public data_source {
   /// Throws fault_error{bad_input} naming a file that is broken behind its header.
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
+  std::vector<std::string> class_names() const override { return options_.names; }
   std::string describe() const override { return options_.name; }
+  std::string fingerprint() const override { return fingerprint_; }
 
  private:
   const std::vector<labelled_image>& list(split part) const noexcept {
@@ -47,6 +50,7 @@ class image_samples final : public data_source {
 
   image_samples_options options_;
   pixel_values values_;
+  std::string fingerprint_;
 };
 
 }  // namespace hydra

@@ -26,10 +26,12 @@ struct error_trap {
   std::longjmp(trap->back, 1);
 }
 
-/// Pixels that are not there would be filled up with grey.
+/// Pixels that are not there, or not to be made out, would be filled up with grey.
 void judge_warning(j_common_ptr codec, int level) {
   const int code = codec->err->msg_code;
-  if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) leave(codec);
+  const bool lost =
+      code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC;
+  if (level < 0 && lost) leave(codec);
 }
 
 /// A decoder that has read the header, after start(). Nothing with a destructor is made between its jumps.

@@ -1,6 +1,7 @@
 #include "models/data/jsonl_records.hpp"
 
 #include "models/data/utf8.hpp"
+#include "models/json_input.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/nearest.hpp"
 
@@ -34,20 +35,18 @@ void check_utf8(std::string_view line, const line_site& site) {
         fmt::format("not UTF-8: byte {} of the line (0x{:02x})", valid, std::to_integer<unsigned>(bytes[valid])));
 }
 
-/// What the library says, without its own number and line.
-std::string reason(const json::parse_error& e) {
-  const std::string_view text = e.what();
-  const auto begin = text.find(": ");
-  return std::string{begin == std::string_view::npos ? text : text.substr(begin + 2)};
-}
-
 json parse_object(std::string_view line, const line_site& site) {
   check_utf8(line, site);
   json parsed;
   try {
-    parsed = json::parse(line);
+    parsed = json::parse(line, [&](int depth, json::parse_event_t event, json&) {
+      if (is_nested_too_deep(depth, event)) site.refuse(nested_too_deep());
+      return true;
+    });
   } catch (const json::parse_error& e) {
-    site.refuse(fmt::format("no JSON (byte {} of the line): {}", e.byte, reason(e)));
+    site.refuse(fmt::format("no JSON (byte {} of the line): {}", e.byte, json_complaint(e)));
+  } catch (const json::exception& e) {
+    site.refuse(fmt::format("no JSON: {}", json_complaint(e)));
   }
   if (!parsed.is_object()) site.refuse(fmt::format("an object is expected, this is of type {}", parsed.type_name()));
   return parsed;
@@ -72,8 +71,9 @@ std::string text_field(const json& object, const std::string& name, const line_s
 class_label label_field(const json& object, const std::string& name, const line_site& site) {
   const json& value = field(object, name, site);
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer() && value.is_number_unsigned() == (value >= 0)) return value.get<std::int64_t>();
-  site.refuse(fmt::format("\"{}\" is neither a text nor an integer but {}", name, value.dump()));
+  const bool above = value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>());
+  if (value.is_number_integer() && !above) return value.get<std::int64_t>();
+  site.refuse(fmt::format("\"{}\" is neither a text nor an integer below 2^63 but {}", name, value.dump()));
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }

@@ -17,6 +17,7 @@ struct masked_windows_options {
   std::int64_t context = 0;  ///< tokens per sample, [CLS] and [SEP] among them
   encoder_marks marks{};
   mask_options masking{};
+  std::string fingerprint{};
 };
 
 /// Sample i is [CLS], the context - 2 tokens at i * (context - 2), [SEP]; the last one is padded.
@@ -32,6 +33,7 @@ class masked_windows final : public data_source {
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::string describe() const override { return options_.name; }
+  std::string fingerprint() const override { return options_.fingerprint; }
 
  private:
   const token_list& tokens(split part) const noexcept {

@@ -41,6 +41,7 @@ std::shared_ptr<const data_source> open_images(const image_folders& o, const sam
   image_samples_options samples{.name = fmt::format("images {}", o.train.string()),
                                 .train = list_images(o.train, classes, true),
                                 .classes = static_cast<std::int64_t>(classes.size()),
+                                .names = classes,
                                 .size = size_for(o, wants),
                                 .channels = channels_for(o, wants),
                                 .scale = o.scale,
@@ -48,7 +49,6 @@ std::shared_ptr<const data_source> open_images(const image_folders& o, const sam
                                 .seed = o.seed};
   samples.validation = o.validation.empty() ? take_share(samples.train, o.validation_share, o.seed)
                                             : list_images(o.validation, classes, false);
-  if (samples.train.empty()) refuse(o, "validation_share leaves nothing to train on");
   return std::make_shared<image_samples>(std::move(samples));
 }
 

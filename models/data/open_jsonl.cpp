@@ -35,6 +35,11 @@ packed_file packable(const std::shared_ptr<const jsonl_records>& records, const 
                  : packed_file{};
 }
 
+std::string fingerprint_of(const jsonl_records& train, const jsonl_records* validation, const record_fields& f) {
+  return fmt::format("jsonl {} {}, fields \"{}\" \"{}\" \"{}\"", digest_of(train.bytes()),
+                     validation ? digest_of(validation->bytes()) : "", f.prompt, f.text, f.label);
+}
+
 }  // namespace
 
 std::shared_ptr<const data_source> open_jsonl(const jsonl_files& o, const sample_request& wants) {
@@ -51,7 +56,10 @@ std::shared_ptr<const data_source> open_jsonl(const jsonl_files& o, const sample
                                  .wants = wants,
                                  .masking = o.masking};
   if (o.tokenizer != tokenizer_choice{}) samples.name += ", " + samples.by->describe();
-  if (!o.packing) return open_records(std::move(samples), o.labels);
+  if (!o.packing) {
+    samples.fingerprint = fingerprint_of(*train, validation.get(), fields);
+    return open_records(std::move(samples), o.labels);
+  }
   return open_packed(std::move(samples), packable(train, fields.text), packable(validation, fields.text));
 }
 

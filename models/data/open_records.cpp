@@ -2,6 +2,8 @@
 
 #include "models/data/open_windows.hpp"
 #include "models/data/token_cache.hpp"
+#include "models/data/tokenized_text.hpp"
+#include "models/tokenizers/tokenizer_rules.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -29,13 +31,23 @@ void write_texts(const record_list& records, const tokenizer& by, const token_si
 
 token_list packed(const packed_file& file, const tokenizer& by) {
   if (!file.records) return {};
-  return cached_tokens({fmt::format("packed {} by {}", file.key, by.identity()),
+  return cached_tokens({cache_key("packed " + file.key, by),
                         [&](const token_sink& sink) { write_texts(*file.records, by, sink); }});
+}
+
+/// What decides the samples besides the bytes of the files.
+std::string rules_of(const record_samples_options& o, const std::vector<class_label>& given) {
+  std::string text = fmt::format(", by {} ({}), form {}, context {}, mask {} {}, labels", o.by->identity(),
+                                 tokenizer_rules(), static_cast<int>(o.wants.form), o.wants.context, o.masking.share,
+                                 o.masking.seed);
+  for (const class_label& label : given) text += " " + to_string(label);
+  return text;
 }
 
 }  // namespace
 
 source open_records(record_samples_options options, const std::vector<class_label>& given) {
+  options.fingerprint += rules_of(options, given);
   if (options.wants.form == sample_form::labelled && !options.train->labels().empty()) {
     options.classes = {given, options.train->labels(), options.train->file()};
     for (const record_list* part : {options.train.get(), options.validation.get()})

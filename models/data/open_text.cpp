@@ -34,7 +34,11 @@ token_list tokens_in(const std::filesystem::path& text, const std::shared_ptr<co
 
 std::int64_t vocabulary_of(const token_files& o, const tokenizer* by) {
   if (!by || o.vocabulary != 0) require_positive("tokens: vocabulary", o.vocabulary);
-  return o.vocabulary != 0 ? o.vocabulary : by->vocabulary();
+  if (o.vocabulary == 0) return by->vocabulary();
+  if (is_given(o.tokenizer) && o.vocabulary < by->vocabulary())
+    throw fault_error{fault_code::bad_input, fmt::format("tokens: vocabulary is {}, but {} has {} tokens", o.vocabulary,
+                                                         by->describe(), by->vocabulary())};
+  return o.vocabulary;
 }
 
 }  // namespace

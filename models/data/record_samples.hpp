@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -17,8 +18,9 @@ struct record_samples_options {
   std::shared_ptr<const record_list> validation{};  ///< may be null
   std::shared_ptr<const tokenizer> by{};
   sample_request wants{};
-  class_names classes{};  ///< of labelled samples
+  hydra::class_names classes{};  ///< of labelled samples
   mask_options masking{};
+  std::string fingerprint{};
 };
 
 /// causal: prompt, text and the end-of-text token where the tokenizer has one, padded on the right; the prompt and the padding
@@ -37,7 +39,9 @@ class record_samples final : public data_source {
   std::int64_t classes() const override;
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
+  std::vector<std::string> class_names() const override { return options_.classes.names(); }
   std::string describe() const override { return options_.name; }
+  std::string fingerprint() const override { return options_.fingerprint; }
 
  private:
   using tokens = std::vector<std::int64_t>;

@@ -82,7 +82,8 @@ std::optional<token_list> checked(std::shared_ptr<const mapped_file> file, const
   const auto body = bytes.subspan(sizeof header);
   if (header.magic != magic || header.key != digest_of(key)) return std::nullopt;
   if (body.size() % 4 != 0 || header.count != body.size() / 4 || header.ids != digest_of(body)) return std::nullopt;
-  return token_list{std::move(file), id_span{reinterpret_cast<const std::uint32_t*>(body.data()), body.size() / 4}};
+  return token_list{std::move(file), id_span{reinterpret_cast<const std::uint32_t*>(body.data()), body.size() / 4},
+                    std::string{header.ids.begin(), header.ids.end()}};
 }
 
 std::optional<token_list> load(const fs::path& file, const std::string& key) {

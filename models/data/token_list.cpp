@@ -3,6 +3,7 @@
 #include "models/data/mapped_file.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/sha256.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,13 @@ token_list::token_list(std::vector<std::uint32_t> ids) {
   auto owner = std::make_shared<const std::vector<std::uint32_t>>(std::move(ids));
   words_ = *owner;
   owner_ = std::move(owner);
+}
+
+std::string token_list::digest() const {
+  if (!digest_.empty()) return digest_;
+  sha256 hash;
+  hash.add(words_.empty() ? bytes_ : std::as_bytes(words_));
+  return hash.finish();
 }
 
 token_list token_list::bytes_of(const std::filesystem::path& text) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,8 @@ class token_list {
   token_list() = default;
   explicit token_list(std::vector<std::uint32_t> ids);
   /// Ids that `owner` keeps alive.
-  token_list(std::shared_ptr<const void> owner, std::span<const std::uint32_t> ids)
-      : owner_(std::move(owner)), words_(ids) {}
+  token_list(std::shared_ptr<const void> owner, std::span<const std::uint32_t> ids, std::string digest = {})
+      : owner_(std::move(owner)), words_(ids), digest_(std::move(digest)) {}
 
   /// Each byte of a UTF-8 text is a token. Throws as mapped_file does, and fault_error{bad_input} with the position
   /// of the first byte that is not UTF-8.
@@ -26,6 +27,9 @@ class token_list {
   /// Little-endian uint32 ids. Throws as mapped_file does, and fault_error{bad_input} if the size is no multiple of 4
   /// or an id is not below `vocabulary`, with its position.
   static token_list ids_of(const std::filesystem::path& file, std::int64_t vocabulary);
+
+  /// SHA-256 of the ids as they lie in memory, 64 hex digits. Reads all of them, unless the list was made with it.
+  std::string digest() const;
 
   std::size_t size() const noexcept { return words_.size() + bytes_.size(); }
   std::int64_t operator[](std::size_t i) const noexcept {
@@ -36,6 +40,7 @@ class token_list {
   std::shared_ptr<const void> owner_;
   std::span<const std::uint32_t> words_;  ///< either these
   std::span<const std::byte> bytes_;      ///< or these
+  std::string digest_;                    ///< empty: not known yet
 };
 
 }  // namespace hydra

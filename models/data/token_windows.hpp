@@ -14,6 +14,7 @@ struct token_windows_options {
   std::int64_t vocabulary = 0;
   std::int64_t context = 0;                        ///< tokens per sample
   std::shared_ptr<const markov_table> language{};  ///< what wrote the tokens, where that is known
+  std::string fingerprint{};
 };
 
 /// Sample i is the window of context + 1 tokens at i * context: inputs all but the last, targets all but the first.
@@ -30,6 +31,7 @@ class token_windows final : public data_source {
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::string describe() const override { return options_.name; }
+  std::string fingerprint() const override { return options_.fingerprint; }
   /// At position j of a window a model sees j + 1 tokens, whatever stood before the window.
   std::optional<loss_floor> floor(split part, std::size_t count) const override;
 

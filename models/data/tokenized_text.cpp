@@ -1,6 +1,8 @@
 #include "models/data/tokenized_text.hpp"
 
 #include "models/data/utf8.hpp"
+#include "models/tokenizers/file_tokenizer.hpp"
+#include "models/tokenizers/tokenizer_rules.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/sha256.hpp"
 
@@ -23,8 +25,14 @@ bool is_cut(std::string_view text, std::size_t at) noexcept {
   return between_words || (text[at] == ' ' && is_word(text[at + 1]));
 }
 
+bool has_wide_tokens(const tokenizer& by) {
+  const auto* const file = dynamic_cast<const file_tokenizer*>(&by);
+  return file && file->adds_across_lines();
+}
+
 /// Whether the ids of lines are the ids of the text, on examples of each kind of cut.
 bool separates_lines(const tokenizer& by) {
+  if (has_wide_tokens(by)) return false;
   constexpr std::array<std::array<std::string_view, 2>, 5> lines{
       {{"ab\n", "cd"}, {".\n", "(Word)"}, {"1\n", "2"}, {"ab \n", " = cd"}, {"ab.\n\n", " cd"}}};
   return std::ranges::all_of(lines, [&](const auto& pair) {
@@ -73,9 +81,13 @@ void tokenize(std::string_view text, const tokenizer& by, const token_sink& sink
   }
 }
 
+std::string cache_key(std::string_view what, const tokenizer& by) {
+  return fmt::format("{} by {} ({})", what, by.identity(), tokenizer_rules());
+}
+
 token_list tokens_of(const std::filesystem::path& text, std::shared_ptr<const tokenizer> by) {
   const auto file = map_text(text);
-  return cached_tokens({fmt::format("text {} by {}", digest_of(*file), by->identity()),
+  return cached_tokens({cache_key("text " + digest_of(*file), *by),
                         [&](const token_sink& sink) { tokenize(text_in(*file), *by, sink); }});
 }
 

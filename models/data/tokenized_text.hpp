@@ -6,6 +6,7 @@
 #include "models/tokenizer.hpp"
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace hydra {
@@ -17,8 +18,12 @@ std::string digest_of(const mapped_file& file);
 /// not UTF-8.
 std::shared_ptr<const mapped_file> map_text(const std::filesystem::path& text);
 
+/// The key of tokens in the cache: what was tokenised ("text sha256:..."), and all that their ids depend on besides.
+std::string cache_key(std::string_view what, const tokenizer& by);
+
 /// Tokenises a text a few MiB at a time, cut at line breaks, if the tokenizer's ids do not depend on what stands before a
-/// line break (tried on a few lines: a SentencePiece prefix does); else at once. The ids are those of the whole text.
+/// line break (tried on a few lines: a SentencePiece prefix does) and no added token of it reaches across one; else at once.
+/// The ids are those of the whole text.
 void tokenize(std::string_view text, const tokenizer& by, const token_sink& sink);
 
 /// Where `text`, longer than `least`, can be cut behind a line break at or after `least`, so that no piece of text which

@@ -74,15 +74,8 @@ bert_options read_options(const model_config& config, const from_options& option
 chain_description bert_from_config(const model_config& config, const from_options& options) {
   require_encoder(config);
   const bert_options b = read_options(config, options);
-  const bool own_labels = b.head == bert_head::classification && options.head.empty();
-  if (own_labels) config.require("problem_type", "single_label_classification");
-  chain_description result = bert(b);
-  result.build = [config, own_labels, build = std::move(result.build)](const data_source& data) {
-    if (own_labels) require_labels(config, data);
-    chain c = build(data);
-    return c.publish_as({.config = exported_config(config.content(), c.hub().config), .stored_name = {}});
-  };
-  return result;
+  const bool stored = b.head == bert_head::classification && options.head.empty();
+  return labelled(bert(b), config, stored ? label_names::stored : label_names::fresh);
 }
 
 std::string bert_config_text(const bert_options& b, std::int64_t classes) {

@@ -41,6 +41,19 @@ const architecture& architecture_of(const model_config& config) {
                                  nearest_name(name, names), fmt::join(names, ", ")));
 }
 
+/// Each layer has tensors of its own. A file that anybody may have written must not make a chain of any length.
+void require_stored(const model_config& config, const char* layers_key, std::int64_t layers, std::size_t tensors) {
+  if (layers <= static_cast<std::int64_t>(tensors)) return;
+  config.refuse(layers_key, fmt::format("{} layers are written there; the folder has {} tensors", layers, tensors));
+}
+
+void require_layers(const model_config& config, std::size_t tensors) {
+  for (const char* const layers : {"n_layer", "num_hidden_layers"})
+    if (config.has(layers)) require_stored(config, layers, config.integer(layers), tensors);
+  if (!config.has("depths")) return;
+  for (const std::int64_t layers : config.integers("depths")) require_stored(config, "depths", layers, tensors);
+}
+
 }  // namespace
 
 chain_description describe_from(const fs::path& folder, const from_options& options) {
@@ -50,6 +63,7 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   const auto config = model_config::read(folder / "config.json");
   chain_description description = architecture_of(config).read(config, options);
   const auto tensors = std::make_shared<const hub_tensors>(folder);
+  require_layers(config, tensors->all().size());
   const auto head = options.head.empty() ? hub_head::stored : hub_head::fresh;
   description.build = [build = std::move(description.build), tensors, head](const data_source& data) {
     chain made = build(data);

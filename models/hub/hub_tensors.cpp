@@ -17,15 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> base_models{"transformer.", "model.", "bert.", "vit.", "resnet."};
-constexpr std::size_t sampled_bytes = 64;  // of each tensor, from its middle
+constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its begin to its end
 
 [[noreturn]] void refuse(const fs::path& file, std::string_view why) {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
 }
 
-std::span<const std::byte> sample_of(std::span<const std::byte> data) {
-  const std::size_t n = std::min(sampled_bytes, data.size());
-  return data.subspan((data.size() - n) / 2, n);
+/// All of a small tensor.
+void add_samples(std::span<const std::byte> data, sha256& hash) {
+  if (data.size() <= sampled_places * sampled_bytes) return hash.add(data);
+  const std::size_t last = data.size() - sampled_bytes;
+  for (std::size_t i = 0; i < sampled_places; ++i)
+    hash.add(data.subspan(last * i / (sampled_places - 1), sampled_bytes));
 }
 
 /// A part's name comes from a file that anybody may have written: it stays in the folder.
@@ -95,7 +98,7 @@ std::string hub_tensors::identity() const {
   for (const auto& [name, t] : tensors_) {
     const std::string text = fmt::format("{} {} {}\n", name, to_string(t.tensor.type), fmt::join(t.tensor.shape, " "));
     hash.add(std::as_bytes(std::span{text}));
-    hash.add(sample_of(t.tensor.data));
+    add_samples(t.tensor.data, hash);
   }
   return hash.finish();
 }

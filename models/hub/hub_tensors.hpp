@@ -38,8 +38,8 @@ class hub_tensors {
   const std::map<std::string, hub_tensor, std::less<>>& all() const noexcept { return tensors_; }
   const std::filesystem::path& folder() const noexcept { return folder_; }
 
-  /// SHA-256 of names, types, shapes and some bytes of every tensor, however the checkpoint is cut into files: cheap, and
-  /// training changes those bytes.
+  /// SHA-256 of names, types, shapes and 64 places of every tensor (all of one of up to 4 KiB), however the checkpoint is
+  /// cut into files: cheap, and training changes those bytes.
   std::string identity() const;
 
  private:

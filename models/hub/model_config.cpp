@@ -1,5 +1,6 @@
 #include "models/hub/model_config.hpp"
 
+#include "models/json_input.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -12,16 +13,34 @@ namespace hydra {
 
 using nlohmann::json;
 
+namespace {
+
+[[noreturn]] void refuse_file(const std::filesystem::path& file, std::string_view why) {
+  throw fault_error{fault_code::bad_input, fmt::format("{} {}", file.string(), why)};
+}
+
+json parse(const std::filesystem::path& file, std::string_view text) try {
+  return json::parse(text, [&](int depth, json::parse_event_t event, json&) {
+    if (is_nested_too_deep(depth, event)) refuse_file(file, nested_too_deep());
+    return true;
+  });
+} catch (const json::parse_error& e) {
+  refuse_file(file, fmt::format("holds no JSON object: byte {}: {}", e.byte, json_complaint(e)));
+} catch (const json::exception& e) {
+  refuse_file(file, fmt::format("holds no JSON object: {}", json_complaint(e)));
+}
+
+}  // namespace
+
 model_config::model_config(std::string file, json table, std::string prefix)
     : file_(std::move(file)), table_(std::move(table)), prefix_(std::move(prefix)) {}
 
 model_config model_config::read(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw fault_error{fault_code::bad_input, fmt::format("{} does not exist or cannot be read", file.string())};
+  if (!in) refuse_file(file, "does not exist or cannot be read");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  json parsed = json::parse(text, nullptr, false);
-  if (!parsed.is_object())
-    throw fault_error{fault_code::bad_input, fmt::format("{} holds no JSON object", file.string())};
+  json parsed = parse(file, text);
+  if (!parsed.is_object()) refuse_file(file, "holds no JSON object");
   return {file.string(), std::move(parsed)};
 }
 
@@ -42,11 +61,17 @@ void model_config::require(std::string_view key, const json& only) const {
     refuse(key, fmt::format("{} is written there; Hydra knows only {}", value->dump(), only.dump()));
 }
 
+std::int64_t model_config::integer_of(std::string_view key, const json& value) const {
+  if (!value.is_number_integer()) refuse(key, fmt::format("{} is no integer", value.dump()));
+  if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>()))
+    refuse(key, fmt::format("{} is not below 2^63", value.dump()));
+  return value.get<std::int64_t>();
+}
+
 std::int64_t model_config::integer(std::string_view key) const {
   const json* const value = find(key);
   if (!value) refuse(key, "is missing; an integer is needed");
-  if (!value->is_number_integer()) refuse(key, fmt::format("{} is no integer", value->dump()));
-  return value->get<std::int64_t>();
+  return integer_of(key, *value);
 }
 
 std::int64_t model_config::integer(std::string_view key, std::int64_t fallback) const {
@@ -80,10 +105,7 @@ std::vector<std::int64_t> model_config::integers(std::string_view key) const {
   const json* const value = find(key);
   if (!value || !value->is_array()) refuse(key, "is no list of integers");
   std::vector<std::int64_t> result;
-  for (const json& each : *value) {
-    if (!each.is_number_integer()) refuse(key, fmt::format("{} is no integer", each.dump()));
-    result.push_back(each.get<std::int64_t>());
-  }
+  for (const json& each : *value) result.push_back(integer_of(key, each));
   return result;
 }
 

@@ -16,7 +16,7 @@ namespace hydra {
 class model_config {
  public:
   model_config(std::string file, nlohmann::json table, std::string prefix = {});
-  /// Throws fault_error{bad_input} if the file is missing or holds no JSON object.
+  /// Throws fault_error{bad_input} if the file is missing, holds no JSON object, or is nested more than 100 deep.
   static model_config read(const std::filesystem::path& file);
 
   bool has(std::string_view key) const;  ///< and it is not null
@@ -40,6 +40,7 @@ class model_config {
 
  private:
   const nlohmann::json* find(std::string_view key) const;
+  std::int64_t integer_of(std::string_view key, const nlohmann::json& value) const;
 
   std::string file_;
   nlohmann::json table_;

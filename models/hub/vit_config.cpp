@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 namespace hydra {
 namespace {
 
@@ -45,15 +43,8 @@ chain_description vit_from_config(const model_config& config, const from_options
   if (!options.head.empty() && options.head != "classification")
     config.refuse("architectures", fmt::format("a vision transformer has no head \"{}\"; there is \"classification\"",
                                                options.head));
-  const bool own_labels = options.head.empty();
-  if (own_labels) config.require("problem_type", "single_label_classification");
-  chain_description result = vit(read_options(config, options.dropout));
-  result.build = [config, own_labels, build = std::move(result.build)](const data_source& data) {
-    if (own_labels) require_labels(config, data);
-    chain c = build(data);
-    return c.publish_as({.config = exported_config(config.content(), c.hub().config), .stored_name = {}});
-  };
-  return result;
+  const auto names = options.head.empty() ? label_names::stored : label_names::fresh;
+  return labelled(vit(read_options(config, options.dropout)), config, names);
 }
 
 std::string vit_config_text(const vit_options& v, std::int64_t classes) {

@@ -44,6 +44,13 @@ std::optional<std::uint32_t> file_tokenizer::id_of(std::string_view token) const
   return found == added_ids_.end() ? parts_.tokens.find(token) : std::optional{found->second};
 }
 
+bool file_tokenizer::adds_across_lines() const {
+  return std::ranges::any_of(parts_.added, [this](const added_token& t) {
+    return t.lstrip || t.rstrip || t.content.find('\n') != t.content.npos ||
+           searched_form(t, parts_.normalize).find('\n') != t.content.npos;
+  });
+}
+
 const std::string* file_tokenizer::token_of(std::uint32_t id) const noexcept {
   return is_added(id) ? &added_[id] : parts_.tokens.token_of(id);
 }

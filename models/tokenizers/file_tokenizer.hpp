@@ -35,6 +35,8 @@ class file_tokenizer : public tokenizer {
   special_tokens special() const final { return parts_.special; }
   std::string identity() const final { return parts_.identity; }
   std::string describe() const final { return "tokenizer " + parts_.file; }
+  /// Whether an added token may take in a line break: one within it, or as white space before or behind it.
+  bool adds_across_lines() const;
 
  protected:
   /// The ids of pieces that follow each other: normalised text without added tokens.

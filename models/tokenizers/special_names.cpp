@@ -40,6 +40,11 @@ std::optional<std::string> named(const std::optional<model_config>& file, const 
   return file->text(key, "");
 }
 
+/// "eos_token": null: there is none, whatever tokens have a usual name.
+bool says_none(const std::optional<model_config>& file, const char* key) {
+  return file && file->content().contains(key) && file->content().at(key).is_null();
+}
+
 }  // namespace
 
 special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of) {
@@ -48,6 +53,7 @@ special_tokens find_special(const tokenizer_settings& settings, const token_sear
     id& place = found.*r.place;
     for (const auto* const file : {&settings.config, &settings.special_map})
       if (const auto name = named(*file, r.key); name && !place) place = id_of(*name);
+    if (says_none(settings.config, r.key)) continue;
     for (const std::string_view name : r.usual)
       if (!place) place = id_of(name);
   }

@@ -18,7 +18,8 @@ struct tokenizer_settings {
 
 using token_search = std::function<std::optional<std::uint32_t>(std::string_view)>;
 
-/// Tokens as the settings name them (a name that is no token is passed over), else those of usual names that are tokens.
+/// Tokens as the settings name them (a name that is no token is passed over), else those of usual names that are tokens,
+/// unless tokenizer_config.json says null.
 special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of);
 
 }  // namespace hydra

@@ -1,6 +1,7 @@
 #include "models/tokenizers/tokenizer_source.hpp"
 
 #include "models/data/utf8.hpp"
+#include "models/json_input.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -23,12 +24,13 @@ using json = nlohmann::json;
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
 }
 
-/// Refuses a key that an object has twice, of which the parser would keep the last.
+/// Refuses what is nested too deep, and a key that an object has twice, of which the parser would keep the last.
 class key_check {
  public:
   explicit key_check(const fs::path& file) : file_{file} {}
 
-  bool operator()(int, json::parse_event_t event, json& parsed) {
+  bool operator()(int depth, json::parse_event_t event, json& parsed) {
+    if (is_nested_too_deep(depth, event)) refuse(file_, nested_too_deep());
     if (event == json::parse_event_t::object_start) open_.emplace_back();
     if (event == json::parse_event_t::object_end) open_.pop_back();
     if (event == json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second)
@@ -67,7 +69,7 @@ model_config tokenizer_source::object(const fs::path& file) try {
 } catch (const json::parse_error& e) {
   refuse(file, fmt::format("is no JSON from byte {} on", e.byte));
 } catch (const json::exception& e) {
-  refuse(file, fmt::format("is no JSON: {}", e.what()));
+  refuse(file, fmt::format("is no JSON: {}", json_complaint(e)));
 }
 
 std::optional<model_config> tokenizer_source::object_if_there(const fs::path& file) {

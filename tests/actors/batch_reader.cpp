@@ -116,3 +116,18 @@ TEST_CASE("a batch that does not fit the host's memory is refused and leaves not
   CHECK_THROWS_WITH(reader.read(training(0)), Catch::Matchers::Contains("minibatch of counting"));
   CHECK(arena->budget().used() == 0_B);
 }
+
+TEST_CASE("the last micro-batch of an evaluation is filled with a sample that does not count") {
+  auto model = entry();
+  auto three = std::make_shared<sharded_model>(*model.what);
+  three->plan.samples = 3;
+  three->plan.shards.front().input = 48_B;
+  three->plan.shards.back().targets = 24_B;
+  model.what = three;
+  const auto arena = make_host_arena(1_MiB);
+  batch_reader reader(model_id{}, model, *arena);
+  const batch_range last{.pass = pass_kind::evaluation, .step = step_index{1}, .first = micro_batch_index{3}, .micro_batches = 1};
+  const auto batch = reader.read(last);  // samples 9, 10, 11 of ten
+  CHECK(contents(batch) == std::vector<std::vector<std::int64_t>>{{9, 9, 9, 9, 9, 9}, {109, -100, -100}});
+  CHECK(batch.targets == 0);  // that of sample 9 does not count
+}

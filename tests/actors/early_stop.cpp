@@ -59,3 +59,17 @@ TEST_CASE("early stopping without patience, or with a negative minimum, is refus
   CHECK_THROWS_WITH(early_stop({.patience = 0}), Contains("patience: 0"));
   CHECK_THROWS_WITH(early_stop({.minimum = -1}), Contains("minimum: -1"));
 }
+
+TEST_CASE("the last evaluation is best if it is better than all before, and a number") {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const auto last_is_best = [](std::initializer_list<double> values) {
+    return model_history{.losses = {}, .grad_norms = {}, .evaluations = losses(values)}.last_is_best();
+  };
+  CHECK(last_is_best({2}));
+  CHECK(last_is_best({2, 3, 1}));
+  CHECK_FALSE(last_is_best({2, 3}));
+  CHECK_FALSE(last_is_best({2, 2}));
+  CHECK_FALSE(last_is_best({none}));
+  CHECK(last_is_best({none, 2}));
+  CHECK_FALSE(last_is_best({2, none}));
+}

@@ -85,9 +85,23 @@ TEST_CASE("a configuration that is no such resnet is refused with its key") {
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"depths", {1}}}), {}), Contains("config.json: depths"));
   CHECK_THROWS_WITH(resnet_from_config(config_of(), {.context = 5}), Contains("leave context out"));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"num_labels", 4}}), {}).build(*images({3, 32, 32})),
-                    Contains("4 classes, but the data have 5"));
+                    Contains("config.json: id2label") && Contains("4 classes") && Contains("head = \"classification\""));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"num_channels", 1}}), {}).build(*images({3, 32, 32})),
                     Contains("1 channels, but the data have 3"));
+}
+
+TEST_CASE("a resnet's classes keep their names, and what is exported says that it is fp32") {
+  const nlohmann::json names{{"0", "a"}, {"1", "b"}, {"2", "c"}, {"3", "d"}, {"4", "e"}};
+  const auto exported = [&](const from_options& options) {
+    const auto config = config_of({{"id2label", names}, {"torch_dtype", "bfloat16"}});
+    return nlohmann::json::parse(resnet_from_config(config, options).build(*images({3, 32, 32})).hub().config);
+  };
+  CHECK(exported({})["id2label"] == names);
+  CHECK(exported({.head = "classification"})["id2label"]["4"] == "LABEL_4");
+  CHECK(exported({})["dtype"] == "float32");
+  CHECK_FALSE(exported({}).contains("torch_dtype"));
+  CHECK_THROWS_WITH(resnet_from_config(config_of({{"problem_type", "regression"}}), {}),
+                    Contains("config.json: problem_type"));
 }
 
 TEST_CASE("a resnet learns its images and evaluates them as well with its running averages") {

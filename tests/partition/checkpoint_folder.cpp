@@ -1,6 +1,8 @@
 #include "partition/checkpoint_folder.hpp"
 
+#include "partition/checkpoint_weights.hpp"
 #include "partition/saved_model.hpp"
+#include "runtime/fault.hpp"
 #include "tests/support/faulty_file_system.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/stored_folder.hpp"
@@ -13,6 +15,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace hydra;
@@ -192,11 +195,36 @@ TEST_CASE("a damaged checkpoint is passed over, and named", "[checkpoint]") {
   text[text.size() / 2] ^= 1;
   overwrite(file, text);
   std::vector<std::string> notes;
+  REQUIRE(newest_checkpoint(folder.path() / "small", true, notes, damaged_checkpoint::left));
+  CHECK(std::filesystem::exists(file));
+  notes.clear();
   const auto found = newest_checkpoint(folder.path() / "small", true, notes);
   REQUIRE(found);
+  CHECK_FALSE(std::filesystem::exists(file));
   CHECK(found->folder.filename() == "000001-step-2");
   REQUIRE(notes.size() == 1);
   CHECK_THAT(notes[0], Contains("000002-step-2") && Contains("damaged") && Contains("shard-0001.safetensors"));
+}
+
+TEST_CASE("a checkpoint is no weights for a model with other parameters", "[checkpoint]") {
+  const temporary_folder folder;
+  const saved_case c({0, 2, 4});
+  save(c, folder.path());
+  const auto weights = checkpoint_weights(folder.path() / "small" / "000001-step-2");
+  const auto& known = c.what->shards[0].layout().parameters().front();
+  std::vector<float> values(known.elements);
+  CHECK(weights->read({.name = known.name, .shape = known.shape, .initial = {}, .tied_to = {}}, values));
+  const auto refused = [&](const std::string& name, std::vector<std::int64_t> shape, const std::string& why) {
+    try {
+      weights->read({.name = name, .shape = std::move(shape), .initial = {}, .tied_to = {}}, values);
+      FAIL("it was read");
+    } catch (const fault_error& e) {
+      CHECK(e.what_happened().code == fault_code::bad_input);
+      CHECK_THAT(e.what(), Contains("000001-step-2") && Contains(why));
+    }
+  };
+  refused(known.name, {static_cast<std::int64_t>(known.elements), 1}, "parameter '" + known.name + "' is [");
+  refused("none", {1}, "has no parameter 'none'");
 }
 
 TEST_CASE("a checkpoint of a later format is refused", "[checkpoint]") {

@@ -192,3 +192,16 @@ TEST_CASE("texts longer than planned, unknown ids and chains that write no text 
   const chain classifier = mlp({.width = 4}).build(*open_data({synthetic_classes{}}, 0));
   CHECK_THROWS_WITH(decode_costs(classifier, lengths), Contains("writes text"));
 }
+
+TEST_CASE("parameters that stay on the device leave the host") {
+  const auto model = built(llama({.layers = 12, .width = 32, .heads = 4, .kv_heads = 2, .hidden = 64, .context = 160}));
+  const auto device = make_cpu_device("cpu:0", {.memory = 64_MiB});
+  const auto arena = make_host_arena(64_MiB);
+  const decoder writer{model, {.lengths = lengths}, *device, *arena};
+  byte_count largest{};
+  for (std::size_t i = 0; i < model->size(); ++i) {
+    largest = std::max(largest, arena->charged(parameter_layout{*model, i, i + 1}.bytes()));
+  }
+  REQUIRE(std::ranges::count(writer.plan().resident, false) == 0);
+  CHECK(arena->budget().peak() <= largest * 2);
+}

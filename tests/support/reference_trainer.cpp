@@ -87,9 +87,14 @@ minibatch trainer::read(std::span<const std::size_t> samples, split part) const 
   const std::size_t target = options_.data->sample_target().bytes().value();
   auto* inputs = static_cast<std::byte*>(b.input.mutable_data_ptr());
   auto* targets = static_cast<std::byte*>(b.target.mutable_data_ptr());
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    b.targets +=
-        options_.data->read(part, samples[i], {inputs + i * input, input}, {targets + i * target, target});
+  const std::size_t there = options_.data->samples(part);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const bool counts = samples[i] < there;
+    const std::size_t counted = options_.data->read(part, counts ? samples[i] : there - 1, {inputs + i * input, input},
+                                                    {targets + i * target, target});
+    b.targets += counts ? counted : 0;
+    if (!counts) b.target[static_cast<std::int64_t>(i)].fill_(-100);
+  }
   return b;
 }
 
@@ -121,6 +126,7 @@ float trainer::accumulate_gradients(std::uint32_t step) {
   const std::vector<minibatch> batches = read_step(step);
   std::size_t targets = 0;
   for (const minibatch& b : batches) targets += b.targets;
+  targets = std::max(targets, std::size_t{1});  // a step without any has loss 0
   float sum = 0;
   for (std::uint32_t k = 0; k < batches.size(); ++k) {
     const at::Tensor output = forward(batches[k].input, step, k);
@@ -131,7 +137,7 @@ float trainer::accumulate_gradients(std::uint32_t step) {
   return sum;
 }
 
-/// Micro-batch k of the validation data are its samples [k*n, (k+1)*n).
+/// Micro-batch k of the validation data are its samples [k*n, (k+1)*n); the last one may be filled with some that do not count.
 void trainer::evaluate(std::uint32_t steps) {
   const std::size_t each = options_.batch_size / options_.micro_batches;
   reference_evaluation e;

@@ -16,9 +16,10 @@ namespace {
 constexpr synthetic_language language{.symbols = 11, .order = 1, .tokens = 400, .validation_tokens = 200, .seed = 3};
 constexpr std::int64_t context = 6;
 
-/// Whole micro-batches of validation data.
+/// Micro-batches of validation data; the last one may not be full.
 std::size_t evaluation_of(const exact_case& m) {
-  return m.data->samples(split::validation) / (m.batch_size / m.micro_batches);
+  const std::size_t each = m.batch_size / m.micro_batches;
+  return (m.data->samples(split::validation) + each - 1) / each;
 }
 
 /// Index of the first value whose bits differ, or the shorter length; nothing if equal.

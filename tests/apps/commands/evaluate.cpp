@@ -4,6 +4,10 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 namespace hydra::apps {
 
 using Catch::Contains;
@@ -16,6 +20,28 @@ std::string rising() {
   std::string text = bent("optimizer = { learning_rate = 1e-3 }",
                           "optimizer = { kind = \"sgd\", learning_rate = 3 }\nvalidate = { every_steps = 1, keep_best = true }");
   return text.replace(text.find("steps = 3"), 9, "steps = 5");
+}
+
+namespace fs = std::filesystem;
+
+/// Changes a bit in the middle of a checkpoint's first shard.
+void damage(const fs::path& checkpoint) {
+  const fs::path file = checkpoint / "shard-0000.safetensors";
+  std::fstream bytes{file, std::ios::in | std::ios::out | std::ios::binary};
+  const auto middle = static_cast<std::streamoff>(fs::file_size(file) / 2);
+  bytes.seekg(middle);
+  const int old = bytes.get();
+  bytes.seekp(middle);
+  bytes.put(static_cast<char>(old ^ 1));
+  REQUIRE(bytes.good());
+}
+
+/// The checkpoint whose folder's name begins or does not begin with "best".
+fs::path checkpoint_of(const temporary_folder& folder, bool best) {
+  for (const fs::directory_entry& e : fs::directory_iterator{folder.path() / "runs/w/checkpoints/gpt"})
+    if (e.path().filename().string().starts_with("best") == best) return e.path();
+  FAIL("there is no such checkpoint");
+  return {};
 }
 
 double last_loss_of_report(const temporary_folder& folder) {
@@ -102,6 +128,72 @@ TEST_CASE("early stopping of models that are evaluated only at their end is refu
   const outcome o = run_hydra(folder, "train w.toml");
   CHECK(o.status == 2);
   CHECK_THAT(o.err, Contains("w.toml:18: controller") && Contains("every_steps"));
+}
+
+TEST_CASE("early stopping of a model by name that is evaluated only at its end is refused, whatever the others do") {
+  const temporary_folder folder;
+  const std::string other = example.substr(example.find("[[model]]"));
+  std::string second = other;
+  second.replace(second.find("\"gpt\""), 5, "\"late\"");
+  folder.write("w.toml", bent("steps = 3", "steps = 3\nvalidate = { every_steps = 1 }") + second +
+                             "[[controller]]\nkind = \"early-stop\"\nmodels = [\"gpt\", \"late\"]\n");
+  const outcome o = run_hydra(folder, "train w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("controller.models: late is not evaluated before its end"));
+}
+
+TEST_CASE("numbers to predict with a loss of classes are refused with what to do") {
+  const temporary_folder folder;
+  folder.write("d.csv", "x,y\n1,0.5\n2,0.1\n3,0.2\n4,0.7\n");
+  folder.write("w.toml", "[[device]]\nkind = \"cpu\"\nmemory = \"4MiB\"\n[data.d]\nkind = \"csv\"\ntrain = \"d.csv\"\n"
+                         "target = \"y\"\nregression = true\n[[model]]\nname = \"m\"\nchain = { family = \"mlp\", width = 4 }\n"
+                         "data = \"d\"\nbatch_size = 2\nsteps = 2\noptimizer = { learning_rate = 1e-3 }\n");
+  const outcome o = run_hydra(folder, "train w.toml");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("model.loss") && Contains("use loss = \"mse\""));
+  CHECK(run_hydra(folder, "train w.toml --quiet --set model.loss=mse").status == 0);
+}
+
+TEST_CASE("a command that reads a run passes a damaged checkpoint over aloud, and leaves it as it is") {
+  const temporary_folder folder;
+  folder.write("w.toml", rising());
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  const fs::path newest = checkpoint_of(folder, false), later = newest.parent_path() / "999999-step-5";
+  fs::copy(newest, later, fs::copy_options::recursive);
+  damage(later);
+  const outcome o = run_hydra(folder, "evaluate runs/w --json");
+  CHECK(o.status == 0);
+  CHECK(json::parse(o.out)[0]["weights"] == newest.filename().string());
+  CHECK_THAT(o.err, Contains("note: ") && Contains("999999-step-5") && Contains("shard-0000.safetensors"));
+  CHECK(fs::is_directory(later));
+  CHECK_THAT(run_hydra(folder, "export runs/w gpt out").err, Contains("note: "));
+  CHECK(fs::is_directory(later));
+}
+
+TEST_CASE("a damaged checkpoint of the best evaluation is refused with its file") {
+  const temporary_folder folder;
+  folder.write("w.toml", rising());
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  damage(checkpoint_of(folder, true));
+  for (const char* const command : {"evaluate runs/w --best", "export runs/w gpt out --best",
+                                    "generate runs/w --prompt-ids 1 --best"}) {
+    const outcome o = run_hydra(folder, command);
+    CHECK(o.status == 2);
+    CHECK_THAT(o.err, Contains("best evaluation is damaged") && Contains("shard-0000.safetensors"));
+  }
+}
+
+TEST_CASE("the chain of a run's models cannot be changed for an evaluation") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  for (const char* const key : {"model.chain.heads=4", "model.gpt.chain.heads=4", "model.gpt.chain={}"}) {
+    const outcome o = run_hydra(folder, std::string{"evaluate runs/w --set "} + key);
+    CHECK(o.status == 2);
+    CHECK_THAT(o.err, Contains("the chains that were trained"));
+  }
+  CHECK(run_hydra(folder, "evaluate w.toml --set model.chain.heads=4").status == 0);
+  CHECK(run_hydra(folder, "evaluate runs/w --set run.seed=4").status == 0);
 }
 
 }  // namespace hydra::apps

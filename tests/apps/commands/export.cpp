@@ -100,4 +100,34 @@ TEST_CASE("a checkpoint that is damaged ends a training before it begins") {
   CHECK_FALSE(fs::exists(folder.path() / "runs"));
 }
 
+TEST_CASE("the settings of the checkpoint that a model began as are exported with it") {
+  const temporary_folder folder;
+  train_two(folder);
+  folder.write("tiny/generation_config.json", "{\"eos_token_id\": [3, 4]}");
+  folder.write("tiny/chat_template.jinja", "template");
+  REQUIRE(run_hydra(folder, "export run gpt out").status == 0);
+  CHECK(folder.read("out/generation_config.json") == "{\"eos_token_id\": [3, 4]}");
+  CHECK(folder.read("out/chat_template.jinja") == "template");
+  CHECK_FALSE(fs::exists(folder.path() / "out/preprocessor_config.json"));
+}
+
+TEST_CASE("a tokenizer that cannot be copied is said before a weight is written") {
+  const temporary_folder folder;
+  folder.write("corpus.txt", std::string(400, 'a'));
+  fs::create_directory(folder.path() / "words");
+  folder.write("words/vocab.json", "{\"a\": 0, \"aa\": 1}");
+  folder.write("words/merges.txt", "a a\n");
+  folder.write("w.toml", bent("kind = \"synthetic-language\"",
+                              "kind = \"text\"\ntrain = \"corpus.txt\"\ntokenizer = { file = \"words\" }"));
+  const outcome trained = run_hydra(folder, "train w.toml --quiet --output run");
+  REQUIRE(trained.err == "");
+  REQUIRE(run_hydra(folder, "export run gpt out").status == 0);
+  CHECK(folder.read("out/merges.txt") == "a a\n");
+  CHECK(folder.read("out/vocab.json") == folder.read("words/vocab.json"));
+  fs::remove(folder.path() / "words/vocab.json");
+  fs::remove(folder.path() / "words/merges.txt");
+  check_refused(run_hydra(folder, "export run gpt again"), "words has none of the files");
+  CHECK_FALSE(fs::exists(folder.path() / "again"));
+}
+
 }  // namespace hydra::apps

@@ -2,8 +2,10 @@
 
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
+#include "tests/support/hub_checkpoint.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <sstream>
 #include <string>
@@ -36,6 +38,21 @@ void train_on_text(const temporary_folder& folder) {
   folder.write("w.toml", bent_in(bent("context = 4", "context = 32"), "kind = \"synthetic-language\"",
                                  "kind = \"text\"\ntrain = \"corpus.txt\""));
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+}
+
+/// A tokenizer that was learnt from the letters a to d, with a token to begin texts with.
+void learn_tokenizer(const temporary_folder& folder) {
+  folder.write("learn.txt", "abcd abcd abcd abcd");
+  REQUIRE(run_hydra(folder, "tokenize learn.txt --train 258 --output t.json --special '<|endoftext|>'").status == 0);
+}
+
+/// A GPT-2 for 6 tokens whose vocabulary is larger than any tokenizer's of these tests; the last one is the likeliest.
+void write_padded_gpt2(const temporary_folder& folder) {
+  nlohmann::json config = test::tiny_gpt2_config();
+  config["vocab_size"] = 400;
+  test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
+  tensors["transformer.wte.weight"] = test::ramp({400, 4}, 1);
+  test::write_checkpoint(folder.path() / "padded", config, tensors);
 }
 
 std::size_t words_of(const std::string& text) {
@@ -137,6 +154,62 @@ TEST_CASE("a memory that holds no layer ends with status 3 and says what would d
   const outcome o = run_hydra(folder, "generate runs/w --prompt-ids 1 --memory 1KiB");
   CHECK(o.status == 3);
   CHECK_THAT(o.err, Contains("one layer at a time") && Contains("1.0 KiB"));
+}
+
+TEST_CASE("a model whose data name a tokenizer's file goes on with text in its tokens") {
+  const temporary_folder folder;
+  learn_tokenizer(folder);
+  std::string corpus;
+  for (int i = 0; i < 200; ++i) corpus += "abcd dcba ";
+  folder.write("corpus.txt", corpus);
+  folder.write("w.toml",
+               bent_in(bent("context = 4", "context = 32"), "kind = \"synthetic-language\"",
+                       "kind = \"text\"\ntrain = \"corpus.txt\"\ntokenizer = { file = \"t.json\" }"));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  const outcome o = run_hydra(folder, "generate runs/w --prompt 'abcd ' --tokens 4");
+  CHECK(o.err == "");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, StartsWith("abcd "));
+  CHECK(run_hydra(folder, "generate runs/w --tokenizer t.json --prompt 'abcd ' --tokens 4").out == o.out);
+}
+
+TEST_CASE("a text is written of the tokenizer's tokens, even if the model's vocabulary has more") {
+  const temporary_folder folder;
+  write_padded_gpt2(folder);
+  const outcome ids = run_hydra(folder, "generate padded --prompt-ids 97 --tokens 1 --temperature 0");
+  CHECK(ids.out == "97 399\n");
+  const outcome text = run_hydra(folder, "generate padded --tokenizer bytes --prompt a --tokens 1 --temperature 0");
+  CHECK(text.err == "");
+  CHECK(text.out == "a\xff\n");
+}
+
+TEST_CASE("a prompt stands behind a begin-of-text token where the checkpoint's tokenizer adds one, and only there") {
+  const temporary_folder folder;
+  learn_tokenizer(folder);
+  write_padded_gpt2(folder);
+  const auto full = [&] {  // six tokens of the prompt leave no room in a context of six
+    const outcome o = run_hydra(folder, "generate padded --prompt zyxwv --tokens 1");
+    INFO(o.err);
+    CHECK((o.status == 0 || o.err.find("the prompt has 6 tokens") != std::string::npos));
+    return o.status != 0;
+  };
+  nlohmann::json file = nlohmann::json::parse(folder.read("t.json"));
+  file["post_processor"] = nullptr;
+  folder.write("padded/tokenizer.json", file.dump());
+  CHECK_FALSE(full());
+  const nlohmann::json template_of = {
+      {"type", "TemplateProcessing"},
+      {"single", {{{"SpecialToken", {{"id", "<|endoftext|>"}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}}}}}}};
+  file["post_processor"] = {{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, template_of}}};
+  folder.write("padded/tokenizer.json", file.dump());
+  CHECK(full());
+  const outcome shorter = run_hydra(folder, "generate padded --prompt zyxw --tokens 1");
+  CHECK(shorter.status == 0);
+  CHECK_THAT(shorter.out, StartsWith("zyxw"));
+  folder.write("padded/tokenizer_config.json", "{\"bos_token\": \"<|endoftext|>\", \"add_bos_token\": false}");
+  CHECK_FALSE(full());
+  folder.write("padded/tokenizer_config.json", "{\"bos_token\": \"<|endoftext|>\", \"add_bos_token\": true}");
+  CHECK(full());
 }
 
 }  // namespace hydra::apps

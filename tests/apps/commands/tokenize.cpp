@@ -46,6 +46,8 @@ TEST_CASE("hydra tokenize --json prints a list for each line or record") {
   CHECK(t.run("records.jsonl --tokenizer bytes --json --field other").out == "[98]\n[97]\n");
   t.folder.write("ids", "[97, 195]\n");
   CHECK(t.run("ids --tokenizer bytes --decode --json").out == "\"a\\ufffd\"\n");
+  t.folder.write("deep", "\n" + std::string(100'000, '[') + std::string(100'000, ']'));
+  CHECK_THAT(t.run("deep --tokenizer bytes --decode --json").err, Contains("line 2: is nested more than 100 deep"));
 }
 
 TEST_CASE("hydra tokenize without output says how much it was") {

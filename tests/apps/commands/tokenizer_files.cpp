@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+
 namespace hydra::apps {
 
 namespace {
@@ -41,6 +43,29 @@ TEST_CASE("a tokenizer in one file keeps its kind, and data without one leave no
   CHECK(list.read("out/vocab.txt") == "w");
   copy_named(none, "tokenizer = \"bytes\"");
   CHECK(none.read("out/tokenizer.json").empty());
+}
+
+TEST_CASE("of a tokenizer's folder all that belongs to it goes along, and one without any is refused") {
+  const temporary_folder folder, empty;
+  folder.write("vocab.json", "v");
+  folder.write("merges.txt", "m");
+  folder.write("special_tokens_map.json", "s");
+  folder.write("model.safetensors", "weights");
+  copy_named(folder, "tokenizer = { file = \"" + folder.path().string() + "\" }");
+  CHECK(folder.read("out/vocab.json") == "v");
+  CHECK(folder.read("out/merges.txt") == "m");
+  CHECK(folder.read("out/special_tokens_map.json") == "s");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "out/model.safetensors"));
+  CHECK_THROWS_WITH(copy_named(empty, "tokenizer = { file = \"" + empty.path().string() + "\" }"),
+                    Catch::Contains(empty.path().string()) && Catch::Contains("vocab.txt"));
+}
+
+TEST_CASE("a vocabulary without merges is WordPiece's vocab.txt") {
+  const temporary_folder folder;
+  folder.write("words", "w");
+  copy_named(folder, "tokenizer = { vocab = \"" + folder.path().string() + "/words\" }");
+  CHECK(folder.read("out/vocab.txt") == "w");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "out/vocab.json"));
 }
 
 }  // namespace hydra::apps

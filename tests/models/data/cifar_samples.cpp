@@ -86,3 +86,22 @@ TEST_CASE("files of another size, other labels and other numbers of classes are 
                     Contains("b.bin: record 1 has label 10"));
   CHECK_THROWS_WITH((cifar_samples{{.train = {file}, .classes = 50}}), Contains("classes is 50"));
 }
+
+TEST_CASE("a folder without a test batch has no validation images, unless they are asked for") {
+  const temporary_folder folder;
+  for (int i = 1; i <= 5; ++i) folder.write("data_batch_" + std::to_string(i) + ".bin", record({i}, 0));
+  CHECK(cifar_samples{{.train = {folder.path()}}}.samples(split::validation) == 0);
+  CHECK_THROWS_WITH((cifar_samples{{.train = {folder.path()}, .validation = {folder.path()}}}),
+                    Contains("test_batch.bin does not exist"));
+}
+
+TEST_CASE("the fingerprint tells records of other bytes, parts or options apart") {
+  const temporary_folder folder;
+  const auto a = folder.write("a.bin", record({3}, 0)), b = folder.write("b.bin", record({3}, 1));
+  const std::string first = cifar_samples{{.train = {a}}}.fingerprint();
+  CHECK(cifar_samples{{.train = {a}}}.fingerprint() == first);
+  CHECK(cifar_samples{{.train = {b}}}.fingerprint() != first);
+  CHECK(cifar_samples{{.train = {a}, .flip = true}}.fingerprint() != first);
+  CHECK(cifar_samples{{.train = {a}, .validation = {b}}}.fingerprint() !=
+        cifar_samples{{.train = {a, b}}}.fingerprint());
+}

@@ -43,6 +43,8 @@ TEST_CASE("one class is none, and a label given twice is a slip") {
 
 TEST_CASE("a text of digits is a number") {
   CHECK(label_from("-7") == class_label{std::int64_t{-7}});
+  for (const char* text : {"07", "-0", "+7", "99999999999999999999"})
+    CHECK(label_from(text) == class_label{std::string{text}});
   CHECK(label_from("7a") == class_label{std::string{"7a"}});
   CHECK(label_from("") == class_label{std::string{}});
 }

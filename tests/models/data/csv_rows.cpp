@@ -96,6 +96,32 @@ TEST_CASE("labels that are numbers are classes in the order of the numbers, give
   CHECK(read_sample<float>(csv_rows{files.options(text, o)}, 0).target[0] == 0);
 }
 
+TEST_CASE("an empty cell is no class, unless it is named as one") {
+  const row_files files;
+  const std::string_view text = "kind,x\na,1\n,2\nb,3\n";
+  CHECK_THAT(refusal(files.options(text)), Contains("train.csv:3: the label is empty"));
+  csv_files o{.target = "kind", .labels = {std::string{"a"}, std::string{"b"}}};
+  CHECK_THAT(refusal(files.options(text, o)), Contains("train.csv:3: the label \"\" is not known"));
+  o.labels.emplace_back(std::string{});
+  CHECK(read_sample<float>(csv_rows{files.options(text, o)}, 1).target[0] == 2);
+}
+
+TEST_CASE("numbers too small for a float are 0") {
+  const row_files files;
+  const csv_rows data{files.options("kind,x\na,1e-50\nb,-0.1\n", {.target = "kind", .standardise = false})};
+  CHECK(read_sample<float>(data, 0).input[0] == 0);
+  CHECK(read_sample<float>(data, 1).input[0] == -0.1F);
+}
+
+TEST_CASE("the fingerprint tells rows of other bytes or options apart") {
+  const row_files files;
+  const std::string first = csv_rows{files.options(flowers)}.fingerprint();
+  CHECK(csv_rows{files.options(flowers)}.fingerprint() == first);
+  CHECK(csv_rows{files.options(flowers, {.target = "kind", .standardise = false})}.fingerprint() != first);
+  CHECK(csv_rows{files.with_validation(flowers, flowers)}.fingerprint() != first);
+  CHECK(csv_rows{files.options("kind,length,width\nrose,1,10\ntulip,2,20\nrose,3,31\n")}.fingerprint() != first);
+}
+
 TEST_CASE("what is wrong in a file of rows is refused by file and line") {
   const row_files files;
   CHECK_THAT(refusal(files.options("kind,x\na,1\nb,two\n")),

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -33,6 +36,11 @@ image three(const image& grey) {
 void cut(const std::filesystem::path& file, double share) {
   std::filesystem::resize_file(
       file, static_cast<std::uintmax_t>(share * static_cast<double>(std::filesystem::file_size(file))));
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 constexpr image_size small{9, 13};
@@ -97,11 +105,53 @@ TEST_CASE("a file that is no image, or a broken one, is refused by name") {
     const bool png = file.extension() == ".png";
     png ? write_png(file, ramp({64, 64}, 3)) : write_jpeg(file, ramp({64, 64}, 3));
     cut(file, 0.7);
-    CHECK(image_size_of(file) == image_size{64, 64});
+    CHECK_THROWS_WITH(image_size_of(file), Contains(std::string{name} + " cannot be read as an image: its end is missing"));
     CHECK_THROWS_WITH(decode_image(file, 3), Contains(std::string{name} + " cannot be read as an image: "));
     std::filesystem::resize_file(file, 12);
     CHECK_THROWS_WITH(image_size_of(file), Contains(std::string{name} + " cannot be read as an image: "));
   }
+}
+
+TEST_CASE("an end is looked for behind the pixels, whatever stands before and behind it") {
+  const temporary_folder folder;
+  for (const char* name : {"b.png", "b.jpg"}) {
+    const auto file = folder.path() / name;
+    const bool png = file.extension() == ".png";
+    png ? write_png(file, ramp({64, 64}, 3)) : write_jpeg(file, ramp({64, 64}, 3));
+    const std::string whole = bytes_of(file);
+    CHECK(image_size_of(folder.write(name, whole + "more")) == image_size{64, 64});
+    CHECK_THROWS_WITH(image_size_of(folder.write(name, whole.substr(0, whole.size() - 1))), Contains("its end is missing"));
+  }
+  write_jpeg(folder.path() / "c.jpg", ramp({64, 64}, 3));
+  std::string thumbnail = bytes_of(folder.path() / "c.jpg");
+  thumbnail.insert(2, std::string{"\xFF\xE1\0\x04\xFF\xD9", 6});
+  CHECK(image_size_of(folder.write("c.jpg", thumbnail)) == image_size{64, 64});
+  CHECK_THROWS_WITH(image_size_of(folder.write("c.jpg", thumbnail.substr(0, thumbnail.size() - 2))),
+                    Contains("its end is missing"));
+}
+
+TEST_CASE("a JPEG file whose pixels cannot be made out is refused, not filled up") {
+  const temporary_folder folder;
+  const auto file = folder.path() / "a.jpg";
+  write_jpeg(file, ramp({64, 64}, 3));
+  std::string bytes = bytes_of(file);
+  const std::size_t scan = bytes.find("\xFF\xDA") + 14;  // marker and header of three colours
+  for (std::size_t at = scan; at < scan + 64; at += 2) bytes[at] = '\xFF', bytes[at + 1] = '\0';  // no code is all ones
+  folder.write("a.jpg", bytes);
+  CHECK(image_size_of(file) == image_size{64, 64});
+  CHECK_THROWS_WITH(decode_image(file, 3), Contains("a.jpg cannot be read as an image: ") && Contains("Huffman code"));
+}
+
+TEST_CASE("a small file that says it is a huge image is refused with its size") {
+  const temporary_folder folder;
+  const auto file = folder.path() / "a.jpg";
+  write_jpeg(file, ramp({64, 64}, 3));
+  std::string bytes = bytes_of(file);
+  bytes.replace(bytes.find("\xFF\xC0") + 5, 4, "\x7F\xFF\x7F\xFF");
+  folder.write("a.jpg", bytes);
+  const auto refused = Contains("a.jpg cannot be read as an image: it is 32767 x 32767 pixels");
+  CHECK_THROWS_WITH(image_size_of(file), refused);
+  CHECK_THROWS_WITH(decode_image(file, 3), refused);
 }
 
 TEST_CASE("printing colours are refused") {

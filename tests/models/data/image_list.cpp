@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 
 using namespace hydra;
@@ -68,4 +70,33 @@ TEST_CASE("a share to validate on is taken from each class, the same one every t
   auto again = all;
   CHECK(take_share(again, 0, 1).empty());
   CHECK_THROWS_WITH(take_share(again, 1, 1), Contains("validation_share is 1"));
+}
+
+TEST_CASE("a share to validate on leaves an image of each class to train on") {
+  const temporary_folder folder;
+  fill(folder, 3, 1);
+  auto train = list_images(folder.path(), {"cat", "dog"}, true);
+  CHECK(take_share(train, 0.9, 1).size() == 2);
+  CHECK(std::ranges::count(train, 0, &labelled_image::label) == 1);
+  CHECK(std::ranges::count(train, 1, &labelled_image::label) == 1);
+}
+
+TEST_CASE("a folder that cannot be read is a fault that names it") {
+  const temporary_folder folder;
+  fill(folder, 1, 1);
+  namespace fs = std::filesystem;
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::create_directory(folder.path() / "cat" / "deep");
+  fs::permissions(folder.path() / "cat" / "deep", fs::perms::none);
+  const bool root = ::geteuid() == 0;  // who may read everything
+  if (root) REQUIRE(::seteuid(65534) == 0);
+  fault_code code = fault_code::none;
+  try {
+    list_images(folder.path(), {"cat", "dog"}, true);
+  } catch (const fault_error& e) {
+    code = e.what_happened().code;
+  }
+  if (root) REQUIRE(::seteuid(0) == 0);
+  fs::permissions(folder.path() / "cat" / "deep", fs::perms::all);
+  CHECK(code == fault_code::io);
 }

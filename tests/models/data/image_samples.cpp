@@ -89,13 +89,16 @@ TEST_CASE("images of several sizes need a size to be brought to") {
   CHECK(pixels(image_samples{o}, 1).size() == 60);
 }
 
-TEST_CASE("a broken header is found when the data are opened, broken pixels when they are read") {
+TEST_CASE("a broken header or a missing end is found when the data are opened, broken pixels when they are read") {
   const temporary_folder folder;
   auto o = options(folder, 3, {40, 50});
-  std::filesystem::resize_file(o.train[1].file, 60);
+  std::fstream{o.train[1].file, std::ios::in | std::ios::out | std::ios::binary}.seekp(60).write("pixels", 6);
   const image_samples data{o};
   CHECK_THROWS_WITH(pixels(data, 1), Contains("1.png cannot be read as an image"));
   CHECK_NOTHROW(pixels(data, 2));
+  std::filesystem::resize_file(o.train[1].file, 60);
+  CHECK_THROWS_WITH(image_samples{o}, Contains("1.png cannot be read as an image: its end is missing"));
+  o.train.erase(o.train.begin() + 1);
   folder.write("2.png", "\x89PNG");
   CHECK_THROWS_WITH(image_samples{o}, Contains("2.png"));
 }
@@ -110,4 +113,18 @@ TEST_CASE("numbers for other channels than the images have are refused") {
   o.scale = {};
   o.channels = 2;
   CHECK_THROWS_WITH(image_samples{o}, Contains("1 or 3 channels, not 2"));
+}
+
+TEST_CASE("the fingerprint tells images of other bytes, classes or options apart") {
+  const temporary_folder folder;
+  const auto o = options(folder, 3, {4, 5});
+  const std::string first = image_samples{o}.fingerprint();
+  CHECK(image_samples{o}.fingerprint() == first);
+  auto flipped = o, relabelled = o;
+  flipped.flip = true;
+  relabelled.train[0].label = 2;
+  CHECK(image_samples{flipped}.fingerprint() != first);
+  CHECK(image_samples{relabelled}.fingerprint() != first);
+  write_png(o.train[2].file, ramp({4, 5}, 1));
+  CHECK(image_samples{o}.fingerprint() != first);
 }

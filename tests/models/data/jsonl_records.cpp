@@ -61,9 +61,19 @@ TEST_CASE("a line that is no record is refused by file and line") {
   CHECK_THAT(refusal(good + "{\"text\": \"\"}"), Contains("f.jsonl:3: \"text\" is empty"));
   CHECK_THAT(refusal(good + "{\"text\": \"\xFF\"}"), Contains("f.jsonl:3: not UTF-8: byte 10 of the line (0xff)"));
   CHECK_THAT(refusal(good + "{\"text\": \"\\ud800\"}"), Contains("f.jsonl:3: no JSON"));
-  for (const char* label : {"1.5", "true", "null", "99999999999999999999"})
+  for (const char* label : {"1.5", "true", "null", "9223372036854775808", "99999999999999999999"})
     CHECK_THAT(refusal(std::string{"{\"text\": \"a\", \"l\": "} + label + "}", {.label = "l"}),
-               Contains("f.jsonl:1: \"l\" is neither a text nor an integer"));
+               Contains("f.jsonl:1: \"l\" is neither a text nor an integer below 2^63"));
+}
+
+TEST_CASE("numbers that no machine holds and JSON of any depth are refused by file and line") {
+  const auto nested = [](std::size_t depth) {
+    return "{\"text\": \"a\", \"v\": " + std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
+  CHECK(refusal(nested(99)) == "");
+  CHECK(refusal("\n" + nested(100)) == "f.jsonl:2: is nested more than 100 deep");
+  CHECK(refusal("\n" + nested(100'000)) == "f.jsonl:2: is nested more than 100 deep");
+  CHECK(refusal("{\"text\": \"a\", \"v\": 1e999}") == "f.jsonl:1: no JSON: number overflow parsing '1e999'");
 }
 
 TEST_CASE("files without a record are refused") {

@@ -148,3 +148,43 @@ TEST_CASE("cifar files are opened by the short form") {
   const data_folder folder;
   CHECK(open_data(cifar({.train = {folder.write("a.bin", std::string(3073, '\0'))}}), 0)->samples(split::train) == 1);
 }
+
+TEST_CASE("a vocabulary smaller than that of the tokenizer is refused") {
+  const data_folder folder;
+  const auto file = folder.write("t", std::string{"\x05\0\0\0\x06\0\0\0\x07\0\0\0", 12});
+  token_files o{.train = file, .vocabulary = 9, .tokenizer = {.vocab = folder.vocab()}};
+  CHECK_THROWS_WITH(open_data({o}, 2), Contains("vocabulary is 9, but") && Contains("has 10 tokens"));
+  o.vocabulary = 12;
+  CHECK(open_data({o}, 2)->classes() == 12);
+}
+
+TEST_CASE("an empty cell is no class of texts, unless it is named as one") {
+  const data_folder folder;
+  const auto file = folder.write("f.csv", "mood,what\ngood,one\n,two\nbad,two\n");
+  csv_files o{.train = file, .target = "mood", .text = "what", .tokenizer = {.vocab = folder.vocab()}};
+  CHECK_THROWS_WITH(open_data(csv(o), labelled(5)), Contains("f.csv:3: the label is empty"));
+  o.labels = {std::string{"good"}, std::string{"bad"}, std::string{}};
+  CHECK(read_sample(*open_data(csv(o), labelled(5)), 1).target == ids{2});
+}
+
+TEST_CASE("fingerprints tell texts, tokens and records of other bytes, tokenizers or options apart") {
+  const data_folder folder;
+  const auto t = folder.write("t", "one two three four five one");
+  const std::string bytes = open_data(text(t), 2)->fingerprint();
+  CHECK_FALSE(bytes.empty());
+  CHECK(open_data(text(t), 2)->fingerprint() == bytes);
+  CHECK(open_data(text(t), 3)->fingerprint() != bytes);
+  CHECK(open_data(text(t, {}, {.vocab = folder.vocab()}), 2)->fingerprint() != bytes);
+  CHECK(open_data(text(t, t), 2)->fingerprint() != bytes);
+  folder.write("t", "one two three four five two");
+  CHECK(open_data(text(t), 2)->fingerprint() != bytes);
+
+  const auto f = folder.write("f.jsonl", "{\"text\": \"ab\", \"other\": \"cd\"}\n");
+  const std::string records = open_data(jsonl({.train = f}), 4)->fingerprint();
+  CHECK_FALSE(records.empty());
+  CHECK(open_data(jsonl({.train = f}), 4)->fingerprint() == records);
+  CHECK(open_data(jsonl({.train = f, .text = "other"}), 4)->fingerprint() != records);
+  CHECK(open_data(jsonl({.train = f, .validation = f}), 4)->fingerprint() != records);
+  folder.write("f.jsonl", "{\"text\": \"ab\", \"other\": \"ce\"}\n");
+  CHECK(open_data(jsonl({.train = f}), 4)->fingerprint() != records);
+}

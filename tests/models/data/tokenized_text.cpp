@@ -1,6 +1,8 @@
 #include "models/data/tokenized_text.hpp"
 
 #include "tests/models/data/letter_tokenizer.hpp"
+#include "tests/models/tokenizers/made_tokenizers.hpp"
+#include "tests/support/temporary_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -75,4 +77,27 @@ TEST_CASE("a text that is not UTF-8 is refused before it is tokenised, with the 
   const auto file = folder.write("latin.txt", "good\xFF");
   CHECK_THROWS_WITH(tokens_of(file, std::make_shared<letter_tokenizer>()),
                     Contains("latin.txt") && Contains("byte 4 (0xff)"));
+}
+
+TEST_CASE("a text is taken whole if an added token may reach across a line break") {
+  const auto with_token = [](const nlohmann::json& token) {
+    auto file = bpe_file({"a b"});
+    file["added_tokens"] = {token};
+    const temporary_file on_disk{file.dump()};
+    return open_tokenizer({.file = on_disk.path()});
+  };
+  auto plain = added(300, "<x>"), left = plain, right = plain;
+  left["lstrip"] = true;
+  right["rstrip"] = true;
+  const std::string text = many_lines();
+  CHECK(piece_sizes(text, *with_token(plain)).size() == 3);
+  CHECK(piece_sizes(text, *with_token(left)).size() == 1);
+  CHECK(piece_sizes(text, *with_token(right)).size() == 1);
+  CHECK(piece_sizes(text, *with_token(added(300, "text\nline"))).size() == 1);
+}
+
+TEST_CASE("the key of a cached text names the rules and the libraries that made its ids") {
+  const std::string key = cache_key("text t", letter_tokenizer{});
+  CHECK_THAT(key, Contains("text t") && Contains("letters") && Contains("rules ") && Contains("utf8proc ") &&
+                      Contains("PCRE2 "));
 }

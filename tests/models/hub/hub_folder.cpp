@@ -136,6 +136,12 @@ TEST_CASE("a configuration that Hydra cannot follow is refused with file and key
   CHECK_THAT(refusal_with("activation_function", "relu"), Contains("config.json: activation_function: "));
 }
 
+TEST_CASE("more layers than the folder has tensors are refused before a chain of them is made") {
+  CHECK_THAT(refusal_with("n_layer", 1'000'000'000'000), Contains("config.json: n_layer: 1000000000000 layers") &&
+                                                             Contains("has 16 tensors"));
+  CHECK_THAT(refusal_with("depths", {1, 17}), Contains("config.json: depths: 17 layers"));
+}
+
 TEST_CASE("a folder that is none, or has no config.json, is refused") {
   const temporary_folder folder;
   CHECK_THROWS_WITH(describe_from(folder.path() / "missing", {}), Contains("missing is no folder"));

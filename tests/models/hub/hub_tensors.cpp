@@ -114,3 +114,12 @@ TEST_CASE("a file that ends anywhere before its end is refused with its name") {
     CHECK_THAT(refusal_of(folder.path()), Contains(file.string()));
   }
 }
+
+TEST_CASE("weights that differ away from their middles have another identity") {
+  const temporary_folder a, b;
+  hub_test_tensor changed = ramp({4096}, 1);
+  for (std::size_t i = 4 * 3000; i < 4 * 4000; ++i) changed.bytes[i] = '\1';
+  write_tensors(a.path() / "model.safetensors", {{"a", ramp({4096}, 1)}});
+  write_tensors(b.path() / "model.safetensors", {{"a", changed}});
+  CHECK(hub_tensors{a.path()}.identity() != hub_tensors{b.path()}.identity());
+}

@@ -30,6 +30,18 @@ std::shared_ptr<const data_source> images(std::vector<std::int64_t> shape, std::
   return open_data({synthetic_classes{.shape = std::move(shape), .classes = classes}}, 0);
 }
 
+/// Images of two classes that have names.
+class named_images final : public data_source {
+ public:
+  std::size_t samples(split) const override { return 0; }
+  tensor_spec sample_input() const override { return {{3, 8, 8}, element::f32}; }
+  tensor_spec sample_target() const override { return {{}, element::i64}; }
+  std::int64_t classes() const override { return 2; }
+  std::vector<std::string> class_names() const override { return {"cat", "dog"}; }
+  std::string describe() const override { return "cats and dogs"; }
+  std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override { return 0; }
+};
+
 }  // namespace
 
 TEST_CASE("a vision transformer of a config has its sizes and asks for its images") {
@@ -46,6 +58,26 @@ TEST_CASE("images of other classes than the checkpoint's need a new head") {
   CHECK_THROWS_WITH(read(small()).build(*images({3, 8, 8}, 4)), Contains("tells 5 classes apart"));
   CHECK(read(small(), {.head = "classification"}).build(*images({3, 8, 8}, 4)).outputs(1).back().shape.back() == 4);
   CHECK_THROWS_WITH(read(small(), {.head = "masked-lm"}), Contains("no head \"masked-lm\""));
+}
+
+TEST_CASE("labels keep their names with the stored head only") {
+  json named = small();
+  named["id2label"] = {{"0", "no"}, {"1", "yes"}};
+  named["label2id"] = {{"no", 0}, {"yes", 1}};
+  named["problem_type"] = "single_label_classification";
+  const auto data = images({3, 8, 8}, 2);
+  const auto labels = [&](const from_options& options) {
+    return json::parse(read(named, options).build(*data).hub().config)["id2label"]["1"];
+  };
+  CHECK(labels({}) == "yes");
+  CHECK(labels({.head = "classification"}) == "LABEL_1");
+  const auto of_data = json::parse(read(named, {.head = "classification"}).build(named_images{}).hub().config);
+  CHECK(of_data["id2label"] == json{{"0", "cat"}, {"1", "dog"}});
+  CHECK(of_data["label2id"] == json{{"cat", 0}, {"dog", 1}});
+  named["problem_type"] = "multi_label_classification";
+  CHECK_THROWS_WITH(read(named), Contains("config.json: problem_type"));
+  const chain fresh = read(named, {.head = "classification"}).build(*data);
+  CHECK_FALSE(json::parse(fresh.hub().config).contains("problem_type"));
 }
 
 TEST_CASE("what Hydra's vision transformer cannot do is refused by its key") {

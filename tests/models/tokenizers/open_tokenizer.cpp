@@ -84,6 +84,8 @@ TEST_CASE("a file that is no JSON is refused with the byte, one that says a thin
   refused("", "is no JSON from byte 1 on");
   refused("{\"model\": {", "is no JSON from byte 12 on");
   refused("[]", "holds no JSON object");
+  refused("{\"a\": 1e999}", "is no JSON: number overflow parsing '1e999'");
+  refused("{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}", "is nested more than 100 deep");
   refused("{\"model\": {}, \"model\": {}}", "\"model\": is given twice");
   refused("{\"a\xff\"}", "is not UTF-8 from byte 3 on");
   refused(R"({"model": {"type": "WordPiece", "vocab": {"a": 0}}})", "model.unk_token: is missing");
@@ -114,6 +116,15 @@ TEST_CASE("what lies beside a vocabulary says how it is used") {
   const auto t = open_tokenizer({.file = folder.path()});
   CHECK(t->encode("A <x>aa stop") == std::vector<std::uint32_t>{1, 5, 2, 3, 4});
   CHECK(t->special().end_of_text == 4u);
+}
+
+TEST_CASE("a special token that is null is none, whatever the vocabulary has") {
+  const temporary_folder folder;
+  std::ofstream{folder.path() / "vocab.txt"} << "[UNK]\n</s>\n<pad>\n";
+  CHECK(open_tokenizer({.file = folder.path()})->special().end_of_text == 1u);
+  std::ofstream{folder.path() / "tokenizer_config.json"} << R"({"eos_token": null})";
+  CHECK_FALSE(open_tokenizer({.file = folder.path()})->special().end_of_text.has_value());
+  CHECK(open_tokenizer({.file = folder.path()})->special().padding == 2u);
 }
 
 TEST_CASE("a choice that names nothing readable is bad input that says what is missing") {

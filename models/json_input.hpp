@@ -1,0 +1,37 @@
+#pragma once
+// JSON that others wrote: how deep it may be nested, and what the parser says of it.
+
+#include "models/data/utf8.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hydra {
+
+/// Arrays and objects within each other. The library copies, compares and writes values by recursion: JSON of any depth would
+/// end the process.
+inline constexpr int deepest_json = 100;
+
+/// For parser callbacks: whether what begins here is nested deeper than that.
+inline bool is_nested_too_deep(int depth, nlohmann::json::parse_event_t event) noexcept {
+  using parse_event = nlohmann::json::parse_event_t;
+  return depth >= deepest_json && (event == parse_event::object_start || event == parse_event::array_start);
+}
+
+/// "is nested more than 100 deep".
+inline std::string nested_too_deep() { return fmt::format("is nested more than {} deep", deepest_json); }
+
+/// What the parser says, without its own number and place, and without bytes that are no UTF-8.
+inline std::string json_complaint(const nlohmann::json::exception& e) {
+  std::string_view text = e.what();
+  if (const auto number = text.find("] "); number != text.npos) text.remove_prefix(number + 2);
+  if (const auto place = text.find(": "); text.starts_with("parse error") && place != text.npos)
+    text.remove_prefix(place + 2);
+  return std::string{text.substr(0, valid_utf8(std::as_bytes(std::span{text})))};
+}
+
+}  // namespace hydra
