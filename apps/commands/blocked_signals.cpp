@@ -21,6 +21,12 @@ blocked_signals::blocked_signals() {
   ::pthread_sigmask(SIG_BLOCK, &all_, &before_);
 }
 
-blocked_signals::~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+/// A signal that came when everything was said and done would kill the program, whose exit status would deny what it has done.
+blocked_signals::~blocked_signals() {
+  const timespec at_once{};
+  while (::sigtimedwait(&all_, nullptr, &at_once) > 0) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 }  // namespace hydra::apps

@@ -31,7 +31,7 @@ bool has_wide_tokens(const tokenizer& by) {
 }
 
 /// Whether the ids of lines are the ids of the text, on examples of each kind of cut.
-bool separates_lines(const tokenizer& by) {
+bool separates_lines(const tokenizer& by) try {
   if (has_wide_tokens(by)) return false;
   constexpr std::array<std::array<std::string_view, 2>, 5> lines{
       {{"ab\n", "cd"}, {".\n", "(Word)"}, {"1\n", "2"}, {"ab \n", " = cd"}, {"ab.\n\n", " cd"}}};
@@ -40,6 +40,8 @@ bool separates_lines(const tokenizer& by) {
     by.encode(pair[1], apart);
     return apart == by.encode(std::string{pair[0]} + std::string{pair[1]});
   });
+} catch (const fault_error&) {  // an example has bytes without a token, which the text may do without
+  return false;
 }
 
 std::string_view text_in(const mapped_file& file) {
