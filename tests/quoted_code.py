@@ -3,7 +3,7 @@
 import pathlib, re, sys
 
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
-places = {"cpp": ["apps/examples/*.?pp", "apps/examples/*/*.cpp", "tests/apps/examples/*.cpp"], "toml": ["apps/workloads/*.toml"]}
+places = {"cpp": ["apps/examples/*.?pp", "apps/examples/*/*.cpp", "tests/apps/examples/*.cpp"], "toml": ["apps/workloads/**/*.toml"]}
 found = 0
 strays = []
 for page in ["README.md", "CONTRIBUTING.md"]:

@@ -83,18 +83,38 @@ TEST_CASE("every shipped workload can be assembled and fits its devices") {
   CHECK(found >= 1);
 }
 
-TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint, and so is its small variant") {
-  const temporary_folder folder;
+/// A folder as of a checkpoint with one layer, whose weights nobody reads.
+std::string small_checkpoint(const temporary_folder& folder) {
   std::filesystem::create_directory(folder.path() / "gpt2");
   folder.write("gpt2/config.json", R"({"architectures": ["GPT2LMHeadModel"], "vocab_size": 300, "n_positions": 1024,
                                        "n_embd": 8, "n_layer": 1, "n_head": 2})");
   const std::string header = R"({"t": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
   const std::string length{static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
-  folder.write("gpt2/model.safetensors", length + header + "1234");  // looked at when the chain is built
+  folder.write("gpt2/model.safetensors", length + header + "1234");
+  return (folder.path() / "gpt2").string();
+}
+
+TEST_CASE("the README's fine-tuning on questions and answers is read as it is written") {
+  const temporary_folder folder;
+  const std::string records = folder.write("d.jsonl", "{}\n").string();
+  const workload w = read_workload(
+      source / "apps/workloads/questions/questions.toml",
+      {parse_override("model.chain.from=" + small_checkpoint(folder)), parse_override("data.questions.train=" + records),
+       parse_override("data.questions.validation=" + records), parse_override("data.questions.tokenizer=bytes")});
+  const auto& data = std::get<jsonl_files>(w.data.at("questions").description.what);
+  CHECK(data.prompt == "question");
+  CHECK(data.answer == "answer");
+  CHECK(w.models.at(0).description.chain.context == 256);
+  CHECK(w.controllers.size() == 1);
+}
+
+TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint, and so is its small variant") {
+  const temporary_folder folder;
+  const std::string checkpoint = small_checkpoint(folder);
   const std::string text = folder.write("text.txt", "some words").string();
   for (const std::string name : {"paper", "small"}) {
     const workload w = read_workload(source / "apps/workloads/paper" / (name + ".toml"),
-                                     {parse_override("model.chain.from=" + (folder.path() / "gpt2").string()),
+                                     {parse_override("model.chain.from=" + checkpoint),
                                       parse_override("data.wikitext.train=" + text),
                                       parse_override("data.wikitext.validation=" + text),
                                       parse_override("data.wikitext.tokenizer=bytes")});
