@@ -28,7 +28,7 @@ transformers.utils.logging.disable_progress_bar()
 
 KINDS = {
     "bytes": dict(vocabulary=256, layers=4, width=128, heads=4, context=128, batch=16, validation=24, memory="18MiB"),
-    "gpt2": dict(vocabulary=50257, layers=2, width=64, heads=4, context=64, batch=8, validation=24, memory="230MiB"),
+    "gpt2": dict(vocabulary=50257, layers=2, width=64, heads=4, context=64, batch=8, validation=24, memory="240MiB"),
 }
 RATE, CLIP, WARMUP = 1e-3, 1.0, 20
 
