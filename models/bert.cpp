@@ -8,6 +8,7 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/encoder_attention.hpp"
 #include "models/layers/weight_and_bias.hpp"
+#include "models/vocabulary.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -58,11 +59,7 @@ std::int64_t vocabulary_for(const bert_options& options, const data_source& data
     refuse(fmt::format("bert on {}: vocabulary is missing; set it to the number of the tokenizer's token ids",
                        data.describe()));
   }
-  if (options.vocabulary == 0) return data.classes();
-  if (options.vocabulary < data.classes())
-    refuse(fmt::format("bert: vocabulary is {}; {} has token ids up to {}", options.vocabulary, data.describe(),
-                       data.classes() - 1));
-  return options.vocabulary;
+  return vocabulary_for("bert", options.vocabulary, data);
 }
 
 void add_encoder(chain& result, const bert_options& options) {

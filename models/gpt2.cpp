@@ -5,6 +5,7 @@
 #include "models/layers/embedding.hpp"
 #include "models/layers/head.hpp"
 #include "models/layers/transformer_block.hpp"
+#include "models/vocabulary.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -12,18 +13,10 @@
 namespace hydra {
 namespace {
 
-std::int64_t vocabulary_for(const gpt2_options& options, const data_source& data) {
-  if (options.vocabulary == 0) return data.classes();
-  if (options.vocabulary < data.classes())
-    throw fault_error{fault_code::bad_input, fmt::format("gpt2: vocabulary is {}; {} has token ids up to {}",
-                                                         options.vocabulary, data.describe(), data.classes() - 1)};
-  return options.vocabulary;
-}
-
 chain build_gpt2(const gpt2_options& options, const data_source& data) {
   const tensor_spec input = data.sample_input();
   require_input(fmt::format("gpt2 on {}: a sample", data.describe()), input, element::i64, 1);
-  const std::int64_t vocabulary = vocabulary_for(options, data);
+  const std::int64_t vocabulary = vocabulary_for("gpt2", options.vocabulary, data);
   chain result{"gpt2", input, cross_entropy()};
   result.add(
       "",

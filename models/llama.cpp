@@ -5,6 +5,7 @@
 #include "models/layers/llama_block.hpp"
 #include "models/layers/rms_head.hpp"
 #include "models/layers/token_embedding.hpp"
+#include "models/vocabulary.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -13,14 +14,6 @@ namespace hydra {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
-
-std::int64_t vocabulary_for(const llama_options& options, const data_source& data) {
-  if (options.vocabulary == 0) return data.classes();
-  if (options.vocabulary < data.classes())
-    refuse(fmt::format("llama: vocabulary is {}; {} has token ids up to {}", options.vocabulary, data.describe(),
-                       data.classes() - 1));
-  return options.vocabulary;
-}
 
 llama_block_options block_of(const llama_options& o) {
   return {.width = o.width,
@@ -41,7 +34,7 @@ chain build_llama(const llama_options& options, const data_source& data) {
   const tensor_spec input = data.sample_input();
   require_input(fmt::format("llama on {}: a sample", data.describe()), input, element::i64, 1);
   llama_options o = options;
-  o.vocabulary = vocabulary_for(options, data);
+  o.vocabulary = vocabulary_for("llama", options.vocabulary, data);
   chain result{"llama", input, cross_entropy()};
   result.add("model.", std::make_shared<token_embedding>(token_embedding_options{
                            .vocabulary = o.vocabulary, .context = o.context, .width = o.width}));

@@ -55,14 +55,21 @@ at::Tensor remember(at::Tensor& kept, const at::Tensor& fresh, std::int64_t seen
 
 at::Tensor causal_attention(const attention_heads& heads) { return attend(heads, {}, true); }
 
+at::Tensor explicit_attention(const attention_heads& heads, const at::Tensor& bias, double dropout,
+                              const layer_context& context, std::uint32_t site) {
+  const double scale = 1 / std::sqrt(static_cast<double>(heads.queries.size(3)));
+  at::Tensor scores = heads.queries.matmul(heads.keys.transpose(2, 3)).mul(scale);
+  if (bias.defined()) scores = scores.add(bias);
+  return keyed_dropout(scores.softmax(-1), dropout, context, site).matmul(heads.values);
+}
+
 at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context, std::uint32_t site) {
   if (dropout == 0) return causal_attention(heads);
   const std::int64_t tokens = heads.queries.size(2);
-  const double scale = 1 / std::sqrt(static_cast<double>(heads.queries.size(3)));
   const at::Tensor hidden = visible(tokens, 0, heads.queries).logical_not();
-  const at::Tensor scores = heads.queries.matmul(heads.keys.transpose(2, 3)).mul(scale);
-  const at::Tensor shares = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity()).softmax(-1);
-  return keyed_dropout(shares, dropout, context, site).matmul(heads.values);
+  const at::Tensor none = heads.queries.new_zeros({tokens, tokens});
+  const at::Tensor bias = none.masked_fill(hidden, -std::numeric_limits<double>::infinity());
+  return explicit_attention(heads, bias, dropout, context, site);
 }
 
 at::Tensor growing_attention(const attention_heads& heads, decode_memory& memory) {

@@ -16,9 +16,14 @@ struct attention_heads {
 /// What each token finds at itself and the tokens before it: [samples, heads, tokens, size].
 at::Tensor causal_attention(const attention_heads& heads);
 
-/// The same with dropout of the attention's probabilities, which are then made one by one, in evaluation too: a layer's
-/// memory does not depend on whether it is trained. `site` tells the dropout from the layer's others. As many heads of keys
-/// and values as of queries. With a dropout of 0 it is causal_attention().
+/// Attention whose probabilities are made one by one, because some of them are dropped: softmax(Q K^T / sqrt(size) + bias),
+/// dropout, V. As many heads of keys and values as of queries. `bias` is added to the scores, or undefined. `site` tells the
+/// dropout from the layer's others.
+at::Tensor explicit_attention(const attention_heads& heads, const at::Tensor& bias, double dropout,
+                              const layer_context& context, std::uint32_t site);
+
+/// Causal attention with dropout of its probabilities, which are then made one by one, in evaluation too: a layer's memory
+/// does not depend on whether it is trained. With a dropout of 0 it is causal_attention().
 at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context, std::uint32_t site);
 
 /// The same for tokens that follow those in `memory`, which keeps the new keys and values. Room is made for 64 tokens at

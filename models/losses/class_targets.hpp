@@ -1,6 +1,8 @@
 #pragma once
 // Targets that are classes, for the losses that take such.
 
+#include "models/data_source.hpp"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -9,7 +11,7 @@
 namespace hydra {
 
 /// A target that contributes nothing.
-constexpr std::int64_t masked_target = -100;
+constexpr std::int64_t masked_target = uncounted_target;
 
 /// Throws fault_error{bad_input} unless targets are i64 [...] for an output [..., classes]. `who` names the loss.
 void require_classes(std::string_view who, const at::Tensor& output, const at::Tensor& targets);

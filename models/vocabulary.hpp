@@ -1,0 +1,15 @@
+#pragma once
+// The vocabulary of a language model: chosen, or that of its data.
+
+#include "models/data_source.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace hydra {
+
+/// `chosen` token ids, or as many as the data have if that is 0. Throws fault_error{bad_input} if the data have more. `who`
+/// names the family.
+std::int64_t vocabulary_for(std::string_view who, std::int64_t chosen, const data_source& data);
+
+}  // namespace hydra
