@@ -1,12 +1,13 @@
 #pragma once
-// What a plug-in includes, as <hydra/plugin.hpp>: the table it shows and the policies it offers. Headers only: a
+// What a plug-in includes, as <hydra/plugin.hpp>: the table it shows, the policies and the devices it offers. Headers only: a
 // plug-in links no library of Hydra. What it calls that is not in a header is found in the program that loads it.
 
 #include "actors/policy/policy.hpp"
 #include "actors/policy/policy_options.hpp"
+#include "runtime/device.hpp"
+#include "runtime/device_request.hpp"
+#include "runtime/plugin_abi.hpp"
 #include "runtime/plugin_table.hpp"
-
-#include <hydra/interfaces.hpp>
 
 #include <concepts>
 #include <memory>
@@ -14,38 +15,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__clang__)
-#define HYDRA_COMPILER "clang " __clang_version__
-#else
-#define HYDRA_COMPILER "gcc " __VERSION__
-#endif
-#if defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
-#define HYDRA_STRINGS ", old strings"
-#else
-#define HYDRA_STRINGS ""
-#endif
-#if defined(_GLIBCXX_DEBUG)
-#define HYDRA_CONTAINERS ", checked containers"
-#else
-#define HYDRA_CONTAINERS ""
-#endif
-
-#define HYDRA_AS_TEXT(value) HYDRA_AS_TEXT_OF(value)
-#define HYDRA_AS_TEXT_OF(value) #value
-#if defined(_LIBCPP_VERSION)
-#define HYDRA_STANDARD_LIBRARY "libc++ " HYDRA_AS_TEXT(_LIBCPP_VERSION)
-#elif defined(__GLIBCXX__)
-#define HYDRA_STANDARD_LIBRARY "libstdc++ " HYDRA_AS_TEXT(__GLIBCXX__)
-#else
-#define HYDRA_STANDARD_LIBRARY "another standard library"
-#endif
-
 namespace hydra {
-
-/// Equal on both sides, or the plug-in is refused. Not inline: the loader would give the plug-in the program's.
-constexpr const char* plugin_abi = "hydra " HYDRA_VERSION_TEXT ", interfaces " HYDRA_INTERFACES ", CAF "
-    HYDRA_CAF_VERSION_TEXT ", " HYDRA_COMPILER ", " HYDRA_STANDARD_LIBRARY
-    HYDRA_STRINGS HYDRA_CONTAINERS;
 
 /// `Policy` is made from policy_options if it takes them, else from nothing. plugin_item::make returns a policy*, its
 /// options are policy_options, and `about` is a std::vector<policy_option>.
@@ -62,6 +32,17 @@ plugin_item offer_policy(std::string name, std::string help, std::vector<policy_
   };
   return {plugin_kind::policy, std::move(name), std::move(help), make,
           std::make_shared<const std::vector<policy_option>>(std::move(options))};
+}
+
+/// `Device` is made from a device_request. plugin_item::make returns a device*, its options are a device_request, and `about`
+/// is a device_about. `name`: the `kind` of [[device]].
+template <std::derived_from<device> Device>
+plugin_item offer_device(std::string name, std::string help, device_about about = {}) {
+  const auto make = [](const void* request) -> void* {
+    device* made = new Device(*static_cast<const device_request*>(request));
+    return made;
+  };
+  return {plugin_kind::device, std::move(name), std::move(help), make, std::make_shared<const device_about>(std::move(about))};
 }
 
 }  // namespace hydra

@@ -9,6 +9,8 @@
 //  * an operation that throws completes with to_fault(exception); the queue goes on with the next;
 //  * the closure of an operation is destroyed before its completion is posted;
 //  * each operation is completed exactly once, in the order of its queue; the sink runs on a thread of the device;
+//  * a device with a driver may run a closure, which then only launches work, before that work is done: whatever the closure
+//    launches waits on the device for the tickets named, and it completes when the work is done;
 //  * tensors that a closure creates with torch_device() are charged to this device until they are freed, by whichever
 //    thread; a charge beyond info().memory throws out_of_memory and leaves nothing behind;
 //  * the thread that runs computations calls at::get_num_threads() once, then at::set_num_threads(n) with a fixed n (1
@@ -18,9 +20,13 @@
 //  * the destructor waits for the operation that is running on each queue, then joins; no completion after it.
 
 #include "runtime/bytes.hpp"
+#include "runtime/page_locker.hpp"
+#include "runtime/precision.hpp"
 #include "runtime/ticket.hpp"
+#include "runtime/work_meter.hpp"
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -38,6 +44,7 @@ struct device_info {
   byte_rate link;          ///< each way; not limited if zero
   duration latency{};      ///< per copy
   std::string torch_device = "cpu";  ///< where closures create their tensors
+  precision numbers = precision::fp32;  ///< of parameters and activations
 };
 
 /// Where an operation stands in the trace. `name` is the message or phase ("forward", "h2d parameters").
@@ -77,6 +84,12 @@ class device {
   virtual ticket submit(queue_kind queue, operation op, std::span<const ticket> after) = 0;
 
   virtual memory_usage memory() const noexcept = 0;
+
+  /// Called in a closure, on its queue's thread. Without a driver of its own a device has that of the host.
+  virtual std::unique_ptr<work_meter> measure() { return make_host_meter(); }
+
+  /// Null: copies take any host memory. Lives as long as the device.
+  virtual page_locker* locker() noexcept { return nullptr; }
 
   /// Gives up all that has not begun and waits, no longer than `limit` (zero: not at all), for what runs. True: all that
   /// was submitted has completed, the destructor will not wait. False: something still runs; who must not wait for it
