@@ -317,7 +317,7 @@ void a_charge_beyond_the_budget_leaves_nothing_behind(const device_factory& make
   REQUIRE(b.error_of(in_two_parts).code == fault_code::out_of_memory);
   REQUIRE_FALSE(b.error_of(fits));
   REQUIRE(b.dev->memory().used == before);
-  REQUIRE(b.dev->memory().peak <= budget);
+  REQUIRE(b.dev->memory().peak <= b.dev->memory().budget);
 }
 
 // -- the end ---

@@ -1,0 +1,31 @@
+#pragma once
+// Errors of the CUDA runtime as faults.
+
+#include "runtime/fault.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+namespace hydra {
+
+/// After these no call on the device succeeds any more.
+inline bool is_final(cudaError_t e) noexcept {
+  return e == cudaErrorIllegalAddress || e == cudaErrorLaunchFailure || e == cudaErrorHardwareStackError ||
+         e == cudaErrorIllegalInstruction || e == cudaErrorMisalignedAddress || e == cudaErrorInvalidAddressSpace ||
+         e == cudaErrorInvalidPc || e == cudaErrorECCUncorrectable || e == cudaErrorDevicesUnavailable ||
+         e == cudaErrorAssert || e == cudaErrorLaunchTimeout;
+}
+
+/// Throws a fault that says what was tried. The error is taken from the runtime: the next call does not meet it again.
+inline void cuda_check(cudaError_t e, const char* what) {
+  if (e == cudaSuccess) {
+    return;
+  }
+  cudaGetLastError();
+  const auto code = is_final(e)                          ? fault_code::device_lost
+                    : e == cudaErrorMemoryAllocation     ? fault_code::out_of_memory
+                                                         : fault_code::internal;
+  throw fault_error(code, fmt::format("CUDA: {}: {} ({})", what, cudaGetErrorString(e), cudaGetErrorName(e)));
+}
+
+}  // namespace hydra

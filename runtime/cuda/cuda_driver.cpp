@@ -1,0 +1,121 @@
+#include "runtime/cuda/cuda_driver.hpp"
+
+#include "runtime/cuda/cuda_check.hpp"
+#include "runtime/cuda/cuda_locker.hpp"
+#include "runtime/cuda/cuda_meter.hpp"
+#include "runtime/cuda/cuda_numerics.hpp"
+
+#include <c10/core/AutogradState.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <array>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+constexpr std::size_t queues = 3;
+
+class cuda_event final : public stream_event {
+ public:
+  explicit cuda_event(cudaStream_t stream) {
+    cuda_check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "an event cannot be made");
+    cuda_check(cudaEventRecord(event_, stream), "an event cannot be recorded");
+  }
+  ~cuda_event() override { cudaEventDestroy(event_); }
+  cuda_event(const cuda_event&) = delete;
+  cuda_event& operator=(const cuda_event&) = delete;
+
+  void hold_up(cudaStream_t stream) const { cuda_check(cudaStreamWaitEvent(stream, event_, 0), "a stream cannot wait"); }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class owned_stream {
+ public:
+  owned_stream() {
+    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream cannot be made");
+  }
+  ~owned_stream() { cudaStreamDestroy(stream_); }
+  owned_stream(const owned_stream&) = delete;
+  owned_stream& operator=(const owned_stream&) = delete;
+
+  cudaStream_t get() const noexcept { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Streams are made on the GPU that is current.
+struct gpu_streams {
+  std::array<owned_stream, queues> work;
+  std::array<owned_stream, queues> notices;
+};
+
+std::unique_ptr<gpu_streams> make_streams(int gpu) {
+  const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(gpu));
+  return std::make_unique<gpu_streams>();
+}
+
+/// What a thread that launches has for as long as it does. A backward pass stays on it: Autograd's own thread for the GPU
+/// would know neither its stream nor its pool.
+struct launch_scope {
+  explicit launch_scope(const c10::cuda::CUDAStream& stream) : on(stream) {
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+  }
+  c10::cuda::CUDAStreamGuard on;
+};
+
+/// Called by the driver, which forbids calls of CUDA here.
+void run_notice(void* given) {
+  const std::unique_ptr<std::function<void()>> then{static_cast<std::function<void()>*>(given)};
+  (*then)();
+}
+
+class cuda_driver final : public stream_driver {
+ public:
+  explicit cuda_driver(int gpu) : gpu_(gpu), streams_(make_streams(gpu)) {}
+
+  std::shared_ptr<void> serve(queue_kind queue) override {
+    return std::make_shared<launch_scope>(
+        c10::cuda::getStreamFromExternal(work(queue), static_cast<c10::DeviceIndex>(gpu_)));
+  }
+
+  void prepare() override { warm_up(gpu_); }
+
+  void wait(queue_kind queue, const stream_event& event) override {
+    static_cast<const cuda_event&>(event).hold_up(work(queue));
+  }
+
+  stream_event_ptr record(queue_kind queue) override {
+    cuda_check(cudaGetLastError(), "work that was launched before has failed");
+    return std::make_shared<cuda_event>(work(queue));
+  }
+
+  void notify(queue_kind queue, const stream_event& event, std::function<void()> then) override {
+    const auto notices = streams_->notices[static_cast<std::size_t>(queue)].get();
+    static_cast<const cuda_event&>(event).hold_up(notices);
+    auto call = std::make_unique<std::function<void()>>(std::move(then));
+    cuda_check(cudaLaunchHostFunc(notices, run_notice, call.get()), "a notice cannot be ordered");
+    static_cast<void>(call.release());
+  }
+
+  std::unique_ptr<work_meter> measure() override { return make_cuda_meter(); }
+  page_locker* locker() noexcept override { return &locker_; }
+
+ private:
+  cudaStream_t work(queue_kind queue) const noexcept { return streams_->work[static_cast<std::size_t>(queue)].get(); }
+
+  int gpu_;
+  std::unique_ptr<gpu_streams> streams_;
+  cuda_locker locker_;
+};
+
+}  // namespace
+
+std::unique_ptr<stream_driver> make_cuda_driver(int gpu) { return std::make_unique<cuda_driver>(gpu); }
+
+}  // namespace hydra

@@ -1,0 +1,120 @@
+#include "runtime/streams/arena_memory.hpp"
+
+#include "runtime/fault.hpp"
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// What the calling thread launches, and for whom.
+struct launch_here {
+  const arena_memory* memory = nullptr;
+  launch_point operation;
+};
+
+thread_local launch_here here;
+
+}  // namespace
+
+/// Lives while a thread launches an operation.
+class arena_memory::launching {
+ public:
+  launching(std::shared_ptr<arena_memory> memory, const launch_point& operation)
+      : memory_(memory), pool_(std::move(memory)) {
+    here = {memory_.get(), operation};
+  }
+  ~launching() {
+    here = {};
+    memory_->launched();
+  }
+  launching(const launching&) = delete;
+  launching& operator=(const launching&) = delete;
+
+ private:
+  std::shared_ptr<arena_memory> memory_;
+  allocate_from pool_;
+};
+
+arena_memory::arena_memory(std::byte* base, byte_count size, std::shared_ptr<const void> range, byte_count beside)
+    : base_(base), range_(std::move(range)), beside_(beside), arena_(size) {}
+
+std::shared_ptr<void> arena_memory::launch(const launch_point& operation) {
+  return std::make_shared<launching>(shared_from_this(), operation);
+}
+
+void arena_memory::launched() noexcept {
+  const std::lock_guard lock{mutex_};
+  ++launched_;
+}
+
+void arena_memory::retire(const launch_point& operation) noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    arena_.retire(operation);
+    --launched_;
+    ++changes_;
+  }
+  changed_.notify_all();
+}
+
+void arena_memory::give_up() noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    given_up_ = true;
+  }
+  changed_.notify_all();
+}
+
+memory_usage arena_memory::usage() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return {beside_ + arena_.used(), beside_ + arena_.peak(), beside_ + arena_.size()};
+}
+
+void* arena_memory::allocate(std::size_t n) {
+  const auto queue = here.operation.queue;
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    if (const auto offset = arena_.take(byte_count{n}, queue)) {
+      return base_ + *offset;
+    }
+    if (launched_ == 0 || given_up_) {
+      refuse(byte_count{n}, queue);
+    }
+    const auto before = changes_;
+    changed_.wait(lock, [&] { return changes_ != before || given_up_; });
+  }
+}
+
+void arena_memory::refuse(byte_count n, queue_kind queue) const {
+  TORCH_CHECK_WITH(OutOfMemoryError, false,
+                   fmt::format("{} are needed; of the device's {}, {} are in use, and the largest free run is {}", to_string(n),
+                               to_string(beside_ + arena_.size()), to_string(beside_ + arena_.used()),
+                               to_string(arena_.largest(queue))));
+}
+
+void* arena_memory::try_allocate(std::size_t n) noexcept {
+  const std::lock_guard lock{mutex_};
+  const auto offset = arena_.take(byte_count{n}, here.operation.queue);
+  return offset ? base_ + *offset : nullptr;
+}
+
+std::optional<launch_point> arena_memory::freed_at() const noexcept {
+  return here.memory == this ? std::optional(here.operation) : std::nullopt;
+}
+
+void arena_memory::release(void* p) noexcept {
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - base_);
+  {
+    const std::lock_guard lock{mutex_};
+    arena_.give(offset, freed_at());
+    ++changes_;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace hydra

@@ -1,0 +1,53 @@
+#pragma once
+// One range of device memory, taken once, and cut by all closures of a device.
+
+#include "runtime/streams/launch_memory.hpp"
+#include "runtime/streams/tensor_pool.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace hydra {
+
+/// A thread that launches ahead of the device meets bytes that are still in use, by work which was launched before and will
+/// free them: it waits until that is done. Only if nothing that was launched is still to be done, it is out of memory. So
+/// the device's budget holds at every moment although nobody waits between two operations.
+class arena_memory final : public launch_memory, public tensor_pool, public std::enable_shared_from_this<arena_memory> {
+ public:
+  /// `base`: of the range, on the device; never dereferenced. `range`: keeps it, as long as a tensor lives in it.
+  /// `beside`: bytes of the budget that lie elsewhere (context).
+  arena_memory(std::byte* base, byte_count size, std::shared_ptr<const void> range, byte_count beside = {});
+
+  std::shared_ptr<void> launch(const launch_point& operation) override;
+  void retire(const launch_point& operation) noexcept override;
+  void give_up() noexcept override;
+  memory_usage usage() const noexcept override;
+
+  /// Only by a thread that launches.
+  void* allocate(std::size_t n) override;
+  /// By a thread that launches: in the order of its queue. By any other one: when nothing uses the bytes.
+  void release(void* p) noexcept override;
+  void* try_allocate(std::size_t n) noexcept override;
+
+ private:
+  class launching;
+  void launched() noexcept;
+  std::optional<launch_point> freed_at() const noexcept;
+  [[noreturn]] void refuse(byte_count n, queue_kind queue) const;
+
+  std::byte* base_;
+  std::shared_ptr<const void> range_;
+  byte_count beside_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  range_arena arena_;
+  std::size_t launched_ = 0;      ///< and not retired
+  std::uint64_t changes_ = 0;     ///< of what is free
+  bool given_up_ = false;
+};
+
+}  // namespace hydra

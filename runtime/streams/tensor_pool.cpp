@@ -1,0 +1,20 @@
+#include "runtime/streams/tensor_pool.hpp"
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+thread_local std::shared_ptr<tensor_pool> current;
+
+}  // namespace
+
+const std::shared_ptr<tensor_pool>& current_pool() noexcept { return current; }
+
+allocate_from::allocate_from(std::shared_ptr<tensor_pool> pool) noexcept
+    : previous_(std::exchange(current, std::move(pool))) {}
+
+allocate_from::~allocate_from() { current = std::move(previous_); }
+
+}  // namespace hydra

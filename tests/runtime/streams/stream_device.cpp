@@ -1,0 +1,174 @@
+#include "runtime/streams/stream_device.hpp"
+
+#include "tests/support/completion_log.hpp"
+#include "tests/support/device_conformance.hpp"
+#include "tests/support/gate.hpp"
+#include "tests/support/host_streams.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <random>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+constexpr std::array all_queues{queue_kind::compute, queue_kind::h2d, queue_kind::d2h};
+
+std::unique_ptr<device> make(byte_count memory, host_stream_options options = {}) {
+  device_info info;
+  info.name = "host:0";
+  info.kind = "host";
+  info.memory = memory;
+  return make_stream_device(std::move(info), make_host_streams(std::move(options)), make_charged_memory(memory));
+}
+
+/// A device on host streams and the log of its completions.
+struct bench {
+  explicit bench(host_stream_options options = {}) : dev(make(64_MiB, std::move(options))) { dev->on_completion(log.sink()); }
+
+  ticket submit(queue_kind queue, std::function<void()> work, const std::vector<ticket>& after = {}) {
+    operation op;
+    op.work = std::move(work);
+    op.label = {"execute_shard", "gpt-a"};
+    return dev->submit(queue, std::move(op), after);
+  }
+
+  completion_log log;
+  std::unique_ptr<device> dev;
+};
+
+/// Kernels on random queues behind random tickets: each looks whether those before it have run.
+struct kernel_graph {
+  explicit kernel_graph(bench& b) : done(count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<std::size_t> earlier;
+      std::vector<ticket> after;
+      for (std::size_t k = generator() % 4; k > 0 && i > 0; --k) {
+        earlier.push_back(generator() % i);
+        after.push_back(tickets[earlier.back()]);
+      }
+      const auto queue = all_queues[generator() % all_queues.size()];
+      tickets.push_back(b.submit(queue, [this, i, earlier] { launch_kernel([this, i, earlier] { run(i, earlier); }); }, after));
+    }
+  }
+
+  void run(std::size_t i, const std::vector<std::size_t>& earlier) {
+    for (const auto e : earlier) {
+      too_early += done[e] ? 0 : 1;
+    }
+    done[i] = true;
+  }
+
+  static constexpr std::size_t count = 300;
+  std::mt19937 generator{7};
+  std::vector<ticket> tickets;
+  std::vector<std::atomic<bool>> done;
+  std::atomic<int> too_early = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a device on streams conforms") {
+  conforms([](byte_count budget) { return make(budget); });
+}
+
+TEST_CASE("kernels wait on the device for the work of the tickets that their operation names") {
+  std::optional<kernel_graph> graph;
+  bench b;
+  graph.emplace(b);
+  b.log.wait_for_count(graph->count);
+  REQUIRE(graph->too_early == 0);
+}
+
+TEST_CASE("a completion comes when the device has done the work, not when it is launched") {
+  gate go;
+  gate launched;
+  std::atomic<bool> slow = false;  // not what the driver prepares
+  bench b({.before_work = [&](queue_kind) { slow ? static_cast<void>(go.wait()) : void(); }});
+  const opens_at_exit release{go};
+  slow = true;
+  const auto t = b.submit(queue_kind::compute, [&] {
+    launch_kernel([] {});
+    launched.open();
+  });
+  REQUIRE(launched.wait());
+  REQUIRE(b.log.all().empty());
+  go.open();
+  REQUIRE_FALSE(b.log.wait_for(t).error);
+}
+
+TEST_CASE("computations are launched ahead of the device") {
+  gate go;
+  gate second_launched;
+  std::vector<int> order;
+  bench b;
+  const opens_at_exit release{go};
+  const auto copied = b.submit(queue_kind::h2d, [&] { launch_kernel([&] { go.wait(); order.push_back(0); }); });
+  const auto first = b.submit(queue_kind::compute, [&] { launch_kernel([&] { order.push_back(1); }); }, {copied});
+  const auto second = b.submit(queue_kind::compute, [&] {
+    launch_kernel([&] { order.push_back(2); });
+    second_launched.open();
+  }, {first});
+  REQUIRE(second_launched.wait());  // nothing has been done yet
+  REQUIRE(b.log.all().empty());
+  go.open();
+  REQUIRE_FALSE(b.log.wait_for(second).error);
+  REQUIRE(order == std::vector{0, 1, 2});
+}
+
+TEST_CASE("an operation that throws has completed when what it launched before is done") {
+  gate go;
+  std::atomic<bool> ran = false;
+  bench b;
+  const opens_at_exit release{go};
+  const auto t = b.submit(queue_kind::compute, [&] {
+    launch_kernel([&] {
+      go.wait();
+      ran = true;
+    });
+    throw fault_error(fault_code::io, "on purpose");
+  });
+  const auto behind = b.submit(queue_kind::d2h, [] {}, {t});
+  go.open();
+  REQUIRE(b.log.wait_for(behind).error.code == fault_code::dependency_failed);
+  REQUIRE(b.log.wait_for(t).error.code == fault_code::io);
+  REQUIRE(ran);
+}
+
+TEST_CASE("completions of a cause come before those of its effects") {
+  bench b;
+  std::vector<std::pair<ticket, ticket>> pairs;
+  for (int i = 0; i < 200; ++i) {
+    const auto cause = b.submit(all_queues[static_cast<std::size_t>(i) % 3], [] { launch_kernel([] {}); });
+    pairs.emplace_back(cause, b.submit(all_queues[static_cast<std::size_t>(i + 1) % 3], [] {}, {cause}));
+  }
+  std::map<ticket, std::size_t> place;
+  for (const auto& c : b.log.wait_for_count(400)) {
+    place.emplace(c.operation, place.size());
+  }
+  for (const auto& [cause, effect] : pairs) {
+    REQUIRE(place.at(cause) < place.at(effect));
+  }
+}
+
+TEST_CASE("a driver that breaks for good completes everything with a fault") {
+  bench b({.before_work = {}, .records = 5});
+  std::vector<ticket> all;
+  for (int i = 0; i < 20; ++i) {
+    all.push_back(b.submit(all_queues[static_cast<std::size_t>(i) % 3], [] {}));
+  }
+  int lost = 0;
+  for (const auto& c : b.log.wait_for_count(20)) {
+    lost += c.error.code == fault_code::device_lost ? 1 : 0;
+  }
+  REQUIRE(lost >= 15);
+  REQUIRE(b.dev->stop(patience));
+}

@@ -1,0 +1,31 @@
+#include "tests/support/cuda_plugin.hpp"
+
+#include "runtime/fault.hpp"
+#include "runtime/plugin.hpp"
+#include "runtime/plugin_abi.hpp"
+
+namespace hydra::test {
+
+namespace {
+
+const plugin_item& offered() {
+  static const plugin loaded = load_plugin(HYDRA_CUDA_PLUGIN, plugin_abi);
+  return loaded.items->front();
+}
+
+}  // namespace
+
+std::string why_no_gpu() {
+  try {
+    static_cast<const device_about*>(offered().about.get())->find();
+    return {};
+  } catch (const fault_error& e) {
+    return e.what_happened().text;
+  }
+}
+
+std::unique_ptr<device> make_gpu(const device_request& request) {
+  return std::unique_ptr<device>{static_cast<device*>(offered().make(&request))};
+}
+
+}  // namespace hydra::test

@@ -1,0 +1,18 @@
+#pragma once
+// The CUDA plug-in of this build, for tests that need a GPU.
+
+#include "runtime/device.hpp"
+#include "runtime/device_request.hpp"
+
+#include <memory>
+#include <string>
+
+namespace hydra::test {
+
+/// Why no test can use a GPU here: the plug-in is not built, or what it says is missing. Empty: one can.
+std::string why_no_gpu();
+
+/// A device of kind "cuda". Throws what the plug-in throws.
+std::unique_ptr<device> make_gpu(const device_request& request);
+
+}  // namespace hydra::test
