@@ -1,53 +1,30 @@
 #include "runtime/cuda/cuda_device.hpp"
 
 #include "runtime/cuda/cuda_allocator.hpp"
-#include "runtime/cuda/cuda_check.hpp"
 #include "runtime/cuda/cuda_driver.hpp"
 #include "runtime/cuda/cuda_numerics.hpp"
 #include "runtime/cuda/expandable_memory.hpp"
 #include "runtime/cuda/gpu.hpp"
+#include "runtime/cuda/gpu_pages.hpp"
 #include "runtime/streams/arena_memory.hpp"
 #include "runtime/streams/stream_device.hpp"
 
-#include <c10/cuda/CUDAGuard.h>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace hydra {
 
 namespace {
 
-/// Of the arena: what lies between blocks and is too small for the next (bench arena: how much that is).
-byte_count fragmentation_room(byte_count arena) { return byte_count{arena.value() / 32}; }
-
-/// One piece of the GPU's memory, given back with the last tensor in it.
-class gpu_memory {
- public:
-  gpu_memory(int gpu, byte_count size) {
-    const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(gpu));
-    void* p = nullptr;
-    cuda_check(cudaMalloc(&p, size.value()), "the device's memory cannot be had in one piece");
-    base_ = static_cast<std::byte*>(p);
-  }
-  ~gpu_memory() { cudaFree(base_); }
-  gpu_memory(const gpu_memory&) = delete;
-  gpu_memory& operator=(const gpu_memory&) = delete;
-
-  std::byte* base() const noexcept { return base_; }
-
- private:
-  std::byte* base_ = nullptr;
-};
+/// What the parts of pages that are in use cannot give (page_arena; hydra bench fragmentation measures it).
+byte_count fragmentation_room(byte_count memory) { return byte_count{memory.value() / 32}; }
 
 std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count budget, byte_count context) {
   if (o.pool == pool_kind::expandable) {
     return make_expandable_memory(budget, context);
   }
-  const byte_count size{(budget - context).value() / 512 * 512};
-  auto bytes = std::make_shared<gpu_memory>(o.index, size);
-  auto* const base = bytes->base();
-  return std::make_shared<arena_memory>(base, size, std::move(bytes), context);
+  return std::make_shared<arena_memory>(make_gpu_pages(o.index, budget - context), context);
 }
 
 byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_count context) {

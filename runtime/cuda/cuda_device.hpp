@@ -8,7 +8,7 @@
 
 namespace hydra {
 
-/// Takes its memory now: all of the budget but what the context has, in one piece. Several on one GPU share its processors and
+/// Takes its memory now: all of the budget but what the context has. Several on one GPU share its processors and
 /// its link. Throws fault_error{bad_input} for options that the GPU cannot give, {out_of_memory} if its memory is gone.
 std::unique_ptr<device> make_cuda_device(const cuda_options& options);
 

@@ -40,8 +40,8 @@ class arena_memory::launching {
   allocate_from pool_;
 };
 
-arena_memory::arena_memory(std::byte* base, byte_count size, std::shared_ptr<const void> range, byte_count beside)
-    : base_(base), range_(std::move(range)), beside_(beside), arena_(size) {}
+arena_memory::arena_memory(std::unique_ptr<page_source> pages, byte_count beside)
+    : pages_(std::move(pages)), beside_(beside), arena_(pages_->page(), pages_->pages(), pages_->spread()) {}
 
 std::shared_ptr<void> arena_memory::launch(const launch_point& operation) {
   return std::make_shared<launching>(shared_from_this(), operation);
@@ -75,32 +75,53 @@ memory_usage arena_memory::usage() const noexcept {
   return {beside_ + arena_.used(), beside_ + arena_.peak(), beside_ + arena_.size()};
 }
 
+std::uint64_t arena_memory::moves() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return arena_.moves();
+}
+
+void* arena_memory::take(byte_count n, queue_kind queue) {
+  const auto got = arena_.take(n, queue);
+  if (!got) {
+    return nullptr;
+  }
+  for (const auto place : got->unmapped) {
+    pages_->unmap(place);
+  }
+  for (const auto& [place, page] : got->mapped) {
+    pages_->map(place, page);
+  }
+  return pages_->base() + got->offset;
+}
+
 void* arena_memory::allocate(std::size_t n) {
   const auto queue = here.operation.queue;
   std::unique_lock lock{mutex_};
   for (;;) {
-    if (const auto offset = arena_.take(byte_count{n}, queue)) {
-      return base_ + *offset;
+    if (void* const p = take(byte_count{n}, queue)) {
+      return p;
     }
     if (launched_ == 0 || given_up_) {
-      refuse(byte_count{n}, queue);
+      refuse(byte_count{n});
     }
     const auto before = changes_;
     changed_.wait(lock, [&] { return changes_ != before || given_up_; });
   }
 }
 
-void arena_memory::refuse(byte_count n, queue_kind queue) const {
+void arena_memory::refuse(byte_count n) const {
   TORCH_CHECK_WITH(OutOfMemoryError, false,
-                   fmt::format("{} are needed; of the device's {}, {} are in use, and the largest free run is {}", to_string(n),
-                               to_string(beside_ + arena_.size()), to_string(beside_ + arena_.used()),
-                               to_string(arena_.largest(queue))));
+                   fmt::format("{} are needed; of the device's {}, {} are in use", to_string(n),
+                               to_string(beside_ + arena_.size()), to_string(beside_ + arena_.used())));
 }
 
 void* arena_memory::try_allocate(std::size_t n) noexcept {
   const std::lock_guard lock{mutex_};
-  const auto offset = arena_.take(byte_count{n}, here.operation.queue);
-  return offset ? base_ + *offset : nullptr;
+  try {
+    return take(byte_count{n}, here.operation.queue);
+  } catch (const fault_error&) {
+    return nullptr;
+  }
 }
 
 std::optional<launch_point> arena_memory::freed_at() const noexcept {
@@ -108,7 +129,7 @@ std::optional<launch_point> arena_memory::freed_at() const noexcept {
 }
 
 void arena_memory::release(void* p) noexcept {
-  const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - base_);
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pages_->base());
   {
     const std::lock_guard lock{mutex_};
     arena_.give(offset, freed_at());

@@ -1,7 +1,9 @@
 #pragma once
-// One range of device memory, taken once, and cut by all closures of a device.
+// Pages of device memory, taken once, from which all closures of a device allocate.
 
 #include "runtime/streams/launch_memory.hpp"
+#include "runtime/streams/page_arena.hpp"
+#include "runtime/streams/page_source.hpp"
 #include "runtime/streams/tensor_pool.hpp"
 
 #include <condition_variable>
@@ -18,14 +20,15 @@ namespace hydra {
 /// the device's budget holds at every moment although nobody waits between two operations.
 class arena_memory final : public launch_memory, public tensor_pool, public std::enable_shared_from_this<arena_memory> {
  public:
-  /// `base`: of the range, on the device; never dereferenced. `range`: keeps it, as long as a tensor lives in it.
   /// `beside`: bytes of the budget that lie elsewhere (context).
-  arena_memory(std::byte* base, byte_count size, std::shared_ptr<const void> range, byte_count beside = {});
+  explicit arena_memory(std::unique_ptr<page_source> pages, byte_count beside = {});
 
   std::shared_ptr<void> launch(const launch_point& operation) override;
   void retire(const launch_point& operation) noexcept override;
   void give_up() noexcept override;
   memory_usage usage() const noexcept override;
+  /// Pages moved so far.
+  std::uint64_t moves() const noexcept;
 
   /// Only by a thread that launches.
   void* allocate(std::size_t n) override;
@@ -37,14 +40,15 @@ class arena_memory final : public launch_memory, public tensor_pool, public std:
   class launching;
   void launched() noexcept;
   std::optional<launch_point> freed_at() const noexcept;
-  [[noreturn]] void refuse(byte_count n, queue_kind queue) const;
+  /// With mutex_ held; null: there are no such bytes now.
+  void* take(byte_count n, queue_kind queue);
+  [[noreturn]] void refuse(byte_count n) const;
 
-  std::byte* base_;
-  std::shared_ptr<const void> range_;
-  byte_count beside_;
+  const std::unique_ptr<page_source> pages_;
+  const byte_count beside_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  range_arena arena_;
+  page_arena arena_;
   std::size_t launched_ = 0;      ///< and not retired
   std::uint64_t changes_ = 0;     ///< of what is free
   bool given_up_ = false;

@@ -2,7 +2,7 @@
 // Device memory from which closures allocate while they only launch work.
 
 #include "runtime/device.hpp"
-#include "runtime/streams/range_arena.hpp"
+#include "runtime/streams/launch_point.hpp"
 
 #include <memory>
 
