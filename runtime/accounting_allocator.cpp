@@ -8,6 +8,9 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
+#include <new>
+#include <utility>
 
 namespace hydra {
 
@@ -31,6 +34,7 @@ constinit thread_local std::uint32_t payer = host;
 struct alignas(64) block_header {
   std::uint32_t account;
   std::uint64_t charged;
+  std::shared_ptr<tensor_pool> pool{};  ///< null: the heap
 };
 static_assert(sizeof(block_header) == 64, "data must keep the 64-byte alignment of c10::alloc_cpu");
 
@@ -63,13 +67,16 @@ void* allocate_charged(std::size_t n) {
   const std::uint64_t charged = charged_bytes(byte_count{n}).value();
   charge(account, charged);
   try {
-    auto* header = static_cast<block_header*>(allocate_on_host(n + sizeof(block_header)));
-    *header = {account, charged};
-    return header + 1;
+    return new (allocate_on_host(n + sizeof(block_header))) block_header{account, charged} + 1;
   } catch (...) {
     credit(account, charged);
     throw;
   }
+}
+
+/// A pool counts for itself.
+void* allocate_pooled(const std::shared_ptr<tensor_pool>& pool, std::size_t n) {
+  return new (pool->allocate(n + sizeof(block_header))) block_header{host, 0, pool} + 1;
 }
 
 /// The deleter of every tensor, on whatever thread: credits the account that was charged.
@@ -77,13 +84,16 @@ void release(void* data) {
   if (data == nullptr) return;
   auto* header = static_cast<block_header*>(data) - 1;
   credit(header->account, header->charged);
-  c10::free_cpu(header);
+  const auto pool = std::move(header->pool);
+  std::destroy_at(header);
+  pool ? pool->release(header) : c10::free_cpu(header);
 }
 
 class accounting_allocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t n) override {
-    void* data = n == 0 ? nullptr : allocate_charged(n);
+    const auto& pool = current_pool();
+    void* data = n == 0 ? nullptr : pool ? allocate_pooled(pool, n) : allocate_charged(n);
     return {data, data, &release, c10::Device(c10::kCPU)};
   }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/bytes.hpp"
 #include "runtime/device.hpp"
+#include "runtime/tensor_pool.hpp"
 
 #include <cstdint>
 
@@ -30,7 +31,8 @@ class memory_account {
 };
 
 /// While it lives, CPU tensors this thread creates are charged to the account (rounded up to 512 bytes each); beyond
-/// its limit c10::OutOfMemoryError is thrown and nothing is charged. Nests.
+/// its limit c10::OutOfMemoryError is thrown and nothing is charged. Nests; instead of a
+/// pool that the thread was given before.
 class charge_to {
  public:
   explicit charge_to(const memory_account& account) noexcept;
@@ -40,6 +42,7 @@ class charge_to {
 
  private:
   std::uint32_t previous_;
+  allocate_from heap_{nullptr};
 };
 
 /// What an allocation of `n` bytes is charged: rounded up to 512, 0 stays 0.

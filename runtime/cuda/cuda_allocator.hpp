@@ -1,7 +1,7 @@
 #pragma once
 // Sends every CUDA tensor of the process to the pool that its thread allocates from.
 
-#include "runtime/streams/tensor_pool.hpp"
+#include "runtime/tensor_pool.hpp"
 
 #include <cstddef>
 #include <memory>

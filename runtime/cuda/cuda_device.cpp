@@ -11,6 +11,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
+#include <string>
 #include <utility>
 
 namespace hydra {
@@ -27,9 +30,22 @@ std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count bud
   return std::make_shared<arena_memory>(make_gpu_pages(o.index, budget - context), context);
 }
 
+/// A device is made for the plan and again for its run: what the first one was given holds for the second, though something
+/// else may have taken or left a little of the GPU meanwhile.
+byte_count budget_of(const cuda_options& o, const gpu_facts& gpu) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::string>, byte_count> given;
+  const std::lock_guard lock{mutex};
+  const auto known = given.find({o.name, o.memory});
+  if (o.memory.empty() && known != given.end() && known->second <= gpu.free) {
+    return known->second;
+  }
+  return given.insert_or_assign({o.name, o.memory}, memory_budget(o.name, o.memory, gpu.free, gpu.total)).first->second;
+}
+
 byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_count context) {
   using namespace literals;
-  const auto budget = memory_budget(o.name, o.memory, gpu.free, gpu.total);
+  const auto budget = budget_of(o, gpu);
   const auto least = context + workspace_bytes() + 32_MiB;
   if (budget < least) {
     throw fault_error(fault_code::bad_input,

@@ -2,7 +2,7 @@
 // LibTorch's own allocator as the memory of a device: to compare the arena with.
 
 #include "runtime/streams/launch_memory.hpp"
-#include "runtime/streams/tensor_pool.hpp"
+#include "runtime/tensor_pool.hpp"
 
 #include <memory>
 

@@ -4,6 +4,8 @@
 #include "runtime/cuda/management_library.hpp"
 
 #include <array>
+#include <map>
+#include <mutex>
 #include <optional>
 
 namespace hydra {
@@ -35,12 +37,27 @@ cudaDeviceProp properties(int index) {
 }
 
 /// What the whole GPU has in use before and after this process's context.
-byte_count measured_context(const std::optional<byte_count>& before, const std::string& bus) {
-  const auto after = gpu_memory_in_use(bus);
+byte_count measured_context(const std::optional<byte_count>& before, const std::optional<byte_count>& after) {
   if (!before || !after || *after <= *before) {
     return usual_context;
   }
   return *after - *before + context_growth;
+}
+
+/// The process has one context on each GPU, whoever makes it.
+byte_count make_context(int index) {
+  static std::mutex mutex;
+  static std::map<int, byte_count> known;
+  const std::lock_guard lock{mutex};
+  const auto found = known.find(index);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const auto bus = bus_id(index);
+  const auto before = gpu_memory_in_use(bus);
+  cuda_check(cudaSetDevice(index), "the GPU cannot be used");
+  cuda_check(cudaFree(nullptr), "the GPU gives no context");
+  return known.emplace(index, measured_context(before, gpu_memory_in_use(bus))).first->second;
 }
 
 }  // namespace
@@ -66,13 +83,12 @@ gpu_facts look_at_gpu(int index) {
   if (index >= n) {
     throw fault_error(fault_code::bad_input, fmt::format("index: there is no GPU {}; this machine has {}, counted from 0", index, n));
   }
-  const auto bus = bus_id(index);
-  const auto before = gpu_memory_in_use(bus);
+  const auto context = make_context(index);
   cuda_check(cudaSetDevice(index), "the GPU cannot be used");
   std::size_t free = 0;
   std::size_t total = 0;
-  cuda_check(cudaMemGetInfo(&free, &total), "the GPU's memory cannot be asked for");  // this makes the context
-  return {properties(index).name, byte_count{total}, byte_count{free}, measured_context(before, bus)};
+  cuda_check(cudaMemGetInfo(&free, &total), "the GPU's memory cannot be asked for");
+  return {properties(index).name, byte_count{total}, byte_count{free}, context};
 }
 
 std::vector<std::string> describe_gpus() {

@@ -18,7 +18,7 @@ struct gpu_facts {
 /// How many GPUs there are. Throws fault_error{bad_input} saying what is missing: a driver, or a GPU.
 int count_gpus();
 
-/// Makes this process's context on the GPU, if it has none. Throws fault_error{bad_input} for a GPU that is not there.
+/// Makes this process's context on the GPU, if it has none; its size is measured then, and told again later. Throws fault_error{bad_input} for a GPU that is not there.
 gpu_facts look_at_gpu(int index);
 
 /// A line for each GPU, without a context. Throws as count_gpus.

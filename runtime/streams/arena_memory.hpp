@@ -4,7 +4,7 @@
 #include "runtime/streams/launch_memory.hpp"
 #include "runtime/streams/page_arena.hpp"
 #include "runtime/streams/page_source.hpp"
-#include "runtime/streams/tensor_pool.hpp"
+#include "runtime/tensor_pool.hpp"
 
 #include <condition_variable>
 #include <cstddef>

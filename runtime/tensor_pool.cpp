@@ -1,4 +1,4 @@
-#include "runtime/streams/tensor_pool.hpp"
+#include "runtime/tensor_pool.hpp"
 
 #include <utility>
 
