@@ -2,6 +2,7 @@
 
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/checkpoints.hpp"
+#include "apps/bench/fragmentation.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/replay.hpp"
 #include "apps/workload/place.hpp"
@@ -48,6 +49,12 @@ void run_replay(const bench_options& o) {
   print(measure_replay(r), o.json);
 }
 
+void run_fragmentation(const bench_options& o) {
+  fragmentation_options f;
+  if (!o.workload.empty()) f.workload = o.workload;
+  print(measure_fragmentation(f), o.json);
+}
+
 struct bench_entry {
   std::string name;
   std::string help;
@@ -60,6 +67,7 @@ const std::vector<bench_entry>& benches() {
       {"checkpoints", "makespan of the quickstart with a checkpoint of each model every minute, over that without",
        run_checkpoints},
       {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
+      {"fragmentation", "memory that a run's tensors need in one range and in pages, over the bytes in use", run_fragmentation},
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay},
   };
   return all;
@@ -86,7 +94,7 @@ command_action declare_bench(CLI::App& app) {
   app.add_option("name", o->name, help)->required();
   app.add_option("--repeats", o->repeats, "runs of each cell, of which the median is told (3)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--workload", o->workload, "checkpoints, replay: of another workload file (apps/workloads/quickstart.toml)");
+  app.add_option("--workload", o->workload, "checkpoints, replay, fragmentation: of another workload file");
   app.add_flag("--json", o->json, "JSON instead of a table");
   return [o] { return bench(*o); };
 }

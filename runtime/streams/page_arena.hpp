@@ -16,7 +16,7 @@ namespace hydra {
 ///
 /// A fixed number of pages lies behind a range of addresses that is several times as long. An allocation is one run of
 /// addresses. It goes where pages are already; where no such run is free, pages that nobody uses are moved behind one. So the
-/// memory never grows and cannot be fragmented by more than parts of pages: on traces of real runs it needs 1.02 times the
+/// memory never grows and cannot be fragmented by more than parts of pages: on traces of real runs it needs 1.01 times the
 /// bytes in use, a range without pages 1.1 to 1.2 times (hydra bench fragmentation).
 ///
 /// What a closure frees while it only launches work may be in use on the device until that work is done; but what the same

@@ -1,6 +1,7 @@
 // Benchmarks on tiny workloads: that they run and print what they promise. No test looks at a time.
 
 #include "apps/bench/ablation.hpp"
+#include "apps/bench/fragmentation.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/paced_layer.hpp"
 #include "models/layers/linear.hpp"
@@ -105,6 +106,18 @@ TEST_CASE("hydra bench replay simulates runs of a workload with the times of the
   CHECK(j["simulated_over_run"]["values"].size() == 2);
   CHECK(j["simulated_over_run"]["median"] > 0);
   CHECK_FALSE(std::filesystem::exists(folder.path() / "bench-replay"));
+}
+
+TEST_CASE("the fragmentation of a trace is what a range needs beyond the bytes in use") {
+  constexpr byte_count unit{1 << 20};
+  const std::vector<allocation_trace::event> half_of_it_in_two_places{
+      {0, unit}, {1, unit}, {2, unit}, {3, unit}, {0, {}}, {2, {}}, {6, unit * 2}, {1, {}}, {3, {}}, {6, {}}};
+  const auto row = fragmentation_of(half_of_it_in_two_places);
+  CHECK(row.allocations == 5);
+  CHECK(row.peak == unit * 4);
+  CHECK(row.one_range == Approx(1.5).margin(0.002));
+  CHECK(row.pages < 1.01);
+  CHECK(row.moving == Approx(0.2));
 }
 
 }  // namespace hydra::apps

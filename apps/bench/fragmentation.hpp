@@ -1,0 +1,44 @@
+#pragma once
+// How much memory beyond the bytes in use the tensors of a run need, in one range and in pages behind addresses.
+
+#include "apps/bench/measurement.hpp"
+#include "apps/bench/recording_device.hpp"
+#include "runtime/bytes.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+struct fragmentation_options {
+  std::filesystem::path workload{"apps/workloads/mixed.toml"};  ///< its devices are virtual
+  std::size_t events = 100000;                                  ///< of each device that are looked at: the first ones
+};
+
+/// One device.
+struct fragmentation_row {
+  std::string device;
+  std::size_t allocations = 0;
+  byte_count peak;                 ///< largest sum of bytes in use
+  double one_range = 0;            ///< smallest range without pages that takes the trace / peak
+  double pages = 0;                ///< smallest number of pages of peak / 768 / peak
+  double moving = 0;               ///< share of the allocations that move pages, with a thirty-second to spare
+};
+
+struct fragmentation_result {
+  std::string workload;
+  std::vector<fragmentation_row> rows;
+};
+
+/// Trains the workload once, then takes its allocations apart.
+fragmentation_result measure_fragmentation(const fragmentation_options& o);
+
+/// Of one trace.
+fragmentation_row fragmentation_of(const std::vector<allocation_trace::event>& trace);
+
+std::string to_table(const fragmentation_result& r);
+std::string to_json(const fragmentation_result& r, const machine_description& on);
+
+}  // namespace hydra::apps
