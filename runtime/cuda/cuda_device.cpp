@@ -23,11 +23,12 @@ namespace {
 /// What the parts of pages that are in use cannot give (page_arena; hydra bench fragmentation measures it).
 byte_count fragmentation_room(byte_count memory) { return byte_count{memory.value() / 32}; }
 
-std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count budget, byte_count context) {
+/// `beside`: what of the budget is not for tensors.
+std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count budget, byte_count beside) {
   if (o.pool == pool_kind::expandable) {
-    return make_expandable_memory(budget, context);
+    return make_expandable_memory(budget, beside);
   }
-  return std::make_shared<arena_memory>(make_gpu_pages(o.index, budget - context), context);
+  return std::make_shared<arena_memory>(make_gpu_pages(o.index, budget - beside), beside);
 }
 
 /// A device is made for the plan and again for its run: what the first one was given holds for the second, though something
@@ -43,15 +44,13 @@ byte_count budget_of(const cuda_options& o, const gpu_facts& gpu) {
   return given.insert_or_assign({o.name, o.memory}, memory_budget(o.name, o.memory, gpu.free, gpu.total)).first->second;
 }
 
-byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_count context) {
+byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_count beside) {
   using namespace literals;
   const auto budget = budget_of(o, gpu);
-  const auto least = context + workspace_bytes() + 32_MiB;
-  if (budget < least) {
+  if (budget < beside + 32_MiB) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("device {}: memory: {} are too few: {} of a CUDA device go to the driver's context and {} to "
-                                  "the libraries' workspaces", o.name, to_string(budget), to_string(context),
-                                  to_string(workspace_bytes())));
+                      fmt::format("device {}: memory: {} are too few: of a CUDA device, {} go to the driver's context and the "
+                                  "libraries' workspaces", o.name, to_string(budget), to_string(beside)));
   }
   return budget;
 }
@@ -59,18 +58,18 @@ byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_coun
 }  // namespace
 
 std::unique_ptr<device> make_cuda_device(const cuda_options& o) {
+  require_cuda_library();
   make_deterministic(o.tf32);
   const auto gpu = look_at_gpu(o.index);
   install_cuda_router();
-  const auto context = o.context.value_or(gpu.context);
-  const auto budget = checked_budget(o, gpu, context);
-  auto memory = make_memory(o, budget, context);
+  const auto beside = o.context.value_or(gpu.context) + workspace_bytes();
+  auto memory = make_memory(o, checked_budget(o, gpu, beside), beside);
   const auto charged = memory->usage().budget;
   device_info info{.name = o.name,
                    .kind = "cuda",
                    .speed = 1.0,
                    .memory = charged,
-                   .reserve = context + workspace_bytes() + fragmentation_room(charged),
+                   .reserve = beside + fragmentation_room(charged),
                    .link = {},
                    .latency = {},
                    .torch_device = fmt::format("cuda:{}", o.index),

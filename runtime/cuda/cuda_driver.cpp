@@ -10,7 +10,10 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <array>
+#include <map>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -49,15 +52,44 @@ class owned_stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Streams are made on the GPU that is current.
+/// Made on the GPU that is current.
 struct gpu_streams {
   std::array<owned_stream, queues> work;
   std::array<owned_stream, queues> notices;
 };
 
-std::unique_ptr<gpu_streams> make_streams(int gpu) {
-  const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(gpu));
-  return std::make_unique<gpu_streams>();
+/// LibTorch keeps a workspace for each stream as long as the process lives. So streams are used again: a session makes its
+/// devices twice, and models that join a run bring devices for their pilot.
+class stream_store {
+ public:
+  std::shared_ptr<gpu_streams> borrow(int gpu) {
+    const std::lock_guard lock{mutex_};
+    auto& free = free_[gpu];
+    auto* const streams = free.empty() ? make(gpu) : free.back();
+    if (!free.empty()) {
+      free.pop_back();
+    }
+    return {streams, [this, gpu](gpu_streams* s) { give_back(gpu, s); }};
+  }
+
+ private:
+  static gpu_streams* make(int gpu) {
+    const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(gpu));
+    return new gpu_streams;
+  }
+  void give_back(int gpu, gpu_streams* s) {
+    const std::lock_guard lock{mutex_};
+    free_[gpu].push_back(s);
+  }
+
+  std::mutex mutex_;
+  std::map<int, std::vector<gpu_streams*>> free_;
+};
+
+/// Of the process, as the workspaces are; never destroyed, because the driver may be gone before it.
+stream_store& streams_of_process() {
+  static auto* const store = new stream_store;
+  return *store;
 }
 
 /// What a thread that launches has for as long as it does. A backward pass stays on it: Autograd's own thread for the GPU
@@ -77,7 +109,7 @@ void run_notice(void* given) {
 
 class cuda_driver final : public stream_driver {
  public:
-  explicit cuda_driver(int gpu) : gpu_(gpu), streams_(make_streams(gpu)) {}
+  explicit cuda_driver(int gpu) : gpu_(gpu), streams_(streams_of_process().borrow(gpu)) {}
 
   std::shared_ptr<void> serve(queue_kind queue) override {
     return std::make_shared<launch_scope>(
@@ -110,7 +142,7 @@ class cuda_driver final : public stream_driver {
   cudaStream_t work(queue_kind queue) const noexcept { return streams_->work[static_cast<std::size_t>(queue)].get(); }
 
   int gpu_;
-  std::unique_ptr<gpu_streams> streams_;
+  std::shared_ptr<gpu_streams> streams_;
   cuda_locker locker_;
 };
 

@@ -1,16 +1,19 @@
 #include "runtime/cuda/cuda_numerics.hpp"
 
+#include "runtime/cuda/cuda_allocator.hpp"
 #include "runtime/fault.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/cuda/CUDAContextLight.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/ops/linear_ops.h>
 #include <ATen/ops/zeros_ops.h>
 
 #include <cstdlib>
 #include <optional>
+#include <typeinfo>
 
 namespace hydra {
 
@@ -39,6 +42,15 @@ at::Tensor zeros(std::int64_t rows, std::int64_t columns, at::ScalarType type, c
 
 }  // namespace
 
+void require_cuda_library() {
+  const at::CUDAHooksInterface& found = at::detail::getCUDAHooks();
+  if (typeid(found) == typeid(at::CUDAHooksInterface)) {
+    throw fault_error(fault_code::bad_input,
+                      "LibTorch has trained without CUDA in this program, and does not look for it again: load the plug-in, or "
+                      "add a CUDA device, before anything is trained");
+  }
+}
+
 void make_deterministic(bool tf32) {
   static const bool first = (set_library(tf32), tf32);
   if (first != tf32) {
@@ -52,6 +64,7 @@ byte_count workspace_bytes() {
 
 void warm_up(int gpu) {
   const at::NoGradGuard no_grad;
+  const allocate_from own(library_pool());
   const at::Device where(at::kCUDA, static_cast<at::DeviceIndex>(gpu));
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     const auto weight = zeros(64, 64, type, where);

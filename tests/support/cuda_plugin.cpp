@@ -9,11 +9,13 @@ namespace hydra::test {
 namespace {
 
 const plugin_item& offered() {
-  static const plugin loaded = load_plugin(HYDRA_CUDA_PLUGIN, plugin_abi);
+  static const plugin loaded = load_plugin(cuda_plugin_file(), plugin_abi);
   return loaded.items->front();
 }
 
 }  // namespace
+
+std::filesystem::path cuda_plugin_file() { return HYDRA_CUDA_PLUGIN; }
 
 std::string why_no_gpu() {
   try {

@@ -4,10 +4,13 @@
 #include "runtime/device.hpp"
 #include "runtime/device_request.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
 namespace hydra::test {
+
+std::filesystem::path cuda_plugin_file();
 
 /// Why no test can use a GPU here: the plug-in is not built, or what it says is missing. Empty: one can.
 std::string why_no_gpu();
