@@ -412,7 +412,7 @@ void session::state::load_models() {
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     models.push_back(load_model(i));
   }
-  if (!options.output.empty()) {
+  if (!options.output.empty() && options.checkpoint.keep > 0) {
     checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), options.output / "checkpoints",
                                                       options.checkpoint.keep);
   }

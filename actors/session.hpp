@@ -37,7 +37,7 @@ struct ablation_options {
 struct checkpoint_options {
   std::uint32_t every_steps = 0;      ///< of each model; 0: not by steps
   double every_minutes = 10;          ///< of each model; 0: not by time
-  std::uint32_t keep = 2;             ///< newest checkpoints per model, at least 1
+  std::uint32_t keep = 2;             ///< newest checkpoints per model; 0: nothing is saved
 };
 
 struct session_options {

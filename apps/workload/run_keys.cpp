@@ -34,9 +34,9 @@ table_rules checkpoint_rules() {
                     .range = {0, 1e6}},
                    {.name = "keep",
                     .kind = value_kind::integer,
-                    .help = "newest checkpoints of each model",
+                    .help = "newest checkpoints of each model; 0 = nothing is saved, not even at the end",
                     .fallback = "2",
-                    .range = {1, 1e6}}}};
+                    .range = {0, 1e6}}}};
 }
 
 checkpoint_options read_checkpoint(const value_table& table) {

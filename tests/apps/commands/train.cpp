@@ -94,6 +94,13 @@ TEST_CASE("a workload is trained, its table printed and its run folder written")
     CHECK_FALSE(folder.read(std::filesystem::path{"runs/w"} / file).empty());
 }
 
+TEST_CASE("a run that keeps no checkpoint saves nothing, not even at its end") {
+  const temporary_folder folder;
+  REQUIRE(train(folder, example, "--quiet --set run.checkpoint.keep=0").status == 0);
+  CHECK(std::filesystem::exists(folder.path() / "runs/w/report.json"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "runs/w/checkpoints"));
+}
+
 TEST_CASE("training again from the written workload gives the same digests") {
   const temporary_folder folder;
   REQUIRE(train(folder, example, "--quiet").status == 0);

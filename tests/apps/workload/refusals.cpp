@@ -59,7 +59,7 @@ TEST_CASE("a checkpoint that is impossible is refused with what is allowed") {
     CHECK_THAT(with("{ every_minutes = " + std::string{minutes} + " }"),
                StartsWith("w.toml:2: run.checkpoint.every_minutes: " + std::string{minutes}));
   CHECK_THAT(with("{ every_minutes = \"5min\" }"), StartsWith("w.toml:2: run.checkpoint.every_minutes: the text "));
-  CHECK_THAT(with("{ keep = 0 }"), StartsWith("w.toml:2: run.checkpoint.keep: 0 ") && Contains("at least 1"));
+  CHECK_THAT(with("{ keep = -1 }"), StartsWith("w.toml:2: run.checkpoint.keep: -1 ") && Contains("at least 0"));
   CHECK_THAT(with("10"), StartsWith("w.toml:2: run.checkpoint: 10 ") && Contains("a table"));
 }
 

@@ -1,0 +1,38 @@
+"""What figures depend on besides a program's settings, and sizes as people write them. Standard library only."""
+import os
+import pathlib
+import platform
+import re
+
+from programs import ROOT, call, said
+
+
+def processor():
+    found = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    return found[1] if found else platform.machine()
+
+
+def host_bytes():
+    return int(re.search(r"MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) * 1024
+
+
+def machine(a):
+    """What the figures depend on besides the program's settings."""
+    fields = ("name", "driver_version", "clocks.sm", "clocks.max.sm", "memory.total", "power.limit")
+    gpu = said("nvidia-smi", f"--id={a.index}", f"--query-gpu={','.join(fields)}", "--format=csv,noheader").split(", ")
+    gpu += [""] * (len(fields) - len(gpu))
+    return {"gpu": f"no GPU: dry run on {processor()}" if a.dry_run else gpu[0], "driver": gpu[1],
+            "clocks": f"{gpu[2]} of {gpu[3]}", "memory": gpu[4], "power_limit": gpu[5], "processor": processor(),
+            "cores": len(os.sched_getaffinity(0)),
+            "host_bytes": host_bytes(), "torch": said(a.python, "-c", "import torch; print(torch.__version__)"),
+            "nvcc": (call(["nvcc", "--version"], 60).out.strip().splitlines() or [""])[-1],
+            "commit": said("git", "-C", ROOT, "rev-parse", "--short", "HEAD"), "dry_run": a.dry_run}
+
+
+def to_bytes(text):
+    """Of "24GiB" or "1.5MiB"."""
+    found = re.fullmatch(r"([\d.]+) *([KMGT]i?)?B?", text)
+    if not found:
+        raise SystemExit(f'"{text}" is no size; write "116GiB"')
+    unit = found[2] or ""
+    return int(float(found[1]) * (1024 if unit.endswith("i") else 1000) ** ("KMGT".index(unit[0]) + 1 if unit else 0))
