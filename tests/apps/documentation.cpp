@@ -108,6 +108,12 @@ TEST_CASE("the README's fine-tuning on questions and answers is read as it is wr
   CHECK(w.controllers.size() == 1);
 }
 
+TEST_CASE("the workload for a GPU is read where there is none") {
+  const workload w = read_workload(source / "apps/workloads/gpu/llamas.toml");
+  CHECK(w.models.size() == 4);
+  CHECK(w.devices.at(0).kind.name == "cuda");
+}
+
 TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint, and so is its small variant") {
   const temporary_folder folder;
   const std::string checkpoint = small_checkpoint(folder);
