@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
   throw fault_error(fault_code::bad_input, fmt::format("plug-in \"{}\": {}", file.string(), why));
 }
 
-bool is_used(const plugin_item& item) {
+bool is_policy(const plugin_item& item) {
   return item.kind == plugin_kind::policy || item.kind == plugin_kind::policy_by_actor;
 }
 
@@ -73,84 +73,62 @@ plugin_name split(const std::string& which) {
                                     : plugin_name{which.substr(0, colon + 3), which.substr(colon + 4)};
 }
 
-}  // namespace
-
-policy_shelf::policy_shelf(const policy_limits& limits) : limits_{limits}, plugins_{plugin_abi} {
-  for (const auto& entry : built_in_policies()) {
-    policies_.push_back({.entry = entry});
-  }
-}
-
-void policy_shelf::load(const fs::path& file) {
-  const auto added = plugins_.load(file);
-  if (std::ranges::find(policies_, added.file, &known_policy::plugin) != policies_.end()) {
-    return;
-  }
-  try {
-    add_all(added);
-  } catch (...) {
-    std::erase_if(policies_, [&](const known_policy& p) { return p.plugin == added.file; });
-    plugins_.forget(added);
-    throw;
-  }
-}
-
-void policy_shelf::add_all(const plugin& from) {
-  if (std::ranges::none_of(*from.items, is_used)) {
-    refuse(from.file, fmt::format("it offers {}, which this Hydra does not take from plug-ins; it takes policies and "
-                                  "policy actors", from.describe()));
-  }
-  for (const auto& item : *from.items) {
-    add(from, item);
-  }
-}
-
-void policy_shelf::add(const plugin& from, const plugin_item& item) {
-  if (!is_used(item)) {
-    return;
-  }
-  const auto same_name = [&](const known_policy& p) { return p.entry.name == item.name; };
-  if (const auto twin = std::ranges::find_if(policies_, same_name); twin != policies_.end()) {
-    refuse(from.file, fmt::format("it offers policy \"{}\", as {} does", item.name,
-                                  twin->plugin.empty() ? "Hydra itself" : fmt::format("\"{}\"", twin->plugin.string())));
-  }
-  policies_.push_back(known(from, item, limits_));
-}
-
-const known_policy& policy_shelf::find(const std::string& which) {
-  if (names_plugin(which)) {
-    const auto [file, name] = split(which);
-    load(file);
-    return find_in(fs::canonical(file), name);
-  }
-  std::vector<policy_entry> entries;
-  std::ranges::transform(policies_, std::back_inserter(entries), &known_policy::entry);
-  const auto at = &find_policy(entries, which) - entries.data();
-  return policies_.at(static_cast<std::size_t>(at));
-}
-
-const known_policy& policy_shelf::find_in(const fs::path& file, const std::string& name) const {
-  std::vector<const known_policy*> offered;
+/// `name` empty: the only one.
+known_policy find_in(const plugin& from, const std::string& name, const std::vector<known_policy>& all) {
+  std::vector<known_policy> offered;
   std::vector<std::string> names;
-  for (const auto& p : policies_) {
-    if (p.plugin == file) {
-      offered.push_back(&p);
+  for (const auto& p : all) {
+    if (p.plugin == from.file) {
+      offered.push_back(p);
       names.push_back(p.entry.name);
     }
   }
+  if (offered.empty()) {
+    refuse(from.file, fmt::format("it offers no policy, but {}", from.describe()));
+  }
   if (name.empty() && offered.size() == 1) {
-    return *offered.front();
+    return offered.front();
   }
   if (name.empty()) {
-    refuse(file, fmt::format("it offers several policies ({}); name one: \"{}:{}\"", fmt::join(names, ", "),
-                             file.string(), names.front()));
+    refuse(from.file, fmt::format("it offers several policies ({}); name one: \"{}:{}\"", fmt::join(names, ", "),
+                                  from.file.string(), names.front()));
   }
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
-    refuse(file, fmt::format("it has no policy \"{}\"; did you mean \"{}\"? (offered: {})", name,
-                             nearest_name(name, names), fmt::join(names, ", ")));
+    refuse(from.file, fmt::format("it has no policy \"{}\"; did you mean \"{}\"? (offered: {})", name,
+                                  nearest_name(name, names), fmt::join(names, ", ")));
   }
-  return *offered[static_cast<std::size_t>(found - names.begin())];
+  return offered[static_cast<std::size_t>(found - names.begin())];
+}
+
+}  // namespace
+
+known_policy policy_shelf::find(const std::string& which) {
+  if (names_plugin(which)) {
+    const auto [file, name] = split(which);
+    const auto from = plugins_->load(file);
+    return find_in(from, name, all());
+  }
+  const auto known_ones = all();
+  std::vector<policy_entry> entries;
+  std::ranges::transform(known_ones, std::back_inserter(entries), &known_policy::entry);
+  const auto at = &find_policy(entries, which) - entries.data();
+  return known_ones.at(static_cast<std::size_t>(at));
+}
+
+std::vector<known_policy> policy_shelf::all() const {
+  std::vector<known_policy> found;
+  for (const auto& entry : built_in_policies()) {
+    found.push_back({.entry = entry});
+  }
+  for (const auto& p : plugins_->all()) {
+    for (const auto& item : *p.items) {
+      if (is_policy(item)) {
+        found.push_back(known(p, item, limits_));
+      }
+    }
+  }
+  return found;
 }
 
 bool names_plugin(const std::string& which) {

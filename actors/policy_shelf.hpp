@@ -1,14 +1,15 @@
 #pragma once
 // Policies by name: the built-in ones and those of plug-ins.
 
+#include "actors/known_plugins.hpp"
 #include "actors/policy/catalog.hpp"
 #include "actors/policy/policy_limits.hpp"
-#include "runtime/plugin.hpp"
 
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -24,28 +25,23 @@ struct known_policy {
 
 class policy_shelf {
  public:
-  explicit policy_shelf(const policy_limits& limits = {});
+  explicit policy_shelf(const policy_limits& limits = {}, std::shared_ptr<plugin_set> plugins = make_plugin_set())
+      : limits_{limits}, plugins_{std::move(plugins)} {}
 
-  /// Adds what a plug-in offers; nothing if it is loaded already. Throws fault_error{bad_input}: load_plugin, a name
-  /// that another policy has, or nothing that is used.
-  void load(const std::filesystem::path& file);
+  /// Adds what a plug-in offers; nothing if it is loaded already. Throws fault_error{bad_input}: plugin_set::load.
+  void load(const std::filesystem::path& file) { plugins_->load(file); }
 
   /// "fifo", a policy of a plug-in that is loaded, "path/libx.so" that offers one policy, or "path/libx.so:name". A
   /// plug-in that is not loaded is. Throws fault_error{bad_input}.
-  const known_policy& find(const std::string& which);
+  known_policy find(const std::string& which);
 
   /// Built-in ones first, then in the order of loading.
-  const std::vector<known_policy>& all() const noexcept { return policies_; }
-  const std::vector<plugin>& plugins() const noexcept { return plugins_.all(); }
+  std::vector<known_policy> all() const;
+  const std::vector<plugin>& plugins() const noexcept { return plugins_->all(); }
 
  private:
-  void add_all(const plugin& from);
-  void add(const plugin& from, const plugin_item& item);
-  const known_policy& find_in(const std::filesystem::path& file, const std::string& name) const;
-
   policy_limits limits_;
-  plugin_set plugins_;
-  std::vector<known_policy> policies_;
+  std::shared_ptr<plugin_set> plugins_;
 };
 
 /// True for "path/libx.so" and "path/libx.so:name", false for a name.

@@ -2,7 +2,9 @@
 
 #include "actors/adviser_home.hpp"
 #include "actors/device_set.hpp"
+#include "actors/device_shelf.hpp"
 #include "actors/identity.hpp"
+#include "actors/known_plugins.hpp"
 #include "actors/loaded_model.hpp"
 #include "actors/model_joiner.hpp"
 #include "actors/policy/advised_policy.hpp"
@@ -61,6 +63,12 @@ add_model told(join_request r) {
           }};
 }
 
+void check_count(int count) {
+  if (count < 1) {
+    throw fault_error(fault_code::bad_input, fmt::format("device: count: {} devices are none; use 1 or more", count));
+  }
+}
+
 [[noreturn]] void refuse_late(const std::string& model) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
@@ -89,13 +97,15 @@ class open_line {
 
 struct session::state {
   explicit state(session_options o)
-      : options(std::move(o)), log(make_logger(options.log)), policies(options.policies) {
+      : options(std::move(o)), log(make_logger(options.log)), policies(options.policies, plugins), kinds(plugins) {
     use_policy(default_policy, {});
   }
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
+  std::shared_ptr<plugin_set> plugins = make_plugin_set();
   policy_shelf policies;
+  device_shelf kinds;
   std::unique_ptr<policy> chosen;
   bool built_in = true;                                   ///< `chosen` is Hydra's own
   adviser_setup adviser;                                  ///< of a policy actor, which `chosen` asks
@@ -158,11 +168,18 @@ session::session(session_options options) : state_(std::make_unique<state>(std::
 session::~session() = default;
 
 void session::add_devices(int count, const cpu_device& options) {
-  if (count < 1) {
-    throw fault_error(fault_code::bad_input, fmt::format("device: count: {} devices are none; use 1 or more", count));
-  }
+  check_count(count);
   for (int i = 0; i < count; ++i) {
     add_device("cpu", [options](const std::string& name) { return make_cpu_device(name, options); });
+  }
+}
+
+void session::add_devices(int count, const std::string& kind, std::map<std::string, device_value> options) {
+  check_count(count);
+  const auto known = state_->kinds.find(kind);
+  check_options(known, options);
+  for (int i = 0; i < count; ++i) {
+    add_device(kind, [make = known.make, options](const std::string& name) { return make({name, options}); });
   }
 }
 
@@ -185,10 +202,10 @@ void session::use_policy(policy_actor_source source) {
   state_->use_actor(std::make_shared<policy_actor_source>(std::move(source)));
 }
 
-void session::load_plugin(const std::filesystem::path& file) { state_->policies.load(file); }
+void session::load_plugin(const std::filesystem::path& file) { state_->plugins->load(file); }
 
 void session::state::use_policy(const std::string& which, std::map<std::string, double> values) {
-  const auto& known = policies.find(which);
+  const auto known = policies.find(which);
   const auto given = complete({options.seed, std::move(values)}, known.entry.options, known.entry.name);
   if (known.make_actor) {
     use_actor(known.make_actor(given));

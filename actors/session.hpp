@@ -11,6 +11,7 @@
 #include "partition/plan.hpp"
 #include "runtime/cpu_device.hpp"
 #include "runtime/device.hpp"
+#include "runtime/device_request.hpp"
 #include "runtime/log.hpp"
 
 #include <filesystem>
@@ -68,6 +69,11 @@ class session {
 
   /// `count` virtual devices.
   void add_devices(int count, const cpu_device& options);
+  /// `count` devices of a kind that a plug-in offers: one that is loaded, or Hydra's own, which is loaded now ("cuda").
+  /// `options` by name, each of its option's type: {"memory", 24_GiB}, {"tf32", true}, {"index", std::int64_t{1}},
+  /// {"pool", "arena"}. Throws fault_error{bad_input}: no such kind or option, with the nearest; a value of another type; a
+  /// required option that is missing; why the kind cannot be used here.
+  void add_devices(int count, const std::string& kind, std::map<std::string, device_value> options = {});
   /// Any device. It is created, with its threads, by plan() for the pilot pass and again by run().
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
@@ -81,7 +87,7 @@ class session {
   /// An actor (<hydra/policy_actor.hpp>) that is started with the run, or one that runs already, here or elsewhere.
   void use_policy(policy_actor_source source);
 
-  /// Makes what a plug-in offers known by name. It is never unloaded. Throws fault_error{bad_input} naming the file.
+  /// Makes the policies and devices that a plug-in offers known by name. It is never unloaded. Throws fault_error{bad_input} naming the file.
   void load_plugin(const std::filesystem::path& file);
 
   /// Throws fault_error{bad_input} for impossible values, naming model and key.

@@ -1,7 +1,7 @@
 # Installs the libraries, the headers under include/hydra/ and the package: find_package(Hydra), target hydra::hydra.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-set(CMAKE_INSTALL_RPATH "${HYDRA_TORCH_FOLDER}/lib")
+set(CMAKE_INSTALL_RPATH "${HYDRA_TORCH_FOLDER}/lib" "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/hydra")  # Hydra's own plug-ins
 
 # <hydra/hydra.hpp> is the public interface, in the build tree as well as installed; the others are for plug-ins.
 foreach(_header hydra plugin policy_actor)
@@ -9,13 +9,16 @@ foreach(_header hydra plugin policy_actor)
 endforeach()
 include(Interfaces)
 configure_file(cmake/version.hpp.in include/hydra/version.hpp @ONLY)
+configure_file(cmake/own_plugins.hpp.in include/hydra/own_plugins.hpp @ONLY)
 
 get_property(_libraries GLOBAL PROPERTY HYDRA_LIBRARIES)
 add_library(hydra_everything INTERFACE)
 add_library(hydra::hydra ALIAS hydra_everything)
 set_target_properties(hydra_everything PROPERTIES EXPORT_NAME hydra)
 target_link_libraries(hydra_everything INTERFACE hydra_actors)
-target_link_options(hydra_everything INTERFACE -rdynamic)  # plug-ins find in the program what is not in a header
+target_link_options(hydra_everything INTERFACE -rdynamic  # plug-ins find in the program what is not in a header
+  "$<BUILD_INTERFACE:-Wl,-rpath,${PROJECT_BINARY_DIR}/lib/hydra>"  # and the program finds Hydra's own plug-ins here
+  "$<INSTALL_INTERFACE:-Wl,-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/hydra>")
 
 # What a plug-in links: headers only. Torch and CAF are there for those that use them, too (hydra::torch, CAF::core).
 add_library(hydra_plugin INTERFACE)

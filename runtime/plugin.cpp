@@ -1,6 +1,8 @@
 #include "runtime/plugin.hpp"
 
+#include "runtime/cuda/library_origins.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/missing_libraries.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <regex>
 
@@ -50,13 +53,31 @@ std::string readable(const std::string& text) {
                      status == 0 ? name.get() : symbol[1].str());
 }
 
+/// With where to get it, as far as known.
+std::string with_origin(const std::string& library) {
+  const auto origin = library_origin(library);
+  return origin.empty() ? library : fmt::format("{} ({})", library, origin);
+}
+
+std::string needs(const std::vector<std::string>& missing) {
+  if (missing.size() == 1) {
+    return fmt::format("it needs the library {}, which is not there", with_origin(missing.front()));
+  }
+  std::vector<std::string> parts;
+  std::ranges::transform(missing, std::back_inserter(parts), with_origin);
+  return fmt::format("it needs libraries that are not there: {}", fmt::join(parts, ", "));
+}
+
 /// RTLD_NOW: what is missing is said now, not in the middle of a run.
 void* opened(const fs::path& file) {
   if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     return handle;
   }
-  const char* why = dlerror();
-  refuse(file, readable(why == nullptr ? "" : why));
+  const char* error = dlerror();
+  const std::string why = error == nullptr ? "" : error;  // what comes next has errors of its own
+  const bool lacks = why.find("cannot open shared object file") != std::string::npos;
+  const auto missing = lacks ? missing_libraries(file) : std::vector<std::string>{};
+  refuse(file, missing.empty() ? readable(why) : needs(missing));
 }
 
 const hydra_plugin* table_of(const fs::path& file) {
@@ -80,7 +101,9 @@ void check_item(const fs::path& file, const plugin_item& item) {
   }
 }
 
-bool same_thing(const plugin_item& a, const plugin_item& b) { return a.kind == b.kind && a.name == b.name; }
+plugin_kind family(plugin_kind kind) { return kind == plugin_kind::policy_by_actor ? plugin_kind::policy : kind; }
+
+bool same_thing(const plugin_item& a, const plugin_item& b) { return family(a.kind) == family(b.kind) && a.name == b.name; }
 
 void check_items(const fs::path& file, const std::vector<plugin_item>& items) {
   if (items.empty()) {
@@ -139,20 +162,35 @@ plugin plugin_set::load(const fs::path& file) {
   if (const auto known = std::ranges::find(plugins_, path, &plugin::file); known != plugins_.end()) {
     return *known;
   }
-  auto added = load_plugin(path, abi_);
-  for (const auto& p : plugins_) {
-    for (const auto& item : *added.items) {
-      if (std::ranges::any_of(*p.items, [&](const plugin_item& other) { return same_thing(item, other); })) {
-        refuse(path,
-               fmt::format("it offers {} \"{}\", as \"{}\" does", to_string(item.kind), item.name, p.file.string()));
-      }
-    }
+  auto added = load_plugin(path, terms_.abi);
+  check_used(added);
+  for (const auto& item : *added.items) {
+    check_name(added, item);
   }
   return plugins_.emplace_back(std::move(added));
 }
 
-void plugin_set::forget(const plugin& which) {
-  std::erase_if(plugins_, [&](const plugin& p) { return p.file == which.file; });
+void plugin_set::check_used(const plugin& added) const {
+  const auto used = [this](const plugin_item& item) { return std::ranges::count(terms_.used, item.kind) > 0; };
+  if (terms_.used.empty() || std::ranges::any_of(*added.items, used)) {
+    return;
+  }
+  std::vector<std::string> kinds;
+  std::ranges::transform(terms_.used, std::back_inserter(kinds), [](plugin_kind k) { return to_string(k); });
+  refuse(added.file, fmt::format("it offers {}, which this Hydra does not take from plug-ins (it takes: {})",
+                                 added.describe(), fmt::join(kinds, ", ")));
+}
+
+void plugin_set::check_name(const plugin& added, const plugin_item& item) const {
+  const auto offers = [&](const plugin& p) {
+    return std::ranges::any_of(*p.items, [&](const plugin_item& other) { return same_thing(item, other); });
+  };
+  const auto twin = std::ranges::find_if(plugins_, offers);
+  const bool own = std::ranges::count(terms_.own, std::pair{family(item.kind), item.name}) > 0;
+  if (own || twin != plugins_.end()) {
+    refuse(added.file, fmt::format("it offers {} \"{}\", as {} does", to_string(item.kind), item.name,
+                                   own ? "Hydra itself" : fmt::format("\"{}\"", twin->file.string())));
+  }
 }
 
 }  // namespace hydra

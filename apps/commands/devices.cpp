@@ -1,26 +1,55 @@
 #include "apps/commands/devices.hpp"
 
+#include "actors/device_shelf.hpp"
 #include "apps/commands/key_table.hpp"
+#include "apps/commands/plugin_option.hpp"
 #include "apps/workload/device_kinds.hpp"
+#include "runtime/fault.hpp"
 #include "runtime/host_memory.hpp"
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace hydra::apps {
 
 namespace {
 
-int list_devices() {
+/// What this machine has of a plug-in's kind, or why it has none.
+std::vector<std::string> lines_about(const std::string& kind, device_shelf& shelf) {
+  try {
+    const known_device known = shelf.find(kind);
+    std::vector<std::string> lines = known.about.find ? known.about.find() : std::vector<std::string>{};
+    for (std::string& line : lines) line = "here: " + line;
+    return lines;
+  } catch (...) {
+    return {"not usable here: " + to_fault(std::current_exception()).text};
+  }
+}
+
+int list_devices(const std::vector<std::string>& plugins) {
+  device_shelf shelf;
+  for (const std::string& file : plugins) shelf.load(file);
   fmt::print("this machine: {} cores, {} of host memory available\n\n", std::thread::hardware_concurrency(),
              to_string(available_host_memory()));
-  for (const device_kind& kind : device_kinds()) fmt::print("{}  {}\n{}", kind.name, kind.help, key_table(kind.keys));
+  for (const device_kind& kind : device_kinds_with(shelf.all())) {
+    fmt::print("{}  {}\n{}", kind.name, kind.help, key_table(kind.keys));
+    if (!kind.of_plugin) continue;
+    for (const std::string& line : lines_about(kind.name, shelf)) fmt::print("    {}\n", line);
+  }
   return 0;
 }
 
 }  // namespace
 
-command_action declare_devices(CLI::App&) { return list_devices; }
+command_action declare_devices(CLI::App& app) {
+  auto plugins = std::make_shared<std::vector<std::string>>();
+  add_plugin_option(app, *plugins);
+  return [plugins] { return list_devices(*plugins); };
+}
 
 }  // namespace hydra::apps

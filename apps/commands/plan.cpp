@@ -2,6 +2,7 @@
 
 #include "actors/session.hpp"
 #include "apps/commands/plan_table.hpp"
+#include "apps/commands/plugin_option.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/workload/assemble.hpp"
@@ -25,6 +26,7 @@ namespace {
 struct plan_options {
   std::string file;
   std::optional<std::string> save;
+  std::vector<std::string> plugins;
   std::vector<std::string> set;
   bool json = false;
 };
@@ -46,9 +48,15 @@ std::string to_json(const workload_plan& plan, const forecast& f) {
   return j.dump(2) + "\n";
 }
 
+std::vector<key_override> overrides(const plan_options& o) {
+  std::vector<key_override> all = parse_overrides(o.set);
+  if (!o.plugins.empty()) all.push_back(plugins_override(o.plugins));
+  return all;
+}
+
 int plan(const plan_options& o) {
   if (o.save) check_written_file("--save", *o.save);
-  const workload w = read_workload(o.file, parse_overrides(o.set));
+  const workload w = read_workload(o.file, overrides(o));
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};
@@ -66,6 +74,7 @@ command_action declare_plan(CLI::App& app) {
   auto o = std::make_shared<plan_options>();
   app.add_option("workload", o->file, "workload file (TOML)")->required();
   app.add_option("--save", o->save, "file for the plan (JSON), must not exist; `cuts` of a model may name it");
+  add_plugin_option(app, o->plugins);
   add_set_option(app, o->set);
   app.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");
   return [o] { return plan(*o); };

@@ -1,6 +1,7 @@
 #include "apps/commands/policies.hpp"
 
 #include "actors/policy_shelf.hpp"
+#include "apps/commands/plugin_option.hpp"
 #include "apps/workload/run_keys.hpp"
 
 #include <fmt/format.h>
@@ -23,9 +24,10 @@ int list_policies(const std::vector<std::string>& plugins) {
   policy_shelf shelf;
   for (const std::string& file : plugins) shelf.load(file);
   std::size_t width = 0;
-  for (const known_policy& p : shelf.all()) width = std::max(width, p.entry.name.size());
+  const std::vector<known_policy> all = shelf.all();
+  for (const known_policy& p : all) width = std::max(width, p.entry.name.size());
   const std::string standard = run_rules().find("policy")->fallback;
-  for (const known_policy& p : shelf.all()) {
+  for (const known_policy& p : all) {
     fmt::print("{:<{}}  {}{}{}\n", p.entry.name, width, p.entry.help, p.entry.name == standard ? " (default)" : "",
                p.plugin.empty() ? "" : fmt::format(" ({})", p.plugin.filename().string()));
     print_options(p.entry, width);
@@ -37,7 +39,7 @@ int list_policies(const std::vector<std::string>& plugins) {
 
 command_action declare_policies(CLI::App& app) {
   auto plugins = std::make_shared<std::vector<std::string>>();
-  app.add_option("--plugin", *plugins, "lists its policies, too; may be given several times");
+  add_plugin_option(app, *plugins);
   return [plugins] { return list_policies(*plugins); };
 }
 

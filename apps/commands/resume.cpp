@@ -54,7 +54,7 @@ std::set<std::int64_t> threads_of(const value_table& root) {
   std::set<std::int64_t> all;
   for (const value& device : sub_tables(root, "device")) {
     const value* const threads = std::get<value_table>(device.content).find("threads");
-    all.insert(threads ? to<int>(*threads) : 1);
+    all.insert(threads && threads->as<std::int64_t>() ? to<int>(*threads) : 1);
   }
   return all;
 }

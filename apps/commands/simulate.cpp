@@ -2,6 +2,7 @@
 
 #include "actors/simulation/instance_file.hpp"
 #include "actors/simulation/solo_run.hpp"
+#include "apps/commands/plugin_option.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/simulate/instance_runs.hpp"
@@ -80,6 +81,7 @@ value seed_value(std::uint64_t seed) {
 
 std::vector<key_override> overrides_of(const simulate_options& o) {
   std::vector<key_override> all = parse_overrides(o.set);
+  if (!o.plugins.empty()) all.push_back(plugins_override(o.plugins));
   if (o.plan) all.push_back({"model.cuts", text_value(*o.plan, option("--plan"))});
   if (o.seed) all.push_back({"run.seed", seed_value(*o.seed)});
   return all;
@@ -137,9 +139,7 @@ command_action declare_simulate(CLI::App& app) {
       "--policies", o->policies,
       "a,b,... or all; options in parentheses: band-hold(critical_units=2); default: all that choose without "
       "chance or search, for a run its own");
-  app.add_option("--plugin", o->plugins, "its policies are known by name, too; may be repeated")
-      ->type_size(1)
-      ->allow_extra_args(false);
+  add_plugin_option(app, o->plugins);
   app.add_option("--driver", o->driver,
                  "actors (those of a run in virtual time, default) or loop (fast; instances only)");
   app.add_option("--completion", o->completion,

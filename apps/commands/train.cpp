@@ -4,6 +4,7 @@
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/folder_lock.hpp"
 #include "apps/commands/interrupts.hpp"
+#include "apps/commands/plugin_option.hpp"
 #include "apps/commands/resume.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/set_option.hpp"
@@ -26,6 +27,7 @@ struct train_options {
   std::string file;
   std::optional<std::string> output;
   std::optional<std::string> policy;
+  std::vector<std::string> plugins;
   std::vector<std::string> set;
   bool resume = false;
   bool quiet = false;
@@ -37,6 +39,7 @@ key_override override_by(const char* option, const char* path, const std::string
 
 std::vector<key_override> overrides(const train_options& o) {
   std::vector<key_override> all = parse_overrides(o.set);
+  if (!o.plugins.empty()) all.push_back(plugins_override(o.plugins));
   if (o.output) all.push_back(override_by("--output", "run.output", *o.output));
   if (o.policy) all.push_back(override_by("--policy", "run.policy", *o.policy));
   return all;
@@ -62,6 +65,7 @@ std::string command_that_resumes(const train_options& o) {
   std::string line = "hydra train " + shell_word(o.file) + " --resume";
   if (o.output) line += " --output " + shell_word(*o.output);
   if (o.policy) line += " --policy " + shell_word(*o.policy);
+  for (const std::string& file : o.plugins) line += " --plugin " + shell_word(file);
   for (const std::string& set : o.set) line += " --set " + shell_word(set);
   return line;
 }
@@ -114,6 +118,7 @@ command_action declare_train(CLI::App& app) {
   app.add_option("--output", o->output,
                  "run folder, must not exist unless resumed (default: [run] output, else runs/<name>)");
   app.add_option("--policy", o->policy, "scheduling policy instead of the file's: a name, or the path of a plug-in");
+  add_plugin_option(app, o->plugins);
   add_set_option(app, o->set);
   app.add_flag("--resume", o->resume,
                "goes on in the run folder; device, host, policy, cuts, checkpoint and ablation may have changed");

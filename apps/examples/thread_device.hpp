@@ -4,6 +4,7 @@
 
 #include "runtime/accounting_allocator.hpp"
 #include "runtime/device.hpp"
+#include "runtime/device_request.hpp"
 #include "runtime/ticket_book.hpp"
 
 #include <ATen/Parallel.h>
@@ -26,6 +27,10 @@ class thread_device final : public hydra::device {
     info_.memory = memory;
     for (std::size_t q = 0; q < queues_.size(); ++q) threads_[q] = std::thread{[this, q] { serve(queues_[q]); }};
   }
+
+  /// As a plug-in is asked for one.
+  explicit thread_device(const hydra::device_request& r)
+      : thread_device{r.name, std::get<hydra::byte_count>(r.options.at("memory"))} {}
 
   ~thread_device() override {
     stop({});

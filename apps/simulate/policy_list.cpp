@@ -70,7 +70,7 @@ listed_policy parse_policy(const std::string& text, policy_shelf& shelf) {
   const auto open = text.find('(');
   const std::string name = text.substr(0, open);
   if (name.empty()) refuse_list("names between commas are expected: a,b,c");
-  const known_policy& known = shelf.find(name);
+  const known_policy known = shelf.find(name);
   return listed(text, known,
                 open == std::string::npos ? std::map<std::string, double>{}
                                           : read_options(std::string_view{text}.substr(open + 1), text));

@@ -30,7 +30,8 @@ std::string text_of(const std::string& name, const value_table* options) {
 
 /// A built-in one may stand in for it by now.
 bool is_of_plugin(const policy_shelf& shelf, const std::string& name) {
-  return std::ranges::any_of(shelf.all(), [&](const known_policy& p) { return p.entry.name == name && !p.plugin.empty(); });
+  const std::vector<known_policy> all = shelf.all();
+  return std::ranges::any_of(all, [&](const known_policy& p) { return p.entry.name == name && !p.plugin.empty(); });
 }
 
 /// Without the plug-in that it was found in, once that is on the shelf.

@@ -93,9 +93,9 @@ void add_model(session& into, const model_entry& m, opened_data& data, opened_pl
 }  // namespace
 
 void assemble(session& into, const workload& from) {
-  for (const device_entry& d : from.devices)
-    located(d.keys.where, "device", [&] { d.kind->add(into, d.count, std::get<value_table>(d.keys.content)); });
   for (const plugin_file& p : from.plugins) located(p.where, "run.plugins", [&] { into.load_plugin(p.file); });
+  for (const device_entry& d : from.devices)
+    located(d.keys.where, "device", [&] { d.kind.add(into, d.count, std::get<value_table>(d.keys.content)); });
   located(from.policy.where, "run.policy", [&] { into.use_policy(from.policy.which, from.policy.options); });
   opened_data data{from};
   opened_plans plans;

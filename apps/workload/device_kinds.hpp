@@ -1,6 +1,7 @@
 #pragma once
-// [[device]]: a table of kinds. To add one: write how its keys become a device, add one row.
+// [[device]]: a table of kinds. To add one: write how its keys become a device, add one row. Plug-ins add theirs.
 
+#include "actors/device_shelf.hpp"
 #include "actors/session.hpp"
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
@@ -16,13 +17,21 @@ struct device_kind {
   std::string name;
   std::string help;
   std::vector<key_rule> keys;  ///< besides `kind` and `count`
+  bool of_plugin = false;      ///< a plug-in offers it, perhaps one of Hydra's own
   /// Adds `count` devices described by a checked table.
   std::function<void(session&, int count, const value_table& keys)> add;
 };
 
+/// Those that every Hydra knows, be their plug-ins there or not.
 const std::vector<device_kind>& device_kinds();
 
-table_rules device_rules();
+/// The same and those that the plug-ins offer. Throws fault_error{bad_input} for an option that cannot be a key.
+std::vector<device_kind> device_kinds_with(const std::vector<known_device>& offered);
+
+table_rules device_rules(const std::vector<device_kind>& kinds);
+
+/// What a checked table gives of a plug-in's options; each has the type that the rule's kind says, a share is a text.
+device_options read_device_options(const value_table& keys, const std::vector<key_rule>& rules);
 
 /// The `kind = "cpu"` of a checked table.
 cpu_device read_cpu_device(const value_table& keys);

@@ -80,6 +80,16 @@ std::optional<halves> split_name(std::string_view path, const std::vector<std::s
   return best;
 }
 
+/// A list behind the one that is there; what is there and is none stays, to be refused.
+value behind(const value* there, value more) {
+  if (!there) return more;
+  const auto* const list = there->as<value_list>();
+  if (!list) return *there;
+  auto& all = std::get<value_list>(more.content);
+  all.insert(all.begin(), list->begin(), list->end());
+  return more;
+}
+
 /// Sets a key of one table; refuses a path through something that is no table.
 void set_key(value_table& table, std::string_view path, const key_override& o) {
   for (auto dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.', dot + 1)) {
@@ -89,7 +99,7 @@ void set_key(value_table& table, std::string_view path, const key_override& o) {
              fmt::format("\"{}\" is {} ({}) and holds no keys", path.substr(0, dot), describe(*outer),
                          to_string(outer->where)));
   }
-  set_path(table, path, o.is);
+  set_path(table, path, o.adds ? behind(find_path(table, path), o.is) : o.is);
 }
 
 /// The tables of [[key]]; refuses if there are none to change.

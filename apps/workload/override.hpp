@@ -12,6 +12,7 @@ namespace hydra::apps {
 struct key_override {
   std::string path;
   value is;
+  bool adds = false;  ///< to the list that is there, if one is
 };
 
 /// "run.seed=3": the value is TOML, or a bare word that stands for itself as a text. Throws fault_error{bad_input}: no

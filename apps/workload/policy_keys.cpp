@@ -4,6 +4,8 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/run_keys.hpp"
 
+#include <type_traits>
+
 namespace hydra::apps {
 
 namespace {
@@ -11,15 +13,21 @@ namespace {
 namespace fs = std::filesystem;
 
 void make_absolute(value& v) {
+  auto* const path = v.as<std::string>();
+  if (!path || path->empty()) return;
   const fs::path folder = v.where.line > 0 ? fs::path{*v.where.source}.parent_path() : fs::path{};
-  v.content = fs::absolute(folder / std::get<std::string>(v.content)).lexically_normal().string();
+  *path = fs::absolute(folder / *path).lexically_normal().string();
 }
 
-void check(const policy_choice& c, const std::vector<plugin_file>& plugins) {
-  policy_shelf shelf;
-  for (const plugin_file& p : plugins) located(p.where, "run.plugins", [&] { shelf.load(p.file); });
+template <class Content, class Value>
+Content* content_of(Value* v) {
+  return v ? v->template as<std::remove_const_t<Content>>() : nullptr;
+}
+
+void check(const policy_choice& c, const std::shared_ptr<plugin_set>& plugins) {
+  policy_shelf shelf{{}, plugins};
   located(c.where, "run.policy", [&] {
-    const policy_entry& entry = shelf.find(c.which).entry;
+    const policy_entry entry = shelf.find(c.which).entry;
     complete({.seed = 0, .values = c.options}, entry.options, entry.name);
   });
 }
@@ -27,24 +35,26 @@ void check(const policy_choice& c, const std::vector<plugin_file>& plugins) {
 }  // namespace
 
 void resolve_plugins(value_table& root) {
-  value* const run = root.find("run");
+  auto* const run = content_of<value_table>(root.find("run"));
   if (!run) return;
-  auto& keys = std::get<value_table>(run->content);
-  if (value* const plugins = keys.find("plugins"))
-    for (value& each : std::get<value_list>(plugins->content)) make_absolute(each);
-  value* const policy = keys.find("policy");
-  auto* const table = policy ? policy->as<value_table>() : nullptr;
+  if (auto* const plugins = content_of<value_list>(run->find("plugins")))
+    for (value& each : *plugins) make_absolute(each);
+  value* const policy = run->find("policy");
+  auto* const table = content_of<value_table>(policy);
   value* const which = table ? table->find("name") : policy;
-  if (which && names_plugin(std::get<std::string>(which->content))) make_absolute(*which);
+  if (const auto* const text = content_of<std::string>(which); text && names_plugin(*text)) make_absolute(*which);
 }
 
 std::vector<plugin_file> read_plugins(const value_table& root) {
+  const auto* const run = content_of<const value_table>(root.find("run"));
+  const auto* const plugins = run ? content_of<const value_list>(run->find("plugins")) : nullptr;
   std::vector<plugin_file> all;
-  for (const value& v : sub_tables(sub_table(root, "run"), "plugins")) all.push_back({to<fs::path>(v), v.where});
+  for (const value& v : plugins ? *plugins : value_list{})
+    if (const auto* const file = v.as<std::string>(); file && !file->empty()) all.push_back({*file, v.where});
   return all;
 }
 
-policy_choice read_policy(const value_table& root, const std::vector<plugin_file>& plugins) {
+policy_choice read_policy(const value_table& root, const std::shared_ptr<plugin_set>& plugins) {
   policy_choice c{.which = run_rules().find("policy")->fallback};
   if (const value* const v = sub_table(root, "run").find("policy")) {
     c.where = v->where;

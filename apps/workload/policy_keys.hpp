@@ -1,10 +1,12 @@
 #pragma once
 // [run] policy and plugins.
 
+#include "actors/known_plugins.hpp"
 #include "apps/workload/value.hpp"
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,12 +25,14 @@ struct plugin_file {
 };
 
 /// Makes relative paths of plug-ins absolute: those in the file start at its folder, those of options at the working
-/// directory. The table is checked.
+/// directory. The table need not have been checked: what is no path is passed over.
 void resolve_plugins(value_table& root);
 
+/// Of a table that need not have been checked.
 std::vector<plugin_file> read_plugins(const value_table& root);
 
-/// Loads the plug-ins to see that the policy and its options are there. Throws fault_error{bad_input} with the place.
-policy_choice read_policy(const value_table& root, const std::vector<plugin_file>& plugins);
+/// Sees that the policy and its options are there; one that is named by its plug-in is loaded into the set. Throws
+/// fault_error{bad_input} with the place.
+policy_choice read_policy(const value_table& root, const std::shared_ptr<plugin_set>& plugins);
 
 }  // namespace hydra::apps

@@ -2,7 +2,6 @@
 
 #include "apps/workload/controller_keys.hpp"
 #include "apps/workload/data_kinds.hpp"
-#include "apps/workload/device_kinds.hpp"
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/run_keys.hpp"
 
@@ -26,14 +25,18 @@ key_rule required(std::string name, value_kind kind, table_rules inner) {
 }  // namespace
 
 const table_rules& workload_rules() {
-  static const table_rules rules{.keys = {optional("run", value_kind::table, run_rules()),
-                                          changeable(optional("host", value_kind::table, host_rules())),
-                                          changeable(required("device", value_kind::table_list, device_rules())),
-                                          required("data", value_kind::named_tables, data_rules()),
-                                          required("model", value_kind::table_list, model_rules()),
-                                          optional("controller", value_kind::table_list, controller_rules()),
-                                          changeable(optional("ablation", value_kind::table, ablation_rules()))}};
+  static const table_rules rules = workload_rules(device_kinds());
   return rules;
+}
+
+table_rules workload_rules(const std::vector<device_kind>& kinds) {
+  return {.keys = {optional("run", value_kind::table, run_rules()),
+                   changeable(optional("host", value_kind::table, host_rules())),
+                   changeable(required("device", value_kind::table_list, device_rules(kinds))),
+                   required("data", value_kind::named_tables, data_rules()),
+                   required("model", value_kind::table_list, model_rules()),
+                   optional("controller", value_kind::table_list, controller_rules()),
+                   changeable(optional("ablation", value_kind::table, ablation_rules()))}};
 }
 
 }  // namespace hydra::apps

@@ -1,5 +1,7 @@
 #include "apps/workload/workload.hpp"
 
+#include "actors/device_shelf.hpp"
+#include "actors/known_plugins.hpp"
 #include "apps/workload/check.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kinds.hpp"
@@ -14,15 +16,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
 namespace hydra::apps {
 
 namespace {
 
-device_entry read_device(const value& v) {
+device_entry read_device(const value& v, const std::vector<device_kind>& kinds) {
   const auto& keys = std::get<value_table>(v.content);
-  const auto kind = std::ranges::find(device_kinds(), to<std::string>(*keys.find("kind")), &device_kind::name);
-  device_entry d{&*kind, 1, v};
+  const auto kind = std::ranges::find(kinds, to<std::string>(*keys.find("kind")), &device_kind::name);
+  device_entry d{*kind, 1, v};
   assign(keys, "count", d.count);
   return d;
 }
@@ -80,15 +83,30 @@ value_table with_name(value_table root, const session_options& options, const pl
   return root;
 }
 
-workload build(const value_table& root, const place& file) {
+/// What the plug-ins of a file bring.
+struct brought {
+  std::vector<plugin_file> files;
+  std::shared_ptr<plugin_set> plugins;
+  std::vector<device_kind> kinds;  ///< and those that need none of them
+};
+
+/// Before the file is checked: which keys a device takes depends on it.
+brought load_plugins(const value_table& root) {
+  brought b{read_plugins(root), make_plugin_set(), {}};
+  for (const plugin_file& p : b.files) located(p.where, "run.plugins", [&] { b.plugins->load(p.file); });
+  b.kinds = device_kinds_with(device_shelf{b.plugins}.all());
+  return b;
+}
+
+workload build(const value_table& root, const place& file, const brought& b) {
   for (const char* key : {"device", "data", "model"}) check_some(root, key);
   workload w;
   w.file = file;
   w.options = read_session_options(root, std::filesystem::path{*file.source}.stem().string());
   w.output_place = place_of(sub_table(root, "run"), "output", {file.source, 0});
-  w.plugins = read_plugins(root);
-  w.policy = read_policy(root, w.plugins);
-  std::ranges::transform(sub_tables(root, "device"), std::back_inserter(w.devices), read_device);
+  w.plugins = b.files;
+  w.policy = read_policy(root, b.plugins);
+  for (const value& v : sub_tables(root, "device")) w.devices.push_back(read_device(v, b.kinds));
   w.data = read_all_data(root);
   w.models = read_models(root, w.data);
   w.controllers = sub_tables(root, "controller");
@@ -109,9 +127,10 @@ workload parse_workload(std::string_view text, const std::string& name, const st
   expand_grids(root, model_rules());
   apply_to_members(root, of_members);
   const place file{std::make_shared<std::string>(name), 1};
-  check_table({root, file, ""}, workload_rules());
   resolve_plugins(root);
-  return build(root, file);
+  const brought b = load_plugins(root);
+  check_table({root, file, ""}, workload_rules(b.kinds));
+  return build(root, file, b);
 }
 
 }  // namespace hydra::apps

@@ -55,11 +55,18 @@ TEST_CASE("a plug-in's policy is made with its options and decides", "[plugin]")
 
 TEST_CASE("a plug-in without a use, and a name that is taken, are refused and leave nothing behind", "[plugin]") {
   policy_shelf shelf;
-  CHECK_THROWS_WITH(shelf.load(test_plugin("only_a_layer")), Contains("layer \"gated\"") && Contains("it takes policies and policy actors"));
+  CHECK_THROWS_WITH(shelf.load(test_plugin("only_a_layer")), Contains("layer \"gated\"") && Contains("it takes: policy, policy actor, device"));
   shelf.load(test_plugin("same_name"));
   CHECK_THROWS_WITH(shelf.load(test_plugin("two_policies")), Contains("first-candidate") && Contains("same_name.so"));
   CHECK(shelf.all().size() == built_in_policies().size() + 1);
   CHECK(shelf.plugins().size() == 1);
+}
+
+TEST_CASE("a plug-in that offers devices and no policy is accepted, and names no policy", "[plugin]") {
+  policy_shelf shelf;
+  CHECK_NOTHROW(shelf.load(test_plugin("thread_device")));
+  CHECK(shelf.all().size() == built_in_policies().size());
+  CHECK_THROWS_WITH(shelf.find(at("thread_device")), Contains("it offers no policy, but device \"thread\""));
 }
 
 TEST_CASE("only what looks like a path names a plug-in", "[plugin]") {

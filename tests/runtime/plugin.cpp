@@ -48,6 +48,16 @@ TEST_CASE("what is no plug-in is refused with its path and the reason", "[plugin
   CHECK_THAT(refusal(test_plugin("unknown_kind")), Contains("\"oracle\" is of an unknown kind (77)"));
 }
 
+TEST_CASE("all libraries that are missing for a plug-in are named, those that others need included", "[plugin]") {
+  CHECK_THAT(refusal(test_plugin("needs_one")), Contains("it needs the library libhydra_stub_one.so, which is not there"));
+  const auto text = refusal(test_plugin("needs_several"));
+  CHECK_THAT(text, Contains("it needs libraries that are not there: "));
+  for (const std::string name : {"libhydra_stub_one.so", "libhydra_stub_two.so", "libhydra_stub_far.so"}) {
+    CHECK_THAT(text, Contains(name));
+  }
+  CHECK_THAT(text, !Contains("libhydra_stub_near.so"));  // it is there
+}
+
 TEST_CASE("of a plug-in of another build nothing but its ABI string is read", "[plugin]") {
   const auto text = refusal(test_plugin("wrong_abi"));
   CHECK_THAT(text, Contains("built for [hydra 99.0.0, of another world]") && Contains(plugin_abi) && Contains("build it again"));
@@ -60,13 +70,22 @@ TEST_CASE("the ABI string names project, interfaces, CAF, compiler and standard 
 }
 
 TEST_CASE("a plug-in is loaded once, and two that offer one name are refused", "[plugin]") {
-  plugin_set set{plugin_abi};
+  plugin_set set{{.abi = plugin_abi}};
   set.load(test_plugin("two_policies"));
   set.load(test_plugin("two_policies"));
   CHECK(set.all().size() == 1);
   CHECK_THROWS_WITH(set.load(test_plugin("same_name")),
                     Contains("same_name.so") && Contains("policy \"first-candidate\"") && Contains("two_policies.so"));
   CHECK(set.all().size() == 1);
-  set.forget(set.all().front());
-  CHECK(set.load(test_plugin("same_name")).file == std::filesystem::canonical(test_plugin("same_name")));
+}
+
+TEST_CASE("a program takes what it uses from plug-ins, and no name that it has itself", "[plugin]") {
+  plugin_set set{{.abi = plugin_abi, .used = {plugin_kind::device}, .own = {{plugin_kind::device, "cpu"}}}};
+  CHECK_THROWS_WITH(set.load(test_plugin("two_policies")),
+                    Contains("policy \"first-candidate\"") && Contains("does not take from plug-ins (it takes: device)"));
+  CHECK_THROWS_WITH(set.load(test_plugin("takes_cpu")), Contains("it offers device \"cpu\", as Hydra itself does"));
+  CHECK(set.all().empty());
+  set.load(test_plugin("thread_device"));
+  CHECK_THROWS_WITH(set.load(test_plugin("same_device")), Contains("device \"thread\"") && Contains("thread_device.so"));
+  CHECK(set.load(test_plugin("devices")).items->size() == 4);  // with a policy, which it does not use
 }

@@ -1,0 +1,62 @@
+#include "apps/examples/thread_device.hpp"
+#include "tests/support/plugins/simple_policy.hpp"
+
+#include <stdexcept>
+
+namespace {
+
+using namespace hydra;
+
+/// What was given, in words.
+struct spell {
+  std::string operator()(bool v) const { return v ? "true" : "false"; }
+  std::string operator()(std::int64_t v) const { return "integer " + std::to_string(v); }
+  std::string operator()(double v) const { return "real " + std::to_string(v); }
+  std::string operator()(const std::string& v) const { return "text " + v; }
+  std::string operator()(byte_count v) const { return std::to_string(v.value()) + " B"; }
+  std::string operator()(byte_rate v) const { return std::to_string(static_cast<long>(v.per_second())) + " B/s"; }
+  std::string operator()(duration v) const { return std::to_string(v.count()) + " ns"; }
+};
+
+/// A device, or a fault that repeats the options.
+void* make_moody(const void* given) {
+  const auto& r = *static_cast<const device_request*>(given);
+  if (value_or(r, "mood", std::string{"good"}) != "bad") return new thread_device{r};
+  std::string text = "in a bad mood:";
+  for (const auto& [name, value] : r.options) text += " " + name + "=" + std::visit(spell{}, value);
+  throw fault_error{fault_code::does_not_fit, text};
+}
+
+plugin_item moody() {
+  device_about about{{{.name = "memory", .help = "budget", .type = byte_count{}},
+                      {.name = "mood", .help = "\"bad\": it cannot be made", .type = std::string{}, .fallback = "good"},
+                      {.name = "hot", .help = "", .type = false, .fallback = "false"},
+                      {.name = "fans", .help = "", .type = std::int64_t{}, .fallback = "1"},
+                      {.name = "tilt", .help = "", .type = 0.0, .fallback = "0"},
+                      {.name = "bus", .help = "", .type = byte_rate{}, .fallback = "not limited"},
+                      {.name = "nap", .help = "", .type = duration{}, .fallback = "0ms"}},
+                     [] { return std::vector<std::string>{"one, in the corner", "one more"}; }};
+  return {plugin_kind::device, "moody", "has options of all types", make_moody,
+          std::make_shared<const device_about>(std::move(about))};
+}
+
+struct throwing {
+  static void* make(const void*) { throw std::runtime_error{"the wires are crossed"}; }
+  [[noreturn]] static std::vector<std::string> find() {
+    throw fault_error{fault_code::bad_input, "there is no socket for it"};
+  }
+};
+
+plugin_item device_item(const char* name, void* (*make)(const void*), device_about about = {}) {
+  return {plugin_kind::device, name, "", make, std::make_shared<const device_about>(std::move(about))};
+}
+
+}  // namespace
+
+extern "C" const hydra_plugin* hydra_plugin_v1() {
+  static const hydra_plugin plugin{hydra::plugin_abi,
+                                   {hydra::offer_policy<hydra::test::first_candidate>("front", "the first candidate"), moody(),
+                                    device_item("crossed", throwing::make, {{}, throwing::find}),
+                                    device_item("absent", [](const void*) -> void* { return nullptr; })}};
+  return &plugin;
+}

@@ -1,0 +1,10 @@
+#include <hydra/plugin.hpp>
+
+extern "C" int stub_one();
+extern "C" int stub_two();
+extern "C" int stub_near();
+
+extern "C" const hydra_plugin* hydra_plugin_v1() {
+  static const hydra_plugin plugin{hydra::plugin_abi, {}};
+  return stub_one() + stub_two() + stub_near() > 0 ? &plugin : nullptr;
+}
