@@ -70,8 +70,8 @@ class session {
   /// `count` virtual devices.
   void add_devices(int count, const cpu_device& options);
   /// `count` devices of a kind that a plug-in offers: one that is loaded, or Hydra's own, which is loaded now ("cuda").
-  /// `options` by name, each of its option's type: {"memory", 24_GiB}, {"tf32", true}, {"index", std::int64_t{1}},
-  /// {"pool", "arena"}. Throws fault_error{bad_input}: no such kind or option, with the nearest; a value of another type; a
+  /// `options` by name, each of its option's type: {"index", 1}, {"memory", "24GiB"}, {"tf32", true} of "cuda".
+  /// Throws fault_error{bad_input}: no such kind or option, with the nearest; a value of another type; a
   /// required option that is missing; why the kind cannot be used here.
   void add_devices(int count, const std::string& kind, std::map<std::string, device_value> options = {});
   /// Any device. It is created, with its threads, by plan() for the pilot pass and again by run().

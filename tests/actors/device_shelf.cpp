@@ -94,7 +94,7 @@ TEST_CASE("an own plug-in that does not offer its kind is refused", "[plugin]") 
 TEST_CASE("options are checked by name and type, and required ones are missed", "[plugin]") {
   auto shelf = shelf_with("devices");
   const auto moody = shelf.find("moody");
-  CHECK_NOTHROW(check_options(moody, {{"memory", 1_MiB}, {"hot", true}, {"nap", duration{5}}}));
+  CHECK_NOTHROW(check_options(moody, {{"memory", 1_MiB}, {"mood", "fair"}, {"hot", true}, {"fans", 2}, {"nap", duration{5}}}));
   CHECK_THROWS_WITH(check_options(moody, {{"memori", 1_MiB}}), Contains("\"memori\"; did you mean \"memory\"?"));
   CHECK_THROWS_WITH(check_options(moody, {{"memory", std::string{"1MiB"}}}),
                     Contains("option \"memory\" is a byte_count, and a text is given"));
