@@ -6,6 +6,21 @@ namespace hydra::apps {
 
 namespace {
 
+/// Of every kind whose devices compute in either.
+key_rule precision_rule() {
+  return {.name = "precision",
+          .kind = value_kind::text,
+          .help = "of parameters and activations; all devices alike",
+          .fallback = "fp32",
+          .choices = {"fp32", "bf16"}};
+}
+
+precision precision_from(const value_table& keys) {
+  std::string name = to_string(precision::fp32);
+  assign(keys, "precision", name);
+  return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
+}
+
 device_kind cpu_kind() {
   return {
       "cpu",
@@ -18,7 +33,8 @@ device_kind cpu_kind() {
         .kind = value_kind::real,
         .help = "the rest is slept after the work",
         .fallback = "1.0",
-        .range = {.least = 0, .most = 1, .open_least = true}}},
+        .range = {.least = 0, .most = 1, .open_least = true}},
+       precision_rule()},
       [](session& s, int count, const value_table& keys) { s.add_devices(count, read_cpu_device(keys)); }};
 }
 
@@ -45,6 +61,7 @@ cpu_device read_cpu_device(const value_table& keys) {
   assign(keys, "latency", d.latency);
   assign(keys, "threads", d.threads);
   assign(keys, "speed", d.speed);
+  d.numbers = precision_from(keys);
   return d;
 }
 
