@@ -60,7 +60,7 @@ host_block_ptr block_store::readable(const block_id& id) const {
     throw fault_error(fault_code::refused, fmt::format("{}: home has version {}{}", to_string(id), r.versions[s].value,
                                                        r.stepping[s] ? ", being stepped" : ""));
   }
-  return r.homes[s].parameters;
+  return r.homes[s].promoted();
 }
 
 host_block_ptr block_store::room_for(const block_id& id) {

@@ -62,12 +62,23 @@ std::string line_unless_empty(const char* name, const std::string& text) {
   return text.empty() ? "" : fmt::format("{}: {}\n", name, text);
 }
 
+/// The first line, where it is not fp32: what older checkpoints have no line for.
+std::string precision_line(precision numbers) {
+  return numbers == precision::fp32 ? "" : fmt::format("precision: {}\n", to_string(numbers));
+}
+
+std::string precision_in(const std::string& identity) {
+  const auto rounded = to_string(precision::bf16);
+  return identity.starts_with(precision_line(precision::bf16)) ? rounded : to_string(precision::fp32);
+}
+
 }  // namespace
 
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
   const auto& source = *p.data.source;
-  return fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
+  return precision_line(p.model->numbers()) +
+         fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
                      parameters_of(*p.model)) +
          weights_of(*p.model) +
          fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(), content_of(source),
@@ -81,6 +92,9 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
 }
 
 std::string difference_of(const std::string& saved, const std::string& now) {
+  if (precision_in(saved) != precision_in(now)) {
+    return fmt::format("the devices' precision: {} (saved), {} (now)", precision_in(saved), precision_in(now));
+  }
   std::istringstream a(saved);
   std::istringstream b(now);
   for (std::string x, y; std::getline(a, x) && std::getline(b, y);) {

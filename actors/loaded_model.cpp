@@ -33,6 +33,7 @@ model_entry load_model(const sharded_model_ptr& m, const model_data& data, const
   for (std::size_t s = 0; s < m->size(); ++s) {
     entry.memory.homes.push_back(make_home(arena, *m, s));
     m->shards[s].layout().initialise(entry.memory.homes.back().parameters->floats(), *m->model, m->seed);
+    round_masters(entry.memory.homes.back());
   }
   return entry;
 }

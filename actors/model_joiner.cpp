@@ -69,7 +69,10 @@ prepared_model model_joiner::measured(const model_description& m) {
   std::optional<device_set> devices;
   std::vector<device*> machines;
   std::optional<pilot> measures;
-  model_preparer preparer(setup_.options.seed, setup_.setting, [&]() -> pilot& {
+  model_preparer preparer({.seed = setup_.options.seed,
+                           .setting = setup_.setting,
+                           .numbers = common_precision(setup_.machines),
+                           .known = setup_.plan.profiles}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
       devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit);
@@ -77,7 +80,7 @@ prepared_model model_joiner::measured(const model_description& m) {
       measures.emplace(machines, setup_.options.stall_limit);
     }
     return *measures;
-  }, setup_.plan.profiles);
+  });
   auto p = preparer.prepare(m);
   p.identity = identity_of(m, p, setup_.options.seed);
   return p;

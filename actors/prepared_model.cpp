@@ -3,6 +3,7 @@
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -87,6 +88,20 @@ std::vector<plan_device> limits_of(std::span<const device_info> machines) {
   return limits;
 }
 
+precision common_precision(std::span<const device_info> machines) {
+  const auto numbers = machines.empty() ? precision::fp32 : machines.front().numbers;
+  if (std::ranges::all_of(machines, [&](const device_info& d) { return d.numbers == numbers; })) {
+    return numbers;
+  }
+  std::vector<std::string> all;
+  for (const auto& d : machines) {
+    all.push_back(fmt::format("{} in {}", d.name, to_string(d.numbers)));
+  }
+  throw fault_error(fault_code::bad_input,
+                    fmt::format("device: precision: {}; it decides results, so give all devices of a run the same",
+                                fmt::join(all, ", ")));
+}
+
 void validate(const model_description& m) {
   if (m.name.empty()) {
     refuse(m, "name: must not be empty");
@@ -111,7 +126,7 @@ void validate(const model_description& m) {
 prepared_model model_preparer::prepare(const model_description& m) {
   prepared_model p;
   p.data.source = open_data(m.data, m.chain.wants());
-  p.model = std::make_shared<const chain>(m.chain.build(*p.data.source));
+  p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_));
   p.model->validate();
   if (p.model->sample_input() != p.data.source->sample_input()) {
     refuse(m, fmt::format("chain: wants samples {}, but {} has {}", to_string(p.model->sample_input()),
@@ -149,7 +164,7 @@ element_rate model_preparer::update_of(const update_options& rule) {
     return known->second;
   }
   const auto start = steady_clock::now();
-  updates_.emplace_back(rule, measure_update(rule));
+  updates_.emplace_back(rule, measure_update(rule, numbers_));
   pilot_time_ += steady_clock::now() - start;
   return updates_.back().second;
 }

@@ -32,15 +32,26 @@ struct prepared_model {
   double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
 };
 
+/// What models are prepared for. `setting`: of the pilot, and of the profiles that are `known`.
+struct preparer_setup {
+  std::uint64_t seed = 0;
+  std::string setting;
+  precision numbers = precision::fp32;   ///< of the devices
+  profile_set known{};
+};
+
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
 /// has is not measured again.
 class model_preparer {
  public:
   /// Asked when something has to be measured; what it returns outlives this.
   using pilot_source = std::function<pilot&()>;
-  /// `setting`: of that pilot, and of the profiles that are `known`.
-  model_preparer(std::uint64_t seed, std::string setting, pilot_source measures, profile_set known = {})
-      : seed_(seed), measures_(std::move(measures)), setting_(std::move(setting)), profiles_(std::move(known)) {}
+  model_preparer(preparer_setup setup, pilot_source measures)
+      : seed_(setup.seed),
+        measures_(std::move(measures)),
+        setting_(std::move(setup.setting)),
+        numbers_(setup.numbers),
+        profiles_(std::move(setup.known)) {}
 
   /// Throws fault_error{bad_input} naming the model and what does not fit together.
   prepared_model prepare(const model_description& m);
@@ -56,6 +67,7 @@ class model_preparer {
   std::uint64_t seed_;
   pilot_source measures_;
   std::string setting_;
+  precision numbers_;
   profile_set profiles_;
   std::map<std::filesystem::path, saved_plan> plans_;
   std::vector<std::pair<update_options, element_rate>> updates_;
@@ -65,6 +77,9 @@ class model_preparer {
 /// A prepared model as the planner sees it; both outlive the request.
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts);
 std::vector<plan_device> limits_of(std::span<const device_info> machines);
+
+/// The precision of all devices: it decides results. Throws fault_error{bad_input} naming them if they differ.
+precision common_precision(std::span<const device_info> machines);
 
 /// Whole micro-batches of an evaluation; none if there are no validation data and nobody asked for an evaluation. Throws
 /// fault_error{bad_input} if they are too few for what was asked.

@@ -271,10 +271,12 @@ std::unique_ptr<device_set> session::state::make_devices() const {
 void session::state::prepare_models() {
   const auto own = make_devices();
   machines = own->infos();
+  const auto numbers = common_precision(machines);
   const auto measured = own->pointers();
   pilot measures(measured, options.stall_limit);
   setting = measures.setting();
-  model_preparer preparer(options.seed, setting, [&]() -> pilot& { return measures; });
+  model_preparer preparer({.seed = options.seed, .setting = setting, .numbers = numbers},
+                          [&]() -> pilot& { return measures; });
   prepared.clear();
   for (const auto& m : descriptions) {
     if (interrupts.interrupted()) {

@@ -1,5 +1,6 @@
 #include "models/chain.hpp"
 
+#include "models/scalar_type.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -48,6 +49,14 @@ void check_tie(const parameter_spec& p, const parameter_table& all) {
                        p.tied_to, fmt::join(owner->second.shape, ", ")));
 }
 
+void check_averages(const chain& model, const parameter_table& all) {
+  const auto average = std::ranges::find_if(all, [](const auto& entry) { return entry.second.averaging > 0; });
+  if (model.numbers() == precision::fp32 || average == all.end()) return;
+  refuse(fmt::format("chain \"{}\" has running averages (\"{}\"), which move by less than {} can tell: give the devices "
+                     "precision = \"fp32\", or choose a family without batch norm",
+                     model.family(), average->first, to_string(model.numbers())));
+}
+
 }  // namespace
 
 chain::chain(std::string family, tensor_spec sample_input, std::shared_ptr<const loss> objective)
@@ -77,6 +86,11 @@ chain& chain::publish_as(hub_form form) {
   return *this;
 }
 
+chain& chain::compute_in(precision numbers) {
+  numbers_ = numbers;
+  return *this;
+}
+
 std::vector<parameter_spec> chain::parameters(std::size_t i) const {
   std::vector<parameter_spec> result = at(i).body->parameters();
   for (parameter_spec& p : result) p.name.insert(0, at(i).prefix);
@@ -101,8 +115,25 @@ std::vector<tensor_spec> chain::outputs(std::int64_t samples) const {
                                                             layers_[i].prefix, family_, e.what_happened().text)};
     }
     result.push_back(input);
+    if (input.type == element::f32) result.back().type = element_of(numbers_);
   }
   return result;
+}
+
+at::Tensor chain::forward(std::size_t i, std::span<const at::Tensor> parameters, const at::Tensor& input,
+                          const layer_context& context) const {
+  const at::ScalarType wanted = scalar_type(element_of(numbers_));
+  const bool rounded = numbers_ != precision::fp32 && input.is_floating_point() && input.scalar_type() != wanted;
+  const at::Tensor output = at(i).body->forward(parameters, rounded ? input.to(wanted) : input, context).contiguous();
+  if (numbers_ != precision::fp32 && output.is_floating_point() && output.scalar_type() != wanted)
+    refuse_output(i, output);
+  return output;
+}
+
+void chain::refuse_output(std::size_t i, const at::Tensor& output) const {
+  refuse(fmt::format("layer {} (\"{}\") of chain \"{}\" gives {} where it was given {}: convert the tensors of its own to the "
+                     "type of its parameters, or give the devices precision = \"fp32\"",
+                     i, layers_[i].prefix, family_, c10::toString(output.scalar_type()), to_string(numbers_)));
 }
 
 void chain::validate() const {
@@ -112,6 +143,7 @@ void chain::validate() const {
     check_shape(p);
     check_tie(p, all);
   }
+  check_averages(*this, all);
   outputs(1);
 }
 

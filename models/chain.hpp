@@ -40,12 +40,15 @@ class chain {
   chain& begin_with(std::shared_ptr<const weight_source> weights);
   /// How it is exported; returns *this for chaining.
   chain& publish_as(hub_form form);
+  /// The format of its parameters and boundaries on devices: fp32 unless told. Returns *this for chaining.
+  chain& compute_in(precision numbers);
 
   const std::string& family() const noexcept { return family_; }
   const tensor_spec& sample_input() const noexcept { return sample_input_; }
   const loss& objective() const noexcept { return *objective_; }
   const weight_source* weights() const noexcept { return weights_.get(); }  ///< null: random
   const hub_form& hub() const noexcept { return hub_; }
+  precision numbers() const noexcept { return numbers_; }
   std::size_t size() const noexcept { return layers_.size(); }
   const chain_layer& at(std::size_t i) const { return layers_.at(i); }
 
@@ -54,20 +57,30 @@ class chain {
   /// Number of trained values; ties count once.
   std::int64_t parameter_count() const;
 
-  /// Output of every layer for micro-batches of `samples` samples. Throws fault_error{bad_input} naming the layer.
+  /// Output of every layer for micro-batches of `samples` samples: bf16 where layers speak of f32, if the chain computes in
+  /// it. Throws fault_error{bad_input} naming the layer.
   std::vector<tensor_spec> outputs(std::int64_t samples) const;
 
+  /// Layer i on an input in the chain's format, or on the data's: real samples are rounded first. Contiguous, so that a
+  /// boundary does not change what the next layer's kernel sees. Throws fault_error{bad_input} for a layer whose output is
+  /// not in the format of its parameters.
+  at::Tensor forward(std::size_t i, std::span<const at::Tensor> parameters, const at::Tensor& input,
+                     const layer_context& context) const;
+
   /// Checks names unique, ties resolvable (owner exists before or after, equal shape, not itself a replica), shapes
-  /// consistent, at least one layer. Throws fault_error{bad_input}.
+  /// consistent, at least one layer, no running averages in bf16. Throws fault_error{bad_input}.
   void validate() const;
 
  private:
+  [[noreturn]] void refuse_output(std::size_t i, const at::Tensor& output) const;
+
   std::string family_;
   tensor_spec sample_input_;
   std::shared_ptr<const loss> objective_;
   std::vector<chain_layer> layers_;
   std::shared_ptr<const weight_source> weights_;
   hub_form hub_;
+  precision numbers_ = precision::fp32;
 };
 
 }  // namespace hydra

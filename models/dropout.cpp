@@ -26,12 +26,29 @@ HYDRA_VECTOR_CLONES void mask_loop(const mask& m, std::size_t n, const float* __
   }
 }
 
+/// The same mask; products in fp32, rounded once.
+HYDRA_VECTOR_CLONES void mask_loop(const mask& m, std::size_t n, const c10::BFloat16* __restrict from,
+                                   c10::BFloat16* __restrict to) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float scaled = static_cast<float>(from[i]) * m.scale;
+    to[i] = random_bits(m.key, i) >> 11 < m.dropped ? c10::BFloat16{0.0f} : c10::BFloat16{scaled};
+  }
+}
+
+template <class Number>
+void mask_into(const mask& m, const at::Tensor& source, at::Tensor& result) {
+  mask_loop(m, static_cast<std::size_t>(source.numel()), source.const_data_ptr<Number>(),
+            result.mutable_data_ptr<Number>());
+}
+
 at::Tensor masked(const at::Tensor& input, double p, std::uint64_t key) {
   const at::Tensor source = input.contiguous();
   at::Tensor result = at::_ops::empty_like::call(source, {}, {}, {}, {}, {});
   const mask m{key, static_cast<std::uint64_t>(std::ceil(p * 0x1.0p53)), static_cast<float>(1 / (1 - p))};
-  mask_loop(m, static_cast<std::size_t>(source.numel()), source.const_data_ptr<float>(),
-            result.mutable_data_ptr<float>());
+  if (source.scalar_type() == at::kBFloat16)
+    mask_into<c10::BFloat16>(m, source, result);
+  else
+    mask_into<float>(m, source, result);
   return result;
 }
 
@@ -58,8 +75,9 @@ std::uint64_t dropout_key(const layer_context& context, std::uint32_t site) noex
 
 at::Tensor keyed_dropout(const at::Tensor& input, double p, const layer_context& context, std::uint32_t site) {
   if (p == 0 || !context.training) return input;
-  if (!input.is_cpu() || input.scalar_type() != at::kFloat)
-    throw fault_error{fault_code::internal, "keyed dropout is written for fp32 on CPU"};
+  const bool known = input.scalar_type() == at::kFloat || input.scalar_type() == at::kBFloat16;
+  if (!input.is_cpu() || !known)
+    throw fault_error{fault_code::internal, "keyed dropout is written for fp32 and bf16 on CPU"};
   return dropout_function::apply(input, p, static_cast<std::int64_t>(dropout_key(context, site)));
 }
 

@@ -61,8 +61,9 @@ class layer {
   /// Shape of the output for an input shape. Throws fault_error{bad_input} if the input does not suit.
   virtual tensor_spec output(const tensor_spec& input) const = 0;
 
-  /// The output, differentiable when grad mode is on. `parameters` are contiguous views into one flat buffer; `input`
-  /// is fp32 [samples, ...], or i64 ids for a first layer. Must be a pure function of its arguments.
+  /// The output, differentiable when grad mode is on. `parameters` are contiguous views into one flat buffer, fp32 or (if
+  /// the devices compute in it) bf16; `input` is of their type [samples, ...], or i64 ids for a first layer, and the output
+  /// has to be of it. Must be a pure function of its arguments.
   virtual at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                              const layer_context& context) const = 0;
 

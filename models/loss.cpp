@@ -17,6 +17,10 @@ constexpr std::array factories{&cross_entropy, &mse};
 
 }  // namespace
 
+at::Tensor in_fp32(const at::Tensor& output) {
+  return output.scalar_type() == at::kBFloat16 ? output.to(at::kFloat) : output;
+}
+
 std::vector<std::string> loss_names() {
   std::vector<std::string> names;
   for (const auto make : factories) names.push_back(make()->name());

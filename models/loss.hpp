@@ -32,6 +32,9 @@ class loss {
   virtual bool counts_correct() const { return false; }
 };
 
+/// What a loss gets: the output in fp32, whatever the chain computes in.
+at::Tensor in_fp32(const at::Tensor& output);
+
 /// output fp32 [..., classes], targets i64 [...]; targets of -100 are masked (contribute nothing, not counted).
 std::shared_ptr<const loss> cross_entropy();
 

@@ -13,10 +13,11 @@
 namespace hydra {
 namespace {
 
-constexpr std::size_t alignment = 16;  // elements: 64 bytes, a cache line and the widest vector register
+constexpr std::size_t alignment = 64;  // bytes: a cache line and the widest vector register
 
-constexpr std::size_t padded(std::size_t elements) noexcept {
-  return (elements + alignment - 1) / alignment * alignment;
+constexpr std::size_t padded(std::size_t elements, element type) noexcept {
+  const std::size_t step = alignment / width_of(type);
+  return (elements + step - 1) / step * step;
 }
 
 placed_parameter place(parameter_spec spec, std::size_t layer) {
@@ -62,12 +63,14 @@ void fill(std::span<float> values, const initial_value& initial, std::uint64_t k
 
 }  // namespace
 
-parameter_layout::parameter_layout(const chain& model, std::size_t first, std::size_t last) {
+parameter_layout::parameter_layout(const chain& model, std::size_t first, std::size_t last)
+    : type_(element_of(model.numbers())) {
   for (std::size_t i = first; i < last; ++i) {
     for (parameter_spec& spec : model.parameters(i)) {
       placed_parameter& p = parameters_.emplace_back(place(std::move(spec), i));
-      p.offset = std::exchange(elements_, elements_ + padded(p.elements));
-      if (p.trained()) p.state_offset = std::exchange(state_elements_, state_elements_ + padded(p.elements));
+      const std::size_t room = padded(p.elements, type_);
+      p.offset = std::exchange(elements_, elements_ + room);
+      if (p.trained()) p.state_offset = std::exchange(state_elements_, state_elements_ + room);
     }
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Where each parameter lies in the flat fp32 buffer of a range of layers (numerics contract, rules 1 and 2).
+// Where each parameter lies in the flat buffers of a range of layers (numerics contract, rules 1 and 2).
 
 #include "models/chain.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace hydra {
 
-/// One parameter in a flat buffer. Offsets and sizes in elements; offsets are multiples of 16 (64 bytes).
+/// One parameter in a flat buffer. Offsets and sizes in elements; offsets are multiples of 64 bytes on the device.
 struct placed_parameter {
   std::string name;  ///< full
   std::vector<std::int64_t> shape;
@@ -27,8 +27,8 @@ struct placed_parameter {
   bool trained() const noexcept { return tied_to.empty() && averaging == 0; }  ///< by the optimizer, with moments
 };
 
-/// Layout of layers [first, last) of a chain. The same for parameters and gradients; moments leave replicas and
-/// running averages out.
+/// Layout of layers [first, last) of a chain. The same, in elements, for parameters in the chain's format, fp32 masters and
+/// gradients; moments leave replicas and running averages out.
 class parameter_layout {
  public:
   parameter_layout(const chain& model, std::size_t first, std::size_t last);
@@ -36,9 +36,11 @@ class parameter_layout {
   const std::vector<placed_parameter>& parameters() const noexcept { return parameters_; }
   std::size_t elements() const noexcept { return elements_; }              ///< padded
   std::size_t state_elements() const noexcept { return state_elements_; }  ///< of one moment buffer, padded
-  byte_count bytes() const noexcept { return byte_count{elements_ * sizeof(float)}; }
+  element type() const noexcept { return type_; }                          ///< of parameters on a device
+  byte_count bytes() const noexcept { return byte_count{elements_ * sizeof(float)}; }  ///< of masters and gradients
+  byte_count device_bytes() const noexcept { return byte_count{elements_ * width_of(type_)}; }  ///< of parameters there
 
-  /// Views of layer `layer`'s parameters into a flat buffer of elements() floats.
+  /// Views of layer `layer`'s parameters into a flat buffer of elements() values.
   std::vector<at::Tensor> views(const at::Tensor& flat, std::size_t layer) const;
 
   /// Fills `flat` (elements() floats) with the chain's weights, or initial values; padding and replicas too (a replica gets its owner's
@@ -49,6 +51,7 @@ class parameter_layout {
   std::vector<placed_parameter> parameters_;
   std::size_t elements_ = 0;
   std::size_t state_elements_ = 0;
+  element type_;
 };
 
 }  // namespace hydra

@@ -2,14 +2,32 @@
 // Shape and element type of a tensor that does not exist yet.
 
 #include "runtime/bytes.hpp"
+#include "runtime/precision.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra {
 
-enum class element : std::uint8_t { f32, i64 };
+enum class element : std::uint8_t { f32, i64, bf16 };
+
+/// Of parameters and activations.
+constexpr element element_of(precision numbers) noexcept {
+  return numbers == precision::bf16 ? element::bf16 : element::f32;
+}
+
+/// Bytes of one.
+constexpr std::uint64_t width_of(element type) noexcept {
+  return type == element::bf16 ? 2 : type == element::f32 ? 4 : 8;
+}
+
+/// "f32".
+std::string to_string(element type);
+/// The inverse; nothing for other texts.
+std::optional<element> element_named(std::string_view text);
 
 /// Shapes of inputs and boundary activations carry the samples of one micro-batch as first dimension.
 struct tensor_spec {

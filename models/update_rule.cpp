@@ -1,14 +1,19 @@
 #include "models/update_rule.hpp"
 
+#include "models/bf16.hpp"
 #include "models/vector_clones.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace hydra {
 namespace {
+
+/// Elements whose new values are still in a core's cache when they are rounded.
+constexpr std::size_t rounded_at_once = 1 << 14;
 
 void require(bool holds, const char* what, double value, const char* allowed) {
   if (!holds)
@@ -85,10 +90,20 @@ void check_lengths(const update_options& o, const update_slices& s) {
   const std::size_t n = s.parameters.size();
   const int moments = moment_buffers(o);
   if (s.gradients.size() != n || (moments > 0 && s.first_moment.size() != n) ||
-      (moments > 1 && s.second_moment.size() != n))
+      (moments > 1 && s.second_moment.size() != n) || (!s.copy.empty() && s.copy.size() != n))
     throw fault_error{fault_code::internal,
-                      fmt::format("update of {} parameters with {} gradients and {} + {} moments", n,
-                                  s.gradients.size(), s.first_moment.size(), s.second_moment.size())};
+                      fmt::format("update of {} parameters with {} gradients, {} + {} moments and a copy of {}", n,
+                                  s.gradients.size(), s.first_moment.size(), s.second_moment.size(), s.copy.size())};
+}
+
+void apply_rule(const update_options& o, double rate, std::uint32_t step, float clip, const update_slices& s) {
+  if (o.kind == update_kind::adamw) return apply_adamw(o, rate, step, clip, s);
+  apply_sgd(o, rate, step, clip, s);
+}
+
+update_slices part_of(const update_slices& s, std::size_t begin, std::size_t n) {
+  const auto cut = [&](auto span) { return span.empty() ? span : span.subspan(begin, n); };
+  return {cut(s.parameters), cut(s.gradients), cut(s.first_moment), cut(s.second_moment), cut(s.copy)};
 }
 
 }  // namespace
@@ -133,8 +148,13 @@ void apply_update(const update_options& options, std::uint32_t step, std::uint32
                   const update_slices& slices) {
   check_lengths(options, slices);
   const double rate = options.learning_rate * schedule_factor(options.schedule, step, total_steps);
-  if (options.kind == update_kind::adamw) return apply_adamw(options, rate, step, clip_coefficient, slices);
-  apply_sgd(options, rate, step, clip_coefficient, slices);
+  if (slices.copy.empty()) return apply_rule(options, rate, step, clip_coefficient, slices);
+  const std::size_t n = slices.parameters.size();
+  for (std::size_t begin = 0; begin < n; begin += rounded_at_once) {
+    const update_slices part = part_of(slices, begin, std::min(rounded_at_once, n - begin));
+    apply_rule(options, rate, step, clip_coefficient, part);
+    to_bf16(part.parameters, part.copy);
+  }
 }
 
 }  // namespace hydra

@@ -52,18 +52,20 @@ void validate(const update_options& options);
 /// Moment buffers a parameter needs: adamw 2 (m, v), sgd 1 with momentum, else 0.
 int moment_buffers(const update_options& options) noexcept;
 
-/// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments empty).
+/// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy empty).
 struct update_slices {
   std::span<float> parameters;
   std::span<const float> gradients;
   std::span<float> first_moment;   ///< adamw m, sgd momentum
   std::span<float> second_moment;  ///< adamw v
+  std::span<std::uint16_t> copy{};  ///< of the new parameters, in bf16 (models/bf16.hpp)
 };
 
 /// Optimizer step number `step` (counted from 0) of `total_steps`, every gradient multiplied by `clip_coefficient`
 /// in fp32 first (1 without clipping; always multiplied when clipping is on).
 /// adamw: the order of at::_fused_adamw_ on CPU (numerics contract, rule 9), the same for every element whatever the
-/// length; sgd: torch's definition, first step initialises momentum with the gradient.
+/// length; sgd: torch's definition, first step initialises momentum with the gradient. The copy is written in the same pass
+/// through memory.
 void apply_update(const update_options& options, std::uint32_t step, std::uint32_t total_steps, float clip_coefficient,
                   const update_slices& slices);
 

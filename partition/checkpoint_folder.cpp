@@ -32,6 +32,10 @@ class tensor_list {
   void add(std::string name, std::span<const T> values, std::vector<std::int64_t> shape) {
     tensors_.push_back({std::move(name), {names::type_of<T>, std::move(shape), std::as_bytes(values)}});
   }
+  /// Flat.
+  void add(std::string name, stored_type type, std::span<const std::byte> data) {
+    tensors_.push_back({std::move(name), {type, {static_cast<std::int64_t>(data.size() / width_of(type))}, data}});
+  }
   template <class T>
   void add(std::string name, const std::vector<T>& values) {
     add(std::move(name), std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
@@ -69,11 +73,12 @@ void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
   tensors.write(to, names::shard_file(s));
 }
 
-void write_boundaries(durable_folder& to, const model_memory& memory) {
+void write_boundaries(durable_folder& to, const model_checkpoint& c) {
   tensor_list tensors;
-  for (const auto& [id, bytes] : memory.boundaries) {
-    const auto values = std::as_const(*bytes).floats();
-    tensors.add(names::boundary(id), values, {static_cast<std::int64_t>(values.size())});
+  for (const auto& [id, bytes] : c.memory.boundaries) {
+    const auto rounded = c.what->shards[id.shard.value].layout().type() == element::bf16;
+    tensors.add(names::boundary(id), rounded ? stored_type::bf16 : stored_type::f32,
+                {std::as_const(*bytes).data(), bytes->size().value()});
   }
   tensors.write(to, names::boundaries);
 }
@@ -237,7 +242,7 @@ void checkpoint_folder::write(const model_checkpoint& c, const fs::path& place,
     write_shard(folder, c, s);
     saved(shard_index{static_cast<std::uint32_t>(s)});
   }
-  write_boundaries(folder, c.memory);
+  write_boundaries(folder, c);
   write_history(folder, c);
   write_state(folder, c);
   folder.commit();

@@ -1,6 +1,6 @@
 #include "partition/footprint.hpp"
 
-#include "runtime/accounting_allocator.hpp"
+#include "partition/shard.hpp"
 
 #include <algorithm>
 
@@ -18,6 +18,21 @@ byte_count parameters_of(const chain_profile& profile, std::size_t first, std::s
     sum += profile.layers[i].parameters;
   }
   return sum;
+}
+
+/// fp32, however narrow the parameters are.
+byte_count gradients_of(const chain_profile& profile, byte_count parameters) {
+  return profile.numbers == precision::bf16 ? parameters * 2 : parameters;
+}
+
+/// A micro-batch's gradients of bf16 parameters, before they are added up.
+byte_count part_of(const chain_profile& profile, byte_count parameters) {
+  return profile.numbers == precision::bf16 ? parameters : byte_count{};
+}
+
+/// What adding them takes when the graph is gone.
+byte_count adding(const chain_profile& profile, byte_count gradients) {
+  return profile.numbers == precision::bf16 ? std::min(gradients, widening_room) : byte_count{};
 }
 
 /// Forward keeps one layer's input and output alive at a time.
@@ -79,9 +94,10 @@ footprint footprint_of(const chain_profile& profile, std::size_t first, std::siz
   const auto second = with_loss ? profile.targets : output;
   const auto input_gradient = first > 0 ? input : byte_count{};
   f.first_inputs = input + second;
-  f.working = f.parameters + (input + second + input_gradient) * 2 +
-              backward_working(profile, first, last, with_loss) + scalars;
-  f.landing = f.parameters + input_gradient * 2 + scalars;
+  const auto gradients = gradients_of(profile, f.parameters);
+  f.working = gradients + part_of(profile, f.parameters) + (input + second + input_gradient) * 2 +
+              std::max(backward_working(profile, first, last, with_loss), adding(profile, gradients)) + scalars;
+  f.landing = gradients + input_gradient * 2 + scalars;
   return f;
 }
 

@@ -14,7 +14,16 @@ byte_count charge(byte_count n) { return n == byte_count{} ? n : host_charge(n);
 byte_count landing(const model_plan& m, const shard_plan& s) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto outputs = charge(std::max(s.input, s.output)) * std::max(m.micro_batches, round);
-  return outputs + charge(s.parameters) + charge(byte_count{sizeof(float)});
+  return outputs + charge(s.gradient_bytes()) + charge(byte_count{sizeof(float)});
+}
+
+/// What a shard always has at home.
+byte_count resting(const shard_plan& s) {
+  auto sum = charge(s.parameters) + charge(s.masters.value_or(byte_count{}));
+  if (s.moment_buffers > 0) {
+    sum += charge(byte_count{s.moments.value() / s.moment_buffers}) * s.moment_buffers;
+  }
+  return sum;
 }
 
 /// Two rounds of batches (one is read ahead), and boundaries read, produced and staged; losses of a round.
@@ -36,8 +45,7 @@ byte_count demand_of(const model_plan& m) {
   byte_count sum;
   byte_count largest_upstream;
   for (const auto& s : m.shards) {
-    sum += charge(s.parameters) * 2;                      // parameters, gradients
-    sum += s.moment_buffers == 0 ? byte_count{} : charge(byte_count{s.moments.value() / s.moment_buffers}) * s.moment_buffers;
+    sum += resting(s) + charge(s.gradient_bytes());
     sum += charge(s.output) * m.micro_batches;            // boundary activations
     largest_upstream = std::max(largest_upstream, charge(s.output));
   }
@@ -52,8 +60,7 @@ byte_count demand_of(const model_plan& m) {
 byte_count resting_demand(const model_plan& m) {
   byte_count sum;
   for (const auto& s : m.shards) {
-    sum += charge(s.parameters);
-    sum += s.moment_buffers == 0 ? byte_count{} : charge(byte_count{s.moments.value() / s.moment_buffers}) * s.moment_buffers;
+    sum += resting(s);
   }
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);

@@ -1,5 +1,6 @@
 #include "partition/model_update.hpp"
 
+#include "models/bf16.hpp"
 #include "models/gradient_clip.hpp"
 #include "models/running_average.hpp"
 
@@ -13,12 +14,22 @@ namespace hydra {
 
 shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard) {
   const auto& plan = m.plan.shards[shard];
-  shard_home home{.parameters = arena.allocate(plan.parameters, "parameters of " + m.name), .gradients = nullptr,
+  shard_home home{.parameters = arena.allocate(plan.masters.value_or(plan.parameters), "parameters of " + m.name),
+                  .gradients = nullptr,
                   .moments = {}};
+  if (plan.masters) {
+    home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name);
+  }
   for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
     home.moments.push_back(arena.allocate(byte_count{plan.moments.value() / plan.moment_buffers}, "moments of " + m.name));
   }
   return home;
+}
+
+void round_masters(const shard_home& home) {
+  if (home.copy) {
+    to_bf16(home.parameters->floats(), home.copy->halves());
+  }
 }
 
 // -- order --------------------------------------------------------------------------------------------------------------
@@ -140,7 +151,12 @@ std::span<float> moment(const shard_home& home, std::size_t which, const placed_
   return which < home.moments.size() ? slice(home.moments[which], p.state_offset, p.elements) : std::span<float>{};
 }
 
-std::span<float> part(std::span<float> all, std::size_t begin, std::size_t n) {
+std::span<std::uint16_t> copy_of(const shard_home& home, const placed_parameter& p) {
+  return home.copy ? home.copy->halves().subspan(p.offset, p.elements) : std::span<std::uint16_t>{};
+}
+
+template <class T>
+std::span<T> part(std::span<T> all, std::size_t begin, std::size_t n) {
   return all.empty() ? all : all.subspan(begin, n);
 }
 
@@ -151,7 +167,8 @@ void train(const sharded_model& m, const update_slices& whole, std::uint32_t ste
         const auto n = range.size();
         apply_update(m.update, step, m.steps, clip_coefficient,
                      {whole.parameters.subspan(range.begin(), n), whole.gradients.subspan(range.begin(), n),
-                      part(whole.first_moment, range.begin(), n), part(whole.second_moment, range.begin(), n)});
+                      part(whole.first_moment, range.begin(), n), part(whole.second_moment, range.begin(), n),
+                      part(whole.copy, range.begin(), n)});
       });
 }
 
@@ -204,7 +221,7 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
     const auto values = slice(home.parameters, p.offset, p.elements);
     const auto gradients = slice(home.gradients, p.offset, p.elements);
     if (p.trained()) {
-      train(*model_, {values, gradients, moment(home, 0, p), moment(home, 1, p)}, step, clip_coefficient);
+      train(*model_, {values, gradients, moment(home, 0, p), moment(home, 1, p), copy_of(home, p)}, step, clip_coefficient);
     } else if (p.averaging > 0) {
       apply_average(p.averaging, model_->plan.micro_batches, values, gradients);
     }
@@ -219,6 +236,7 @@ void model_update::copy_to_replicas(std::size_t shard, std::vector<shard_home>& 
       const auto& replica = placed(*model_, t.replica_shard, t.replica);
       std::ranges::copy(slice(homes[shard].parameters, owner.offset, owner.elements),
                         slice(homes[t.replica_shard].parameters, replica.offset, replica.elements).begin());
+      std::ranges::copy(copy_of(homes[shard], owner), copy_of(homes[t.replica_shard], replica).begin());
     }
   }
 }

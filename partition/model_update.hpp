@@ -13,15 +13,21 @@
 
 namespace hydra {
 
-/// Home buffers of a shard. `gradients` change hands every step; null until they have landed.
+/// Home buffers of a shard, all fp32 but the copy. `gradients` change hands every step; null until they have landed.
 struct shard_home {
-  host_block_ptr parameters;
+  host_block_ptr parameters;   ///< the masters
   host_block_ptr gradients;
   std::vector<host_block_ptr> moments;
+  host_block_ptr copy{};       ///< of the masters, in bf16, for devices that compute in it; else null
+
+  const host_block_ptr& promoted() const noexcept { return copy ? copy : parameters; }
 };
 
 /// Buffers of a shard as they are at home, all zero. Throws fault_error{out_of_memory}.
 shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard);
+
+/// Makes the copy again from masters that something else than a step has written. Nothing where there is none.
+void round_masters(const shard_home& home);
 
 /// How far the update of a shard has come in the step that is under way. `complete`: the next version is at home.
 enum class update_phase : std::uint8_t { waiting, landed, normed, stepped, complete };

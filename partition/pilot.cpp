@@ -213,6 +213,9 @@ std::vector<byte_rate> pilot::link_rates() {
 std::string fingerprint(const chain& model, const tensor_spec& sample_target, std::int64_t samples) {
   std::string text = fmt::format("{} samples of {} -> {} by {}", samples, to_string(model.sample_input()),
                                  to_string(sample_target), model.objective().name());
+  if (model.numbers() != precision::fp32) {
+    text += " in " + to_string(model.numbers());
+  }
   for (std::size_t i = 0, same = 0; i < model.size(); i += same) {
     const auto signature = model.at(i).body->signature();
     for (same = 1; i + same < model.size() && model.at(i + same).body->signature() == signature;) {

@@ -34,7 +34,10 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
   shard_plan s;
   s.first_layer = first;
   s.last_layer = last;
-  s.parameters = layout.bytes();
+  s.parameters = layout.device_bytes();
+  if (s.parameters != layout.bytes()) {
+    s.gradients = s.masters = layout.bytes();
+  }
   s.moment_buffers = static_cast<std::uint64_t>(m.moments);
   s.moments = byte_count{layout.state_elements() * sizeof(float)} * static_cast<std::uint64_t>(m.moments);
   s.update_time = m.update.time_for(layout.state_elements());
@@ -101,7 +104,7 @@ byte_count model_plan::bytes_of(const block_id& id) const {
     case block_kind::parameters:
       return s.parameters;
     case block_kind::gradients:
-      return s.gradients.value_or(s.parameters);
+      return s.gradient_bytes();
     case block_kind::activation:
     case block_kind::upstream:
       return s.output;

@@ -23,8 +23,9 @@ namespace hydra {
 struct shard_plan {
   std::size_t first_layer = 0;
   std::size_t last_layer = 0;
-  byte_count parameters;         ///< as charged on a device; gradients are as large
-  std::optional<byte_count> gradients{};  ///< as copied, in simulations where that takes another time
+  byte_count parameters;         ///< as promoted
+  std::optional<byte_count> gradients{};  ///< as copied, where that is not as much: of bf16 parameters, in simulations
+  std::optional<byte_count> masters{};    ///< fp32, at home beside what is promoted; none: that is fp32 itself
   byte_count moments;            ///< host bytes of optimizer state, all buffers
   std::uint64_t moment_buffers = 0;
   byte_count input;              ///< minibatch of shard 0, boundary activation of the others
@@ -39,6 +40,7 @@ struct shard_plan {
   duration evaluation_time{};    ///< of one micro-batch
   duration update_time{};        ///< optimizer step on the host, on one thread
   duration backward_time{};      ///< recompute + backward; last shard: forward + loss + backward
+  byte_count gradient_bytes() const noexcept { return gradients.value_or(parameters); }
 };
 
 /// Micro-batches of one evaluation of a model, and how many of them one visit of a shard takes. A visit of four steps' worth

@@ -23,17 +23,22 @@ using ordered = nlohmann::ordered_json;
 }
 
 ordered json_of(const shard_plan& s) {
-  return {{"first_layer", s.first_layer},
-          {"last_layer", s.last_layer - 1},
-          {"parameter_bytes", s.parameters.value()},
-          {"moment_bytes", s.moments.value()},
-          {"input_bytes", s.input.value()},
-          {"output_bytes", s.output.value()},
-          {"staging_bytes", s.backward.staging().value()},
-          {"computing_bytes", s.backward.computing().value()},
-          {"forward_s", seconds(s.forward_time)},
-          {"backward_s", seconds(s.backward_time)},
-          {"update_s", seconds(s.update_time)}};
+  ordered shard{{"first_layer", s.first_layer},
+                {"last_layer", s.last_layer - 1},
+                {"parameter_bytes", s.parameters.value()},
+                {"moment_bytes", s.moments.value()},
+                {"input_bytes", s.input.value()},
+                {"output_bytes", s.output.value()},
+                {"staging_bytes", s.backward.staging().value()},
+                {"computing_bytes", s.backward.computing().value()},
+                {"forward_s", seconds(s.forward_time)},
+                {"backward_s", seconds(s.backward_time)},
+                {"update_s", seconds(s.update_time)}};
+  if (s.masters) {
+    shard["master_bytes"] = s.masters->value();
+    shard["gradient_bytes"] = s.gradient_bytes().value();
+  }
+  return shard;
 }
 
 ordered json_of(const model_plan& m) {
@@ -85,6 +90,10 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile) {
   }
   const bool is_last = s.last_layer == profile.layers.size();
   s.parameters = bytes_at(j, "parameter_bytes");
+  if (j.contains("master_bytes")) {
+    s.masters = bytes_at(j, "master_bytes");
+    s.gradients = bytes_at(j, "gradient_bytes");
+  }
   s.moments = bytes_at(j, "moment_bytes");
   s.input = bytes_at(j, "input_bytes");
   s.output = bytes_at(j, "output_bytes");

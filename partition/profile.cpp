@@ -1,6 +1,7 @@
 #include "partition/profile.hpp"
 
 #include "models/parameter_layout.hpp"
+#include "models/scalar_type.hpp"
 #include "runtime/accounting_allocator.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -21,7 +22,7 @@ namespace {
 constexpr byte_count unlimited{std::numeric_limits<std::int64_t>::max()};
 
 at::Tensor zeros(const std::vector<std::int64_t>& shape, element type) {
-  return at::_ops::zeros::call(c10::fromIntArrayRefSlow(shape), type == element::f32 ? at::kFloat : at::kLong,
+  return at::_ops::zeros::call(c10::fromIntArrayRefSlow(shape), scalar_type(type),
                                std::nullopt, std::nullopt, std::nullopt);
 }
 
@@ -116,28 +117,27 @@ layer_profile measure_layer(const chain& model, const layer_place& place, memory
                             timed_passes& times) {
   const parameter_layout layout(model, place.index, place.index + 1);
   const auto elements = static_cast<std::int64_t>(layout.elements());
-  const at::Tensor flat = zeros({elements}, element::f32);
-  const at::Tensor gradients = zeros({elements}, element::f32);
+  const at::Tensor flat = zeros({elements}, layout.type());
+  const at::Tensor gradients = zeros({elements}, layout.type());
   const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(place.index)};
-  const auto& body = *model.at(place.index).body;
   const auto views = layout.views(flat, place.index);
   const at::Tensor x = zeros(place.in.shape, place.in.type);
 
   bench measure(account);
   const auto forward = repeat(
       place.visits,
-      [&] { return measure.forward([&] { return body.forward(views, x, context).contiguous(); }); }, times.forward);
+      [&] { return measure.forward([&] { return model.forward(place.index, views, x, context); }); }, times.forward);
   const auto backward = repeat(
       place.visits,
       [&] {
         const auto bound = leaves(layout, place.index, flat, gradients);
-        const at::Tensor leaf = place.in.type == element::f32 ? x.detach().requires_grad_(true) : x;
-        return measure.backward([&] { return body.forward(bound, leaf, context).contiguous(); }, ones_like);
+        const at::Tensor leaf = place.in.type != element::i64 ? x.detach().requires_grad_(true) : x;
+        return measure.backward([&] { return model.forward(place.index, bound, leaf, context); }, ones_like);
       },
       times.backward);
   layer_profile profile;
-  profile.kind = body.signature();
-  profile.parameters = charged_bytes(layout.bytes());
+  profile.kind = model.at(place.index).body->signature();
+  profile.parameters = charged_bytes(layout.device_bytes());
   profile.input = charged_bytes(place.in.bytes());
   profile.output = charged_bytes(place.out.bytes());
   profile.input_spec = place.in;
@@ -157,7 +157,7 @@ void measure_loss(chain_samples& all, const chain& model, std::size_t visits, me
       visits,
       [&] {
         const at::Tensor leaf = y.detach().requires_grad_(true);
-        return measure.backward([&] { return model.objective().sum(leaf, targets); },
+        return measure.backward([&] { return model.objective().sum(in_fp32(leaf), targets); },
                                 [](const at::Tensor&) { return at::Tensor(); });
       },
       all.loss.backward);
@@ -230,6 +230,7 @@ chain_samples sample_costs(const chain& model, const tensor_spec& sample_target,
   const std::size_t visits = 2 * std::size_t{micro_batches};
   chain_samples all;
   all.profile.samples = samples;
+  all.profile.numbers = model.numbers();
   all.profile.target_spec = batched(sample_target, samples);
   all.profile.targets = charged_bytes(all.profile.target_spec.bytes());
   std::vector<layer_profile> kinds;
@@ -256,7 +257,7 @@ chain_profile merge(std::span<const chain_samples> devices) {
 }
 
 bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples) {
-  if (profile.samples != samples || profile.layers.size() != model.size() ||
+  if (profile.samples != samples || profile.numbers != model.numbers() || profile.layers.size() != model.size() ||
       profile.target_spec != batched(sample_target, samples)) {
     return false;
   }
@@ -264,7 +265,7 @@ bool suits(const chain_profile& profile, const chain& model, const tensor_spec& 
   for (std::size_t i = 0; i < model.size(); ++i) {
     const auto& layer = profile.layers[i];
     const auto input = i == 0 ? batched(model.sample_input(), samples) : outputs[i - 1];
-    const auto parameters = charged_bytes(parameter_layout(model, i, i + 1).bytes());
+    const auto parameters = charged_bytes(parameter_layout(model, i, i + 1).device_bytes());
     if (layer.input_spec != input || layer.output_spec != outputs[i] || layer.parameters != parameters) {
       return false;
     }

@@ -16,7 +16,7 @@ namespace hydra {
 /// of `saved` and the largest transient.
 struct layer_profile {
   std::string kind{};             ///< its signature
-  byte_count parameters;          ///< padded floats
+  byte_count parameters;          ///< padded
   byte_count input;
   byte_count output;
   tensor_spec input_spec;
@@ -37,6 +37,7 @@ struct chain_profile {
   byte_count loss_transient;      ///< loss forward + backward beyond the last output (its gradient included)
   byte_count loss_saved;
   std::int64_t samples = 0;
+  precision numbers = precision::fp32;   ///< of parameters and activations
   friend bool operator==(const chain_profile&, const chain_profile&) = default;
 };
 
@@ -63,7 +64,7 @@ chain_samples sample_costs(const chain& model, const tensor_spec& sample_target,
 /// One profile of what several devices have seen: largest bytes, medians of all times. At least one.
 chain_profile merge(std::span<const chain_samples> devices);
 
-/// True if the profile can be one of this chain: same samples, shapes and parameter bytes.
+/// True if the profile can be one of this chain: same samples, format, shapes and parameter bytes.
 bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples);
 
 /// The two together, for one device.

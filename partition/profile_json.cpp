@@ -16,15 +16,25 @@ using ordered = nlohmann::ordered_json;
 [[noreturn]] void refuse(const std::string& what) { throw fault_error(fault_code::bad_input, what); }
 
 ordered spec_to_json(const tensor_spec& s) {
-  return {{"shape", s.shape}, {"type", s.type == element::f32 ? "f32" : "i64"}};
+  return {{"shape", s.shape}, {"type", to_string(s.type)}};
 }
 
 tensor_spec spec_from_json(const json& j) {
-  const auto type = j.at("type").get<std::string>();
-  if (type != "f32" && type != "i64") {
-    refuse("tensors are of type f32 or i64, not " + type);
+  const auto name = j.at("type").get<std::string>();
+  const auto type = element_named(name);
+  if (!type) {
+    refuse("tensors are of type f32, bf16 or i64, not " + name);
   }
-  return {j.at("shape").get<std::vector<std::int64_t>>(), type == "f32" ? element::f32 : element::i64};
+  return {j.at("shape").get<std::vector<std::int64_t>>(), *type};
+}
+
+/// Profiles in fp32 do not say so.
+precision numbers_from_json(const json& j) {
+  const auto name = j.value("precision", to_string(precision::fp32));
+  if (name != to_string(precision::fp32) && name != to_string(precision::bf16)) {
+    refuse("a precision is fp32 or bf16, not " + name);
+  }
+  return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
 }
 
 byte_count bytes_from_json(const json& j) {
@@ -91,6 +101,9 @@ ordered profile_to_json(const chain_profile& profile) {
             {"loss_saved_bytes", profile.loss_saved.value()},
             {"loss_transient_bytes", profile.loss_transient.value()},
             {"cost_of_layer", cost_of}};
+  if (profile.numbers != precision::fp32) {
+    j["precision"] = to_string(profile.numbers);
+  }
   std::ranges::transform(costs, std::back_inserter(j["costs"]), layer_to_json);
   return j;
 }
@@ -98,6 +111,7 @@ ordered profile_to_json(const chain_profile& profile) {
 chain_profile profile_from_json(const json& j) {
   chain_profile p;
   p.samples = j.at("samples").get<std::int64_t>();
+  p.numbers = numbers_from_json(j);
   p.targets = bytes_from_json(j.at("target_bytes"));
   p.target_spec = spec_from_json(j.at("target"));
   p.loss_saved = bytes_from_json(j.at("loss_saved_bytes"));

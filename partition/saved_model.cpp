@@ -221,9 +221,10 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
     memory.homes.push_back(make_home(arena, m, s));
     auto& home = memory.homes.back();
     if (same_cuts && is_under_way(from.updates.shards[s])) {
-      home.gradients = arena.allocate(m.plan.shards[s].parameters, "gradients of " + m.name);
+      home.gradients = arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name);
     }
     fill_shard(tensors, m, s, home);
+    round_masters(home);
   }
   return memory;
 }

@@ -5,10 +5,28 @@
 #include <ATen/ops/stack_ops.h>
 #include <ATen/ops/zeros_like_ops.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace hydra {
+
+namespace {
+
+at::Tensor zeros_like(const at::Tensor& t) { return at::_ops::zeros_like::call(t, {}, {}, {}, {}, {}); }
+
+/// Piece by piece: the CPU widens what it adds beforehand.
+void add_part(const bound_parameters& bound) {
+  constexpr auto piece = static_cast<std::int64_t>(widening_room.value() / sizeof(float));
+  const at::NoGradGuard no_grad;
+  for (std::int64_t i = 0; i < bound.sum.numel(); i += piece) {
+    const auto n = std::min(piece, bound.sum.numel() - i);
+    bound.sum.narrow(0, i, n).add_(bound.part.narrow(0, i, n));
+  }
+  bound.part.zero_();
+}
+
+}  // namespace
 
 shard::shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t last)
     : model_(std::move(model)), first_(first), last_(last), layout_(*model_, first, last) {}
@@ -22,8 +40,7 @@ at::Tensor shard::run(const std::vector<std::vector<at::Tensor>>& parameters, co
                               .micro_batch = context.micro_batch,
                               .layer = static_cast<std::uint32_t>(i),
                               .training = context.training};
-    // Contiguous at every layer: a boundary must not change what the next layer's kernel sees.
-    x = model_->at(i).body->forward(parameters[i - first_], x, where).contiguous();
+    x = model_->forward(i, parameters[i - first_], x, where);
   }
   return x;
 }
@@ -40,7 +57,7 @@ at::Tensor shard::forward(const at::Tensor& parameters, const at::Tensor& input,
 at::Tensor shard::score(const at::Tensor& parameters, const at::Tensor& input, const at::Tensor& targets,
                         const visit_context& context) const {
   const at::NoGradGuard no_grad;
-  const at::Tensor y = forward(parameters, input, context);
+  const at::Tensor y = in_fp32(forward(parameters, input, context));
   const at::Tensor sum = model_->objective().sum(y, targets).reshape({});
   const auto correct = model_->objective().correct(y, targets);
   const std::array both{sum, correct ? correct->reshape({}) : at::_ops::zeros_like::call(sum, {}, {}, {}, {}, {})};
@@ -49,9 +66,14 @@ at::Tensor shard::score(const at::Tensor& parameters, const at::Tensor& input, c
 
 bound_parameters shard::bind(const at::Tensor& parameters, const at::Tensor& gradients) const {
   bound_parameters bound;
+  const bool widened = parameters.scalar_type() != gradients.scalar_type();
+  if (widened) {
+    bound.sum = gradients;
+    bound.part = zeros_like(parameters);
+  }
   for (std::size_t i = first_; i < last_; ++i) {
     auto values = layout_.views(parameters, i);
-    auto slices = layout_.views(gradients, i);
+    auto slices = layout_.views(widened ? bound.part : gradients, i);
     std::vector<at::Tensor> leaves;
     for (std::size_t p = 0; p < values.size(); ++p) {
       leaves.push_back(values[p].detach().requires_grad_(true));
@@ -64,12 +86,21 @@ bound_parameters shard::bind(const at::Tensor& parameters, const at::Tensor& gra
 
 shard::backward_result shard::backward(const bound_parameters& bound, const at::Tensor& input,
                                        const at::Tensor& upstream, const visit_context& context) const {
+  auto result = differentiate(bound, input, upstream, context);
+  if (bound.part.defined()) {
+    add_part(bound);
+  }
+  return result;
+}
+
+shard::backward_result shard::differentiate(const bound_parameters& bound, const at::Tensor& input,
+                                            const at::Tensor& upstream, const visit_context& context) const {
   const at::AutoGradMode with_grad(true);
   const at::Tensor x = first() ? input : input.detach().requires_grad_(true);
   const at::Tensor y = run(bound.layers, x, context);
   backward_result result;
   if (last()) {
-    const at::Tensor sum = model_->objective().sum(y, upstream);
+    const at::Tensor sum = model_->objective().sum(in_fp32(y), upstream);
     const at::Tensor part = at::_ops::div_Scalar::call(sum, static_cast<double>(context.targets));
     part.backward();
     result.loss = part.detach();

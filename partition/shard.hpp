@@ -22,10 +22,16 @@ struct visit_context {
 };
 
 /// Leaf parameters of a backward visit: detached views of the flat parameter buffer whose .grad are views of the flat
-/// gradient buffer, so gradients land there and micro-batches accumulate for free.
+/// gradient buffer, so gradients land there and micro-batches accumulate for free. Gradients of bf16 parameters land in
+/// `part` first, as large as the parameters, which is added to the fp32 `sum` after each micro-batch.
 struct bound_parameters {
   std::vector<std::vector<at::Tensor>> layers;
+  at::Tensor sum{};   ///< undefined for fp32 parameters
+  at::Tensor part{};
 };
+
+/// Bytes that adding a part to the sum takes on a device at most: so much of it is widened at a time.
+inline constexpr byte_count widening_room{std::uint64_t{4} << 20};
 
 /// Layers [first, last) of a chain. Immutable and thread-safe; the tensors are arguments.
 class shard {
@@ -36,7 +42,7 @@ class shard {
   bool first() const noexcept { return first_ == 0; }
   bool last() const noexcept { return last_ == model_->size(); }
 
-  /// Output for one micro-batch, without gradient. `parameters`: flat fp32 of layout().elements().
+  /// Output for one micro-batch, without gradient. `parameters`: flat, layout().elements() of layout().type().
   at::Tensor forward(const at::Tensor& parameters, const at::Tensor& input, const visit_context& context) const;
 
   /// What evaluation says about one micro-batch: fp32 [2] = sum of the losses, number of right predictions (0 where the
@@ -44,6 +50,7 @@ class shard {
   at::Tensor score(const at::Tensor& parameters, const at::Tensor& input, const at::Tensor& targets,
                    const visit_context& context) const;
 
+  /// `gradients`: flat fp32, zero.
   bound_parameters bind(const at::Tensor& parameters, const at::Tensor& gradients) const;
 
   struct backward_result {
@@ -58,6 +65,8 @@ class shard {
  private:
   at::Tensor run(const std::vector<std::vector<at::Tensor>>& parameters, const at::Tensor& input,
                  const visit_context& context) const;
+  backward_result differentiate(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
+                                const visit_context& context) const;
 
   std::shared_ptr<const chain> model_;
   std::size_t first_;

@@ -3,6 +3,7 @@
 
 #include "models/update_rule.hpp"
 #include "runtime/bytes.hpp"
+#include "runtime/precision.hpp"
 
 #include <cstddef>
 
@@ -20,8 +21,9 @@ class element_rate {
   double per_second_ = 0;
 };
 
-/// Measures the rule on the calling thread, on buffers that leave the caches of a core: median of a few steps.
-element_rate measure_update(const update_options& rule);
+/// Measures the rule on the calling thread, on buffers that leave the caches of a core: median of a few steps. In bf16
+/// the copy is written, too.
+element_rate measure_update(const update_options& rule, precision numbers = precision::fp32);
 
 /// Do the two rules do the same arithmetic on each element?
 bool same_arithmetic(const update_options& a, const update_options& b) noexcept;

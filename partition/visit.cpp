@@ -1,5 +1,7 @@
 #include "partition/visit.hpp"
 
+#include "models/scalar_type.hpp"
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/new_zeros_ops.h>
 #include <ATen/ops/zeros_like_ops.h>
@@ -10,18 +12,18 @@ namespace hydra {
 
 namespace {
 
-/// Blocks travel as raw bytes; a layer sees them in their shape. No copy.
-at::Tensor typed(const at::Tensor& raw, const tensor_spec& spec) {
-  const auto type = spec.type == element::f32 ? at::kFloat : at::kLong;
-  return (raw.scalar_type() == type ? raw : raw.view(type)).view(spec.shape);
+/// Blocks travel as raw bytes. No copy.
+at::Tensor typed(const at::Tensor& raw, element type) {
+  const auto wanted = scalar_type(type);
+  return raw.scalar_type() == wanted ? raw : raw.view(wanted);
 }
 
-at::Tensor flat_floats(const at::Tensor& raw) {
-  return raw.scalar_type() == at::kFloat ? raw : raw.view(at::kFloat);
-}
+/// A layer sees them in their shape.
+at::Tensor typed(const at::Tensor& raw, const tensor_spec& spec) { return typed(raw, spec.type).view(spec.shape); }
 
-at::Tensor zeros_like(const at::Tensor& t) {
-  return at::_ops::zeros_like::call(t, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+/// In fp32, whatever the parameters are.
+at::Tensor zero_gradients(const at::Tensor& parameters) {
+  return at::_ops::zeros_like::call(parameters, at::kFloat, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
 }
 
 }  // namespace
@@ -60,7 +62,7 @@ at::Tensor visit::input_tensor(const device_block& block) const {
 void visit::run_forward(const visit_context& context, const device_block_ptr& parameters,
                         const micro_batch_blocks& blocks) {
   const auto& piece = model_->shards[what_.shard.value];
-  blocks.output->tensor = piece.forward(flat_floats(parameters->tensor), input_tensor(*blocks.input), context);
+  blocks.output->tensor = piece.forward(typed(parameters->tensor, piece.layout().type()), input_tensor(*blocks.input), context);
 }
 
 void visit::run_score(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
@@ -68,7 +70,8 @@ void visit::run_score(std::size_t k, const visit_context& context, const device_
   const at::NoGradGuard no_grad;
   const auto& piece = model_->shards[what_.shard.value];
   const auto targets = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
-  const auto score = piece.score(flat_floats(parameters->tensor), input_tensor(*blocks.input), targets, context);
+  const auto flat = typed(parameters->tensor, piece.layout().type());
+  const auto score = piece.score(flat, input_tensor(*blocks.input), targets, context);
   if (k == 0) {
     out.loss->tensor = at::_ops::new_zeros::call(score, {what_.micro_batches, 2}, {}, {}, {}, {});
   }
@@ -80,8 +83,9 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
   const auto& piece = model_->shards[what_.shard.value];
   if (k == 0) {
     const at::NoGradGuard no_grad;
-    out.gradients->tensor = zeros_like(flat_floats(parameters->tensor));
-    bound_ = piece.bind(flat_floats(parameters->tensor), out.gradients->tensor);
+    const auto flat = typed(parameters->tensor, piece.layout().type());
+    out.gradients->tensor = zero_gradients(flat);
+    bound_ = piece.bind(flat, out.gradients->tensor);
   }
   const auto second = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
   auto result = piece.backward(bound_, input_tensor(*blocks.input), second, context);

@@ -47,7 +47,8 @@ device_info describe(std::string name, const cpu_device& options) {
           .reserve = {},
           .link = options.link,
           .latency = options.latency,
-          .torch_device = "cpu"};
+          .torch_device = "cpu",
+          .numbers = options.numbers};
 }
 
 /// The emulation sleeps for microseconds: the default slack of the kernel's timers (50 us) would make a fast link slow.

@@ -14,6 +14,7 @@ struct cpu_device {
   duration latency{};      ///< per copy
   int threads = 1;         ///< intra-op threads of its compute queue
   double speed = 1.0;      ///< in (0, 1]: the rest is slept after the work
+  precision numbers = precision::fp32;  ///< of parameters and activations
 };
 
 /// Three named threads. An operation on a copy queue takes at least latency + bytes / link; one on the compute queue

@@ -136,17 +136,19 @@ class accounting_arena final : public budgeted_arena {
   }
 };
 
-template <class Float, class Block>
-std::span<Float> floats_of(Block& block) noexcept {
+template <class Value, class Block>
+std::span<Value> values_of(Block& block) noexcept {
   if (block.data() == nullptr) return {};
-  return {reinterpret_cast<Float*>(block.data()), block.size().value() / sizeof(Float)};
+  return {reinterpret_cast<Value*>(block.data()), block.size().value() / sizeof(Value)};
 }
 
 }  // namespace
 
-std::span<float> host_block::floats() noexcept { return floats_of<float>(*this); }
+std::span<float> host_block::floats() noexcept { return values_of<float>(*this); }
 
-std::span<const float> host_block::floats() const noexcept { return floats_of<const float>(*this); }
+std::span<const float> host_block::floats() const noexcept { return values_of<const float>(*this); }
+
+std::span<std::uint16_t> host_block::halves() noexcept { return values_of<std::uint16_t>(*this); }
 
 std::unique_ptr<host_arena> make_host_arena(byte_count cap) { return std::make_unique<real_arena>(cap); }
 

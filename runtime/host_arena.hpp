@@ -5,6 +5,7 @@
 #include "runtime/bytes.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -22,6 +23,8 @@ class host_block {
   /// The bytes as fp32; size()/4 elements.
   std::span<float> floats() noexcept;
   std::span<const float> floats() const noexcept;
+  /// The bytes as bits of bf16; size()/2 elements.
+  std::span<std::uint16_t> halves() noexcept;
 };
 
 using host_block_ptr = std::shared_ptr<host_block>;

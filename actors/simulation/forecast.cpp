@@ -123,7 +123,7 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
     t.evaluate.push_back(s.evaluation_time);
     t.update.push_back(s.update_time);
     t.promote.push_back(fastest_copy(s.parameters, devices));
-    t.demote.push_back(fastest_copy(s.parameters, devices));
+    t.demote.push_back(fastest_copy(s.gradient_bytes(), devices));
   }
   return t;
 }

@@ -12,6 +12,21 @@ namespace hydra::apps {
 
 namespace {
 
+/// Of every kind whose devices compute in either.
+key_rule precision_rule() {
+  return {.name = "precision",
+          .kind = value_kind::text,
+          .help = "of parameters and activations; all devices alike",
+          .fallback = "fp32",
+          .choices = {"fp32", "bf16"}};
+}
+
+precision precision_from(const value_table& keys) {
+  std::string name = to_string(precision::fp32);
+  assign(keys, "precision", name);
+  return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
+}
+
 device_kind cpu_kind() {
   return {
       "cpu",
@@ -24,7 +39,8 @@ device_kind cpu_kind() {
         .kind = value_kind::real,
         .help = "the rest is slept after the work",
         .fallback = "1.0",
-        .range = {.least = 0, .most = 1, .open_least = true}}},
+        .range = {.least = 0, .most = 1, .open_least = true}},
+       precision_rule()},
       false,
       [](session& s, int count, const value_table& keys) { s.add_devices(count, read_cpu_device(keys)); }};
 }
@@ -42,16 +58,13 @@ device_kind cuda_kind() {
       "cuda", "an NVIDIA GPU, or a part of one",
       {{.name = "index", .kind = value_kind::integer, .help = "which GPU", .fallback = "0", .range = {0, 1023}},
        {.name = "memory", .kind = value_kind::bytes_or_percent, .help = "budget", .fallback = "90% of what is free"},
-       {.name = "precision",
-        .help = "of parameters and activations; of all devices alike",
-        .fallback = "fp32",
-        .choices = {"fp32", "bf16"}},
+       precision_rule(),
        {.name = "tf32",
         .kind = value_kind::boolean,
         .help = "lets fp32 products round their factors to 10 bits",
         .fallback = "false"},
        {.name = "pool",
-        .help = "arena: one range of memory; expandable: LibTorch's allocator, for comparison",
+        .help = "arena: a fixed number of pages; expandable: LibTorch's allocator, for comparison",
         .fallback = "arena",
         .choices = {"arena", "expandable"}},
        {.name = "context",
@@ -139,6 +152,7 @@ cpu_device read_cpu_device(const value_table& keys) {
   assign(keys, "latency", d.latency);
   assign(keys, "threads", d.threads);
   assign(keys, "speed", d.speed);
+  d.numbers = precision_from(keys);
   return d;
 }
 

@@ -14,7 +14,7 @@ void require_input(std::string_view who, const tensor_spec& input, element type,
   const std::string width = last == 0 ? "" : fmt::format(", the last one {}", last);
   throw fault_error{fault_code::bad_input,
                     fmt::format("{} gets {}; it wants {} with {} dimensions{}", who, to_string(input),
-                                type == element::f32 ? "f32" : "i64", dimensions, width)};
+                                to_string(type), dimensions, width)};
 }
 
 void require_positive(std::string_view what, std::int64_t value) {

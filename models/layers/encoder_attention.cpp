@@ -22,7 +22,10 @@ at::Tensor fused_attention(const attention_heads& heads, const at::Tensor& bias)
 }  // namespace
 
 at::Tensor key_bias(const at::Tensor& mask) {
-  constexpr double lowest = std::numeric_limits<float>::lowest();
+  // Finite in the mask's own format: a text of nothing but padding has no NaN then.
+  const float lowest = mask.scalar_type() == at::kBFloat16
+                           ? static_cast<float>(std::numeric_limits<c10::BFloat16>::lowest())
+                           : std::numeric_limits<float>::lowest();
   return mask.detach().sub(1).mul(-lowest).unsqueeze(1).unsqueeze(1);
 }
 

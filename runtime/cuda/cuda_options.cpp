@@ -41,7 +41,7 @@ std::vector<device_option> cuda_option_list() {
            .fallback = "90 % of what is free"},
           {.name = "precision", .help = "\"fp32\" or \"bf16\"; of all devices alike", .type = std::string{}, .fallback = "fp32"},
           {.name = "tf32", .help = "let fp32 products round their factors to 10 bits", .type = false, .fallback = "false"},
-          {.name = "pool", .help = "\"arena\": one range of memory; \"expandable\": LibTorch's allocator, for comparison",
+          {.name = "pool", .help = "\"arena\": a fixed number of pages; \"expandable\": LibTorch's allocator, for comparison",
            .type = std::string{}, .fallback = "arena"},
           {.name = "context", .help = "set aside for the driver's context", .type = byte_count{}, .fallback = "measured"}};
 }

@@ -72,6 +72,14 @@ struct stocked {
 
 // -- leases ---------------------------------------------------------------------------------------------------------------
 
+TEST_CASE("of masters with a rounded copy the copy is leased") {
+  stocked s;
+  auto homes = s.homes;
+  homes[0].copy = s.arena->allocate(8_B, "rounded parameters");
+  s.store.add_model(model_id{0}, s.m.what(), {.homes = homes, .versions = {}});
+  CHECK(s.store.lease(s.request(s.m.forward(0))).reads[0] == homes[0].copy);
+}
+
 TEST_CASE("a lease grants the home's own bytes to read and fresh ones to land, in the order asked") {
   stocked s;
   const auto r = s.request(s.m.forward(0));

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstring>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -182,4 +183,32 @@ TEST_CASE("values that no optimizer accepts are refused by name") {
   CHECK_THROWS_WITH(validate(adamw({.clip_norm = -1})), Contains("clip_norm"));
   CHECK_THROWS_WITH(validate(adamw({.weight_decay = INFINITY})), Contains("weight_decay"));
   CHECK_THROWS_WITH(validate(sgd({.nesterov = true})), Contains("nesterov"));
+}
+
+TEST_CASE("the copy has the bits of at::BFloat16 of the new values, which it does not change") {
+  const update_options rule = GENERATE(hard, sgd({.learning_rate = 0.1, .momentum = 0.9}), sgd({.learning_rate = 0.1}));
+  constexpr std::int64_t n = 40001;  // more than is rounded at once
+  buffers without{n}, with{n};
+  std::vector<std::uint16_t> copy(n);
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    const at::Tensor g = gradient(n, step);
+    apply_update(rule, step, steps, 0.7f, without.slices(g));
+    update_slices slices = with.slices(g);
+    slices.copy = copy;
+    apply_update(rule, step, steps, 0.7f, slices);
+  }
+  CHECK(same(without, with));
+  const at::Tensor rounded = with.p.to(at::kBFloat16);
+  CHECK(std::memcmp(copy.data(), rounded.const_data_ptr(), copy.size() * sizeof(std::uint16_t)) == 0);
+}
+
+TEST_CASE("a copy of another length is refused before anything is changed") {
+  buffers b{8};
+  const std::vector<float> before = copy_of(b.p);
+  std::vector<std::uint16_t> copy(7);
+  const at::Tensor g = gradient(8, 0);
+  update_slices slices = b.slices(g);
+  slices.copy = copy;
+  CHECK_THROWS_AS(apply_update(hard, 0, steps, 1, slices), fault_error);
+  CHECK(copy_of(b.p) == before);
 }

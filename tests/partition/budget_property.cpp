@@ -76,8 +76,9 @@ bool accepted(const plan_request& request, byte_count memory) {
 TEST_CASE("of every family the smallest sufficient budget is accepted, and 512 bytes less are refused") {
   const auto& family = GENERATE(from_range(families_under_test));
   rng random(31);
+  const bool in_bf16 = GENERATE(false, true) && family.name != std::string("resnet");  // which has running averages
   for (int i = 0; i < 25; ++i) {
-    const auto model = family.make(random);
+    const auto model = in_bf16 ? rounded(family.make(random)) : family.make(random);
     const auto profile = profile_of(model, between(random, 1, 40));
     for (const auto& rule : {cut_rule{balanced_cut{}}, cut_rule{greedy_cut{}}, cut_rule{cut_points{0, 1}}}) {
       const plan_request request{.name = family.name,

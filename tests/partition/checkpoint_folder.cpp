@@ -10,9 +10,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -265,4 +267,30 @@ TEST_CASE("models' folders have safe names of their own", "[checkpoint]") {
   CHECK(checkpoints_of("r", "gpt-1e-3").filename() == "gpt-1e-3");
   CHECK(checkpoints_of("r", "a/b c").filename() == "a%2Fb%20c");
   CHECK(checkpoints_of("r", "..").filename() == "%2E.");
+}
+
+TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rounded from them again", "[checkpoint]") {
+  const temporary_folder folder;
+  const auto what = cut_model(rounded(small_mlp({.layers = 3, .width = 13})), {.cuts = {0, 1, 2}, .samples = 3});
+  const auto arena = make_host_arena(byte_count{64 << 20});
+  model_checkpoint c{.what = what, .memory = {.homes = make_homes(*what, *arena), .versions = {}}, .standing = {}};
+  c.memory.versions.assign(3, version_index{0});
+  c.memory.updates.shards = {update_phase::waiting, update_phase::waiting, update_phase::stepped};
+  c.standing.unit = 3;
+  const block_id between{.model = {}, .replica = {}, .step = {}, .pass = pass_kind::train, .kind = block_kind::activation,
+                         .shard = shard_index{1}, .micro_batch = {}};
+  c.memory.boundaries = {{between, arena->allocate(what->plan.bytes_of(between), "activation")}};
+  const auto values = c.memory.boundaries[0].second->halves();
+  REQUIRE(values.size() == 3 * 13);  // an odd number of them
+  std::iota(values.begin(), values.end(), std::uint16_t{0x3f80});
+  checkpoint_folder(posix_file_system(), folder.path(), 2).save(c, [](shard_index) {});
+  std::vector<std::string> notes;
+  const auto back = newest_checkpoint(folder.path() / what->name, true, notes).value();
+  const auto memory = load_memory(back, model_id{0}, *what, *arena);
+  for (std::size_t s = 0; s < 3; ++s) {
+    CHECK(std::ranges::equal(memory.homes[s].parameters->floats(), c.memory.homes[s].parameters->floats()));
+    CHECK(std::ranges::equal(memory.homes[s].copy->halves(), c.memory.homes[s].copy->halves()));
+  }
+  REQUIRE(memory.boundaries.size() == 1);
+  CHECK(std::ranges::equal(memory.boundaries[0].second->halves(), values));
 }

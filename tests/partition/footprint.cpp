@@ -95,6 +95,16 @@ TEST_CASE("no visit of a CNN is charged more than parameters, inputs and working
   check_all_visits(model, cuts, micro_batches);
 }
 
+TEST_CASE("in bf16 no visit is charged more than parameters, inputs and working bytes of its footprint") {
+  const auto micro_batches = GENERATE(1u, 2u, 3u);
+  const auto model = GENERATE(small_gpt({.layers = 2, .width = 32, .heads = 4, .context = 12, .dropout = 0.1}),
+                              small_mlp({.layers = 3, .width = 64, .dropout = 0.1}),
+                              small_mlp({.layers = 3, .width = 700}),  // parts that are not widened at once
+                              small_cnn({.stages = 2, .blocks = 1, .width = 8}));
+  const auto cuts = GENERATE(cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3});
+  check_all_visits(rounded(model), cuts, micro_batches);
+}
+
 TEST_CASE("the footprint covers the loss where a large vocabulary makes it the largest part") {
   const auto model = small_gpt({.layers = 1, .width = 4, .heads = 1, .context = 16, .vocabulary = 4000, .tied = false});
   check_all_visits(model, {0, 2}, 1);

@@ -53,3 +53,14 @@ TEST_CASE("a model at rest needs less of the host than one that is trained, but 
   CHECK(resting_demand(plan) >= least);
   CHECK(resting_demand(plan) < host_demand(std::vector{plan}, 0));
 }
+
+TEST_CASE("in bf16 the host keeps fp32 masters and gradients, and what is promoted beside them") {
+  const auto m = rounded(small_mlp({.layers = 3, .width = 64}));
+  const auto plan = cut_model(m, {.cuts = {0, 1, 2}, .samples = 4})->plan;
+  byte_count rests;
+  for (const auto& s : plan.shards) {
+    rests += host_charge(s.parameters) + host_charge(s.parameters * 2) * 3;  // masters, two moments
+  }
+  CHECK(resting_demand(plan) >= rests);
+  CHECK(resting_demand(plan) < rests + host_charge(byte_count{1 << 15}));  // batches
+}

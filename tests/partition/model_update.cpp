@@ -1,5 +1,6 @@
 #include "partition/model_update.hpp"
 
+#include "models/bf16.hpp"
 #include "models/gradient_clip.hpp"
 #include "models/random.hpp"
 #include "tests/support/small_resnet.hpp"
@@ -173,4 +174,26 @@ TEST_CASE("the norms of the next step replace those of the last") {
   }
   CHECK(before > 0);
   CHECK(math.total_norm() == 0);
+}
+
+TEST_CASE("a step rounds every new master once, those of replicas and of the padding too") {
+  const auto what = cut_model(rounded(small_gpt({.layers = 1, .width = 8, .heads = 2, .context = 6, .tied = true})),
+                              {.cuts = {0, 1, 2}, .update = GENERATE(adamw({}), sgd({.momentum = 0.9}))});
+  const auto arena = make_host_arena(64_MiB);
+  auto homes = make_homes(*what, *arena);
+  for (std::size_t s = 0; s < homes.size(); ++s) {
+    homes[s].gradients = arena->allocate(what->plan.shards[s].gradient_bytes(), "gradients");
+    std::ranges::fill(homes[s].gradients->floats(), 0.01F);
+  }
+  model_update math(what);
+  for (std::size_t s = 0; s < homes.size(); ++s) {
+    math.step(s, 0, 1.0F, homes);
+  }
+  for (const auto& home : homes) {
+    std::vector<std::uint16_t> expected(home.parameters->floats().size());
+    to_bf16(home.parameters->floats(), expected);
+    REQUIRE(home.copy->halves().size() == expected.size());
+    CHECK(std::ranges::equal(home.copy->halves(), expected));
+    CHECK(home.promoted() == home.copy);
+  }
 }

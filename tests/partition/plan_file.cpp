@@ -167,3 +167,26 @@ TEST_CASE("costs of a plan without the profile of a model, or with other layers,
   CHECK_THROWS_WITH(parse_costs(json.dump(), "plan.json"), Contains("has no profile"));
   CHECK_THROWS_WITH(parse_costs("{\"models\": [", "plan.json"), Contains("cut off"));
 }
+
+TEST_CASE("a plan in bf16 keeps its element types, and the bytes of masters and gradients") {
+  const auto model = rounded(small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6}));
+  const auto profile = std::make_shared<const chain_profile>(profile_of(model, 2));
+  const plan_request request{.name = "a", .model = model.body.get(), .profile = profile.get(), .micro_batches = 2,
+                             .moments = 2, .cuts = cut_points{0, 2}};
+  const plan_device device{.name = "d", .memory = 1_GiB, .reserve = {}};
+  auto plan = make_plan({&request, 1}, {&device, 1});
+  plan.models[0].profile = "gpt";
+  plan.profiles.emplace("gpt", profile);
+  CHECK(*parse_plan(to_json(plan), "p").profiles.at("gpt") == *profile);
+  const auto costs = parse_costs(to_json(plan), "p");
+  for (const std::size_t s : {0, 1}) {
+    const auto& planned = plan.models[0].shards[s];
+    CHECK(planned.masters == planned.parameters * 2);
+    CHECK(costs.models[0].shards[s].masters == planned.masters);
+    CHECK(costs.models[0].shards[s].gradient_bytes() == planned.parameters * 2);
+    CHECK(costs.models[0].shards[s].backward.working == planned.backward.working);
+  }
+  CHECK(suits(*profile, *model.body, model.data->sample_target(), 2));
+  CHECK_FALSE(suits(*profile, *small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6}).body,
+                    model.data->sample_target(), 2));
+}

@@ -131,3 +131,57 @@ TEST_CASE("an evaluation drops nothing out") {
   CHECK(same_bits(blocks.output->tensor, m->shards[0].forward(flat, ids, plain)));
   CHECK_FALSE(same_bits(blocks.output->tensor, m->shards[0].forward(flat, ids, training)));
 }
+
+namespace {
+
+std::shared_ptr<sharded_model> gpt_in_bf16(std::uint32_t micro_batches) {
+  const auto m = small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .tied = false});
+  return cut_model(rounded(m), {.cuts = {0, 2}, .micro_batches = micro_batches, .samples = 2});
+}
+
+}  // namespace
+
+TEST_CASE("in bf16 a backward visit leaves fp32 sums of its micro-batches' bf16 gradients") {
+  const auto m = gpt_in_bf16(3);
+  const auto flat = parameters_of(*m, 1).to(at::kBFloat16);
+  const auto targets = random_ids({2, 6}, 11, 4);
+  visit work(m, visit_of(*m, direction::backward, 1), 36);
+  const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
+  auto expected = zeros({flat.numel()});
+  for (const std::uint32_t k : {0u, 1u, 2u}) {
+    const auto x = random_tensor({2, 6, 16}, 3 + k).to(at::kBFloat16);
+    const micro_batch_blocks blocks{raw(x), raw(targets), std::make_shared<device_block>()};
+    work.run(k, raw(flat), blocks, out);
+    const auto one = zeros({flat.numel()}, at::kBFloat16);
+    const visit_context where{.seed = m->seed, .step = 0, .micro_batch = k, .targets = 36};
+    const auto result = m->shards[1].backward(m->shards[1].bind(flat, one), x, targets, where);
+    CHECK(blocks.output->tensor.scalar_type() == at::kBFloat16);
+    CHECK(same_bits(blocks.output->tensor, result.input_gradient));
+    expected = expected.add(one.to(at::kFloat));
+  }
+  CHECK(out.gradients->tensor.scalar_type() == at::kFloat);
+  CHECK(same_bits(out.gradients->tensor, expected));
+  CHECK(out.loss->tensor.scalar_type() == at::kFloat);
+}
+
+TEST_CASE("in bf16 a visit lets go of parameters, gradients and their parts after its last micro-batch") {
+  const auto m = gpt_in_bf16(1);
+  const auto flat = raw(parameters_of(*m, 1).to(at::kBFloat16));
+  visit work(m, visit_of(*m, direction::backward, 1), 12);
+  const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
+  work.run(0, flat, {raw(random_tensor({2, 6, 16}, 3).to(at::kBFloat16)), raw(random_ids({2, 6}, 11, 4)),
+                     std::make_shared<device_block>()}, out);
+  CHECK(flat->tensor.storage().use_count() == 1);
+  CHECK(out.gradients->tensor.storage().use_count() == 1);
+}
+
+TEST_CASE("in bf16 an evaluation sums losses in fp32") {
+  const auto m = gpt_in_bf16(1);
+  const auto flat = parameters_of(*m, 1).to(at::kBFloat16);
+  const auto x = random_tensor({2, 6, 16}, 3).to(at::kBFloat16);
+  const auto targets = random_ids({2, 6}, 11, 4);
+  const auto score = m->shards[1].score(flat, x, targets, {.seed = 1, .training = false});
+  const auto logits = m->shards[1].forward(flat, x, {.seed = 1, .training = false});
+  CHECK(logits.scalar_type() == at::kBFloat16);
+  CHECK(score.const_data_ptr<float>()[0] == number(cross_entropy()->sum(logits.to(at::kFloat), targets)));
+}

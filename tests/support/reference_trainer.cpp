@@ -3,6 +3,7 @@
 #include "models/batch_order.hpp"
 #include "models/digest.hpp"
 #include "models/parameter_layout.hpp"
+#include "models/scalar_type.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/clamp_max_ops.h>
@@ -27,10 +28,14 @@ at::Tensor empty(const std::vector<std::int64_t>& shape, at::ScalarType type) {
   return at::_ops::empty_memory_format::call(c10::fromIntArrayRefSlow(shape), type, {}, {}, {}, {});
 }
 
+/// In fp32 `master` is `value` itself, and autograd adds up its gradients; `sum` is undefined.
 struct leaf {
   placed_parameter place;
-  at::Tensor value;
-  std::vector<float> first_moment, second_moment;
+  at::Tensor value, master, sum{};
+  std::vector<float> first_moment{}, second_moment{};
+
+  bool rounded() const { return value.scalar_type() != at::kFloat; }
+  at::Tensor& gradient() { return rounded() ? sum : value.mutable_grad(); }
 };
 
 struct minibatch {
@@ -49,6 +54,8 @@ class trainer {
   at::Tensor forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training = true) const;
   void evaluate(std::uint32_t steps);
   float accumulate_gradients(std::uint32_t step);
+  void add_to_sums();
+  void round_masters();
   void add_replica_gradients();
   float clip_gradients();
   void update(std::uint32_t step);
@@ -67,8 +74,10 @@ trainer::trainer(const reference_options& options) : options_(options) {
   std::vector<float> initial(layout.elements());
   layout.initialise(initial, options.model, options.seed);
   for (const placed_parameter& p : layout.parameters()) {
-    leaf l{p, empty(p.shape, at::kFloat), {}, {}};
-    std::memcpy(values(l.value).data(), initial.data() + p.offset, p.elements * sizeof(float));
+    const at::Tensor master = empty(p.shape, at::kFloat);
+    std::memcpy(values(master).data(), initial.data() + p.offset, p.elements * sizeof(float));
+    const bool rounded = options.model.numbers() == precision::bf16;
+    leaf l{p, rounded ? master.to(at::kBFloat16) : master, master};
     l.value.set_requires_grad(true);
     const int moments = moment_buffers(options.update);
     l.first_moment.resize(moments > 0 ? p.elements : 0);
@@ -80,7 +89,7 @@ trainer::trainer(const reference_options& options) : options_(options) {
 minibatch trainer::read(std::span<const std::size_t> samples, split part) const {
   const auto make = [&](const tensor_spec& sample) {
     const tensor_spec all = batched(sample, static_cast<std::int64_t>(samples.size()));
-    return empty(all.shape, all.type == element::f32 ? at::kFloat : at::kLong);
+    return empty(all.shape, scalar_type(all.type));
   };
   minibatch b{make(options_.data->sample_input()), make(options_.data->sample_target()), 0};
   const std::size_t input = options_.data->sample_input().bytes().value();
@@ -111,7 +120,9 @@ std::vector<minibatch> trainer::read_step(std::uint32_t step) const {
   return result;
 }
 
+/// Logits in fp32.
 at::Tensor trainer::forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training) const {
+  if (options_.model.numbers() == precision::bf16 && x.is_floating_point()) x = x.to(at::kBFloat16);
   for (std::uint32_t i = 0; i < options_.model.size(); ++i) {
     std::vector<at::Tensor> parameters;
     for (const leaf& l : leaves_)
@@ -119,7 +130,23 @@ at::Tensor trainer::forward(at::Tensor x, std::uint32_t step, std::uint32_t micr
     const layer_context context{.seed = options_.seed, .step = step, .micro_batch = micro_batch, .layer = i, .training = training};
     x = options_.model.at(i).body->forward(parameters, x, context);
   }
-  return x;
+  return x.to(at::kFloat);
+}
+
+/// fp32 sums of bf16 gradients, micro-batch by micro-batch.
+void trainer::add_to_sums() {
+  const c10::NoGradGuard no_grad;
+  for (leaf& l : leaves_) {
+    if (!l.rounded()) continue;
+    const at::Tensor more = l.value.grad().to(at::kFloat);
+    l.sum = l.sum.defined() ? l.sum.add(more) : more;
+    l.value.mutable_grad().reset();
+  }
+}
+
+void trainer::round_masters() {
+  for (leaf& l : leaves_)
+    if (l.rounded()) l.value.copy_(l.master);
 }
 
 float trainer::accumulate_gradients(std::uint32_t step) {
@@ -132,6 +159,7 @@ float trainer::accumulate_gradients(std::uint32_t step) {
     const at::Tensor output = forward(batches[k].input, step, k);
     const at::Tensor loss = options_.model.objective().sum(output, batches[k].target).div(static_cast<double>(targets));
     loss.backward();
+    add_to_sums();
     sum += loss.const_data_ptr<float>()[0];
   }
   return sum;
@@ -163,29 +191,29 @@ leaf& trainer::owner_of(const leaf& replica) {
 }
 
 void trainer::add_replica_gradients() {
-  for (const leaf& l : leaves_)
-    if (!l.place.tied_to.empty()) owner_of(l).value.mutable_grad().add_(l.value.grad());
+  for (leaf& l : leaves_)
+    if (!l.place.tied_to.empty()) owner_of(l).gradient().add_(l.gradient());
 }
 
 /// torch.nn.utils.clip_grad_norm_.
 float trainer::clip_gradients() {
   std::vector<at::Tensor> norms;
-  for (const leaf& l : leaves_)
-    if (l.place.trained()) norms.push_back(at::_ops::linalg_vector_norm::call(l.value.grad(), 2, {}, false, {}));
+  for (leaf& l : leaves_)
+    if (l.place.trained()) norms.push_back(at::_ops::linalg_vector_norm::call(l.gradient(), 2, {}, false, {}));
   const at::Tensor norm = at::_ops::linalg_vector_norm::call(at::_ops::stack::call(norms, 0), 2, {}, false, {});
   const at::Tensor ratio = norm.add(1e-6).reciprocal().mul(options_.update.clip_norm);
   const at::Tensor coefficient = at::_ops::clamp_max::call(ratio, 1.0);
-  for (const leaf& l : leaves_)
-    if (l.place.trained()) l.value.mutable_grad().mul_(coefficient);
+  for (leaf& l : leaves_)
+    if (l.place.trained()) l.gradient().mul_(coefficient);
   return norm.const_data_ptr<float>()[0];
 }
 
 void trainer::update(std::uint32_t step) {
   for (leaf& l : leaves_) {
     if (!l.place.trained()) continue;
-    const at::Tensor gradient = l.value.grad().contiguous();
+    const at::Tensor gradient = l.gradient().contiguous();
     apply_update(options_.update, step, options_.steps, 1.0f,
-                 {.parameters = values(l.value),
+                 {.parameters = values(l.master),
                   .gradients = values(gradient),
                   .first_moment = l.first_moment,
                   .second_moment = l.second_moment});
@@ -203,14 +231,14 @@ void trainer::move_averages() {
 
 void trainer::copy_to_replicas() {
   for (const leaf& l : leaves_)
-    if (!l.place.tied_to.empty()) std::ranges::copy(values(owner_of(l).value), values(l.value).begin());
+    if (!l.place.tied_to.empty()) std::ranges::copy(values(owner_of(l).master), values(l.master).begin());
 }
 
 void trainer::finish() {
   digest d;
   for (const leaf& l : leaves_) {
-    if (l.place.tied_to.empty()) d.add(values(l.value));
-    result_.parameters[l.place.name].assign(values(l.value).begin(), values(l.value).end());
+    if (l.place.tied_to.empty()) d.add(values(l.master));
+    result_.parameters[l.place.name].assign(values(l.master).begin(), values(l.master).end());
   }
   result_.digest = d.finish();
 }
@@ -224,7 +252,8 @@ reference_result trainer::run() {
     update(step);
     move_averages();
     copy_to_replicas();
-    for (leaf& l : leaves_) l.value.mutable_grad().reset();
+    round_masters();
+    for (leaf& l : leaves_) l.gradient().reset();
     const bool due = step + 1 == options_.steps ||
                      (options_.evaluate_every > 0 && (step + 1) % options_.evaluate_every == 0);
     if (due && options_.evaluation_micro_batches > 0) evaluate(step + 1);

@@ -1,6 +1,7 @@
 #pragma once
 // The reference: plain in-memory training. Whole-model autograd over one leaf tensor per parameter, gradients
-// accumulated by autograd, clipping as torch does. What Hydra computes must equal it bit for bit.
+// accumulated by autograd, clipping as torch does. In bf16: leaves are rounded from fp32 masters, gradients are added up
+// and the update is made in fp32. What Hydra computes must equal it bit for bit.
 
 #include "models/chain.hpp"
 #include "models/data_source.hpp"
@@ -15,7 +16,7 @@
 namespace hydra::test {
 
 struct reference_options {
-  chain model;
+  chain model;                  ///< with its precision
   std::shared_ptr<const data_source> data;
   bool shuffle = true;
   std::size_t batch_size = 1;

@@ -23,6 +23,11 @@ small_model small_cnn(const cnn_options& options) {
   return {data, std::move(body)};
 }
 
+small_model rounded(const small_model& m) {
+  chain body = *m.body;
+  return {m.data, std::make_shared<const chain>(body.compute_in(precision::bf16))};
+}
+
 chain_profile profile_of(const small_model& m, std::int64_t samples) {
   return measure(*m.body, m.data->sample_target(), samples);
 }
@@ -48,13 +53,9 @@ std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_optio
 std::vector<shard_home> make_homes(const sharded_model& m, host_arena& arena) {
   std::vector<shard_home> homes;
   for (std::size_t s = 0; s < m.size(); ++s) {
-    const auto& plan = m.plan.shards[s];
-    auto& home = homes.emplace_back();
-    home.parameters = arena.allocate(plan.parameters, "parameters");
-    m.shards[s].layout().initialise(home.parameters->floats(), *m.model, m.seed);
-    for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
-      home.moments.push_back(arena.allocate(byte_count{plan.moments.value() / plan.moment_buffers}, "moments"));
-    }
+    homes.push_back(make_home(arena, m, s));
+    m.shards[s].layout().initialise(homes.back().parameters->floats(), *m.model, m.seed);
+    round_masters(homes.back());
   }
   return homes;
 }

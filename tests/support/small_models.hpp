@@ -31,6 +31,9 @@ small_model small_mlp(const mlp_options& options);
 /// Over images [2, 8, 8] and 3 classes.
 small_model small_cnn(const cnn_options& options);
 
+/// The same in bf16.
+small_model rounded(const small_model& m);
+
 chain_profile profile_of(const small_model& m, std::int64_t samples);
 
 struct shard_options {

@@ -76,15 +76,25 @@ void add_hanging_device(session& s, const cpu_device& d, const run_options& opti
   });
 }
 
+/// In the precision of the models.
+std::vector<cpu_device> devices_for(const std::vector<exact_case>& models, const run_options& options) {
+  auto all = options.devices;
+  for (cpu_device& d : all) {
+    d.numbers = models.front().numbers;
+  }
+  return all;
+}
+
 /// `planned` is read while the session runs.
 void build(session& s, const std::vector<exact_case>& models, const run_options& options, const bool& planned) {
-  for (std::size_t i = 0; i < options.devices.size(); ++i) {
+  const auto devices = devices_for(models, options);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
     if (i == 1 && options.second_hangs_at) {
-      add_hanging_device(s, options.devices[i], options);
+      add_hanging_device(s, devices[i], options);
       continue;
     }
-    s.add_device("cpu", [&, i](const std::string& name) -> std::unique_ptr<device> {
-      return std::make_unique<watched_device>(make_cpu_device(name, options.devices[i]), mishap_of(s, options, i, planned));
+    s.add_device("cpu", [&, i, d = devices[i]](const std::string& name) -> std::unique_ptr<device> {
+      return std::make_unique<watched_device>(make_cpu_device(name, d), mishap_of(s, options, i, planned));
     });
   }
   s.use_policy(options.policy);
@@ -191,7 +201,7 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
 }
 
 reference_result train_plain(const exact_case& m) {
-  return train_reference({.model = m.chain.build(*m.data),
+  return train_reference({.model = m.chain.build(*m.data).compute_in(m.numbers),
                           .data = m.data,
                           .shuffle = true,
                           .batch_size = m.batch_size,

@@ -28,6 +28,7 @@ struct exact_case {
   std::uint32_t evaluate_every = 2;   ///< and after the last step, on all validation data
   std::uint64_t seed = 1;
   bool keep_best = false;
+  precision numbers = precision::fp32;   ///< of all devices of its run
 };
 
 /// A tiny GPT-2 of 3 blocks (5 layers) over a synthetic language.

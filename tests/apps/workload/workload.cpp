@@ -155,7 +155,8 @@ count = 3
 link = "2GiB/s"
 latency = "5us"
 threads = 2
-speed = 0.25)");
+speed = 0.25
+precision = "bf16")");
   const workload w = parse_workload(text, "w.toml");
   const cpu_device d = read_cpu_device(*w.devices.at(0).keys.as<value_table>());
   CHECK(w.devices.at(0).count == 3);
@@ -164,6 +165,7 @@ speed = 0.25)");
   CHECK(d.latency == std::chrono::microseconds{5});
   CHECK(d.threads == 2);
   CHECK(d.speed == 0.25);
+  CHECK(d.numbers == precision::bf16);
 }
 
 TEST_CASE("a size without a unit is a number of bytes") {

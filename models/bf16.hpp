@@ -1,0 +1,20 @@
+#pragma once
+// From fp32 to bf16: the copy of the masters that devices compute with.
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+namespace hydra {
+
+/// Bits of the nearest bf16, of two the even one; NaN becomes one NaN. As at::BFloat16 rounds.
+constexpr std::uint16_t to_bf16(float value) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t nearest = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : nearest);
+}
+
+/// Spans of equal length, else it throws fault_error{internal}.
+void to_bf16(std::span<const float> values, std::span<std::uint16_t> rounded);
+
+}  // namespace hydra

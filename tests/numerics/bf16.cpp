@@ -1,0 +1,219 @@
+#include "models/bert.hpp"
+#include "models/llama.hpp"
+#include "models/resnet.hpp"
+#include "models/vit.hpp"
+#include "runtime/fault.hpp"
+#include "tests/support/masked_samples.hpp"
+#include "tests/support/spilled_run.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// 1, 2, 3 and 5 shards of the 5 layers.
+const std::vector<cut_points> cuts_of_five{{0}, {0, 3}, {0, 2, 4}, {0, 1, 2, 3, 4}};
+
+exact_case rounded(exact_case c) {
+  c.numbers = precision::bf16;
+  return c;
+}
+
+void check_cuts(exact_case c, const std::vector<cut_points>& all) {
+  const auto plain = train_plain(c);
+  for (const cut_points& cuts : all) {
+    INFO(cuts.size() << " shards, K = " << c.micro_batches);
+    c.cuts = cuts;
+    REQUIRE(difference(plain, train_spilled({c}, {}), 0) == "");
+  }
+}
+
+exact_case tiny_mlp() {
+  exact_case c;
+  c.chain = mlp({.layers = 3, .width = 13, .dropout = 0.1});
+  c.data = open_data({synthetic_classes{.features = 7, .classes = 5, .samples = 40, .validation_samples = 8}, true}, 0);
+  return c;
+}
+
+exact_case tiny_llama() {
+  auto c = tiny_gpt(0, false);
+  c.chain = llama({.layers = 3, .width = 16, .heads = 4, .kv_heads = 2, .hidden = 24, .context = 6, .tied = true, .qk_norm = true});
+  return c;
+}
+
+exact_case tiny_bert() {
+  exact_case c;
+  c.chain = bert({.layers = 2, .width = 16, .heads = 2, .context = 6, .vocabulary = 11, .dropout = 0.1,
+                  .attention_dropout = 0.1, .head = bert_head::masked_lm});
+  c.data = std::make_shared<masked_samples>(masked_samples_options{});
+  return c;
+}
+
+exact_case tiny_vit() {
+  exact_case c;
+  c.chain = vit({.layers = 2, .width = 16, .heads = 2, .patch = 4, .dropout = 0.1});
+  c.data = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 40, .validation_samples = 8}, true}, 0);
+  return c;
+}
+
+/// Every family that has no running averages, 4 layers at least.
+exact_case of_family(const std::string& family) {
+  if (family == "mlp") return tiny_mlp();
+  if (family == "llama") return tiny_llama();
+  if (family == "bert") return tiny_bert();
+  return family == "vit" ? tiny_vit() : tiny_cnn();
+}
+
+}  // namespace
+
+TEST_CASE("spilled training in bf16 equals plain training in bf16 bit for bit over the exactness matrix", "[exactness][bf16]") {
+  auto c = rounded(tiny_gpt(GENERATE(0.0, 0.1), GENERATE(false, true)));
+  c.micro_batches = GENERATE(1u, 4u);
+  c.optimizer = GENERATE(sgd({.learning_rate = 0.05, .momentum = 0.9}), adamw({.learning_rate = 1e-2}));
+  c.optimizer.clip_norm = GENERATE(0.0, 0.25);
+  check_cuts(c, cuts_of_five);
+}
+
+TEST_CASE("every family without running averages trains in bf16 with plain training's bits", "[exactness][bf16]") {
+  const std::string family = GENERATE("mlp", "llama", "bert", "vit", "cnn");
+  auto c = rounded(of_family(family));
+  c.micro_batches = GENERATE(1u, 4u);
+  c.optimizer = adamw({.learning_rate = 1e-2, .clip_norm = 0.25});
+  INFO(family);
+  check_cuts(c, {{0}, {0, 2}, {0, 1, 2, 3}});
+}
+
+TEST_CASE("real targets are compared in fp32 with what is computed in bf16", "[exactness][bf16]") {
+  auto c = rounded(tiny_cnn());
+  c.chain = with_loss(c.chain, mse());
+  c.optimizer = sgd({.learning_rate = 0.05});
+  check_cuts(c, {{0}, {0, 3}});
+}
+
+TEST_CASE("training in bf16 is not training in fp32, but near it", "[exactness][bf16]") {
+  auto c = tiny_gpt(0, true);
+  c.steps = 12;
+  const auto exact = train_plain(c), coarse = train_plain(rounded(c));
+  CHECK(coarse.digest != exact.digest);
+  CHECK(coarse.losses.back() == Approx(exact.losses.back()).epsilon(0.03));
+  CHECK(coarse.losses.back() < coarse.losses.front());
+}
+
+TEST_CASE("the masters keep what bf16 cannot tell", "[exactness][bf16]") {
+  auto c = rounded(tiny_gpt(0, true));
+  c.optimizer = adamw({.learning_rate = 1e-5, .weight_decay = 0});  // less than half of a bf16's last place of most values
+  const auto spilled = train_spilled({c}, {});
+  REQUIRE(difference(train_plain(c), spilled, 0) == "");
+  const auto& scales = spilled.parameters[0].at("h.0.ln_1.weight");  // begin as 1
+  CHECK(std::ranges::any_of(scales, [](float x) { return x != 1 && static_cast<float>(c10::BFloat16{x}) == 1; }));
+}
+
+TEST_CASE("two devices with little memory train in bf16 with plain training's bits", "[exactness][bf16]") {
+  auto a = rounded(tiny_gpt(0.1, true)), b = rounded(tiny_vit());
+  a.cuts = {0, 1, 2, 3, 4};
+  a.micro_batches = 4;
+  a.optimizer.clip_norm = 0.5;
+  b.cuts = {0, 1, 2, 3};
+  b.micro_batches = 2;
+  const cpu_device little{.memory = 112_KiB};
+  const auto spilled = train_spilled({a, b}, {.devices = {little, little}});
+  REQUIRE(difference(train_plain(a), spilled, 0) == "");
+  REQUIRE(difference(train_plain(b), spilled, 1) == "");
+  for (const auto& d : spilled.summary.devices) CHECK(d.peak <= d.budget);
+}
+
+namespace {
+
+/// Interrupted before operation `after` of each run, until it is through. Odd numbers of values lie between its shards.
+spilled_result interrupted_again_and_again(exact_case c, std::size_t after, std::size_t& times) {
+  const temporary_folder folder;
+  run_options options{.output = folder.path(), .interrupt_at = after};
+  for (times = 0;; ++times) {
+    auto result = train_spilled({c}, options);
+    if (!result.summary.interrupted) return result;
+    options.resume = true;
+    REQUIRE(times < 200);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a run in bf16 that is interrupted and resumed has plain training's bits", "[resume][bf16]") {
+  auto c = rounded(tiny_mlp());
+  c.cuts = {0, 1, 2, 3};
+  c.batch_size = 3;  // 3 x 13 values
+  c.optimizer = GENERATE(adamw({.learning_rate = 1e-2}), adamw({.learning_rate = 1e-2, .clip_norm = 0.25}));
+  std::size_t times = 0;
+  const auto after = GENERATE(23u, 31u);
+  REQUIRE(difference(train_plain(c), interrupted_again_and_again(c, after, times), 0) == "");
+  CHECK(times > 1);
+}
+
+TEST_CASE("a run goes on only in the precision that it began with", "[resume][bf16]") {
+  const temporary_folder folder;
+  auto c = rounded(tiny_mlp());
+  train_spilled({c}, {.output = folder.path()});
+  c.numbers = precision::fp32;
+  CHECK_THROWS_WITH(train_spilled({c}, {.output = folder.path(), .resume = true}),
+                    Contains("the devices' precision: bf16 (saved), fp32 (now)"));
+}
+
+TEST_CASE("devices of different precision are refused by name", "[bf16]") {
+  session s({.log = verbosity::quiet});
+  s.add_devices(1, {.memory = 64_MiB});
+  s.add_devices(1, {.memory = 64_MiB, .numbers = precision::bf16});
+  s.add_model(describe(tiny_mlp(), 0));
+  CHECK_THROWS_WITH(s.plan(), Contains("cpu:0 in fp32, cpu:1 in bf16"));
+}
+
+TEST_CASE("a model with running averages is refused in bf16 by family", "[bf16]") {
+  auto c = rounded(tiny_cnn());
+  c.chain = resnet({.depths = {1}, .hidden_sizes = {8}, .embedding_size = 4, .layer_type = "basic"});
+  CHECK_THROWS_WITH(train_spilled({c}, {}),
+                    Contains("\"resnet\" has running averages") && Contains("precision = \"fp32\""));
+}
+
+namespace {
+
+byte_count sufficient_for(const exact_case& c) {
+  try {
+    train_spilled({c}, {.devices = {{.memory = 512_B}}});
+  } catch (const fault_error& e) {
+    const auto& text = e.what_happened().text;
+    return byte_count{std::stoull(text.substr(text.find('(', text.find("smallest sufficient memory")) + 1))};
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("in bf16 a model trains with exactly its smallest sufficient memory, which is less than in fp32", "[budgets][bf16]") {
+  auto c = of_family(GENERATE("mlp", "llama", "bert", "vit", "cnn"));
+  c.micro_batches = GENERATE(1u, 2u);
+  c.cuts.clear();
+  const auto in_fp32 = sufficient_for(c);
+  c = rounded(c);
+  const auto least = sufficient_for(c);
+  CHECK(least < in_fp32 + in_fp32);
+  const auto spilled = train_spilled({c}, {.devices = {{.memory = least}, {.memory = least}}});
+  REQUIRE(difference(train_plain(c), spilled, 0) == "");
+  for (const auto& d : spilled.summary.devices) CHECK(d.peak <= least);
+  CHECK_THROWS_AS(train_spilled({c}, {.devices = {{.memory = least - 512_B}}}), fault_error);
+}
+
+TEST_CASE("the host memory that a plan in bf16 asks for is enough to the byte", "[budgets][bf16]") {
+  auto c = rounded(tiny_gpt(0.1, true));
+  c.cuts = {0, 2, 4};
+  c.micro_batches = 2;
+  c.evaluate_every = 0;
+  const std::vector<cpu_device> devices(2, {.memory = 1_MiB});
+  const auto needed = planned_host_memory({c}, {.devices = devices});
+  const auto spilled = train_spilled({c}, {.devices = devices, .host_memory = needed});
+  CHECK(spilled.summary.host_peak <= needed);
+  REQUIRE(difference(train_plain(c), spilled, 0) == "");
+}
