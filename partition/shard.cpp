@@ -15,9 +15,9 @@ namespace {
 
 at::Tensor zeros_like(const at::Tensor& t) { return at::_ops::zeros_like::call(t, {}, {}, {}, {}, {}); }
 
-/// Piece by piece: the CPU widens what it adds beforehand.
+/// Piece by piece on the CPU, which widens what it adds beforehand; other devices widen in registers.
 void add_part(const bound_parameters& bound) {
-  constexpr auto piece = static_cast<std::int64_t>(widening_room.value() / sizeof(float));
+  const auto piece = bound.sum.is_cpu() ? static_cast<std::int64_t>(widening_room.value() / sizeof(float)) : bound.sum.numel();
   const at::NoGradGuard no_grad;
   for (std::int64_t i = 0; i < bound.sum.numel(); i += piece) {
     const auto n = std::min(piece, bound.sum.numel() - i);

@@ -1,0 +1,126 @@
+// Run by name on a machine with a GPU: numerics_tests "[gpu]". Spilled, shared and repeated runs against resident ones: bit for bit.
+
+#include "models/keyed_mask.hpp"
+#include "tests/support/cuda_plugin.hpp"
+#include "tests/support/spilled_run.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/equal_ops.h>
+#include <ATen/ops/randn_ops.h>
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <string>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+void require_gpu() {
+  INFO(why_no_gpu());
+  REQUIRE(why_no_gpu().empty());
+}
+
+struct gpu_run {
+  int devices = 1;
+  std::string numbers = "fp32";
+  bool cache = true;
+  std::string pool = "arena";
+};
+
+spilled_result train_on_gpu(const std::vector<exact_case>& models, const gpu_run& how) {
+  session s({.log = verbosity::quiet, .ablation = {.cache = how.cache}});
+  s.load_plugin(cuda_plugin_file());
+  s.add_devices(how.devices, "cuda",
+                device_options{{"memory", std::string{"1GiB"}}, {"context", 0_B}, {"precision", how.numbers}, {"pool", how.pool}});
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    s.add_model(describe(models[i], i));
+  }
+  spilled_result result{.summary = s.run(), .parameters = {}};
+  for (std::uint32_t i = 0; i < models.size(); ++i) {
+    auto& values = result.parameters.emplace_back();
+    for (auto& [name, v] : s.parameters(model_id{i})) {
+      values.emplace(std::move(name), std::move(v));
+    }
+  }
+  return result;
+}
+
+exact_case gpt_in(const cut_points& cuts) {
+  auto c = tiny_gpt(0.1, true);
+  c.chain = gpt2({.layers = 3, .width = 64, .heads = 2, .context = 6, .dropout = 0.1, .attention_dropout = 0.1, .tied = true});
+  c.cuts = cuts;
+  c.batch_size = 16;
+  c.micro_batches = 4;
+  c.steps = 6;
+  c.optimizer.clip_norm = 0.5;
+  return c;
+}
+
+void require_same(const spilled_result& a, const spilled_result& b) {
+  for (std::size_t i = 0; i < a.summary.models.size(); ++i) {
+    REQUIRE(a.summary.models[i].error.text == "");
+    REQUIRE(b.summary.models[i].error.text == "");
+    REQUIRE(a.summary.models[i].loss == b.summary.models[i].loss);
+    REQUIRE(a.summary.models[i].digest == b.summary.models[i].digest);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("on a GPU spilled training equals resident training bit for bit", "[.][gpu]") {
+  require_gpu();
+  const std::string numbers = GENERATE("fp32", "bf16");
+  const std::string pool = GENERATE("arena", "expandable");
+  const auto resident = train_on_gpu({gpt_in({0})}, {.numbers = numbers});
+  for (const cut_points& cuts : {cut_points{0, 3}, cut_points{0, 2, 4}, cut_points{0, 1, 2, 3, 4}}) {
+    INFO(numbers << ", " << pool << ", " << cuts.size() << " shards");
+    require_same(resident, train_on_gpu({gpt_in(cuts)}, {.numbers = numbers, .cache = false, .pool = pool}));
+    require_same(resident, train_on_gpu({gpt_in(cuts)}, {.devices = 2, .numbers = numbers, .pool = pool}));
+  }
+}
+
+TEST_CASE("on a GPU a model does not notice the others", "[.][gpu]") {
+  require_gpu();
+  const std::vector models{gpt_in({0, 2, 4}), tiny_cnn(), gpt_in({0, 1, 2, 3, 4})};
+  const auto together = train_on_gpu(models, {.devices = 2});
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto alone = train_on_gpu({models[i]}, {});
+    REQUIRE(alone.summary.models[0].digest == together.summary.models[i].digest);
+  }
+}
+
+TEST_CASE("a GPU's losses are those of the CPU but for rounding", "[.][gpu]") {
+  require_gpu();
+  const auto on_cpu = train_spilled({gpt_in({0, 2, 4})}, {});
+  for (const std::string numbers : {"fp32", "bf16"}) {
+    const auto on_gpu = train_on_gpu({gpt_in({0, 2, 4})}, {.numbers = numbers});
+    for (std::size_t i = 0; i < on_cpu.summary.models[0].loss.size(); ++i) {
+      REQUIRE(on_gpu.summary.models[0].loss[i] == Approx(on_cpu.summary.models[0].loss[i]).epsilon(numbers == "fp32" ? 1e-4 : 3e-2));
+    }
+  }
+}
+
+TEST_CASE("a GPU drops what the CPU drops", "[.][gpu]") {
+  require_gpu();
+  const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    const at::Tensor x = at::_ops::randn::call(c10::fromIntArrayRefSlow({1000, 77}), type, std::nullopt, std::nullopt, std::nullopt);
+    const at::Tensor there = keyed_mask(x.to(at::Device(gpu->info().torch_device)), 0.3, 99);
+    REQUIRE(at::_ops::equal::call(keyed_mask(x, 0.3, 99), there.to(at::kCPU)));
+  }
+}
+
+TEST_CASE("a thousand steps on a GPU take no more memory than ten", "[.][gpu]") {
+  require_gpu();
+  auto c = gpt_in({0, 1, 2, 3, 4});
+  c.steps = 10;
+  const auto few = train_on_gpu({c}, {});
+  c.steps = 1000;
+  const auto many = train_on_gpu({c}, {});
+  REQUIRE(many.summary.models[0].error.text == "");
+  REQUIRE(many.summary.devices[0].peak == few.summary.devices[0].peak);
+  REQUIRE(many.summary.devices[0].peak <= many.summary.devices[0].budget);
+}
