@@ -10,7 +10,7 @@ std::uint64_t dropout_key(const layer_context& context, std::uint32_t site) noex
 
 /// Zeroes each element with probability `p` and scales the others by 1/(1-p); element i is kept if the i-th uniform
 /// number of the key is at least p. Identity if p is 0 or the context is not training. Only the key is saved for
-/// backward. fp32, or bf16 with the same mask (products in fp32, rounded once), on CPU.
+/// backward. fp32 and bf16, on devices that have keyed_mask.
 at::Tensor keyed_dropout(const at::Tensor& input, double p, const layer_context& context, std::uint32_t site);
 
 }  // namespace hydra

@@ -2,6 +2,8 @@
 // Randomness keyed by identity, never by history (numerics contract, rule 6): the n-th number of a key is a pure
 // function of key and n, so cuts, schedules, retries and resumes cannot change it.
 
+#include "runtime/kernels/keyed_random.hpp"  // random_bits
+
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
@@ -12,14 +14,6 @@ namespace hydra {
 std::uint64_t random_key(std::initializer_list<std::uint64_t> parts) noexcept;
 /// A key from a text (FNV-1a, then mixed): for parameter names.
 std::uint64_t random_key(std::uint64_t seed, std::string_view text) noexcept;
-
-/// The `index`-th 64 random bits of `key` (counter-based: SplitMix64 of key + index * golden ratio).
-constexpr std::uint64_t random_bits(std::uint64_t key, std::uint64_t index) noexcept {
-  std::uint64_t z = key + (index + 1) * 0x9E3779B97F4A7C15ull;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
-}
 
 /// Uniform in [0, 1) with 53 bits.
 constexpr double random_uniform(std::uint64_t key, std::uint64_t index) noexcept {

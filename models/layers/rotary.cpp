@@ -1,6 +1,7 @@
 #include "models/layers/rotary.hpp"
 
 #include "models/layers/checks.hpp"
+#include "models/layers/rotary_tables.hpp"
 #include "runtime/fault.hpp"
 
 #include <ATen/core/IListRef.h>
@@ -66,6 +67,23 @@ std::vector<float> scaled(std::vector<float> frequencies, const rope_scaling& sc
   return frequencies;
 }
 
+struct turns {
+  at::Tensor cosines, sines;
+};
+
+/// [tokens, pairs] of x's type, where x is. To another device both go in one copy.
+turns turns_for(const std::vector<float>& frequencies, const token_stretch& where, const at::Tensor& x) {
+  if (x.is_cpu()) {
+    const at::Tensor angles = rotary_angles(frequencies, where);
+    return {angles.cos().to(x.options()), angles.sin().to(x.options())};
+  }
+  const auto table = rotary_tables(frequencies, where);
+  const auto pairs = static_cast<std::int64_t>(frequencies.size());
+  const at::Tensor here = at::from_blob(const_cast<float*>(table->data()), {2, where.tokens, pairs}, at::kFloat);
+  const at::Tensor there = here.to(x.device(), /*non_blocking=*/true).to(x.scalar_type());
+  return {there.select(0, 0), there.select(0, 1)};
+}
+
 }  // namespace
 
 std::string to_string(rope_scaling::kind how) {
@@ -80,10 +98,7 @@ rotary::rotary(const rotary_options& options) {
 
 at::Tensor rotary::turn(const at::Tensor& x, std::int64_t first) const {
   const auto half = static_cast<std::int64_t>(frequencies_.size());
-  const at::Tensor positions = at::_ops::arange_start::call(first, first + x.size(2), at::kFloat, {}, {}, {});
-  const at::Tensor frequencies = at::from_blob(const_cast<float*>(frequencies_.data()), {half}, at::kFloat);
-  const at::Tensor angles = positions.unsqueeze(1).mul(frequencies);
-  const at::Tensor cosines = angles.cos().to(x.options()), sines = angles.sin().to(x.options());
+  const auto [cosines, sines] = turns_for(frequencies_, {first, x.size(2)}, x);
   const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
   const std::array turned{a.mul(cosines).sub(b.mul(sines)), b.mul(cosines).add(a.mul(sines))};
   return at::_ops::cat::call(at::ITensorListRef{turned}, 3);

@@ -1,8 +1,11 @@
 #include "models/dropout.hpp"
 
+#include "models/random.hpp"
 #include "runtime/fault.hpp"
 #include "tests/models/numeric.hpp"
 
+#include <ATen/ops/empty_like.h>
+#include <c10/core/TensorImpl.h>
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -79,4 +82,41 @@ TEST_CASE("dropout in bf16 drops what it drops in fp32 and rounds the products o
 
 TEST_CASE("dropout in other types is refused, not approximated") {
   CHECK_THROWS_AS(keyed_dropout(random_tensor(shape, 1, at::kDouble), 0.5, here, 0), fault_error);
+}
+
+TEST_CASE("dropout's bits are those of its definition, element by element") {
+  const at::Tensor x = random_tensor(shape, 1), y = keyed_dropout(x, 0.3, here, 7);
+  const auto kept = static_cast<float>(1 / (1 - 0.3));
+  for (std::size_t i = 0; i < values(x).size(); ++i) {
+    const bool dropped = random_uniform(dropout_key(here, 7), i) < 0.3;
+    REQUIRE(values(y)[i] == (dropped ? 0.0f : values(x)[i] * kept));
+  }
+}
+
+TEST_CASE("dropout of bf16 is that of fp32, rounded once") {
+  const at::Tensor x = random_tensor(shape, 1).to(at::kBFloat16);
+  CHECK(same_bits(keyed_dropout(x, 0.3, here, 0), keyed_dropout(x.to(at::kFloat), 0.3, here, 0).to(at::kBFloat16)));
+}
+
+TEST_CASE("the threshold of dropout is the least integer that is not below p") {
+  CHECK(dropped_below(0) == 0);
+  CHECK(dropped_below(0x1.0p-53) == 1);
+  CHECK(dropped_below(0x1.8p-53) == 2);
+  CHECK(dropped_below(0.5) == 1ull << 52);
+  for (const double p : {0.1, 0.3, 0.7, 1 - 0x1.0p-53})
+    CHECK(dropped_below(p) == static_cast<std::uint64_t>(std::ceil(p * 0x1.0p53)));
+}
+
+TEST_CASE("dropout knows its output's shape without numbers") {
+  const at::Tensor y = keyed_dropout(at::empty_like(ones(), at::kMeta).t(), 0.5, here, 0);
+  CHECK(y.is_meta());
+  CHECK(y.sizes() == at::IntArrayRef{40, 50});
+  CHECK(y.is_contiguous());
+}
+
+TEST_CASE("a device without a kernel for dropout is named") {
+  const at::Tensor strange = at::detail::make_tensor<c10::TensorImpl>(
+      c10::DispatchKeySet{c10::DispatchKey::Vulkan}, caffe2::TypeMeta::Make<float>(), at::Device{at::kVulkan, 0});
+  CHECK_THROWS_WITH(keyed_dropout(strange, 0.5, here, 0),
+                    Catch::Contains("keyed dropout is not written for device vulkan:0"));
 }
