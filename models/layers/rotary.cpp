@@ -1,7 +1,6 @@
 #include "models/layers/rotary.hpp"
 
 #include "models/layers/checks.hpp"
-#include "models/layers/rotary_tables.hpp"
 #include "runtime/fault.hpp"
 
 #include <ATen/core/IListRef.h>
@@ -71,17 +70,15 @@ struct turns {
   at::Tensor cosines, sines;
 };
 
-/// [tokens, pairs] of x's type, where x is. To another device both go in one copy.
-turns turns_for(const std::vector<float>& frequencies, const token_stretch& where, const at::Tensor& x) {
-  if (x.is_cpu()) {
-    const at::Tensor angles = rotary_angles(frequencies, where);
-    return {angles.cos().to(x.options()), angles.sin().to(x.options())};
-  }
-  const auto table = rotary_tables(frequencies, where);
+/// [tokens, pairs] of x's type, where x is: only the frequencies come from the host, a few hundred bytes, and nobody waits for
+/// them.
+turns turns_for(const std::vector<float>& frequencies, std::int64_t first, const at::Tensor& x) {
   const auto pairs = static_cast<std::int64_t>(frequencies.size());
-  const at::Tensor here = at::from_blob(const_cast<float*>(table->data()), {2, where.tokens, pairs}, at::kFloat);
-  const at::Tensor there = here.to(x.device(), /*non_blocking=*/true).to(x.scalar_type());
-  return {there.select(0, 0), there.select(0, 1)};
+  const at::Tensor positions =
+      at::_ops::arange_start::call(first, first + x.size(2), at::kFloat, {}, x.device(), {});
+  const at::Tensor each = at::from_blob(const_cast<float*>(frequencies.data()), {pairs}, at::kFloat);
+  const at::Tensor angles = positions.unsqueeze(1).mul(each.to(x.device(), /*non_blocking=*/true));
+  return {angles.cos().to(x.scalar_type()), angles.sin().to(x.scalar_type())};
 }
 
 }  // namespace
@@ -98,7 +95,7 @@ rotary::rotary(const rotary_options& options) {
 
 at::Tensor rotary::turn(const at::Tensor& x, std::int64_t first) const {
   const auto half = static_cast<std::int64_t>(frequencies_.size());
-  const auto [cosines, sines] = turns_for(frequencies_, {first, x.size(2)}, x);
+  const auto [cosines, sines] = turns_for(frequencies_, first, x);
   const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
   const std::array turned{a.mul(cosines).sub(b.mul(sines)), b.mul(cosines).add(a.mul(sines))};
   return at::_ops::cat::call(at::ITensorListRef{turned}, 3);
