@@ -12,6 +12,9 @@ std::span<std::byte> sample_of(host_block& block, std::size_t i, std::size_t byt
   return {block.data() + i * bytes, bytes};
 }
 
+/// What a source does not write of a sample is zero; the block may hold an earlier one.
+void clear(host_block& block) { std::memset(block.data(), 0, block.size().value()); }
+
 /// Of a sample that only fills the last micro-batch of an evaluation.
 void leave_out(std::span<std::byte> target) {
   for (std::size_t at = 0; at < target.size(); at += sizeof(uncounted_target)) {
@@ -47,8 +50,8 @@ read_batch batch_reader::read(const batch_range& range) {
   const auto part = range.pass == pass_kind::train ? split::train : split::validation;
   read_batch batch;
   for (std::uint32_t k = 0; k < range.micro_batches; ++k) {
-    auto inputs = arena_.allocate(plan.shards.front().input, "minibatch of " + what_->name);
-    auto targets = arena_.allocate(plan.shards.back().targets, "targets of " + what_->name);
+    auto inputs = arena_.allocate(plan.shards.front().input, "minibatch of " + what_->name, host_use::transferred);
+    auto targets = arena_.allocate(plan.shards.back().targets, "targets of " + what_->name, host_use::transferred);
     if (source_) {
       batch.targets += fill(part, std::span(samples).subspan(k * each, each), *inputs, *targets);
     }
@@ -63,6 +66,8 @@ std::size_t batch_reader::fill(split part, std::span<const std::size_t> samples,
                                host_block& targets) const {
   const auto input_bytes = source_->sample_input().bytes().value();
   const auto target_bytes = source_->sample_target().bytes().value();
+  clear(inputs);
+  clear(targets);
   std::size_t counted = 0;
   const auto there = source_->samples(part);
   for (std::size_t i = 0; i < samples.size(); ++i) {

@@ -64,7 +64,7 @@ host_block_ptr block_store::readable(const block_id& id) const {
 }
 
 host_block_ptr block_store::room_for(const block_id& id) {
-  return arena_.allocate(record(id.model).what->plan.bytes_of(id), to_string(id));
+  return arena_.allocate(record(id.model).what->plan.bytes_of(id), to_string(id), host_use::transferred);
 }
 
 lease_grant block_store::lease(const lease_request& request) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -31,7 +32,18 @@ std::vector<device_info> device_set::infos() const {
   return all;
 }
 
-std::vector<device_snapshot> device_set::retire() {
+std::vector<page_locker*> device_set::lockers() const {
+  std::vector<page_locker*> all;
+  for (const auto& d : devices_) {
+    auto* const locker = d->locker();
+    if (locker && std::ranges::find(all, locker) == all.end()) {
+      all.push_back(locker);
+    }
+  }
+  return all;
+}
+
+std::vector<device_snapshot> device_set::retire(const std::function<void(bool hanging)>& before_end) {
   std::vector<device_snapshot> snapshots;
   for (auto& d : devices_) {
     d->stop({});  // all at once
@@ -45,6 +57,9 @@ std::vector<device_snapshot> device_set::retire() {
                  d->info().name, to_string(limit_));
       static_cast<void>(d.release());
     }
+  }
+  if (before_end) {
+    before_end(std::ranges::any_of(devices_, [](const auto& d) { return !d; }));
   }
   devices_.clear();
   return snapshots;

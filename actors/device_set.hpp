@@ -4,6 +4,7 @@
 #include "actors/session.hpp"
 #include "actors/report_builder.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,8 +27,11 @@ class device_set {
 
   std::vector<device*> pointers() const;
   std::vector<device_info> infos() const;
-  /// What is left of them: their threads end here.
-  std::vector<device_snapshot> retire();
+  /// Those that the host's pages are locked for, each once.
+  std::vector<page_locker*> lockers() const;
+  /// What is left of them: their threads end here. `before_end` is called when they have stopped, and told whether one of
+  /// them hangs; what the others bring (lockers) ends with them, right after.
+  std::vector<device_snapshot> retire(const std::function<void(bool hanging)>& before_end = {});
 
  private:
   std::vector<std::unique_ptr<device>> devices_;

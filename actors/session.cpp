@@ -153,6 +153,7 @@ struct session::state {
   void load_models();
   void make_joiner();
   void keep_joined(const run_record& record);
+  void tell_unlocked() const;
   pipeline_options pipeline() const;
   std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
   int optimizer_threads() const;
@@ -427,7 +428,7 @@ model_entry session::state::load_model(std::size_t i) const {
 }
 
 void session::state::load_models() {
-  arena = make_host_arena(host_cap);
+  arena = make_host_arena(host_cap, {.lockers = devices->lockers(), .size = plan->host_transfers});
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     models.push_back(load_model(i));
   }
@@ -449,6 +450,13 @@ void session::state::keep_joined(const run_record& record) {
     plan->models.push_back(entry.what->plan);
   }
   plan->profiles = joiner->profiles();
+}
+
+/// Models that join later than the room for transfers is locked, and what fits in no gap of it.
+void session::state::tell_unlocked() const {
+  if (const auto n = arena->unlocked_blocks(); n > 0) {
+    log->info("{} blocks found no place in the locked host memory: their copies took a detour", n);
+  }
 }
 
 pipeline_options session::state::pipeline() const {
@@ -523,7 +531,7 @@ run_record session::state::execute(trace& spans) {
     record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
     joins.close();
     interrupts.disconnect();
-    snapshots = devices->retire();
+    snapshots = devices->retire([this](bool hanging) { arena->end_locks(hanging); });
     updates.reset();  // the last handles of actors go before their system does
   }
   if (home) {
@@ -552,6 +560,7 @@ report session::run() {
   trace spans;
   const auto record = state_->execute(spans);
   state_->keep_joined(record);
+  state_->tell_unlocked();
   auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
   r.name = state_->options.name;
   r.seed = state_->options.seed;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -19,11 +18,9 @@ namespace hydra {
 
 namespace {
 
-constexpr byte_count unlimited{std::numeric_limits<std::int64_t>::max()};
-
-at::Tensor zeros(const tensor_spec& spec) {
+at::Tensor zeros(const tensor_spec& spec, const test_stand& on) {
   return at::_ops::zeros::call(c10::fromIntArrayRefSlow(spec.shape), spec.type == element::f32 ? at::kFloat : at::kLong,
-                               std::nullopt, std::nullopt, std::nullopt);
+                               std::nullopt, at::Device(on.torch_device), std::nullopt);
 }
 
 byte_count bytes_of(const decode_memory& memory) {
@@ -37,37 +34,34 @@ byte_count bytes_of(const decode_memory& memory) {
 /// One layer that decodes zeros.
 class decode_bench {
  public:
-  decode_bench(const chain& model, std::size_t layer, tensor_spec input)
-      : charged_(account_), body_(*model.at(layer).body), input_(std::move(input)) {
+  decode_bench(const chain& model, std::size_t layer, tensor_spec input, const test_stand& on)
+      : on_(on), body_(*model.at(layer).body), input_(std::move(input)) {
     const parameter_layout layout(model, layer, layer + 1);
-    parameters_ = layout.views(zeros({{static_cast<std::int64_t>(layout.elements())}, element::f32}), layer);
+    parameters_ = layout.views(zeros({{static_cast<std::int64_t>(layout.elements())}, element::f32}, on_), layer);
   }
 
   /// Peak of decoding `tokens` more, input included, beyond what `memory` has then and had before.
   byte_count decode(std::int64_t tokens, decode_memory& memory) {
-    const auto before = account_.used();
+    const auto before = on_.meter.used();
     const auto kept = bytes_of(memory);
-    account_.reset_peak();
+    on_.meter.reset_peak();
     tensor_spec spec = input_;
     spec.shape[1] = tokens;
-    body_.decode(parameters_, zeros(spec), memory).contiguous();
+    body_.decode(parameters_, zeros(spec, on_), memory).contiguous();
     const auto grown = bytes_of(memory);
-    return account_.peak() - before - (grown > kept ? grown - kept : byte_count{});
+    return on_.meter.peak() - before - (grown > kept ? grown - kept : byte_count{});
   }
 
  private:
-  memory_account account_{unlimited};
-  charge_to charged_;
+  const test_stand& on_;
   const layer& body_;
   tensor_spec input_;
   std::vector<at::Tensor> parameters_;
 };
 
 /// While memory grows it may lie there twice.
-decode_cost measure(const chain& model, std::size_t layer, const tensor_spec& input, const decode_lengths& lengths) {
-  decode_bench bench(model, layer, input);
-  decode_cost cost{
-      .parameters = charged_bytes(parameter_layout(model, layer, layer + 1).bytes()), .memory = {}, .working = {}};
+decode_cost measure(decode_bench bench, byte_count parameters, const decode_lengths& lengths) {
+  decode_cost cost{.parameters = parameters, .memory = {}, .working = {}};
   decode_memory memory;
   cost.working = bench.decode(lengths.prompt, memory);
   if (lengths.longest > lengths.prompt) {
@@ -137,8 +131,7 @@ void keep_what_fits(decode_plan& plan, std::span<const decode_cost> costs, byte_
 
 }  // namespace
 
-std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths) {
-  install_accounting_allocator();
+std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const test_stand& on) {
   std::map<std::string, decode_cost> known;
   std::vector<decode_cost> costs;
   tensor_spec input{{1, lengths.longest}, element::i64};
@@ -146,11 +139,22 @@ std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& 
     const bool last = i + 1 == model.size();
     const std::string key = model.at(i).body->signature() + " on " + to_string(input);
     const auto found = known.find(key);
-    costs.push_back(found != known.end() ? found->second : measure(model, i, input, last ? decode_lengths{} : lengths));
+    if (found != known.end()) {
+      costs.push_back(found->second);
+    } else {
+      const auto parameters = charged_bytes(parameter_layout(model, i, i + 1).bytes());
+      costs.push_back(measure({model, i, input, on}, parameters, last ? decode_lengths{} : lengths));
+    }
     known.emplace(key, costs.back());
     input = model.at(i).body->output(input);
   }
   return costs;
+}
+
+std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths) {
+  install_accounting_allocator();
+  const auto meter = make_host_meter();
+  return decode_costs(model, lengths, {*meter});
 }
 
 byte_count needed_by(const decode_plan& plan, std::span<const decode_cost> costs) {

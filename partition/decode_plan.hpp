@@ -1,8 +1,7 @@
 #pragma once
 // Generation on a device whose memory the model may exceed: what stays there, and what comes and goes with every token.
 
-#include "models/chain.hpp"
-#include "runtime/bytes.hpp"
+#include "partition/profile.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,9 +23,11 @@ struct decode_cost {
   byte_count working;  ///< largest peak of the prompt's pass or of a token's, input included, `memory` not
 };
 
-/// Measures every distinct layer with zero parameters on the calling thread; memory is charged to an account of its own.
-/// The last layer sees one token only. Throws fault_error{bad_input} for a chain that writes no text, or whose context is
-/// less than the longest text.
+/// Measures every distinct layer with zero parameters on the calling thread. The last layer sees one token only. Throws
+/// fault_error{bad_input} for a chain that writes no text, or whose context is less than the longest text.
+std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const test_stand& on);
+
+/// The same with tensors on the CPU.
 std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths);
 
 struct decode_plan {

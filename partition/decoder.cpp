@@ -60,7 +60,7 @@ void park(placed_layer& place, host_arena& arena) {
     const byte_count n{tensors[i].nbytes()};
     if (!to.home || to.home->size() < n) {
       to.home.reset();
-      to.home = arena.allocate(n, "what a layer remembers of a text");
+      to.home = arena.allocate(n, "what a layer remembers of a text", host_use::transferred);
     }
     to.shape = tensors[i].sizes().vec();
     copy_out(std::make_shared<device_block>(device_block{std::exchange(tensors[i], {})}), to.home)();
@@ -93,6 +93,7 @@ class decoder::state {
     device_block_ptr block;
     ticket arrival;
   };
+  std::vector<decode_cost> measured_costs(const decode_lengths& lengths);
   void load(const decoder_options& options);
   void check(std::span<const std::int64_t> ids) const;
   ticket send_ids(std::span<const std::int64_t> ids, const device_block_ptr& to);
@@ -113,9 +114,9 @@ class decoder::state {
   host_arena& arena_;
   std::int64_t longest_;
   std::int64_t vocabulary_ = 0;
+  std::shared_ptr<operation_wait> wait_ = std::make_shared<operation_wait>();
   std::vector<decode_cost> costs_;
   decode_plan plan_;
-  std::shared_ptr<operation_wait> wait_ = std::make_shared<operation_wait>();
   std::vector<placed_layer_ptr> layers_;
   std::vector<promoted> resident_;     ///< per layer; empty for streamed ones
   std::vector<std::size_t> streamed_;  ///< in the order of the chain
@@ -131,19 +132,31 @@ decoder::state::state(std::shared_ptr<const chain> model, const decoder_options&
       device_(on),
       arena_(home),
       longest_(options.lengths.longest),
-      costs_(decode_costs(*model_, options.lengths)),
+      costs_(measured_costs(options.lengths)),
       plan_(plan_decoding(costs_, on.info().memory - on.info().reserve)),
       places_(plan_.buffers),
       memory_places_(plan_.buffers) {
-  device_.on_completion([w = wait_](const completion& c) { w->complete(c); });
   vocabulary_ = model_->parameters(0).front().shape.front();
   load(options);
+}
+
+/// On the queue that will compute: what a layer takes depends on the device.
+std::vector<decode_cost> decoder::state::measured_costs(const decode_lengths& lengths) {
+  device_.on_completion([w = wait_](const completion& c) { w->complete(c); });
+  const auto costs = std::make_shared<std::vector<decode_cost>>();
+  auto work = [costs, model = model_, lengths, on = &device_] {
+    const auto meter = on->measure();
+    *costs = decode_costs(*model, lengths, {*meter, on->info().torch_device});
+  };
+  wait_->for_end_of(
+      submit(queue_kind::compute, {.work = std::move(work), .bytes = {}, .estimate = {}, .label = {"pilot", {}}}, {}));
+  return *costs;
 }
 
 void decoder::state::load(const decoder_options& options) {
   for (std::size_t i = 0; i < model_->size(); ++i) {
     auto& place = *layers_.emplace_back(std::make_shared<placed_layer>(model_, i));
-    place.home = arena_.allocate(place.layout.bytes(), fmt::format("parameters of layer {}", i));
+    place.home = arena_.allocate(place.layout.bytes(), fmt::format("parameters of layer {}", i), host_use::transferred);
     place.layout.initialise(place.home->floats(), *model_, options.seed);
     resident_.push_back(plan_.resident[i] ? settle(i) : promoted{});
     if (!plan_.resident[i]) {
@@ -209,7 +222,7 @@ void decoder::state::check(std::span<const std::int64_t> ids) const {
 
 ticket decoder::state::send_ids(std::span<const std::int64_t> ids, const device_block_ptr& to) {
   const byte_count n{ids.size_bytes()};
-  const auto home = arena_.allocate(n, "token ids");
+  const auto home = arena_.allocate(n, "token ids", host_use::transferred);
   std::memcpy(home->data(), ids.data(), ids.size_bytes());
   auto work = [copy = copy_in(home, n, to, device_.info().torch_device), to] {
     copy();
@@ -261,18 +274,13 @@ void decoder::state::park_memory(std::size_t layer, ticket after) {
 }
 
 std::vector<float> decoder::state::receive(const device_block_ptr& x, ticket after) {
-  const auto logits = std::make_shared<std::vector<float>>();
-  auto work = [x, logits] {
-    const at::Tensor here = x->tensor.to(at::kCPU).contiguous();
-    const auto* const first = here.const_data_ptr<float>();
-    logits->assign(first, first + here.numel());
-    x->tensor.reset();
-  };
   const byte_count n{static_cast<std::uint64_t>(vocabulary_) * sizeof(float)};
+  const auto logits = arena_.allocate(n, "logits", host_use::transferred);
   wait_->for_end_of(submit(queue_kind::d2h,
-                           {.work = std::move(work), .bytes = n, .estimate = {}, .label = {"d2h logits", {}}},
+                           {.work = copy_out(x, logits), .bytes = n, .estimate = {}, .label = {"d2h logits", {}}},
                            {&after, 1}));
-  return *logits;
+  const auto values = logits->floats();
+  return {values.begin(), values.end()};
 }
 
 std::vector<float> decoder::state::next(std::span<const std::int64_t> ids) {

@@ -17,15 +17,6 @@ byte_count landing(const model_plan& m, const shard_plan& s) {
   return outputs + charge(s.gradient_bytes()) + charge(byte_count{sizeof(float)});
 }
 
-/// What a shard always has at home.
-byte_count resting(const shard_plan& s) {
-  auto sum = charge(s.parameters) + charge(s.masters.value_or(byte_count{}));
-  if (s.moment_buffers > 0) {
-    sum += charge(byte_count{s.moments.value() / s.moment_buffers}) * s.moment_buffers;
-  }
-  return sum;
-}
-
 /// Two rounds of batches (one is read ahead), and boundaries read, produced and staged; losses of a round.
 byte_count evaluation_demand(const model_plan& m) {
   if (m.evaluation.micro_batches == 0) {
@@ -40,12 +31,22 @@ byte_count evaluation_demand(const model_plan& m) {
   return (batch * 2 + largest_boundary * 3) * round + charge(byte_count{2 * sizeof(float)} * round);
 }
 
-/// Everything of one model that may be at home at the same time.
-byte_count demand_of(const model_plan& m) {
+/// What only the host reads and writes: masters beside what is promoted, moments.
+byte_count kept_by(const model_plan& m) {
+  byte_count sum;
+  for (const auto& s : m.shards) {
+    sum += charge(s.masters.value_or(byte_count{}));
+    sum += s.moment_buffers == 0 ? byte_count{} : charge(byte_count{s.moments.value() / s.moment_buffers}) * s.moment_buffers;
+  }
+  return sum;
+}
+
+/// Everything else of one model that may be at home at the same time.
+byte_count transfers_of(const model_plan& m) {
   byte_count sum;
   byte_count largest_upstream;
   for (const auto& s : m.shards) {
-    sum += resting(s) + charge(s.gradient_bytes());
+    sum += charge(s.parameters) + charge(s.gradient_bytes());
     sum += charge(s.output) * m.micro_batches;            // boundary activations
     largest_upstream = std::max(largest_upstream, charge(s.output));
   }
@@ -58,9 +59,9 @@ byte_count demand_of(const model_plan& m) {
 }  // namespace
 
 byte_count resting_demand(const model_plan& m) {
-  byte_count sum;
+  auto sum = kept_by(m);
   for (const auto& s : m.shards) {
-    sum += resting(s);
+    sum += charge(s.parameters);
   }
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
@@ -68,10 +69,18 @@ byte_count resting_demand(const model_plan& m) {
 }
 
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices) {
+  auto sum = host_transfers(models, devices);
+  for (const auto& m : models) {
+    sum += kept_by(m);
+  }
+  return sum;
+}
+
+byte_count host_transfers(std::span<const model_plan> models, std::size_t devices) {
   byte_count sum;
   byte_count attempt;  // a lost attempt lands in buffers of its own
   for (const auto& m : models) {
-    sum += demand_of(m);
+    sum += transfers_of(m);
     for (const auto& s : m.shards) {
       attempt = std::max(attempt, landing(m, s));
     }

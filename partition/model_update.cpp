@@ -14,14 +14,15 @@ namespace hydra {
 
 shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard) {
   const auto& plan = m.plan.shards[shard];
-  shard_home home{.parameters = arena.allocate(plan.masters.value_or(plan.parameters), "parameters of " + m.name),
+  shard_home home{.parameters = arena.allocate(plan.masters.value_or(plan.parameters), "parameters of " + m.name,
+                                               plan.masters ? host_use::kept : host_use::transferred),
                   .gradients = nullptr,
                   .moments = {}};
   if (plan.masters) {
-    home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name);
+    home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name, host_use::transferred);
   }
   for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
-    home.moments.push_back(arena.allocate(byte_count{plan.moments.value() / plan.moment_buffers}, "moments of " + m.name));
+    home.moments.push_back(arena.allocate(byte_count{plan.moments.value() / plan.moment_buffers}, "moments of " + m.name, host_use::kept));
   }
   return home;
 }

@@ -1,7 +1,7 @@
 #include "partition/pilot.hpp"
 
-#include "runtime/accounting_allocator.hpp"
 #include "runtime/block_copy.hpp"
+#include "runtime/host_arena.hpp"
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -89,26 +89,25 @@ void require_one(const std::vector<completion>& all) {
 
 }  // namespace
 
-/// What is copied there and back: too much for a cache, little enough for any machine.
+/// What is copied to one device and back: too much for a cache, little enough for any machine. An operation that is late
+/// holds that of its own device alone, whose locker lives as long as that.
 struct pilot::cargo {
-  byte_count size;
-  memory_account account{unlimited};
-  std::unique_ptr<host_arena> arena = make_host_arena(unlimited);
-  std::vector<host_block_ptr> homes;
-  std::vector<device_block_ptr> blocks;
-  std::vector<std::string> torch_devices;
-};
+  cargo(device& d, byte_count n)
+      : place(d),
+        size(n),
+        arena(make_host_arena(unlimited, rooms(d, n))),
+        home(arena->allocate(n, "the pilot's copies", host_use::transferred)) {}
 
-std::shared_ptr<pilot::cargo> pilot::load(byte_count size) const {
-  auto c = std::make_shared<cargo>();
-  c->size = size;
-  for (const auto* d : devices_) {
-    c->torch_devices.push_back(d->info().torch_device);
-    c->homes.push_back(c->arena->allocate(size, "the pilot's copies"));
-    c->blocks.push_back(std::make_shared<device_block>());
+  static transfer_room rooms(device& d, byte_count n) {
+    return d.locker() ? transfer_room{.lockers = {d.locker()}, .size = host_charge(n)} : transfer_room{};
   }
-  return c;
-}
+
+  device& place;
+  byte_count size;
+  std::unique_ptr<host_arena> arena;
+  host_block_ptr home;
+  device_block_ptr block = std::make_shared<device_block>();
+};
 
 pilot::pilot(std::span<device* const> devices, duration limit)
     : devices_(devices), limit_(limit), round_(std::make_shared<round>(devices.size())) {
@@ -117,15 +116,14 @@ pilot::pilot(std::span<device* const> devices, duration limit)
   }
 }
 
-std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<void(std::size_t)>& work) {
+std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of) {
   round_->begin();
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (round_->is_out(i)) {
       continue;
     }
     try {
-      devices_[i]->submit(queue, {.work = [work, i] { work(i); }, .bytes = {}, .estimate = {}, .label = {"pilot", {}}},
-                          {});
+      devices_[i]->submit(queue, {.work = work_of(i), .bytes = {}, .estimate = {}, .label = {"pilot", {}}}, {});
     } catch (...) {
       round_->complete(i, {.operation = {}, .begin = {}, .end = {}, .error = to_fault(std::current_exception())});
     }
@@ -135,9 +133,11 @@ std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<
 
 /// What the work gave on each device that did it, at least one; the others have failed.
 template <class Result>
-std::vector<Result> pilot::results_of(const std::function<Result()>& work) {
+std::vector<Result> pilot::results_of(const std::function<Result(device&)>& work) {
   const auto results = std::make_shared<std::vector<Result>>(devices_.size());
-  const auto ended = everywhere(queue_kind::compute, [=](std::size_t i) { (*results)[i] = work(); });
+  const auto ended = everywhere(queue_kind::compute, [&](std::size_t i) {
+    return [=, on = devices_[i]] { (*results)[i] = work(*on); };
+  });
   require_one(ended);
   std::vector<Result> good;
   for (std::size_t i = 0; i < ended.size(); ++i) {
@@ -150,12 +150,16 @@ std::vector<Result> pilot::results_of(const std::function<Result()>& work) {
 
 chain_profile pilot::measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
                              std::int64_t samples, std::uint32_t micro_batches) {
-  return merge(results_of<chain_samples>([=] { return sample_costs(*model, sample_target, samples, micro_batches); }));
+  return merge(results_of<chain_samples>([=](device& d) {
+    const auto meter = d.measure();
+    return sample_costs(*model, {sample_target, samples, micro_batches}, {*meter, d.info().torch_device});
+  }));
 }
 
 std::string pilot::setting() {
   const auto threads = std::make_shared<std::vector<int>>(devices_.size());
-  const auto ended = everywhere(queue_kind::compute, [=](std::size_t i) { (*threads)[i] = at::get_num_threads(); });
+  const auto ended = everywhere(queue_kind::compute,
+                                [&](std::size_t i) { return [=] { (*threads)[i] = at::get_num_threads(); }; });
   require_one(ended);
   std::set<std::string> kinds;
   for (std::size_t i = 0; i < ended.size(); ++i) {
@@ -167,13 +171,16 @@ std::string pilot::setting() {
 }
 
 /// One copy to each device and back; the time of both.
-std::vector<std::optional<duration>> pilot::round_trip(const std::shared_ptr<cargo>& goods) {
-  const auto in = everywhere(queue_kind::h2d, [goods](std::size_t d) {
-    const charge_to apart(goods->account);
-    copy_in(goods->homes[d], goods->size, goods->blocks[d], goods->torch_devices[d])();
+std::vector<std::optional<duration>> pilot::round_trip(const std::vector<std::shared_ptr<cargo>>& goods) {
+  const auto in = everywhere(queue_kind::h2d, [&](std::size_t d) {
+    return [c = goods[d]] {
+      const auto meter = c->place.measure();
+      copy_in(c->home, c->size, c->block, c->place.info().torch_device)();
+    };
   });
-  const auto out =
-      everywhere(queue_kind::d2h, [goods](std::size_t d) { copy_out(goods->blocks[d], goods->homes[d])(); });
+  const auto out = everywhere(queue_kind::d2h, [&](std::size_t d) {
+    return [c = goods[d]] { copy_out(c->block, c->home)(); };
+  });
   std::vector<std::optional<duration>> times(devices_.size());
   for (std::size_t d = 0; d < times.size(); ++d) {
     if (!in[d].error && !out[d].error) {
@@ -191,7 +198,9 @@ std::vector<byte_rate> pilot::link_rates() {
   if (std::ranges::all_of(rates, &byte_rate::limited)) {
     return rates;
   }
-  const auto goods = load(size);
+  std::vector<std::shared_ptr<cargo>> goods;
+  std::ranges::transform(devices_, std::back_inserter(goods),
+                         [&](device* d) { return std::make_shared<cargo>(*d, size); });
   round_trip(goods);  // warm
   std::vector<std::vector<duration>> times(devices_.size());
   for (int i = 0; i < trips; ++i) {

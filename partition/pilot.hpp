@@ -17,8 +17,9 @@ namespace hydra {
 
 /// What is measured runs on the queues of all devices at the same time, as in the run: with their intra-op threads, and
 /// with their contention where several are threads of one machine. A device that fails is left out while another one
-/// does not. Times are those of the work, without the sleep that emulates `speed`; bytes are not charged to the device,
-/// so that a small budget can be told what would be enough.
+/// does not. Times and bytes are those of the device's work_meter: without the sleep that emulates `speed`, and not charged
+/// to the device, so that a small budget can be told what would be enough. Copies are from memory as the run's: locked
+/// where the device has a locker.
 class pilot {
  public:
   /// Becomes the receiver of the devices' completions: they serve no run afterwards. `limit`: of one measurement; a
@@ -38,10 +39,10 @@ class pilot {
   class round;
   struct cargo;
   template <class Result>
-  std::vector<Result> results_of(const std::function<Result()>& work);
-  std::vector<std::optional<duration>> round_trip(const std::shared_ptr<cargo>& goods);
-  std::shared_ptr<cargo> load(byte_count size) const;
-  std::vector<completion> everywhere(queue_kind queue, const std::function<void(std::size_t)>& work);
+  std::vector<Result> results_of(const std::function<Result(device&)>& work);
+  std::vector<std::optional<duration>> round_trip(const std::vector<std::shared_ptr<cargo>>& goods);
+  using closure = std::function<void()>;
+  std::vector<completion> everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of);
 
   std::span<device* const> devices_;
   duration limit_;

@@ -84,6 +84,11 @@ void set_rooms(workload_plan& plan) {
   }
 }
 
+void set_host_bytes(workload_plan& plan, std::size_t devices) {
+  plan.host_needed = host_demand(plan.models, devices);
+  plan.host_transfers = host_transfers(plan.models, devices);
+}
+
 }  // namespace
 
 std::uint32_t evaluation_range::size_of(std::uint32_t first) const noexcept {
@@ -158,7 +163,7 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
   }
   set_rooms(plan);
   plan.sufficient = smallest_budget(models);
-  plan.host_needed = host_demand(plan.models, devices.size());
+  set_host_bytes(plan, devices.size());
   return plan;
 }
 
@@ -184,7 +189,7 @@ void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t device
       shorter = shorter || m.evaluation.round > 1;
       m.evaluation.round = std::max(m.evaluation.round / 2, 1u);
     }
-    plan.host_needed = host_demand(plan.models, devices);
+    set_host_bytes(plan, devices);
   }
 }
 

@@ -101,6 +101,7 @@ struct workload_plan {
   byte_count computing_room;     ///< max P + C over all units
   byte_count sufficient;         ///< smallest device memory (without reserve) for all of it
   byte_count host_needed;        ///< parameters, moments, batches, and landing room for every boundary and gradient
+  byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
 };
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
@@ -113,8 +114,10 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
 /// every device. Throws fault_error{does_not_fit} naming layer, its bytes and what there is.
 model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_room);
 
-/// Bytes of host memory the run needs with `devices` devices; part of make_plan's result.
+/// Bytes of host memory the run needs with `devices` devices, and those of them that devices copy from or to; part of
+/// make_plan's result.
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices);
+byte_count host_transfers(std::span<const model_plan> models, std::size_t devices);
 
 /// Of a model that is complete: parameters and optimizer state stay, and what its data were read ahead.
 byte_count resting_demand(const model_plan& m);

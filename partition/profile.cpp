@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -19,11 +18,9 @@ namespace hydra {
 
 namespace {
 
-constexpr byte_count unlimited{std::numeric_limits<std::int64_t>::max()};
-
-at::Tensor zeros(const std::vector<std::int64_t>& shape, element type) {
-  return at::_ops::zeros::call(c10::fromIntArrayRefSlow(shape), scalar_type(type),
-                               std::nullopt, std::nullopt, std::nullopt);
+at::Tensor zeros(const tensor_spec& spec, const test_stand& on) {
+  return at::_ops::zeros::call(c10::fromIntArrayRefSlow(spec.shape), scalar_type(spec.type), std::nullopt,
+                               at::Device(on.torch_device), std::nullopt);
 }
 
 byte_count less(byte_count a, byte_count b) { return a > b ? a - b : byte_count{}; }
@@ -32,8 +29,6 @@ at::Tensor ones_like(const at::Tensor& y) {
   return at::_ops::ones_like::call(y, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
 }
 
-duration since(time_point start) { return steady_clock::now() - start; }
-
 /// What one forward or backward with gradient was seen to take.
 struct measured_pass {
   byte_count saved;
@@ -41,46 +36,49 @@ struct measured_pass {
   duration elapsed{};
 };
 
-/// A function and what it works on, measured under an account of its own.
+/// A function and what it works on, measured.
 class bench {
  public:
-  explicit bench(memory_account& account) : account_(account) {}
+  explicit bench(work_meter& meter) : meter_(meter) {}
 
   /// Peak of `make()` beyond the tensors it returns; its time.
   template <class Make>
   measured_pass forward(const Make& make) {
     const at::NoGradGuard no_grad;
-    const auto base = account_.used();
-    account_.reset_peak();
-    const auto start = steady_clock::now();
+    const auto base = meter_.used();
+    meter_.reset_peak();
+    const auto start = meter_.now();
     const at::Tensor y = make();
-    measured_pass pass{.saved = less(account_.used(), base), .transient = {}, .elapsed = since(start)};
-    pass.transient = less(account_.peak(), base + pass.saved);
-    return pass;
+    return passed(base, start);
   }
 
   /// The same with gradient, then backward: `upstream(y)` gives the gradient of the output, which is charged outside.
   template <class Make, class Upstream>
   measured_pass backward(const Make& make, const Upstream& upstream) {
     const at::AutoGradMode with_grad(true);
-    const auto base = account_.used();
-    account_.reset_peak();
-    const auto start = steady_clock::now();
+    const auto base = meter_.used();
+    meter_.reset_peak();
+    const auto start = meter_.now();
     at::Tensor y = make();
-    measured_pass pass{.saved = less(account_.used(), base), .transient = {}, .elapsed = since(start)};
-    pass.transient = less(account_.peak(), base + pass.saved);
+    auto pass = passed(base, start);
     const at::Tensor gradient = upstream(y);
-    const auto before = account_.used();
-    account_.reset_peak();
-    const auto again = steady_clock::now();
+    const auto before = meter_.used();
+    meter_.reset_peak();
+    const auto again = meter_.now();
     y.backward(gradient);
-    pass.elapsed += since(again);
-    pass.transient = std::max(pass.transient, less(account_.peak(), before));
+    pass.elapsed += meter_.now() - again;
+    pass.transient = std::max(pass.transient, less(meter_.peak(), before));
     return pass;
   }
 
  private:
-  memory_account& account_;
+  measured_pass passed(byte_count base, time_point start) {
+    measured_pass pass{.saved = less(meter_.used(), base), .transient = {}, .elapsed = meter_.now() - start};
+    pass.transient = less(meter_.peak(), base + pass.saved);
+    return pass;
+  }
+
+  work_meter& meter_;
 };
 
 /// A warm pass (allocators and kernels touched once), which also counts the bytes, then timed ones.
@@ -113,17 +111,16 @@ struct layer_place {
   tensor_spec in, out;
 };
 
-layer_profile measure_layer(const chain& model, const layer_place& place, memory_account& account,
-                            timed_passes& times) {
+layer_profile measure_layer(const chain& model, const layer_place& place, const test_stand& on, timed_passes& times) {
   const parameter_layout layout(model, place.index, place.index + 1);
-  const auto elements = static_cast<std::int64_t>(layout.elements());
-  const at::Tensor flat = zeros({elements}, layout.type());
-  const at::Tensor gradients = zeros({elements}, layout.type());
+  const tensor_spec elements{{static_cast<std::int64_t>(layout.elements())}, layout.type()};
+  const at::Tensor flat = zeros(elements, on);
+  const at::Tensor gradients = zeros(elements, on);
   const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(place.index)};
   const auto views = layout.views(flat, place.index);
-  const at::Tensor x = zeros(place.in.shape, place.in.type);
+  const at::Tensor x = zeros(place.in, on);
 
-  bench measure(account);
+  bench measure(on.meter);
   const auto forward = repeat(
       place.visits,
       [&] { return measure.forward([&] { return model.forward(place.index, views, x, context); }); }, times.forward);
@@ -148,11 +145,10 @@ layer_profile measure_layer(const chain& model, const layer_place& place, memory
   return profile;
 }
 
-void measure_loss(chain_samples& all, const chain& model, std::size_t visits, memory_account& account) {
-  const auto& out = all.profile.layers.back().output_spec;
-  const at::Tensor y = zeros(out.shape, out.type);
-  const at::Tensor targets = zeros(all.profile.target_spec.shape, all.profile.target_spec.type);
-  bench measure(account);
+void measure_loss(chain_samples& all, const chain& model, std::size_t visits, const test_stand& on) {
+  const at::Tensor y = zeros(all.profile.layers.back().output_spec, on);
+  const at::Tensor targets = zeros(all.profile.target_spec, on);
+  bench measure(on.meter);
   const auto pass = repeat(
       visits,
       [&] {
@@ -223,22 +219,19 @@ duration median(std::vector<duration> times) {
   return *middle;
 }
 
-chain_samples sample_costs(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
-                           std::uint32_t micro_batches) {
-  memory_account account(unlimited);
-  const charge_to charged(account);
-  const std::size_t visits = 2 * std::size_t{micro_batches};
+chain_samples sample_costs(const chain& model, const profiled_step& step, const test_stand& on) {
+  const std::size_t visits = 2 * std::size_t{step.micro_batches};
   chain_samples all;
-  all.profile.samples = samples;
+  all.profile.samples = step.samples;
   all.profile.numbers = model.numbers();
-  all.profile.target_spec = batched(sample_target, samples);
+  all.profile.target_spec = batched(step.sample_target, step.samples);
   all.profile.targets = charged_bytes(all.profile.target_spec.bytes());
   std::vector<layer_profile> kinds;
-  for (const auto& place : distinct_layers(model, samples, visits, all.kind_of)) {
-    kinds.push_back(measure_layer(model, place, account, all.times.emplace_back()));
+  for (const auto& place : distinct_layers(model, step.samples, visits, all.kind_of)) {
+    kinds.push_back(measure_layer(model, place, on, all.times.emplace_back()));
   }
   std::ranges::transform(all.kind_of, std::back_inserter(all.profile.layers), [&](std::size_t k) { return kinds[k]; });
-  measure_loss(all, model, visits, account);
+  measure_loss(all, model, visits, on);
   return all;
 }
 
@@ -275,7 +268,8 @@ bool suits(const chain_profile& profile, const chain& model, const tensor_spec& 
 
 chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
                       std::uint32_t micro_batches) {
-  const auto one = sample_costs(model, sample_target, samples, micro_batches);
+  const auto meter = make_host_meter();
+  const auto one = sample_costs(model, {sample_target, samples, micro_batches}, {*meter});
   return merge({&one, 1});
 }
 

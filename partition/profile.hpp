@@ -3,6 +3,7 @@
 
 #include "models/chain.hpp"
 #include "runtime/bytes.hpp"
+#include "runtime/work_meter.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -55,11 +56,23 @@ struct chain_samples {
   timed_passes loss;
 };
 
+/// The step whose layers are measured.
+struct profiled_step {
+  tensor_spec sample_target;
+  std::int64_t samples = 1;   ///< of a micro-batch
+  std::uint32_t micro_batches = 1;
+};
+
+/// Where layers are measured: all times and bytes are the meter's, all tensors are made on its device.
+struct test_stand {
+  work_meter& meter;
+  std::string torch_device = "cpu";
+};
+
 /// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and inputs
-/// of the right shape. All passes together take no longer than two training steps of `micro_batches` micro-batches, but
-/// for layers so fast that three timed passes cost nothing. Memory is charged to an account of its own.
-chain_samples sample_costs(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
-                           std::uint32_t micro_batches);
+/// of the right shape. All passes together take no longer than two training steps, but for layers so fast that three
+/// timed passes cost nothing.
+chain_samples sample_costs(const chain& model, const profiled_step& step, const test_stand& on);
 
 /// One profile of what several devices have seen: largest bytes, medians of all times. At least one.
 chain_profile merge(std::span<const chain_samples> devices);
@@ -67,7 +80,7 @@ chain_profile merge(std::span<const chain_samples> devices);
 /// True if the profile can be one of this chain: same samples, format, shapes and parameter bytes.
 bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples);
 
-/// The two together, for one device.
+/// The two together, for one device: the calling thread, with tensors on the CPU.
 chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
                       std::uint32_t micro_batches = 1);
 

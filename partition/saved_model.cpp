@@ -112,7 +112,11 @@ std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::siz
   return block->floats().subspan(offset, n);
 }
 
+/// Parameters and gradients are padded with zeroes; moments begin with zeroes.
 void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::size_t s, shard_home& home) {
+  for (const auto& padded : {home.parameters, home.gradients}) {
+    std::ranges::fill(padded ? padded->floats() : std::span<float>{}, 0.0f);
+  }
   const auto moments = names::moments(m.update.kind);
   for (const auto& p : m.shards[s].layout().parameters()) {
     const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
@@ -158,7 +162,7 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
     id->model = model;
     id->step = step_index{from.standing.step};
     const auto bytes = file.tensors.find(name)->data;
-    auto block = arena.allocate(m.plan.bytes_of(*id), name);
+    auto block = arena.allocate(m.plan.bytes_of(*id), name, host_use::transferred);
     if (bytes.size() != block->size().value()) {
       refuse(file.path, "tensor '" + name + "' has another size than the model's");
     }
@@ -221,7 +225,7 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
     memory.homes.push_back(make_home(arena, m, s));
     auto& home = memory.homes.back();
     if (same_cuts && is_under_way(from.updates.shards[s])) {
-      home.gradients = arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name);
+      home.gradients = arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name, host_use::transferred);
     }
     fill_shard(tensors, m, s, home);
     round_masters(home);

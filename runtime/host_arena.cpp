@@ -1,9 +1,11 @@
 #include "runtime/host_arena.hpp"
 
 #include "runtime/fault.hpp"
+#include "runtime/mapped_pages.hpp"
+#include "runtime/page_lock.hpp"
+#include "runtime/transfer_slab.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace hydra {
@@ -18,8 +21,6 @@ namespace hydra {
 namespace {
 
 constexpr std::uint64_t alignment = 64;
-constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t huge_page = 2 << 20;
 
 /// Streams whose bases are equal modulo a large power of two evict each other from the caches (Adam on p, m, v, g:
 /// eight times slower), so block k of those that matter begins at k steps behind its page. 13 places: a prime, because
@@ -33,39 +34,28 @@ constexpr std::uint64_t staggered_from = 256 << 10;  // smaller blocks stay in t
 std::uint64_t footprint(std::uint64_t n) noexcept {
   if (n > std::numeric_limits<std::uint64_t>::max() / 2) return n;
   if (n < staggered_from) return round_up(byte_count{n}, alignment).value();
-  return round_up(byte_count{n + stagger_room}, page).value();
+  return round_up(byte_count{n + stagger_room}, page_size).value();
 }
 
 /// Gives memory back to where it came from.
 struct host_memory_deleter {
   std::size_t mapped = 0;  ///< bytes if it was mapped, 0 if it came from the heap
-  void operator()(std::byte* p) const noexcept { mapped != 0 ? static_cast<void>(munmap(p, mapped)) : std::free(p); }
+  void operator()(std::byte* p) const noexcept { mapped != 0 ? unmap_pages{mapped}(p) : std::free(p); }
 };
 using host_memory = std::unique_ptr<std::byte, host_memory_deleter>;
 
-/// Fresh pages are zero. Mapped with room for one huge page more and trimmed, so that huge pages can begin at the base.
-host_memory map_pages(std::size_t n) {
-  void* const raw = mmap(nullptr, n + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED) throw std::bad_alloc{};
-  auto* const first = static_cast<std::byte*>(raw);
-  const std::size_t head = (huge_page - reinterpret_cast<std::uintptr_t>(first) % huge_page) % huge_page;
-  if (head != 0) munmap(first, head);
-  munmap(first + head + n, huge_page - head);
-  madvise(first + head, n, MADV_HUGEPAGE);  // only advice: without huge pages it works as well, slower
-  return host_memory{first + head, {n}};
-}
-
 host_memory take_from_heap(std::size_t n) {
-  auto* const p = static_cast<std::byte*>(std::aligned_alloc(n < staggered_from ? alignment : page, n));
+  auto* const p = static_cast<std::byte*>(std::aligned_alloc(n < staggered_from ? alignment : page_size, n));
   if (p == nullptr) throw std::bad_alloc{};
   std::memset(p, 0, n);
   return host_memory{p};
 }
 
+/// Fresh pages are zero.
 host_memory take_memory(std::uint64_t n) {
-  if (n > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()) - huge_page) throw std::bad_alloc{};
+  if (n > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()) - huge_page_size) throw std::bad_alloc{};
   if (n == 0) return {};
-  return n < huge_page ? take_from_heap(n) : map_pages(n);
+  return n < huge_page_size ? take_from_heap(n) : host_memory{map_pages(n).release(), {n}};
 }
 
 class arena_block final : public host_block {
@@ -87,6 +77,27 @@ class arena_block final : public host_block {
   byte_count size_;
 };
 
+/// A place in the transfer room.
+class placed_block final : public host_block {
+ public:
+  /// `place`: of as many bytes as are claimed; `bytes` lie in it.
+  placed_block(reservation claim, std::shared_ptr<transfer_slab> slab, std::byte* place, std::span<std::byte> bytes)
+      : claim_(std::move(claim)), slab_(std::move(slab)), place_(place), bytes_(bytes) {}
+  ~placed_block() override { slab_->give_back(place_, claim_.bytes().value()); }
+  placed_block(const placed_block&) = delete;
+  placed_block& operator=(const placed_block&) = delete;
+
+  std::byte* data() noexcept override { return bytes_.data(); }
+  const std::byte* data() const noexcept override { return bytes_.data(); }
+  byte_count size() const noexcept override { return byte_count{bytes_.size()}; }
+
+ private:
+  reservation claim_;  // given back after the place
+  std::shared_ptr<transfer_slab> slab_;
+  std::byte* place_;
+  std::span<std::byte> bytes_;
+};
+
 /// What both arenas share: the same charges and the same refusals.
 class budgeted_arena : public host_arena {
  public:
@@ -104,10 +115,16 @@ class budgeted_arena : public host_arena {
 
 class real_arena final : public budgeted_arena {
  public:
-  using budgeted_arena::budgeted_arena;
+  real_arena(byte_count cap, const transfer_room& room) : budgeted_arena(cap) {
+    if (!room.lockers.empty() && room.size > byte_count{}) open(room);
+  }
 
-  host_block_ptr allocate(byte_count n, const std::string& what) override {
+  host_block_ptr allocate(byte_count n, const std::string& what, host_use use) override {
     auto bytes = claim(n, what);
+    const bool placed = slab_ && use == host_use::transferred && n > byte_count{};
+    if (auto* const place = placed ? slab_->take(bytes.bytes().value(), alignment_of(n)) : nullptr)
+      return std::make_shared<placed_block>(std::move(bytes), slab_, place, std::span{place + next_offset(n), n.value()});
+    if (placed) unlocked_.fetch_add(1);
     try {
       auto memory = take_memory(bytes.bytes().value());
       return std::make_shared<arena_block>(std::move(bytes), std::move(memory), next_offset(n), n);
@@ -119,19 +136,48 @@ class real_arena final : public budgeted_arena {
     }
   }
 
+  std::uint64_t unlocked_blocks() const noexcept override { return unlocked_.load(); }
+
+  void end_locks(bool hanging) noexcept override {
+    if (lock_ && hanging) lock_->abandon();
+    lock_.reset();
+  }
+
  private:
+  void open(const transfer_room& room) {
+    if (room.size > budget().limit())
+      throw fault_error{fault_code::does_not_fit,
+                        fmt::format("devices copy from and to {} of host memory, but [host] memory allows {}; raise it",
+                                    to_string(room.size), to_string(budget().limit()))};
+    try {
+      slab_ = std::make_shared<transfer_slab>(room.size);
+    } catch (const std::bad_alloc&) {
+      throw fault_error{fault_code::out_of_memory,
+                        fmt::format("the system has no {} of host memory in one piece, from which devices copy: train "
+                                    "fewer models at once",
+                                    to_string(room.size))};
+    }
+    lock_.emplace(slab_->pages(), room.lockers, room.piece);
+  }
+
+  /// Staggered blocks begin some steps behind a page.
+  static std::uint64_t alignment_of(byte_count n) noexcept { return n.value() < staggered_from ? alignment : page_size; }
+
   std::uint64_t next_offset(byte_count n) noexcept {
     return n.value() < staggered_from ? 0 : next_place_.fetch_add(1) % stagger_places * stagger_step;
   }
 
   std::atomic<std::uint64_t> next_place_{0};
+  std::atomic<std::uint64_t> unlocked_{0};
+  std::shared_ptr<transfer_slab> slab_;  ///< null: there is no transfer room
+  std::optional<page_lock> lock_;        ///< of its pages
 };
 
 class accounting_arena final : public budgeted_arena {
  public:
   using budgeted_arena::budgeted_arena;
 
-  host_block_ptr allocate(byte_count n, const std::string& what) override {
+  host_block_ptr allocate(byte_count n, const std::string& what, host_use) override {
     return std::make_shared<arena_block>(claim(n, what), host_memory{}, 0, n);
   }
 };
@@ -150,7 +196,9 @@ std::span<const float> host_block::floats() const noexcept { return values_of<co
 
 std::span<std::uint16_t> host_block::halves() noexcept { return values_of<std::uint16_t>(*this); }
 
-std::unique_ptr<host_arena> make_host_arena(byte_count cap) { return std::make_unique<real_arena>(cap); }
+std::unique_ptr<host_arena> make_host_arena(byte_count cap, const transfer_room& room) {
+  return std::make_unique<real_arena>(cap, room);
+}
 
 std::unique_ptr<host_arena> make_accounting_arena(byte_count cap) { return std::make_unique<accounting_arena>(cap); }
 

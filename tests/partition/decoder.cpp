@@ -8,12 +8,15 @@
 #include "runtime/cpu_device.hpp"
 #include "runtime/fault.hpp"
 #include "tests/models/numeric.hpp"
+#include "tests/support/other_device.hpp"
+#include "tests/support/outfitted_device.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -105,8 +108,7 @@ decoded decode_within(const model_ptr& model, byte_count memory, int times = 1) 
 }
 
 /// The least bytes under which there is a plan.
-byte_count least(const model_ptr& model) {
-  const auto costs = decode_costs(*model, lengths);
+byte_count least(std::span<const decode_cost> costs) {
   byte_count fits = 64_MiB, not_enough{};
   while (fits - not_enough > 512_B) {
     const byte_count middle{(fits.value() + not_enough.value()) / 2};
@@ -134,7 +136,7 @@ TEST_CASE("a decoder that keeps the whole model has the logits of the whole text
 TEST_CASE("under every budget a decoder gives the same bits and never exceeds what it planned") {
   for (const auto& model : {small_llama(), small_gpt2()}) {
     const auto whole = decode_within(model, 64_MiB);
-    const byte_count most = whole.plan.needed, fewest = least(model);
+    const byte_count most = whole.plan.needed, fewest = least(decode_costs(*model, lengths));
     bool single = false, parked = false, streamed = false;
     for (std::uint64_t part = 0; part <= 8; ++part) {
       const byte_count budget{fewest.value() + (most - fewest).value() * part / 8};
@@ -204,4 +206,19 @@ TEST_CASE("parameters that stay on the device leave the host") {
   }
   REQUIRE(std::ranges::count(writer.plan().resident, false) == 0);
   CHECK(arena->budget().peak() <= largest * 2);
+}
+
+TEST_CASE("a decoder computes and remembers where the device's tensors are, whatever it streams") {
+  for (const auto& model : {small_llama(), small_gpt2()}) {
+    const auto expected = decode_within(model, 64_MiB).logits;
+    const auto meter = make_host_meter();
+    const auto costs = decode_costs(*model, lengths, {*meter, other_device});
+    for (const byte_count memory : {byte_count{64_MiB}, least(costs)}) {
+      outfitted_device there(make_cpu_device("cpu:0", {.memory = memory}), {.torch_device = other_device});
+      const auto arena = make_host_arena(64_MiB);
+      const no_waiting strict;
+      decoder writer{model, {.lengths = lengths, .seed = 7}, there, *arena};
+      CHECK(distance(by_decoding(writer), expected) < 1e-4);
+    }
+  }
 }

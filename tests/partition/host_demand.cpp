@@ -44,6 +44,17 @@ TEST_CASE("the host's demand covers parameters, gradients, moments and the landi
   CHECK(host_demand(std::vector{plan}, 1) > least + largest);
 }
 
+TEST_CASE("all that the host needs is transferred but the moments") {
+  const std::vector<model_plan> models{plan_with(1), plan_with(3)};
+  byte_count moments;
+  for (const auto& m : models) {
+    for (const auto& s : m.shards) moments += host_charge(byte_count{s.moments.value() / 2}) * 2;
+  }
+  for (const std::size_t devices : {1, 4}) {
+    CHECK(host_transfers(models, devices) + moments == host_demand(models, devices));
+  }
+}
+
 TEST_CASE("a model at rest needs less of the host than one that is trained, but its parameters and moments at least") {
   const auto plan = plan_with(2);
   byte_count least;

@@ -2,7 +2,11 @@
 
 #include "runtime/cpu_device.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/host_arena.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/other_device.hpp"
+#include "tests/support/outfitted_device.hpp"
+#include "tests/support/recorded_locker.hpp"
 #include "tests/support/watched_device.hpp"
 #include "tests/support/small_models.hpp"
 
@@ -116,4 +120,52 @@ TEST_CASE("a fingerprint tells chains, samples and targets apart and counts equa
   CHECK(text != fingerprint(*small_gpt({.layers = 3, .width = 16, .heads = 2, .context = 6}).body, target, 2));
   CHECK(text != fingerprint(*small_gpt({.layers = 2, .width = 16, .heads = 4, .context = 6}).body, target, 2));
   CHECK(text != fingerprint(*gpt().body, tensor_spec{{7}, element::i64}, 2));
+}
+
+namespace {
+
+/// The host's, with a clock that adds a second to each look.
+class slow_meter final : public work_meter {
+ public:
+  time_point now() override { return inside_->now() + std::chrono::seconds{++looks_}; }
+  byte_count used() const noexcept override { return inside_->used(); }
+  byte_count peak() const noexcept override { return inside_->peak(); }
+  void reset_peak() noexcept override { inside_->reset_peak(); }
+
+ private:
+  std::unique_ptr<work_meter> inside_ = make_host_meter();
+  int looks_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a pilot measures with the device's own meter") {
+  outfitted_device slow(make_cpu_device("cpu:0", {.memory = 1_MiB}),
+                        {.meter = [] { return std::make_unique<slow_meter>(); }});
+  const auto profile = measured_on({&slow});
+  check_same_bytes(profile, profile_of(gpt(), 2));
+  for (const auto& layer : profile.layers) {
+    CHECK(layer.forward >= 1s);
+    CHECK(layer.backward >= 2s);
+  }
+}
+
+TEST_CASE("a pilot measures layers and links of a device whose tensors are elsewhere") {
+  outfitted_device there(make_cpu_device("cpu:0", {.memory = 1_MiB}), {.torch_device = other_device});
+  const no_waiting strict;
+  const auto profile = measured_on({&there});
+  REQUIRE(profile.layers.size() == gpt().body->size());
+  for (const auto& layer : profile.layers) CHECK(layer.backward > duration{});
+}
+
+TEST_CASE("the pilot's copies are from pages that the device has locked, and are given back") {
+  auto made = std::make_unique<recorded_locker>();
+  const auto& locker = *made;
+  outfitted_device locks(make_cpu_device("cpu:0", {.memory = 1_KiB}),
+                         {.torch_device = other_device, .locker = std::move(made)});
+  device* const devices[] = {&locks};
+  CHECK(pilot(devices, long_enough).link_rates().at(0).limited());
+  REQUIRE(locker.locks().size() == 1);
+  CHECK(byte_count{locker.locks()[0].size()} == round_up(host_charge(4_MiB), 4096));
+  CHECK(locker.held().empty());
 }

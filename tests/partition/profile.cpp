@@ -2,14 +2,48 @@
 
 #include "models/parameter_layout.hpp"
 #include "runtime/accounting_allocator.hpp"
+#include "tests/support/other_device.hpp"
 #include "tests/support/small_models.hpp"
 
+#include <ATen/ops/mul.h>
 #include <catch2/catch.hpp>
+
+#include <set>
+#include <string>
 
 using namespace hydra;
 using namespace hydra::test;
 
 namespace {
+
+/// Each look at the clock takes 100 us, each look at the bytes finds 512 more; the peak is 4 KiB above them.
+class scripted_meter final : public work_meter {
+ public:
+  time_point now() override { return time_point{std::chrono::microseconds{100} * ++looks_}; }
+  byte_count used() const noexcept override { return byte_count{512} * ++readings_; }
+  byte_count peak() const noexcept override { return byte_count{512} * readings_ + byte_count{4096}; }
+  void reset_peak() noexcept override {}
+
+ private:
+  int looks_ = 0;
+  mutable std::uint64_t readings_ = 0;
+};
+
+/// x * a scalar; tells where its tensors are.
+class probe final : public layer {
+ public:
+  explicit probe(std::shared_ptr<std::set<std::string>> places) : places_(std::move(places)) {}
+  std::vector<parameter_spec> parameters() const override { return {{"scale", {1}, {}, {}}}; }
+  tensor_spec output(const tensor_spec& input) const override { return input; }
+  std::string signature() const override { return "probe"; }
+  at::Tensor forward(std::span<const at::Tensor> p, const at::Tensor& x, const layer_context&) const override {
+    for (const auto& t : {p[0], x}) places_->insert(t.device().str());
+    return x.mul(p[0]);
+  }
+
+ private:
+  std::shared_ptr<std::set<std::string>> places_;
+};
 
 const small_model& gpt() {
   static const small_model m = small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1});
@@ -76,7 +110,8 @@ TEST_CASE("the pilot repeats a layer as often as two training steps visit it, at
 }
 
 TEST_CASE("a profile of several devices has the median of all their times and their largest bytes") {
-  auto a = sample_costs(*gpt().body, gpt().data->sample_target(), 2, 1);
+  const auto meter = make_host_meter();
+  auto a = sample_costs(*gpt().body, {gpt().data->sample_target(), 2}, {*meter});
   auto b = a;
   const auto ms = [](int n) { return duration{std::chrono::milliseconds(n)}; };
   a.times[0].forward = {ms(1), ms(9)};
@@ -90,4 +125,22 @@ TEST_CASE("a profile of several devices has the median of all their times and th
   CHECK(merged.layers[1].backward == ms(6));
   CHECK(merged.layers[2].backward == ms(6));  // the second block is of the same kind
   CHECK(merged.layers[1].saved == a.profile.layers[1].saved + byte_count{512});
+}
+
+TEST_CASE("times and bytes of a profile are the meter's, its tensors are on the meter's device") {
+  const auto places = std::make_shared<std::set<std::string>>();
+  chain model("probe", {{3}, element::f32}, mse());
+  model.add("0.", std::make_shared<probe>(places));
+  scripted_meter meter;
+  const auto costs = sample_costs(model, {{{3}, element::f32}, 2}, {meter, other_device});
+  CHECK(*places == std::set<std::string>{other_device});
+  const std::vector<duration> one(3, std::chrono::microseconds(100)), two(3, std::chrono::microseconds(200));
+  CHECK(costs.times.at(0).forward == one);   // from the begin of the forward to its end
+  CHECK(costs.times.at(0).backward == two);  // and of the backward
+  CHECK(costs.loss.backward == two);
+  const auto& layer = costs.profile.layers.at(0);
+  CHECK(layer.saved == byte_count{512});
+  CHECK(layer.backward_transient == byte_count{4096});
+  CHECK(layer.forward_transient == byte_count{4096});
+  CHECK(costs.profile.loss_saved == byte_count{512});
 }

@@ -2,10 +2,12 @@
 
 #include "runtime/fault.hpp"
 #include "tests/support/in_parallel.hpp"
+#include "tests/support/recorded_locker.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -198,4 +200,160 @@ TEST_CASE("several threads may allocate and free at once") {
   });
   REQUIRE(arena->budget().used() == 0_B);
   REQUIRE(arena->budget().peak() > 0_B);
+}
+
+// -- the transfer room ----------------------------------------------------------------------------------------------------
+
+TEST_CASE("a transfer room is locked as a whole, in order, in pieces, exactly as large as it is to be") {
+  test::recorded_locker first, second;
+  {
+    const auto arena = make_host_arena(1_GiB, {.lockers = {&first, &second}, .size = 5_MiB + 1_B, .piece = 2_MiB});
+    for (const auto* by : {&first, &second}) {
+      REQUIRE(by->locks().size() == 3);
+      CHECK(by->locks()[0].size() == 2 << 20);
+      CHECK(by->locks()[1].data() == by->locks()[0].data() + (2 << 20));
+      CHECK(by->locks()[2].data() == by->locks()[1].data() + (2 << 20));
+      CHECK(by->locks()[2].size() == (1 << 20) + 4096);
+      CHECK(by->locks()[0].data() == first.locks()[0].data());
+    }
+    CHECK(arena->budget().used() == 0_B);  // blocks are charged, not the room
+  }
+  for (const auto* by : {&first, &second}) {
+    CHECK(by->held().empty());
+    CHECK(by->strangers() == 0);
+  }
+}
+
+TEST_CASE("transferred blocks lie in the locked room, kept ones never, and both are charged as without a room") {
+  test::recorded_locker locker;
+  byte_count room;
+  for (const byte_count n : sizes()) room += host_charge(n);
+  const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = room});
+  const auto ordinary = make_host_arena(1_GiB);
+  std::vector<host_block_ptr> all;
+  for (const byte_count n : sizes()) {
+    CAPTURE(n.value());
+    all.push_back(arena->allocate(n, "test", host_use::transferred));
+    REQUIRE(all.back()->size() == n);
+    REQUIRE(address(all.back()) % 64 == 0);
+    REQUIRE(locker.holds(all.back()->data()) == (n > 0_B));
+    REQUIRE_FALSE(locker.holds(arena->allocate(n, "test", host_use::kept)->data()));
+    all.push_back(arena->allocate(n, "test"));
+    REQUIRE_FALSE(locker.holds(all.back()->data()));
+    all.pop_back();
+    REQUIRE(arena->charged(n) == ordinary->charged(n));
+  }
+  CHECK(arena->budget().used() == room);
+  std::ranges::sort(all, {}, address);
+  for (std::size_t i = 1; i < all.size(); ++i)
+    REQUIRE(address(all[i - 1]) + all[i - 1]->size().value() <= address(all[i]));
+}
+
+TEST_CASE("the room of the plan holds what the plan adds up, again and again") {
+  test::recorded_locker locker;
+  const byte_count each = 300_KiB;
+  const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = host_charge(each) * 8});
+  for (int round = 0; round < 3; ++round) {
+    std::vector<host_block_ptr> all;
+    for (int i = 0; i < 8; ++i) all.push_back(arena->allocate(each, "test", host_use::transferred));
+    for (const auto& block : all) CHECK(locker.holds(block->data()));
+  }
+  CHECK(arena->unlocked_blocks() == 0);
+}
+
+TEST_CASE("large blocks of a transfer room that follow each other begin at different places of a page") {
+  test::recorded_locker locker;
+  const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = 64_MiB});
+  std::set<std::uintptr_t> places;
+  std::vector<host_block_ptr> blocks;
+  for (const byte_count n : {100_B, 3_MiB, 100_B, 1_MiB, 300_KiB, 100_B, 256_KiB}) {
+    blocks.push_back(arena->allocate(n, "test", host_use::transferred));
+    if (n > 1_KiB) places.insert(address(blocks.back()) % 4096);
+  }
+  REQUIRE(places == std::set<std::uintptr_t>{0, 1024, 2048, 3072});
+}
+
+TEST_CASE("a block for which the room has no place is made as any other, within the cap, and counted") {
+  test::recorded_locker locker;
+  const auto arena = make_host_arena(3_MiB, {.lockers = {&locker}, .size = 1_MiB});
+  const auto inside = arena->allocate(512_KiB, "test", host_use::transferred);
+  CHECK(arena->unlocked_blocks() == 0);
+  const auto outside = arena->allocate(1_MiB, "test", host_use::transferred);
+  CHECK(arena->unlocked_blocks() == 1);
+  CHECK(locker.holds(inside->data()));
+  CHECK_FALSE(locker.holds(outside->data()));
+  CHECK(all_zero(outside));
+  CHECK(arena->budget().used() == arena->charged(512_KiB) + arena->charged(1_MiB));
+  CHECK_THROWS_AS(arena->allocate(2_MiB, "test", host_use::transferred), fault_error);
+}
+
+TEST_CASE("a locker that refuses is told with the size of the room, and nothing stays locked") {
+  test::recorded_locker willing, refusing{2};
+  CHECK_THROWS_WITH(make_host_arena(1_GiB, {.lockers = {&willing, &refusing}, .size = 4_MiB, .piece = 1_MiB}),
+                    Catch::Contains("4.0 MiB of host memory") && Catch::Contains("no page more") &&
+                        Catch::Contains("ulimit -l"));
+  CHECK(willing.locks().size() == 4);
+  CHECK(willing.held().empty());
+  CHECK(refusing.locks().size() == 2);
+  CHECK(refusing.held().empty());
+  CHECK(willing.strangers() + refusing.strangers() == 0);
+}
+
+TEST_CASE("a transfer room beyond the cap is refused before a page of it is mapped") {
+  test::recorded_locker locker;
+  CHECK_THROWS_WITH(make_host_arena(1_MiB, {.lockers = {&locker}, .size = 1024_GiB * 1024}),
+                    Catch::Contains("1.0 MiB") && Catch::Contains("[host] memory"));
+  CHECK(locker.locks().empty());
+}
+
+TEST_CASE("without a locker there is no transfer room") {
+  const auto arena = make_host_arena(1_GiB, {.lockers = {}, .size = 1024_GiB * 1024});
+  CHECK(all_zero(arena->allocate(3_MiB, "test", host_use::transferred)));
+}
+
+TEST_CASE("locks end when they are to end, before the arena and its blocks") {
+  auto locker = std::make_unique<test::recorded_locker>();
+  const auto arena = make_host_arena(1_GiB, {.lockers = {locker.get()}, .size = 4_MiB});
+  const auto block = arena->allocate(1_MiB, "test", host_use::transferred);
+  arena->end_locks(false);
+  CHECK(locker->held().empty());
+  locker.reset();
+  block->floats().back() = 1.0f;
+  CHECK(arena->allocate(1_MiB, "test", host_use::transferred)->size() == 1_MiB);
+}
+
+TEST_CASE("while a device hangs its pages stay locked") {
+  test::recorded_locker locker;
+  {
+    const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = 4_MiB, .piece = 1_MiB});
+    arena->end_locks(true);
+  }
+  CHECK(locker.held().size() == 4);
+}
+
+TEST_CASE("blocks of a transfer room may outlive their arena") {
+  test::recorded_locker locker;
+  host_block_ptr block;
+  {
+    const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = 4_MiB});
+    block = arena->allocate(3_MiB, "test", host_use::transferred);
+  }
+  CHECK(locker.held().empty());
+  block->floats().back() = 1.0f;
+  REQUIRE(block->floats().back() == 1.0f);
+}
+
+TEST_CASE("several threads may take places of a transfer room at once") {
+  test::recorded_locker locker;
+  const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = 8_MiB});
+  std::atomic<int> overwritten{0};
+  test::in_parallel(400, [&](int i) {
+    const byte_count n{1000 + 10000ull * static_cast<std::uint64_t>(i)};
+    const auto block = arena->allocate(n, "test", host_use::transferred);
+    const auto mine = static_cast<float>(i);
+    std::ranges::fill(block->floats(), mine);
+    if (std::ranges::count(block->floats(), mine) != static_cast<std::ptrdiff_t>(n.value() / 4)) ++overwritten;
+  });
+  REQUIRE(overwritten == 0);
+  REQUIRE(arena->budget().used() == 0_B);
 }

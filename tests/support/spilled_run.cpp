@@ -93,8 +93,9 @@ void build(session& s, const std::vector<exact_case>& models, const run_options&
       add_hanging_device(s, devices[i], options);
       continue;
     }
-    s.add_device("cpu", [&, i, d = devices[i]](const std::string& name) -> std::unique_ptr<device> {
-      return std::make_unique<watched_device>(make_cpu_device(name, d), mishap_of(s, options, i, planned));
+    s.add_device("cpu", [&, i, of = devices[i]](const std::string& name) -> std::unique_ptr<device> {
+      std::unique_ptr<device> d = std::make_unique<watched_device>(make_cpu_device(name, of), mishap_of(s, options, i, planned));
+      return options.around ? options.around(std::move(d)) : std::move(d);
     });
   }
   s.use_policy(options.policy);
@@ -139,11 +140,23 @@ exact_case tiny_cnn() {
   return c;
 }
 
-byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options) {
+namespace {
+
+workload_plan plan_of(const std::vector<exact_case>& models, const run_options& options) {
   session s({.host_memory = options.host_memory});
   const bool planned = false;
   build(s, models, options, planned);
-  return s.plan().host_needed;
+  return s.plan();
+}
+
+}  // namespace
+
+byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options) {
+  return plan_of(models, options).host_needed;
+}
+
+byte_count planned_transfers(const std::vector<exact_case>& models, const run_options& options) {
+  return plan_of(models, options).host_transfers;
 }
 
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options) {

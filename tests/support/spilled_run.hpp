@@ -52,6 +52,8 @@ struct run_options {
   std::optional<std::size_t> second_hangs_at{};  ///< computation of the run at which the second device hangs
   std::shared_ptr<hanging_point> hangs{};        ///< with second_hangs_at
   watch_limits watch{};
+  /// Makes every device another one that works through it.
+  std::function<std::unique_ptr<device>(std::unique_ptr<device>)> around{};
 };
 
 struct spilled_result {
@@ -59,8 +61,9 @@ struct spilled_result {
   std::vector<std::map<std::string, std::vector<float>>> parameters;   ///< per model
 };
 
-/// Host memory that the plan of such a run asks for.
+/// Host memory that the plan of such a run asks for, and what of it devices copy from or to.
 byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options);
+byte_count planned_transfers(const std::vector<exact_case>& models, const run_options& options);
 
 /// The model "model-<i>".
 model_description describe(const exact_case& m, std::size_t i);

@@ -1,0 +1,32 @@
+#pragma once
+// One mapping for all host memory that devices copy from and to.
+
+#include "runtime/bytes.hpp"
+#include "runtime/mapped_pages.hpp"
+#include "runtime/offset_pool.hpp"
+
+#include <cstddef>
+#include <mutex>
+#include <span>
+
+namespace hydra {
+
+/// Thread-safe. Shared by its blocks, which may outlive what made it.
+class transfer_slab {
+ public:
+  /// Maps exactly `room` bytes (whole pages) and touches them on several threads. Throws std::bad_alloc.
+  explicit transfer_slab(byte_count room);
+
+  std::span<std::byte> pages() const noexcept { return {memory_.get(), memory_.get_deleter().size}; }
+
+  /// `n` bytes at a multiple of `alignment`, which hold what they held; null if there is no such place.
+  std::byte* take(std::uint64_t n, std::uint64_t alignment);
+  void give_back(std::byte* place, std::uint64_t n) noexcept;
+
+ private:
+  mapped_pages memory_;
+  std::mutex mutex_;
+  offset_pool places_;
+};
+
+}  // namespace hydra
