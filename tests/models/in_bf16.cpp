@@ -25,7 +25,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 const auto texts = open_data({synthetic_language{.symbols = 11, .order = 1, .tokens = 400, .validation_tokens = 0}}, 6);
-const auto images = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 8, .validation_samples = 0}}, 0);
+const auto pictures = open_data({synthetic_classes{.shape = {3, 8, 8}, .classes = 5, .samples = 8, .validation_samples = 0}}, 0);
 const auto features = open_data({synthetic_classes{.features = 7, .classes = 5, .samples = 8, .validation_samples = 0}}, 0);
 
 chain chain_of(const std::string& family) {
@@ -37,8 +37,8 @@ chain chain_of(const std::string& family) {
     return llama({.layers = 2, .width = 16, .heads = 4, .kv_heads = 2, .hidden = 24, .context = 6, .qk_norm = true}).build(*texts);
   if (family == "bert")
     return bert({.layers = 2, .width = 16, .heads = 2, .context = 6, .vocabulary = 11, .head = bert_head::masked_lm}).build(masked);
-  if (family == "vit") return vit({.layers = 2, .width = 16, .heads = 2, .patch = 4, .dropout = 0.1}).build(*images);
-  return cnn({.stages = 2, .blocks = 1, .width = 4}).build(*images);
+  if (family == "vit") return vit({.layers = 2, .width = 16, .heads = 2, .patch = 4, .dropout = 0.1}).build(*pictures);
+  return cnn({.stages = 2, .blocks = 1, .width = 4}).build(*pictures);
 }
 
 at::Tensor input_of(const chain& c) {
@@ -125,7 +125,7 @@ TEST_CASE("layers hear of f32 in a chain that computes in bf16") {
 }
 
 TEST_CASE("a chain with running averages cannot be rounded to bf16") {
-  chain c = resnet({.depths = {1}, .hidden_sizes = {8}, .embedding_size = 4, .layer_type = "basic"}).build(*images);
+  chain c = resnet({.depths = {1}, .hidden_sizes = {8}, .embedding_size = 4, .layer_type = "basic"}).build(*pictures);
   CHECK_NOTHROW(c.validate());
   c.compute_in(precision::bf16);
   CHECK_THROWS_WITH(c.validate(), Contains("running averages") && Contains("without batch norm"));

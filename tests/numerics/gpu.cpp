@@ -33,8 +33,7 @@ struct gpu_run {
 spilled_result train_on_gpu(const std::vector<exact_case>& models, const gpu_run& how) {
   session s({.log = verbosity::quiet, .ablation = {.cache = how.cache}});
   s.load_plugin(cuda_plugin_file());
-  s.add_devices(how.devices, "cuda",
-                device_options{{"memory", std::string{"1GiB"}}, {"context", 0_B}, {"precision", how.numbers}, {"pool", how.pool}});
+  s.add_devices(how.devices, "cuda", {{"memory", "1GiB"}, {"context", 0_B}, {"precision", how.numbers}, {"pool", how.pool}});
   for (std::size_t i = 0; i < models.size(); ++i) {
     s.add_model(describe(models[i], i));
   }
