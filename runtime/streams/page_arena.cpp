@@ -6,8 +6,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace hydra {
+
+namespace {
+
+constexpr auto none_fits = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
 
 page_arena::page_arena(byte_count page, std::size_t pages, std::size_t spread)
     : page_(page.value()), pages_(pages), places_(pages * spread) {
@@ -34,7 +41,8 @@ std::size_t page_arena::missing(std::uint64_t begin, std::uint64_t n) const {
   return count;
 }
 
-/// At one of the two ends of a run: where fewest pages are missing, of equals the lowest.
+/// At one of the two ends of a run, or where its first whole page begins: where fewest pages are missing, of equals the
+/// first.
 std::optional<page_arena::window> page_arena::find(std::uint64_t n, queue_kind queue) const {
   std::optional<window> best;
   for (std::size_t i = 0; i < segments_.size();) {
@@ -43,8 +51,8 @@ std::optional<page_arena::window> page_arena::find(std::uint64_t n, queue_kind q
     if (r.end - r.begin < n) {
       continue;
     }
-    for (const auto begin : {r.begin, r.end - n}) {
-      const auto lacks = missing(begin, n);
+    for (const auto begin : {r.begin, past_place(r.begin) * page_, r.end - n}) {
+      const auto lacks = begin + n <= r.end ? missing(begin, n) : none_fits;
       if (!best || lacks < best->missing) {
         best = {r, begin, lacks};
       }

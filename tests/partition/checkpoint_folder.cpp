@@ -276,6 +276,7 @@ TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rou
   model_checkpoint c{.what = what, .memory = {.homes = make_homes(*what, *arena), .versions = {}}, .standing = {}};
   c.memory.versions.assign(3, version_index{0});
   c.memory.updates.shards = {update_phase::waiting, update_phase::waiting, update_phase::stepped};
+  c.memory.homes[2].gradients = arena->allocate(what->plan.shards[2].gradient_bytes(), "gradients");
   c.standing.unit = 3;
   const block_id between{.model = {}, .replica = {}, .step = {}, .pass = pass_kind::train, .kind = block_kind::activation,
                          .shard = shard_index{1}, .micro_batch = {}};

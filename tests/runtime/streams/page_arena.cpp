@@ -144,7 +144,7 @@ class watched_arena {
     const std::size_t n = 1 + generator_() % 12;
     const auto t = arena_.take(byte_count{n * 512 - generator_() % 512}, queue);
     if (!t) {
-      REQUIRE(idle_pages() < n / grains);  // else whole pages would have been moved
+      REQUIRE(idle_pages() < (n + grains - 1) / grains);  // else they would have been moved
       return;
     }
     move_pages(*t);
