@@ -112,7 +112,9 @@ class scheduler final : public scheduler_actor::base {
 
   void on_shard_failed(const shard_failed& m) {
     watch_.sign_of_life(m.device, clock().now());
-    if (has_thrown(m.why.code) && health_.unit_threw(m.device, m.what.model)) {
+    if (m.why.code == fault_code::device_lost) {
+      give_up(m.device, m.why.text);
+    } else if (has_thrown(m.why.code) && health_.unit_threw(m.device, m.what.model)) {
       give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
     }
     tell(books_.unit_failed(m.what), m.why);

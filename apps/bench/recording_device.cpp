@@ -25,7 +25,13 @@ class recording_pool final : public tensor_pool {
     trace_->freed(p);
     std::free(p);
   }
-  void* try_allocate(std::size_t n) noexcept override { return allocate(n); }
+  void* try_allocate(std::size_t n) noexcept override {
+    try {
+      return allocate(n);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
 
  private:
   std::shared_ptr<allocation_trace> trace_;

@@ -37,7 +37,9 @@ class forwarding_pool final : public tensor_pool {
 /// Who serves which block. Never destroyed: tensors may outlive everything else.
 class router {
  public:
-  explicit router(library::CUDAAllocator* own) : own_(std::make_shared<forwarding_pool>(own)) {}
+  explicit router(library::CUDAAllocator* own) : library_(own), own_(std::make_shared<forwarding_pool>(own)) {}
+
+  void empty_cache() { library_->emptyCache(); }
 
   const std::shared_ptr<tensor_pool>& own() const noexcept { return own_; }
 
@@ -63,6 +65,7 @@ class router {
   }
 
  private:
+  library::CUDAAllocator* library_;
   std::shared_ptr<tensor_pool> own_;
   std::mutex mutex_;
   std::unordered_map<void*, std::shared_ptr<tensor_pool>> owners_;
@@ -91,6 +94,8 @@ router& the_router() {
 }  // namespace
 
 void install_cuda_router() { the_router(); }
+
+void empty_library_cache() { the_router().empty_cache(); }
 
 std::shared_ptr<tensor_pool> library_pool() { return the_router().own(); }
 

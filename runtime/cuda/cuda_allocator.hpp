@@ -12,6 +12,9 @@ namespace hydra {
 /// that no pool was given to are served by LibTorch's own allocator. Throws fault_error{internal} if it is too late.
 void install_cuda_router();
 
+/// Gives back what LibTorch's own allocator keeps without using it.
+void empty_library_cache();
+
 /// LibTorch's own allocator, behind the router.
 std::shared_ptr<tensor_pool> library_pool();
 

@@ -10,10 +10,32 @@ namespace hydra {
 
 /// After these no call on the device succeeds any more.
 inline bool is_final(cudaError_t e) noexcept {
-  return e == cudaErrorIllegalAddress || e == cudaErrorLaunchFailure || e == cudaErrorHardwareStackError ||
-         e == cudaErrorIllegalInstruction || e == cudaErrorMisalignedAddress || e == cudaErrorInvalidAddressSpace ||
-         e == cudaErrorInvalidPc || e == cudaErrorECCUncorrectable || e == cudaErrorDevicesUnavailable ||
-         e == cudaErrorAssert || e == cudaErrorLaunchTimeout;
+  switch (e) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorAssert:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorExternalDevice:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorMpsConnectionFailed:
+    case cudaErrorMpsRpcFailure:
+    case cudaErrorMpsServerNotReady:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// Throws a fault that says what was tried. The error is taken from the runtime: the next call does not meet it again.

@@ -35,13 +35,17 @@ std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count bud
 /// else may have taken or left a little of the GPU meanwhile.
 byte_count budget_of(const cuda_options& o, const gpu_facts& gpu) {
   static std::mutex mutex;
-  static std::map<std::pair<std::string, std::string>, byte_count> given;
+  static std::map<std::pair<std::string, int>, byte_count> given;
+  const auto available = gpu.free + gpu.context;  // the budget counts the context, which has been taken already
+  if (!o.memory.empty()) {
+    return memory_budget(o.name, o.memory, available, gpu.total);
+  }
   const std::lock_guard lock{mutex};
-  const auto known = given.find({o.name, o.memory});
-  if (o.memory.empty() && known != given.end() && known->second <= gpu.free) {
+  const auto known = given.find({o.name, o.index});
+  if (known != given.end() && known->second <= available) {
     return known->second;
   }
-  return given.insert_or_assign({o.name, o.memory}, memory_budget(o.name, o.memory, gpu.free, gpu.total)).first->second;
+  return given.insert_or_assign({o.name, o.index}, memory_budget(o.name, o.memory, available, gpu.total)).first->second;
 }
 
 byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_count beside) {
@@ -60,8 +64,9 @@ byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_coun
 std::unique_ptr<device> make_cuda_device(const cuda_options& o) {
   require_cuda_library();
   make_deterministic(o.tf32);
-  const auto gpu = look_at_gpu(o.index);
   install_cuda_router();
+  empty_library_cache();  // what a pilot before this one has left there
+  const auto gpu = look_at_gpu(o.index);
   const auto beside = o.context.value_or(gpu.context) + workspace_bytes();
   auto memory = make_memory(o, checked_budget(o, gpu, beside), beside);
   const auto charged = memory->usage().budget;

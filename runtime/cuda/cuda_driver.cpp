@@ -12,6 +12,8 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,17 +26,20 @@ constexpr std::size_t queues = 3;
 class cuda_event final : public stream_event {
  public:
   explicit cuda_event(cudaStream_t stream) {
-    cuda_check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "an event cannot be made");
-    cuda_check(cudaEventRecord(event_, stream), "an event cannot be recorded");
+    cudaEvent_t made = nullptr;
+    cuda_check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "an event cannot be made");
+    event_.reset(made);
+    cuda_check(cudaEventRecord(made, stream), "an event cannot be recorded");
   }
-  ~cuda_event() override { cudaEventDestroy(event_); }
-  cuda_event(const cuda_event&) = delete;
-  cuda_event& operator=(const cuda_event&) = delete;
 
-  void hold_up(cudaStream_t stream) const { cuda_check(cudaStreamWaitEvent(stream, event_, 0), "a stream cannot wait"); }
+  void hold_up(cudaStream_t stream) const { cuda_check(cudaStreamWaitEvent(stream, event_.get(), 0), "a stream cannot wait"); }
+  void wait() const { cuda_check(cudaEventSynchronize(event_.get()), "work that was launched has failed"); }
 
  private:
-  cudaEvent_t event_ = nullptr;
+  struct destroyer {
+    void operator()(cudaEvent_t e) const noexcept { cudaEventDestroy(e); }
+  };
+  std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, destroyer> event_;
 };
 
 class owned_stream {
@@ -110,6 +115,16 @@ void run_notice(void* given) {
 class cuda_driver final : public stream_driver {
  public:
   explicit cuda_driver(int gpu) : gpu_(gpu), streams_(streams_of_process().borrow(gpu)) {}
+  ~cuda_driver() override {
+    for (const auto& streams : {&streams_->work, &streams_->notices}) {
+      for (const auto& s : *streams) {
+        cudaStreamSynchronize(s.get());  // what fails will not call anybody
+      }
+    }
+    cudaGetLastError();
+  }
+  cuda_driver(const cuda_driver&) = delete;
+  cuda_driver& operator=(const cuda_driver&) = delete;
 
   std::shared_ptr<void> serve(queue_kind queue) override {
     return std::make_shared<launch_scope>(
@@ -123,16 +138,36 @@ class cuda_driver final : public stream_driver {
   }
 
   stream_event_ptr record(queue_kind queue) override {
-    cuda_check(cudaGetLastError(), "work that was launched before has failed");
     return std::make_shared<cuda_event>(work(queue));
   }
 
   void notify(queue_kind queue, const stream_event& event, std::function<void()> then) override {
     const auto notices = streams_->notices[static_cast<std::size_t>(queue)].get();
-    static_cast<const cuda_event&>(event).hold_up(notices);
+    const auto& end = static_cast<const cuda_event&>(event);
+    end.hold_up(notices);
     auto call = std::make_unique<std::function<void()>>(std::move(then));
-    cuda_check(cudaLaunchHostFunc(notices, run_notice, call.get()), "a notice cannot be ordered");
-    static_cast<void>(call.release());
+    if (cudaLaunchHostFunc(notices, run_notice, call.get()) == cudaSuccess) {
+      static_cast<void>(call.release());
+      return;
+    }
+    cudaGetLastError();
+    end.wait();
+    (*call)();
+  }
+
+  void drain(queue_kind queue) override {
+    cuda_check(cudaStreamSynchronize(work(queue)), "work that was launched has failed");
+  }
+
+  fault look() noexcept override {
+    for (const auto& s : streams_->work) {
+      const auto e = cudaStreamQuery(s.get());
+      cudaGetLastError();
+      if (e != cudaSuccess && e != cudaErrorNotReady) {
+        return {fault_code::device_lost, std::string{"CUDA: the device has failed: "} + cudaGetErrorString(e)};
+      }
+    }
+    return {};
   }
 
   std::unique_ptr<work_meter> measure() override { return make_cuda_meter(); }

@@ -24,6 +24,7 @@ constexpr const char* fixed_workspaces = ":4096:8";
 
 void set_library(bool tf32) {
   setenv("CUBLAS_WORKSPACE_CONFIG", fixed_workspaces, 1);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);  // streams that share one hold each other up; before the context
   auto& context = at::globalContext();
   context.setDeterministicAlgorithms(true, /*warn_only=*/false);
   context.setDeterministicFillUninitializedMemory(false);  // else every empty tensor is filled, on the CPU too

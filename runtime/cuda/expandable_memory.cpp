@@ -22,7 +22,7 @@ class expandable_memory final : public launch_memory,
  public:
   expandable_memory(byte_count budget, byte_count beside) : budget_(budget), used_(beside), peak_(beside) {}
 
-  std::shared_ptr<void> launch(const launch_point&) override {
+  std::shared_ptr<void> launch(const launch_point&, std::function<void()>) override {
     return std::make_shared<allocate_from>(shared_from_this());
   }
   void retire(const launch_point&) noexcept override {}

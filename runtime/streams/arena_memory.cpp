@@ -14,7 +14,8 @@ namespace {
 /// What the calling thread launches, and for whom.
 struct launch_here {
   const arena_memory* memory = nullptr;
-  launch_point operation;
+  launch_point operation{};
+  std::function<void()> drain{};
 };
 
 thread_local launch_here here;
@@ -24,9 +25,9 @@ thread_local launch_here here;
 /// Lives while a thread launches an operation.
 class arena_memory::launching {
  public:
-  launching(std::shared_ptr<arena_memory> memory, const launch_point& operation)
+  launching(std::shared_ptr<arena_memory> memory, const launch_point& operation, std::function<void()> drain)
       : memory_(memory), pool_(std::move(memory)) {
-    here = {memory_.get(), operation};
+    here = {memory_.get(), operation, std::move(drain)};
   }
   ~launching() {
     here = {};
@@ -43,13 +44,22 @@ class arena_memory::launching {
 arena_memory::arena_memory(std::unique_ptr<page_source> pages, byte_count beside)
     : pages_(std::move(pages)), beside_(beside), arena_(pages_->page(), pages_->pages(), pages_->spread()) {}
 
-std::shared_ptr<void> arena_memory::launch(const launch_point& operation) {
-  return std::make_shared<launching>(shared_from_this(), operation);
+std::shared_ptr<void> arena_memory::launch(const launch_point& operation, std::function<void()> drain) {
+  {
+    const std::lock_guard lock{mutex_};
+    ++launching_;
+  }
+  return std::make_shared<launching>(shared_from_this(), operation, std::move(drain));
 }
 
 void arena_memory::launched() noexcept {
-  const std::lock_guard lock{mutex_};
-  ++launched_;
+  {
+    const std::lock_guard lock{mutex_};
+    --launching_;
+    ++launched_;
+    ++changes_;
+  }
+  changed_.notify_all();
 }
 
 void arena_memory::retire(const launch_point& operation) noexcept {
@@ -94,18 +104,34 @@ void* arena_memory::take(byte_count n, queue_kind queue) {
   return pages_->base() + got->offset;
 }
 
+/// Work that is launched retires by itself; a thread that launches will have launched, unless it waits as this one does.
+bool arena_memory::others_will_free() const noexcept { return launched_ > 0 || launching_ > waiting_ + 1; }
+
+void arena_memory::wait_for_others(std::unique_lock<std::mutex>& lock) {
+  ++waiting_;
+  const auto before = changes_;
+  changed_.wait(lock, [&] { return changes_ != before || given_up_; });
+  --waiting_;
+}
+
 void* arena_memory::allocate(std::size_t n) {
-  const auto queue = here.operation.queue;
+  const auto operation = here.operation;
+  bool drained = false;
   std::unique_lock lock{mutex_};
   for (;;) {
-    if (void* const p = take(byte_count{n}, queue)) {
+    if (void* const p = take(byte_count{n}, operation.queue)) {
       return p;
     }
-    if (launched_ == 0 || given_up_) {
+    if (!given_up_ && others_will_free()) {
+      wait_for_others(lock);
+    } else if (!given_up_ && !std::exchange(drained, true)) {
+      lock.unlock();
+      here.drain();
+      lock.lock();
+      arena_.retire(operation);
+    } else {
       refuse(byte_count{n});
     }
-    const auto before = changes_;
-    changed_.wait(lock, [&] { return changes_ != before || given_up_; });
   }
 }
 

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,14 +17,15 @@
 namespace hydra {
 
 /// A thread that launches ahead of the device meets bytes that are still in use, by work which was launched before and will
-/// free them: it waits until that is done. Only if nothing that was launched is still to be done, it is out of memory. So
-/// the device's budget holds at every moment although nobody waits between two operations.
+/// free them: it waits until that is done, or until another thread has launched what it is at. If nothing of that kind is
+/// left, it waits for its own work, whose freed bytes are then free for all. Only after that it is out of memory. So the
+/// device's budget holds at every moment although nobody waits between two operations.
 class arena_memory final : public launch_memory, public tensor_pool, public std::enable_shared_from_this<arena_memory> {
  public:
   /// `beside`: bytes of the budget that lie elsewhere (context).
   explicit arena_memory(std::unique_ptr<page_source> pages, byte_count beside = {});
 
-  std::shared_ptr<void> launch(const launch_point& operation) override;
+  std::shared_ptr<void> launch(const launch_point& operation, std::function<void()> drain) override;
   void retire(const launch_point& operation) noexcept override;
   void give_up() noexcept override;
   memory_usage usage() const noexcept override;
@@ -40,8 +42,11 @@ class arena_memory final : public launch_memory, public tensor_pool, public std:
   class launching;
   void launched() noexcept;
   std::optional<launch_point> freed_at() const noexcept;
-  /// With mutex_ held; null: there are no such bytes now.
+  // -- with mutex_ held --------------------------------------------------------------------------------------------
+  /// Null: there are no such bytes now.
   void* take(byte_count n, queue_kind queue);
+  bool others_will_free() const noexcept;
+  void wait_for_others(std::unique_lock<std::mutex>& lock);
   [[noreturn]] void refuse(byte_count n) const;
 
   const std::unique_ptr<page_source> pages_;
@@ -50,6 +55,8 @@ class arena_memory final : public launch_memory, public tensor_pool, public std:
   std::condition_variable changed_;
   page_arena arena_;
   std::size_t launched_ = 0;      ///< and not retired
+  std::size_t launching_ = 0;     ///< threads
+  std::size_t waiting_ = 0;       ///< of them, for bytes
   std::uint64_t changes_ = 0;     ///< of what is free
   bool given_up_ = false;
 };

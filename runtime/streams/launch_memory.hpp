@@ -4,6 +4,7 @@
 #include "runtime/device.hpp"
 #include "runtime/streams/launch_point.hpp"
 
+#include <functional>
 #include <memory>
 
 namespace hydra {
@@ -13,8 +14,9 @@ class launch_memory {
  public:
   virtual ~launch_memory() = default;
   /// The calling thread launches this operation, until the handle dies: what it allocates meanwhile comes from here, and
-  /// what it frees is free for what the same queue launches next.
-  virtual std::shared_ptr<void> launch(const launch_point& operation) = 0;
+  /// what it frees is free for what the same queue launches next. `drain` returns when all that the thread has launched so
+  /// far is done.
+  virtual std::shared_ptr<void> launch(const launch_point& operation, std::function<void()> drain) = 0;
   /// The device has done it, and all before it on its queue. Once for each launch.
   virtual void retire(const launch_point& operation) noexcept = 0;
   /// Nobody waits for bytes any more.

@@ -158,16 +158,33 @@ void page_arena::give(std::uint64_t offset, const std::optional<launch_point>& f
   found->used = false;
   found->freed_at = freed_at;
   count_user(*found, 1);
-  merge_all();
+  merge_with_next(static_cast<std::size_t>(found - segments_.begin()));
+  if (found != segments_.begin()) {
+    merge_with_next(static_cast<std::size_t>(found - segments_.begin()) - 1);
+  }
 }
 
-/// Neighbours that are free for the same and until the same become one. Pages count the one once where they counted two.
+bool page_arena::are_one(const segment& a, const segment& b) noexcept {
+  return !a.used && !b.used && a.freed_at == b.freed_at;
+}
+
+/// Pages count the one once where they counted two.
+void page_arena::merge_with_next(std::size_t index) {
+  if (index + 1 >= segments_.size() || !are_one(segments_[index], segments_[index + 1])) {
+    return;
+  }
+  count_user(segments_[index], -1);
+  count_user(segments_[index + 1], -1);
+  segments_[index].end = segments_[index + 1].end;
+  count_user(segments_[index], 1);
+  segments_.erase(segments_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
+}
+
 void page_arena::merge_all() {
   std::vector<segment> merged;
   merged.reserve(segments_.size());
   for (const auto& s : segments_) {
-    const bool joins = !merged.empty() && !merged.back().used && !s.used && merged.back().freed_at == s.freed_at;
-    if (!joins) {
+    if (merged.empty() || !are_one(merged.back(), s)) {
       merged.push_back(s);
       continue;
     }

@@ -17,7 +17,8 @@ namespace hydra {
 /// A fixed number of pages lies behind a range of addresses that is several times as long. An allocation is one run of
 /// addresses. It goes where pages are already; where no such run is free, pages that nobody uses are moved behind one. So the
 /// memory never grows and cannot be fragmented by more than parts of pages: on traces of real runs it needs 1.01 times the
-/// bytes in use, a range without pages 1.1 to 1.2 times (hydra bench fragmentation).
+/// bytes in use, a range without pages 1.1 to 1.2 times (hydra bench fragmentation; there what is freed is free for all at
+/// once, as it is here after the queue that freed it was drained).
 ///
 /// What a closure frees while it only launches work may be in use on the device until that work is done; but what the same
 /// queue launches next comes after it on the device, too. So freed bytes are free for their queue at once, and for the
@@ -81,6 +82,9 @@ class page_arena {
   bool supply(taking& t, const window& w, std::uint64_t n);
   void carve(const run& where, std::uint64_t begin, std::uint64_t end);
   void count_user(const segment& s, int change);
+  /// Free for the same and until the same.
+  static bool are_one(const segment& a, const segment& b) noexcept;
+  void merge_with_next(std::size_t index);
   void merge_all();
   std::size_t first_place(std::uint64_t begin) const noexcept { return begin / page_; }
   std::size_t past_place(std::uint64_t end) const noexcept { return (end + page_ - 1) / page_; }

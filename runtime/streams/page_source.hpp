@@ -17,7 +17,8 @@ class page_source {
   /// Length of the range in times of the pages'.
   virtual std::size_t spread() const noexcept = 0;
 
-  /// Both take effect at once and wait for nothing: nobody uses the place or the page. Throw fault_error{device_lost}.
+  /// Both take effect at once: nobody uses the place or the page. A driver may wait for other work before it unmaps. Throw
+  /// fault_error{device_lost}.
   virtual void map(std::size_t place, std::size_t page) = 0;
   virtual void unmap(std::size_t place) = 0;
 };

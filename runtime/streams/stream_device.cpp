@@ -24,6 +24,11 @@ namespace {
 constexpr std::array all_queues{queue_kind::compute, queue_kind::h2d, queue_kind::d2h};
 constexpr std::array queue_names{"compute", "h2d", "d2h"};
 
+constexpr duration prepare_limit = std::chrono::minutes(1);
+
+/// A device that has failed may tell nobody: so often it is asked while work is under way.
+constexpr duration look_every = std::chrono::seconds(1);
+
 constexpr std::size_t index_of(queue_kind queue) { return static_cast<std::size_t>(queue); }
 
 void name_thread(const std::string& device, const char* what) {
@@ -31,14 +36,15 @@ void name_thread(const std::string& device, const char* what) {
   pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());  // 15 is the kernel's limit
 }
 
-/// From its submission to its completion.
+/// From its submission to its completion. Guarded by the device's mutex, but for what only the thread that launches it reads.
 struct flight {
   ticket id;
   queue_kind queue = queue_kind::compute;
   operation what;
   std::vector<ticket> after;
   std::vector<std::shared_ptr<const flight>> causes;   ///< those of `after` that were under way when it was launched
-  stream_event_ptr end_of_work;                        ///< null until it is launched, or if the driver failed
+  std::vector<stream_event_ptr> waits;                 ///< ends of their work, on other queues
+  stream_event_ptr end_of_work;                        ///< null until it is launched, and if the driver failed
   bool told = true;                                    ///< somebody hears of its completion
   bool launched = false;
   bool done = false;                                   ///< the driver says so
@@ -66,12 +72,13 @@ class stream_device final : public device {
   page_locker* locker() noexcept override { return driver_->locker(); }
   bool stop(duration limit) noexcept override;
 
- private:
-  void prepare();
+  /// So that what the driver keeps for itself is there before the first block. Before on_completion.
+  fault prepare();
 
+ private:
   // -- with mutex_ held ---
   void check(std::span<const ticket> after) const;
-  flight& enqueue(queue_kind queue, operation op, std::span<const ticket> after);
+  flight_ptr enqueue(queue_kind queue, operation op, std::span<const ticket> after);
   bool may_launch(const flight& f) const;
   fault verdict_on(const flight& f) const;
   flight_ptr next_retired() const;
@@ -80,16 +87,21 @@ class stream_device final : public device {
   // -- on the thread of a queue ---
   void serve(queue_kind queue);
   flight_ptr take(queue_kind queue);
-  void launch(flight& f);
-  void wait_for_causes(const flight& f);
-  fault run(flight& f);
-  void await(const flight_ptr& f);
+  struct launched_work {
+    fault error;
+    stream_event_ptr end;
+  };
+  void launch(const flight_ptr& f);
+  launched_work run(flight& f);
+  void drain_quietly(queue_kind queue) noexcept;
+  void notify_at_end(const flight_ptr& f, const stream_event_ptr& end);
 
   // -- on a thread of the driver ---
   void post(const flight_ptr& f);
 
   // -- on the thread that retires ---
   void retire_all();
+  void look(std::unique_lock<std::mutex>& lock);
   void retire(flight& f);
 
   const device_info info_;
@@ -103,6 +115,7 @@ class stream_device final : public device {
   std::map<ticket, flight_ptr> flights_;                             ///< submitted and not retired
   std::array<time_point, queue_names.size()> last_end_{};
   completion_sink sink_;
+  fault lost_;              ///< why nothing runs any more; none: it does
   bool stopped_ = false;
   bool closing_ = false;
 
@@ -116,17 +129,18 @@ stream_device::stream_device(device_info info, std::unique_ptr<stream_driver> dr
     launchers_[index_of(queue)] = std::thread{[this, queue] { serve(queue); }};
   }
   retirer_ = std::thread{[this] { retire_all(); }};
-  prepare();
 }
 
-/// So that what the driver keeps for itself is counted before the first block.
-void stream_device::prepare() {
-  constexpr auto limit = std::chrono::minutes(1);
+fault stream_device::prepare() {
   operation op;
   op.work = [this] { driver_->prepare(); };
   std::unique_lock lock{mutex_};
-  enqueue(queue_kind::compute, std::move(op), {}).told = false;
-  changed_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
+  const auto f = enqueue(queue_kind::compute, std::move(op), {});
+  f->told = false;
+  if (!changed_.wait_for(lock, prepare_limit, [this] { return tickets_.all_completed(); })) {
+    return {fault_code::device_lost, fmt::format("{} has not done its first work within {}", info_.name, to_string(prepare_limit))};
+  }
+  return f->error;
 }
 
 stream_device::~stream_device() {
@@ -156,10 +170,10 @@ void stream_device::on_completion(completion_sink sink) {
 ticket stream_device::submit(queue_kind queue, operation op, std::span<const ticket> after) {
   const std::lock_guard lock{mutex_};
   check(after);
-  return enqueue(queue, std::move(op), after).id;
+  return enqueue(queue, std::move(op), after)->id;
 }
 
-flight& stream_device::enqueue(queue_kind queue, operation op, std::span<const ticket> after) {
+flight_ptr stream_device::enqueue(queue_kind queue, operation op, std::span<const ticket> after) {
   auto f = std::make_shared<flight>();
   f->id = tickets_.issue();
   f->queue = queue;
@@ -168,7 +182,7 @@ flight& stream_device::enqueue(queue_kind queue, operation op, std::span<const t
   flights_.emplace(f->id, f);
   waiting_[index_of(queue)].push_back(f);
   changed_.notify_all();
-  return *f;
+  return f;
 }
 
 bool stream_device::stop(duration limit) noexcept {
@@ -198,8 +212,7 @@ void stream_device::serve(queue_kind queue) {
   at::set_num_threads(1);
   const auto scope = driver_->serve(queue);
   while (const auto f = take(queue)) {
-    launch(*f);
-    await(f);
+    launch(f);
   }
 }
 
@@ -213,6 +226,9 @@ bool stream_device::may_launch(const flight& f) const {
 fault stream_device::verdict_on(const flight& f) const {
   if (stopped_) {
     return {fault_code::cancelled, fmt::format("{} did not run: {} was stopped", name_of(f), info_.name)};
+  }
+  if (lost_) {
+    return lost_;
   }
   const auto failed = std::ranges::find_if(f.after, [this](ticket t) {
     const auto cause = flights_.find(t);
@@ -236,28 +252,85 @@ flight_ptr stream_device::take(queue_kind queue) {
   line.pop_front();
   f->error = verdict_on(*f);
   for (const ticket t : f->after) {
-    if (const auto cause = flights_.find(t); cause != flights_.end()) {
-      f->causes.push_back(cause->second);
+    const auto cause = flights_.find(t);
+    if (cause == flights_.end()) {
+      continue;
+    }
+    f->causes.push_back(cause->second);
+    if (cause->second->queue != queue && cause->second->end_of_work) {
+      f->waits.push_back(cause->second->end_of_work);  // the queue's own order is that of its stream
     }
   }
   return f;
 }
 
-/// Nobody else changes a flight between take() and `launched`; `error` and `end_of_work` are read only after that.
-void stream_device::launch(flight& f) {
-  f.begin = steady_clock::now();
-  auto error = run(f);
-  const std::lock_guard lock{mutex_};
-  f.error = std::move(error);
-  f.launched = true;
-  if (f.error.code == fault_code::device_lost) {
-    lose_all(f.error);
+void stream_device::launch(const flight_ptr& f) {
+  f->begin = steady_clock::now();
+  auto work = run(*f);
+  {
+    const std::lock_guard lock{mutex_};
+    f->error = work.error;
+    f->end_of_work = work.end;
+    f->launched = true;
+    if (f->error.code == fault_code::device_lost) {
+      lose_all(f->error);
+    }
   }
   changed_.notify_all();
+  notify_at_end(f, work.end);
 }
 
-/// A driver that is broken for good calls nobody any more.
+/// An exception of the closure leaves what it has launched before; the event comes behind that.
+stream_device::launched_work stream_device::run(flight& f) {
+  const auto scope = memory_->launch({f.queue, f.id}, [this, queue = f.queue] { driver_->drain(queue); });
+  launched_work work{f.error, nullptr};
+  try {
+    if (!work.error) {
+      for (const auto& end : f.waits) {
+        driver_->wait(f.queue, *end);
+      }
+      if (f.what.work) {
+        f.what.work();
+      }
+    }
+  } catch (...) {
+    work.error = to_fault(std::current_exception());
+  }
+  f.waits.clear();
+  try {
+    work.end = driver_->record(f.queue);
+  } catch (...) {
+    work.error = to_fault(std::current_exception());
+    drain_quietly(f.queue);  // without an event nobody tells when the bytes are free
+  }
+  return work;
+}
+
+void stream_device::drain_quietly(queue_kind queue) noexcept {
+  try {
+    driver_->drain(queue);
+  } catch (const fault_error&) {
+    // a device that cannot be waited for uses no bytes any more
+  }
+}
+
+void stream_device::notify_at_end(const flight_ptr& f, const stream_event_ptr& end) {
+  try {
+    if (end) {
+      driver_->notify(f->queue, *end, [this, f] { post(f); });
+      return;
+    }
+  } catch (...) {
+    const std::lock_guard lock{mutex_};
+    f->error = to_fault(std::current_exception());
+    lose_all(f->error);
+  }
+  post(f);
+}
+
+/// A driver that is broken for good calls nobody any more; what is not launched yet is not tried.
 void stream_device::lose_all(const fault& why) {
+  lost_ = why;
   for (const auto& [id, f] : flights_) {
     if (f->launched && !f->done) {
       f->error = f->error ? f->error : why;
@@ -265,50 +338,6 @@ void stream_device::lose_all(const fault& why) {
       f->done = true;
     }
   }
-}
-
-/// An exception of the closure leaves what it has launched before; the event comes behind that.
-fault stream_device::run(flight& f) {
-  const auto scope = memory_->launch({f.queue, f.id});
-  fault error = f.error;
-  try {
-    if (!error) {
-      wait_for_causes(f);
-      if (f.what.work) {
-        f.what.work();
-      }
-    }
-  } catch (...) {
-    error = to_fault(std::current_exception());
-  }
-  try {
-    f.end_of_work = driver_->record(f.queue);
-  } catch (...) {
-    error = to_fault(std::current_exception());
-  }
-  return error;
-}
-
-/// The queue's own order is that of its stream.
-void stream_device::wait_for_causes(const flight& f) {
-  for (const auto& cause : f.causes) {
-    if (cause->queue != f.queue && cause->end_of_work) {
-      driver_->wait(f.queue, *cause->end_of_work);
-    }
-  }
-}
-
-void stream_device::await(const flight_ptr& f) {
-  try {
-    if (f->end_of_work) {
-      driver_->notify(f->queue, *f->end_of_work, [this, f] { post(f); });
-      return;
-    }
-  } catch (...) {
-    const std::lock_guard lock{mutex_};
-    f->error = to_fault(std::current_exception());
-  }
-  post(f);
 }
 
 // -- on a thread of the driver --------------------------------------------------------------------------------------------
@@ -341,16 +370,32 @@ flight_ptr stream_device::next_retired() const {
 
 void stream_device::retire_all() {
   name_thread(info_.name, "done");
+  const auto scope = driver_->serve(queue_kind::d2h);  // events end on this thread, too
   std::unique_lock lock{mutex_};
   for (;;) {
     flight_ptr f;
-    changed_.wait(lock, [&] { return (f = next_retired()) || (closing_ && flights_.empty()); });
-    if (!f) {
+    const auto ready = [&] { return (f = next_retired()) || (closing_ && flights_.empty()); };
+    if (!changed_.wait_for(lock, look_every, ready)) {
+      look(lock);
+    } else if (!f) {
       return;
+    } else {
+      lock.unlock();
+      retire(*f);
+      lock.lock();
     }
-    lock.unlock();
-    retire(*f);
-    lock.lock();
+  }
+}
+
+void stream_device::look(std::unique_lock<std::mutex>& lock) {
+  if (flights_.empty() || lost_) {
+    return;
+  }
+  lock.unlock();
+  auto found = driver_->look();
+  lock.lock();
+  if (found) {
+    lose_all(found);
   }
 }
 
@@ -369,14 +414,15 @@ void stream_device::retire(flight& f) {
   f.end = done.end;
   f.causes.clear();
   f.what.work = nullptr;
-  f.end_of_work = nullptr;
   memory_->retire({f.queue, f.id});
   if (f.told) {
     sink_(done);
   }
+  stream_event_ptr last;  // destroyed without the lock
   {
     const std::lock_guard lock{mutex_};
     f.error = done.error;
+    last = std::move(f.end_of_work);
     tickets_.complete(f.id, static_cast<bool>(done.error));
     flights_.erase(f.id);
   }
@@ -387,7 +433,14 @@ void stream_device::retire(flight& f) {
 
 std::unique_ptr<device> make_stream_device(device_info info, std::unique_ptr<stream_driver> driver,
                                            std::shared_ptr<launch_memory> memory) {
-  return std::make_unique<stream_device>(std::move(info), std::move(driver), std::move(memory));
+  auto made = std::make_unique<stream_device>(std::move(info), std::move(driver), std::move(memory));
+  if (auto why = made->prepare()) {
+    if (!made->stop(look_every)) {
+      static_cast<void>(made.release());  // its threads still use it
+    }
+    throw fault_error(std::move(why));
+  }
+  return made;
 }
 
 }  // namespace hydra

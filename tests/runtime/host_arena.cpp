@@ -216,7 +216,8 @@ TEST_CASE("a transfer room is locked as a whole, in order, in pieces, exactly as
       CHECK(by->locks()[2].size() == (1 << 20) + 4096);
       CHECK(by->locks()[0].data() == first.locks()[0].data());
     }
-    CHECK(arena->budget().used() == 0_B);  // blocks are charged, not the room
+    CHECK(arena->budget().used() == 5_MiB + 1_B);  // the room is claimed as a whole
+    CHECK(arena->room() == 5_MiB + 1_B);
   }
   for (const auto* by : {&first, &second}) {
     CHECK(by->held().empty());
@@ -224,7 +225,7 @@ TEST_CASE("a transfer room is locked as a whole, in order, in pieces, exactly as
   }
 }
 
-TEST_CASE("transferred blocks lie in the locked room, kept ones never, and both are charged as without a room") {
+TEST_CASE("transferred blocks lie in the locked room, kept ones never, and only these are charged beside it") {
   test::recorded_locker locker;
   byte_count room;
   for (const byte_count n : sizes()) room += host_charge(n);
@@ -237,10 +238,11 @@ TEST_CASE("transferred blocks lie in the locked room, kept ones never, and both 
     REQUIRE(all.back()->size() == n);
     REQUIRE(address(all.back()) % 64 == 0);
     REQUIRE(locker.holds(all.back()->data()) == (n > 0_B));
-    REQUIRE_FALSE(locker.holds(arena->allocate(n, "test", host_use::kept)->data()));
-    all.push_back(arena->allocate(n, "test"));
-    REQUIRE_FALSE(locker.holds(all.back()->data()));
-    all.pop_back();
+    REQUIRE(arena->budget().used() == room);
+    const auto kept = arena->allocate(n, "test", host_use::kept);
+    REQUIRE_FALSE(locker.holds(kept->data()));
+    REQUIRE(arena->budget().used() == room + arena->charged(n));
+    REQUIRE_FALSE(locker.holds(arena->allocate(n, "test")->data()));
     REQUIRE(arena->charged(n) == ordinary->charged(n));
   }
   CHECK(arena->budget().used() == room);
@@ -283,7 +285,7 @@ TEST_CASE("a block for which the room has no place is made as any other, within 
   CHECK(locker.holds(inside->data()));
   CHECK_FALSE(locker.holds(outside->data()));
   CHECK(all_zero(outside));
-  CHECK(arena->budget().used() == arena->charged(512_KiB) + arena->charged(1_MiB));
+  CHECK(arena->budget().used() == 1_MiB + arena->charged(1_MiB));
   CHECK_THROWS_AS(arena->allocate(2_MiB, "test", host_use::transferred), fault_error);
 }
 
@@ -306,8 +308,20 @@ TEST_CASE("a transfer room beyond the cap is refused before a page of it is mapp
   CHECK(locker.locks().empty());
 }
 
+TEST_CASE("a transfer room and what lies beside it never exceed the cap") {
+  test::recorded_locker locker;
+  const byte_count kept = host_charge(1_MiB);
+  const auto arena = make_host_arena(4_MiB + kept, {.lockers = {&locker}, .size = 4_MiB});
+  const auto block = arena->allocate(1_MiB, "test");
+  CHECK(refusal(*arena, 64_B).code == fault_code::out_of_memory);
+  CHECK(arena->allocate(1_MiB, "test", host_use::transferred)->size() == 1_MiB);
+  CHECK(arena->budget().peak() == 4_MiB + kept);
+}
+
 TEST_CASE("without a locker there is no transfer room") {
   const auto arena = make_host_arena(1_GiB, {.lockers = {}, .size = 1024_GiB * 1024});
+  CHECK(arena->room() == 0_B);
+  CHECK(arena->budget().used() == 0_B);
   CHECK(all_zero(arena->allocate(3_MiB, "test", host_use::transferred)));
 }
 
@@ -322,13 +336,14 @@ TEST_CASE("locks end when they are to end, before the arena and its blocks") {
   CHECK(arena->allocate(1_MiB, "test", host_use::transferred)->size() == 1_MiB);
 }
 
-TEST_CASE("while a device hangs its pages stay locked") {
+TEST_CASE("while a device hangs its pages stay locked and mapped") {
   test::recorded_locker locker;
   {
     const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = 4_MiB, .piece = 1_MiB});
     arena->end_locks(true);
   }
-  CHECK(locker.held().size() == 4);
+  REQUIRE(locker.held().size() == 4);
+  locker.held().back().back() = std::byte{1};  // of pages that were unmapped this would be the end
 }
 
 TEST_CASE("blocks of a transfer room may outlive their arena") {
@@ -355,5 +370,5 @@ TEST_CASE("several threads may take places of a transfer room at once") {
     if (std::ranges::count(block->floats(), mine) != static_cast<std::ptrdiff_t>(n.value() / 4)) ++overwritten;
   });
   REQUIRE(overwritten == 0);
-  REQUIRE(arena->budget().used() == 0_B);
+  REQUIRE(arena->budget().used() == arena->room());
 }

@@ -97,15 +97,27 @@ class host_streams final : public stream_driver {
     return event;
   }
   void notify(queue_kind queue, const stream_event& event, std::function<void()> then) override {
+    if (silent()) {
+      return;
+    }
     notices_[static_cast<std::size_t>(queue)].enqueue([e = shared(event), then = std::move(then)] {
       e->wait();
       then();
     });
   }
+  void drain(queue_kind queue) override {
+    const auto end = std::make_shared<host_event>();
+    enqueue(queue, [end] { end->happen(); });
+    end->wait();
+  }
+  fault look() noexcept override {
+    return silent() ? fault{fault_code::device_lost, "the stand-in has failed"} : fault{};
+  }
   std::unique_ptr<work_meter> measure() override { return make_host_meter(); }
   page_locker* locker() noexcept override { return nullptr; }
 
  private:
+  bool silent() const noexcept { return options_.fails && *options_.fails; }
   host_stream& work(queue_kind queue) { return work_[static_cast<std::size_t>(queue)]; }
 
   void enqueue(queue_kind queue, std::function<void()> what) {
@@ -139,7 +151,9 @@ class host_streams final : public stream_driver {
 class charged_memory final : public launch_memory {
  public:
   explicit charged_memory(byte_count limit) : account_(limit) {}
-  std::shared_ptr<void> launch(const launch_point&) override { return std::make_shared<charge_to>(account_); }
+  std::shared_ptr<void> launch(const launch_point&, std::function<void()>) override {
+    return std::make_shared<charge_to>(account_);
+  }
   void retire(const launch_point&) noexcept override {}
   void give_up() noexcept override {}
   memory_usage usage() const noexcept override { return {account_.used(), account_.peak(), account_.limit()}; }

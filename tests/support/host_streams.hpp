@@ -5,6 +5,7 @@
 #include "runtime/streams/launch_memory.hpp"
 #include "runtime/streams/stream_driver.hpp"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -14,6 +15,7 @@ namespace hydra::test {
 struct host_stream_options {
   std::function<void(queue_kind)> before_work{};   ///< called on the stream's thread before each thing it does; may wait
   int records = -1;                                ///< after so many events the driver is broken for good; -1: never
+  std::shared_ptr<std::atomic<bool>> fails{};      ///< once true, nobody is notified any more, and look() says why
 };
 
 std::unique_ptr<stream_driver> make_host_streams(host_stream_options options = {});

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <vector>
 
 using namespace hydra;
@@ -91,12 +92,18 @@ TEST_CASE("bytes go to a GPU and come back", "[.][gpu]") {
 
 TEST_CASE("a GPU's computations follow each other without waiting for the host", "[.][gpu]") {
   require_gpu();
-  bench b(512_MiB);
+  std::atomic<int> launched = 0;
+  bench b(1_GiB);
   const auto where = b.dev->info().torch_device;
   std::vector<ticket> all;
-  for (int i = 0; i < 200; ++i) {
-    all.push_back(b.submit(queue_kind::compute, [where] { at::_ops::mm::call(ones(2048, where), ones(2048, where)); }));
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(b.submit(queue_kind::compute, [&launched, where] {
+      at::_ops::mm::call(ones(8192, where), ones(8192, where));  // tens of milliseconds
+      ++launched;
+    }));
   }
+  REQUIRE_FALSE(b.log.wait_for(all.front()).error);
+  REQUIRE(launched > 1);
   for (const auto t : all) {
     REQUIRE_FALSE(b.log.wait_for(t).error);
   }

@@ -1,17 +1,21 @@
 #include "runtime/streams/stream_device.hpp"
 
+#include "runtime/streams/arena_memory.hpp"
 #include "tests/support/completion_log.hpp"
 #include "tests/support/device_conformance.hpp"
 #include "tests/support/gate.hpp"
+#include "tests/support/host_pages.hpp"
 #include "tests/support/host_streams.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
 #include <optional>
 #include <random>
+#include <thread>
 #include <vector>
 
 using namespace hydra;
@@ -171,4 +175,91 @@ TEST_CASE("a driver that breaks for good completes everything with a fault") {
   }
   REQUIRE(lost >= 15);
   REQUIRE(b.dev->stop(patience));
+}
+
+TEST_CASE("a device that fails without telling anybody is asked, and everything under way completes") {
+  const auto fails = std::make_shared<std::atomic<bool>>(false);
+  bench b({.before_work = {}, .records = -1, .fails = fails});
+  REQUIRE_FALSE(b.log.wait_for(b.submit(queue_kind::compute, [] {})).error);
+  *fails = true;
+  const auto under_way = b.submit(queue_kind::compute, [] {});
+  REQUIRE(b.log.wait_for(under_way).error.code == fault_code::device_lost);
+  const auto later = b.submit(queue_kind::h2d, [] {});
+  REQUIRE(b.log.wait_for(later).error.code == fault_code::device_lost);
+}
+
+namespace {
+
+/// The first work of the device cannot be done.
+class unprepared final : public stream_driver {
+ public:
+  std::shared_ptr<void> serve(queue_kind queue) override { return inside_->serve(queue); }
+  void prepare() override { throw fault_error(fault_code::out_of_memory, "no workspace"); }
+  void wait(queue_kind queue, const stream_event& event) override { inside_->wait(queue, event); }
+  stream_event_ptr record(queue_kind queue) override { return inside_->record(queue); }
+  void notify(queue_kind queue, const stream_event& event, std::function<void()> then) override {
+    inside_->notify(queue, event, std::move(then));
+  }
+  void drain(queue_kind queue) override { inside_->drain(queue); }
+  std::unique_ptr<work_meter> measure() override { return inside_->measure(); }
+  page_locker* locker() noexcept override { return nullptr; }
+
+ private:
+  std::unique_ptr<stream_driver> inside_ = make_host_streams();
+};
+
+/// Closures take blocks of an arena; their kernels write into them later, on lagging streams, and look at what they wrote
+/// when the block has long been given back to the queue.
+struct pattern_writers {
+  pattern_writers() {
+    device_info info;
+    info.name = "host:0";
+    const auto lag = [turn = std::make_shared<std::atomic<unsigned>>(0)](queue_kind) {
+      for (unsigned i = turn->fetch_add(1) % 5; i > 0; --i) {
+        std::this_thread::yield();
+      }
+    };
+    dev = make_stream_device(std::move(info), make_host_streams({.before_work = lag}), memory);
+    dev->on_completion(log.sink());
+  }
+
+  ticket submit(std::mt19937& generator, const std::vector<ticket>& after) {
+    operation op;
+    const auto value = static_cast<std::byte>(generator());
+    const std::size_t n = (10 << 10) + generator() % (90 << 10);
+    op.work = [this, value, n] {
+      auto* const p = static_cast<std::byte*>(current_pool()->allocate(n));
+      launch_kernel([p, n, value] { std::fill_n(p, n, value); });
+      launch_kernel([this, p, n, value] { wrong += std::count_if(p, p + n, [value](std::byte b) { return b != value; }); });
+      current_pool()->release(p);  // the closure has ended with it; the kernels have not begun
+    };
+    return dev->submit(all_queues[generator() % 3], std::move(op), after);
+  }
+
+  std::shared_ptr<arena_memory> memory = std::make_shared<arena_memory>(make_host_pages(4_KiB, 64));
+  std::atomic<std::int64_t> wrong = 0;
+  completion_log log;
+  std::unique_ptr<device> dev;
+};
+
+}  // namespace
+
+TEST_CASE("a device whose first work fails is not made") {
+  REQUIRE_THROWS_WITH(make_stream_device({}, std::make_unique<unprepared>(), make_charged_memory(1_MiB)),
+                      Catch::Contains("no workspace"));
+}
+
+TEST_CASE("bytes that a closure frees before its kernels have run are nobody else's until they have") {
+  pattern_writers w;
+  std::mt19937 generator(11);
+  std::vector<ticket> all;
+  for (int i = 0; i < 600; ++i) {
+    const auto earlier = all.empty() || generator() % 2 == 0 ? std::vector<ticket>{} : std::vector{all[generator() % all.size()]};
+    all.push_back(w.submit(generator, earlier));
+  }
+  for (const auto& c : w.log.wait_for_count(all.size())) {
+    REQUIRE_FALSE(c.error);
+  }
+  REQUIRE(w.wrong == 0);
+  REQUIRE(w.memory->usage().used == 0_B);
 }

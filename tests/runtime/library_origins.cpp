@@ -1,4 +1,4 @@
-#include "runtime/cuda/library_origins.hpp"
+#include "runtime/library_origins.hpp"
 
 #include <catch2/catch.hpp>
 
