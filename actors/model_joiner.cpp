@@ -13,10 +13,12 @@
 
 namespace hydra {
 
-model_joiner::model_joiner(joining_setup setup) : setup_(std::move(setup)) {}
+model_joiner::model_joiner(joining_setup setup)
+    : setup_(std::move(setup)), began_with_(setup_.plan.models.size()) {}
 
 model_entry model_joiner::prepare(const model_description& m, const std::set<model_id>& at_rest) {
   validate(m);
+  check_keep_best(m, setup_.options.checkpoint.keep);
   check_name(m.name);
   go_on(m.name);
   auto p = measured(m);
@@ -103,7 +105,28 @@ byte_count model_joiner::host_needed(const model_plan& joining, const std::set<m
       active.push_back(known);
     }
   }
-  return resting + host_demand(active, setup_.machines.size());
+  const auto shared = resting + host_demand(active, setup_.machines.size());
+  const auto room = setup_.arena->room();
+  return room == byte_count{} ? shared : std::max(shared, room + beside_room(joining, at_rest));
+}
+
+/// What lies beside the transfer room, which stays claimed as a whole: moments of the models that the run began with,
+/// and models that have joined, which may find no free range in it that is long enough.
+byte_count model_joiner::beside_room(const model_plan& joining, const std::set<model_id>& at_rest) const {
+  const auto devices = setup_.machines.size();
+  std::vector<model_plan> active{joining};
+  byte_count sum;
+  for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
+    const auto& known = setup_.plan.models[i];
+    if (i < began_with_) {
+      sum += host_demand({&known, 1}, devices) - host_transfers({&known, 1}, devices);
+    } else if (at_rest.contains(model_id{i})) {
+      sum += resting_demand(known);
+    } else {
+      active.push_back(known);
+    }
+  }
+  return sum + host_demand(active, devices);
 }
 
 void model_joiner::fit_host(model_plan& plan, const std::set<model_id>& at_rest) const {

@@ -7,6 +7,7 @@
 #include "actors/session.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -52,7 +53,10 @@ class model_joiner {
   byte_count host_needed(const model_plan& joining, const std::set<model_id>& at_rest) const;
   void check_name(const std::string& name) const;
 
+  byte_count beside_room(const model_plan& joining, const std::set<model_id>& at_rest) const;
+
   joining_setup setup_;
+  std::size_t began_with_;   ///< models; the transfer room is theirs
   std::vector<std::string> notes_;
   std::atomic<bool> cancelled_{false};
 };

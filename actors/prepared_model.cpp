@@ -123,6 +123,13 @@ void validate(const model_description& m) {
   validate(m.optimizer);
 }
 
+void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints) {
+  if (kept_checkpoints == 0 && m.validate && m.validate->keep_best) {
+    refuse(m, "validate.keep_best: true asks for a saved state, but checkpoint.keep = 0 saves nothing; keep 1 or more, "
+              "or no best state");
+  }
+}
+
 prepared_model model_preparer::prepare(const model_description& m) {
   prepared_model p;
   p.data.source = open_data(m.data, m.chain.wants());

@@ -87,5 +87,7 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
 
 /// Throws fault_error{bad_input} for impossible values, naming model and key.
 void validate(const model_description& m);
+/// Throws fault_error{bad_input} for a best state that is to be kept in a run that keeps no checkpoint.
+void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints);
 
 }  // namespace hydra

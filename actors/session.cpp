@@ -227,6 +227,7 @@ void session::state::use_actor(std::shared_ptr<const policy_actor_source> source
 
 model_id session::add_model(model_description model) {
   validate(model);
+  check_keep_best(model, state_->options.checkpoint.keep);
   auto answer = std::make_shared<std::promise<model_id>>();
   auto joined = answer->get_future();
   std::optional<model_id> before;

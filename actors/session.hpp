@@ -87,7 +87,8 @@ class session {
   /// An actor (<hydra/policy_actor.hpp>) that is started with the run, or one that runs already, here or elsewhere.
   void use_policy(policy_actor_source source);
 
-  /// Makes the policies and devices that a plug-in offers known by name. It is never unloaded. Throws fault_error{bad_input} naming the file.
+  /// Makes the policies and devices that a plug-in offers known by name. It is never unloaded. Throws
+  /// fault_error{bad_input} naming the file.
   void load_plugin(const std::filesystem::path& file);
 
   /// Throws fault_error{bad_input} for impossible values, naming model and key.

@@ -1,11 +1,13 @@
-# The digest of the headers that plug-ins and the program talk through: the messages, and what factories of plug-ins take
-# and give. A plug-in that was built with others is refused.
+# The digest of the headers that plug-ins and the program talk through: the messages, what factories of plug-ins take
+# and give, and what devices and kernels of plug-ins are made with. A plug-in that was built with others is refused.
 set(_interfaces
-  actors/advice.hpp actors/caf_version.hpp actors/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp actors/policy_actor.hpp
-  actors/protocol.hpp actors/type_list.hpp
+  actors/advice.hpp actors/caf_version.hpp actors/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
+  actors/policy_actor.hpp actors/protocol.hpp actors/type_list.hpp
   models/layer.hpp models/tensor_spec.hpp
-  runtime/bytes.hpp runtime/device.hpp runtime/device_request.hpp runtime/fault.hpp runtime/ids.hpp runtime/link.hpp
-  runtime/page_locker.hpp runtime/plugin_abi.hpp runtime/plugin_table.hpp runtime/precision.hpp runtime/ticket.hpp runtime/unit.hpp runtime/work_meter.hpp)
+  runtime/accounting_allocator.hpp runtime/bytes.hpp runtime/device.hpp runtime/device_request.hpp runtime/fault.hpp
+  runtime/ids.hpp runtime/kernels/host_device.hpp runtime/kernels/keyed_random.hpp runtime/link.hpp
+  runtime/page_locker.hpp runtime/plugin_abi.hpp runtime/plugin_table.hpp runtime/precision.hpp runtime/tensor_pool.hpp
+  runtime/ticket.hpp runtime/ticket_book.hpp runtime/unit.hpp runtime/work_meter.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_interfaces})
 set(_text "")
 foreach(_header IN LISTS _interfaces)

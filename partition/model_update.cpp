@@ -22,7 +22,8 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
     home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name, host_use::transferred);
   }
   for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
-    home.moments.push_back(arena.allocate(byte_count{plan.moments.value() / plan.moment_buffers}, "moments of " + m.name, host_use::kept));
+    const byte_count each{plan.moments.value() / plan.moment_buffers};
+    home.moments.push_back(arena.allocate(each, "moments of " + m.name, host_use::kept));
   }
   return home;
 }

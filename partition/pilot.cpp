@@ -30,6 +30,12 @@ class pilot::round {
     done_ = out_;
   }
 
+  /// For good.
+  void leave_out(std::size_t device, fault why) {
+    const std::lock_guard lock{mutex_};
+    out_[device] = completion{.operation = {}, .begin = {}, .end = {}, .error = std::move(why)};
+  }
+
   bool is_out(std::size_t device) {
     const std::lock_guard lock{mutex_};
     return out_[device].has_value();
@@ -116,6 +122,7 @@ pilot::pilot(std::span<device* const> devices, duration limit)
   }
 }
 
+/// On devices that are not out; one without work has done it.
 std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of) {
   round_->begin();
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -123,7 +130,12 @@ std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<
       continue;
     }
     try {
-      devices_[i]->submit(queue, {.work = work_of(i), .bytes = {}, .estimate = {}, .label = {"pilot", {}}}, {});
+      auto work = work_of(i);
+      if (!work) {
+        round_->complete(i, {.operation = {}, .begin = {}, .end = {}, .error = {}});
+        continue;
+      }
+      devices_[i]->submit(queue, {.work = std::move(work), .bytes = {}, .estimate = {}, .label = {"pilot", {}}}, {});
     } catch (...) {
       round_->complete(i, {.operation = {}, .begin = {}, .end = {}, .error = to_fault(std::current_exception())});
     }
@@ -170,20 +182,42 @@ std::string pilot::setting() {
   return fmt::format("{}; Hydra {}, LibTorch {}", fmt::join(kinds, ", "), version, TORCH_VERSION);
 }
 
-/// One copy to each device and back; the time of both.
+/// None for a device whose link is limited, and for one that cannot have it, which is out.
+std::vector<std::shared_ptr<pilot::cargo>> pilot::cargoes(byte_count size) {
+  std::vector<std::shared_ptr<cargo>> goods(devices_.size());
+  for (std::size_t d = 0; d < goods.size(); ++d) {
+    if (devices_[d]->info().link.limited() || round_->is_out(d)) {
+      continue;
+    }
+    try {
+      goods[d] = std::make_shared<cargo>(*devices_[d], size);
+    } catch (...) {
+      round_->leave_out(d, to_fault(std::current_exception()));
+    }
+  }
+  return goods;
+}
+
+/// One copy to each device that has a cargo, and back; the time of both.
 std::vector<std::optional<duration>> pilot::round_trip(const std::vector<std::shared_ptr<cargo>>& goods) {
-  const auto in = everywhere(queue_kind::h2d, [&](std::size_t d) {
+  const auto in = everywhere(queue_kind::h2d, [&](std::size_t d) -> closure {
+    if (!goods[d]) {
+      return {};
+    }
     return [c = goods[d]] {
       const auto meter = c->place.measure();
       copy_in(c->home, c->size, c->block, c->place.info().torch_device)();
     };
   });
-  const auto out = everywhere(queue_kind::d2h, [&](std::size_t d) {
+  const auto out = everywhere(queue_kind::d2h, [&](std::size_t d) -> closure {
+    if (!goods[d]) {
+      return {};
+    }
     return [c = goods[d]] { copy_out(c->block, c->home)(); };
   });
   std::vector<std::optional<duration>> times(devices_.size());
   for (std::size_t d = 0; d < times.size(); ++d) {
-    if (!in[d].error && !out[d].error) {
+    if (goods[d] && !in[d].error && !out[d].error) {
       times[d] = (in[d].end - in[d].begin) + (out[d].end - out[d].begin);
     }
   }
@@ -198,9 +232,7 @@ std::vector<byte_rate> pilot::link_rates() {
   if (std::ranges::all_of(rates, &byte_rate::limited)) {
     return rates;
   }
-  std::vector<std::shared_ptr<cargo>> goods;
-  std::ranges::transform(devices_, std::back_inserter(goods),
-                         [&](device* d) { return std::make_shared<cargo>(*d, size); });
+  const auto goods = cargoes(size);
   round_trip(goods);  // warm
   std::vector<std::vector<duration>> times(devices_.size());
   for (int i = 0; i < trips; ++i) {

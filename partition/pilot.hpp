@@ -40,6 +40,7 @@ class pilot {
   struct cargo;
   template <class Result>
   std::vector<Result> results_of(const std::function<Result(device&)>& work);
+  std::vector<std::shared_ptr<cargo>> cargoes(byte_count size);
   std::vector<std::optional<duration>> round_trip(const std::vector<std::shared_ptr<cargo>>& goods);
   using closure = std::function<void()>;
   std::vector<completion> everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of);

@@ -77,13 +77,21 @@ class arena_block final : public host_block {
   byte_count size_;
 };
 
-/// A place in the transfer room.
+/// The transfer room, claimed as a whole for as long as it is mapped.
+struct claimed_slab {
+  claimed_slab(reservation whole, byte_count room) : claim(std::move(whole)), places(room) {}
+
+  reservation claim;  // before the memory, so that it is given back after it
+  transfer_slab places;
+};
+
+/// A place in the transfer room; its bytes are claimed with the room.
 class placed_block final : public host_block {
  public:
-  /// `place`: of as many bytes as are claimed; `bytes` lie in it.
-  placed_block(reservation claim, std::shared_ptr<transfer_slab> slab, std::byte* place, std::span<std::byte> bytes)
-      : claim_(std::move(claim)), slab_(std::move(slab)), place_(place), bytes_(bytes) {}
-  ~placed_block() override { slab_->give_back(place_, claim_.bytes().value()); }
+  /// `bytes` lie in `place`.
+  placed_block(std::shared_ptr<claimed_slab> slab, std::span<std::byte> place, std::span<std::byte> bytes)
+      : slab_(std::move(slab)), place_(place), bytes_(bytes) {}
+  ~placed_block() override { slab_->places.give_back(place_.data(), place_.size()); }
   placed_block(const placed_block&) = delete;
   placed_block& operator=(const placed_block&) = delete;
 
@@ -92,9 +100,8 @@ class placed_block final : public host_block {
   byte_count size() const noexcept override { return byte_count{bytes_.size()}; }
 
  private:
-  reservation claim_;  // given back after the place
-  std::shared_ptr<transfer_slab> slab_;
-  std::byte* place_;
+  std::shared_ptr<claimed_slab> slab_;
+  std::span<std::byte> place_;
   std::span<std::byte> bytes_;
 };
 
@@ -107,7 +114,9 @@ class budgeted_arena : public host_arena {
   byte_count charged(byte_count n) const noexcept override { return byte_count{footprint(n.value())}; }
 
  protected:
+  /// Of the charge of a block of `n` bytes.
   reservation claim(byte_count n, const std::string& what) { return budget_.reserve(charged(n), what); }
+  reservation claim_exactly(byte_count n, const std::string& what) { return budget_.reserve(n, what); }
 
  private:
   byte_budget budget_;
@@ -120,11 +129,10 @@ class real_arena final : public budgeted_arena {
   }
 
   host_block_ptr allocate(byte_count n, const std::string& what, host_use use) override {
+    const bool to_place = slab_ && use == host_use::transferred && n > byte_count{};
+    if (auto placed = to_place ? place_block(n) : nullptr) return placed;
     auto bytes = claim(n, what);
-    const bool placed = slab_ && use == host_use::transferred && n > byte_count{};
-    if (auto* const place = placed ? slab_->take(bytes.bytes().value(), alignment_of(n)) : nullptr)
-      return std::make_shared<placed_block>(std::move(bytes), slab_, place, std::span{place + next_offset(n), n.value()});
-    if (placed) unlocked_.fetch_add(1);
+    if (to_place) unlocked_.fetch_add(1);
     try {
       auto memory = take_memory(bytes.bytes().value());
       return std::make_shared<arena_block>(std::move(bytes), std::move(memory), next_offset(n), n);
@@ -138,8 +146,13 @@ class real_arena final : public budgeted_arena {
 
   std::uint64_t unlocked_blocks() const noexcept override { return unlocked_.load(); }
 
+  byte_count room() const noexcept override { return slab_ ? slab_->claim.bytes() : byte_count{}; }
+
   void end_locks(bool hanging) noexcept override {
-    if (lock_ && hanging) lock_->abandon();
+    if (lock_ && hanging) {
+      lock_->abandon();
+      slab_->places.keep_mapped();
+    }
     lock_.reset();
   }
 
@@ -150,14 +163,23 @@ class real_arena final : public budgeted_arena {
                         fmt::format("devices copy from and to {} of host memory, but [host] memory allows {}; raise it",
                                     to_string(room.size), to_string(budget().limit()))};
     try {
-      slab_ = std::make_shared<transfer_slab>(room.size);
+      slab_ = std::make_shared<claimed_slab>(claim_exactly(room.size, "what devices copy from and to"), room.size);
     } catch (const std::bad_alloc&) {
       throw fault_error{fault_code::out_of_memory,
                         fmt::format("the system has no {} of host memory in one piece, from which devices copy: train "
                                     "fewer models at once",
                                     to_string(room.size))};
     }
-    lock_.emplace(slab_->pages(), room.lockers, room.piece);
+    lock_.emplace(slab_->places.pages(), room.lockers, room.piece);
+  }
+
+  /// Null if there is no place.
+  host_block_ptr place_block(byte_count n) {
+    const std::uint64_t size = charged(n).value();
+    std::byte* const place = slab_->places.take(size, alignment_of(n));
+    if (place == nullptr) return nullptr;
+    const std::span bytes{place + next_offset(n), n.value()};
+    return std::make_shared<placed_block>(slab_, std::span{place, size}, bytes);
   }
 
   /// Staggered blocks begin some steps behind a page.
@@ -169,7 +191,7 @@ class real_arena final : public budgeted_arena {
 
   std::atomic<std::uint64_t> next_place_{0};
   std::atomic<std::uint64_t> unlocked_{0};
-  std::shared_ptr<transfer_slab> slab_;  ///< null: there is no transfer room
+  std::shared_ptr<claimed_slab> slab_;   ///< null: there is no transfer room
   std::optional<page_lock> lock_;        ///< of its pages
 };
 

@@ -45,17 +45,19 @@ class host_arena {
   virtual ~host_arena() = default;
   /// Base aligned to 64 and staggered by k*(4096+1024) (libtorch address trap: bases at equal distance modulo large
   /// powers of two make Adam 2-3.5x slower). Kept bytes are zero; transferred ones may hold what an earlier block held.
-  /// Accounted at the rounded size; throws fault_error{out_of_memory} naming `what` if the cap would be passed. Never
-  /// allocates before it has reserved.
+  /// Accounted at the rounded size, unless it lies in the transfer room, which is accounted as a whole; throws
+  /// fault_error{out_of_memory} naming `what` if the cap would be passed. Never allocates before it has reserved.
   virtual host_block_ptr allocate(byte_count n, const std::string& what, host_use use = host_use::kept) = 0;
   virtual const byte_budget& budget() const noexcept = 0;
   /// What an allocation of `n` bytes is charged (rounding and stagger included).
   virtual byte_count charged(byte_count n) const noexcept = 0;
 
+  /// What the transfer room takes of the budget for as long as it is mapped.
+  virtual byte_count room() const noexcept { return {}; }
   /// Transferred blocks so far that found no place in the transfer room: their copies take a detour.
   virtual std::uint64_t unlocked_blocks() const noexcept { return 0; }
   /// Before the devices go whose lockers have locked the transfer room. `hanging`: one of them never ends and may still
-  /// copy; then the pages stay locked for ever.
+  /// copy; then the pages stay locked and mapped for ever.
   virtual void end_locks(bool /*hanging*/) noexcept {}
 };
 
@@ -71,8 +73,9 @@ struct transfer_room {
 byte_count host_charge(byte_count n) noexcept;
 
 /// The real arena: blocks of 2 MiB and more are mapped with huge pages advised, smaller ones come from the heap. If there
-/// is a transfer room, exactly so much is mapped, touched and locked here; transferred blocks are places in it. One for
-/// which no free range is long enough is made as any other, within the same cap. Blocks may outlive the arena. Throws
+/// is a transfer room, exactly so much is claimed, mapped, touched and locked here (in whole pages, but claimed to the
+/// byte); transferred blocks are places in it. One for which no free range is long enough is made and claimed as any
+/// other, within what the room leaves of the cap. Blocks may outlive the arena. Throws
 /// fault_error{does_not_fit} for a room beyond the cap, {out_of_memory} if the system has no such memory, and what a
 /// locker throws.
 std::unique_ptr<host_arena> make_host_arena(byte_count cap, const transfer_room& room = {});

@@ -1,11 +1,13 @@
 #pragma once
 // Places for blocks in one stretch of memory. Pure arithmetic: offsets, no memory.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -20,7 +22,8 @@ class offset_pool {
   /// A place of `n` bytes that begins at a multiple of `alignment` (one of `unit`), or nothing. What is aligned to more
   /// than the unit lies at the begin of its range, the rest at the end, so that small blocks do not move large ones.
   std::optional<std::uint64_t> take(std::uint64_t n, std::uint64_t alignment = unit);
-  /// What was taken with that size. Throws fault_error{internal} if it is free already, in part or as a whole.
+  /// What was taken with that size; allocates nothing. Throws fault_error{internal} if it is free already, in part or
+  /// as a whole.
   void give_back(std::uint64_t offset, std::uint64_t n);
 
   std::uint64_t size() const noexcept { return size_; }
@@ -28,13 +31,20 @@ class offset_pool {
   std::uint64_t largest() const noexcept { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
 
  private:
+  using offsets = std::map<std::uint64_t, std::uint64_t>;
+  using sizes = std::set<std::pair<std::uint64_t, std::uint64_t>>;
+
+  void provide(std::size_t nodes);
   void add(std::uint64_t offset, std::uint64_t n);
   void remove(std::uint64_t offset, std::uint64_t n);
 
   std::uint64_t size_;
   std::uint64_t free_ = 0;
-  std::map<std::uint64_t, std::uint64_t> ranges_;                 ///< free: offset -> size
-  std::set<std::pair<std::uint64_t, std::uint64_t>> by_size_;     ///< the same: size, offset
+  std::size_t taken_ = 0;  ///< places
+  offsets ranges_;         ///< free: offset -> size
+  sizes by_size_;          ///< the same: size, offset
+  std::vector<offsets::node_type> spare_ranges_;
+  std::vector<sizes::node_type> spare_sizes_;
 };
 
 }  // namespace hydra

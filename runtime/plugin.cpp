@@ -1,7 +1,7 @@
 #include "runtime/plugin.hpp"
 
-#include "runtime/cuda/library_origins.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/library_origins.hpp"
 #include "runtime/missing_libraries.hpp"
 
 #include <fmt/format.h>

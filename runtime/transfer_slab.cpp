@@ -24,6 +24,10 @@ transfer_slab::transfer_slab(byte_count room)
   touch(pages());
 }
 
+transfer_slab::~transfer_slab() {
+  if (kept_) static_cast<void>(memory_.release());
+}
+
 std::byte* transfer_slab::take(std::uint64_t n, std::uint64_t alignment) {
   const std::lock_guard lock{mutex_};
   const auto place = places_.take(n, alignment);

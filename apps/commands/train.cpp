@@ -70,21 +70,22 @@ std::string command_that_resumes(const train_options& o) {
   return line;
 }
 
-void tell_how_to_go_on(const std::string& why, const train_options& o) {
-  fmt::print(stderr, "{}; to go on: {}\n", why, command_that_resumes(o));
+void tell_how_to_go_on(const std::string& why, const workload& w, const train_options& o) {
+  if (w.options.checkpoint.keep == 0)
+    fmt::print(stderr, "{}; nothing was saved, because run.checkpoint.keep is 0\n", why);
+  else
+    fmt::print(stderr, "{}; to go on: {}\n", why, command_that_resumes(o));
 }
 
-void tell(const report& r, const train_options& o) {
+void tell(const report& r, const workload& w, const train_options& o) {
   fmt::print("{}", to_table(r));
   std::fflush(stdout);  // what follows stands behind the table where both go to one place
   for (const std::string& note : r.notes)
     if (!o.quiet) fmt::print(stderr, "note: {}\n", note);
-  if (r.interrupted) tell_how_to_go_on("interrupted", o);
+  if (r.interrupted) tell_how_to_go_on("interrupted", w, o);
 }
 
-int train(const train_options& o) {
-  const blocked_signals blocked;  // before any thread is made
-  const workload w = read_workload(o.file, overrides(o));
+int train(const workload& w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
   check_folder(w, o);
@@ -95,17 +96,19 @@ int train(const train_options& o) {
   make_run_folder(w.output_place, w.options.output, w.expanded);
   if (!lock) lock.emplace(w.output_place, w.options.output);
   const report r = s.run();
-  tell(r, o);
+  tell(r, w, o);
   return status_of(r);
 }
 
 /// A run that was interrupted while it was planned goes on in the same way as any other.
 int train_or_tell(const train_options& o) {
+  const blocked_signals blocked;  // before any thread is made
+  const workload w = read_workload(o.file, overrides(o));
   try {
-    return train(o);
+    return train(w, o, blocked);
   } catch (const fault_error& e) {
     if (e.what_happened().code != fault_code::interrupted) throw;
-    tell_how_to_go_on(e.what_happened().text, o);
+    tell_how_to_go_on(e.what_happened().text, w, o);
     return exit_status::interrupted;
   }
 }

@@ -1,4 +1,4 @@
-// Two halves of a GPU train two Llamas in bf16. Where that is not possible, it says what is missing.
+// Two halves of a GPU train two Llamas in bf16. Where there is no GPU, it says what is missing.
 //   gpus [STEPS]      default: 20
 
 #include <hydra/hydra.hpp>
@@ -7,9 +7,7 @@
 
 #include <string>
 
-hydra::report train_on_halves_of_a_gpu(std::uint32_t steps) {
-  hydra::session s{{.seed = 7}};
-  s.add_devices(2, "cuda", {{"index", 0}, {"memory", "45%"}, {"precision", "bf16"}});
+void add_models(hydra::session& s, std::uint32_t steps) {
   for (double lr : {3e-4, 1e-4})
     s.add_model({.name = fmt::format("llama-{}", lr),
                  .chain = hydra::llama({.layers = 8, .width = 512, .heads = 8, .hidden = 1408, .context = 256}),
@@ -17,15 +15,24 @@ hydra::report train_on_halves_of_a_gpu(std::uint32_t steps) {
                  .batch_size = 16,
                  .steps = steps,
                  .optimizer = hydra::adamw({.learning_rate = lr})});
-  return s.run();
+}
+
+void plan_on_halves_of_a_gpu(hydra::session& s) {
+  s.add_devices(2, "cuda", {{"index", 0}, {"memory", "45%"}, {"precision", "bf16"}});
+  s.plan();  // makes the devices
 }
 
 int main(int argc, char** argv) {
+  hydra::session s{{.seed = 7}};
+  add_models(s, argc > 1 ? static_cast<std::uint32_t>(std::stoul(argv[1])) : 20);
   try {
-    const auto report = train_on_halves_of_a_gpu(argc > 1 ? static_cast<std::uint32_t>(std::stoul(argv[1])) : 20);
-    fmt::print("{}", hydra::to_table(report));
-    return report.all_finished() ? 0 : 1;
+    plan_on_halves_of_a_gpu(s);
   } catch (const hydra::fault_error& e) {
+    if (e.what_happened().code != hydra::fault_code::bad_input) throw;  // there is a GPU
     fmt::print("no GPU is used: {}\n", e.what_happened().text);
+    return 0;
   }
+  const auto report = s.run();
+  fmt::print("{}", hydra::to_table(report));
+  return report.all_finished() ? 0 : 1;
 }

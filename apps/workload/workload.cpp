@@ -68,6 +68,16 @@ std::vector<model_entry> read_models(const value_table& root, const std::map<std
   return models;
 }
 
+/// A best state is a checkpoint beside the others.
+void check_kept(const workload& w) {
+  if (w.options.checkpoint.keep > 0) return;
+  for (const model_entry& m : w.models) {
+    if (!m.description.validate || !m.description.validate->keep_best) continue;
+    refuse(place_of(std::get<value_table>(m.keys.content), "validate", m.keys.where), "model.validate.keep_best",
+           "true asks for a saved state, but run.checkpoint.keep = 0 saves nothing; keep 1 or more, or no best state");
+  }
+}
+
 /// A key that must not be an empty list or table.
 void check_some(const value_table& root, std::string_view key) {
   const value& v = *root.find(key);
@@ -109,6 +119,7 @@ workload build(const value_table& root, const place& file, const brought& b) {
   for (const value& v : sub_tables(root, "device")) w.devices.push_back(read_device(v, b.kinds));
   w.data = read_all_data(root);
   w.models = read_models(root, w.data);
+  check_kept(w);
   w.controllers = sub_tables(root, "controller");
   w.as_run = with_name(root, w.options, file);
   w.expanded = to_toml(w.as_run);

@@ -49,7 +49,8 @@ struct workload {
 };
 
 /// Reads and validates a file. Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
-/// Its plug-ins are loaded, those of Hydra's own devices are not. Relative paths in it start at the working directory, those of plug-ins at the folder of the file.
+/// Its plug-ins are loaded, those of Hydra's own devices are not. Relative paths in it start at the working directory,
+/// those of plug-ins at the folder of the file.
 workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {});
 
 /// The same for a text; `name` is named in messages, its stem is the default name of the run.

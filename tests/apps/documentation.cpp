@@ -27,7 +27,7 @@ std::string readme() {
 
 /// Words between backquotes on one line.
 std::set<std::string> code_words(const std::string& text) {
-  static const std::regex code{"`[^`\\n]+`"}, word{"[A-Za-z_]+"};
+  static const std::regex code{"`[^`\\n]+`"}, word{"[A-Za-z_0-9]+"};
   std::set<std::string> words;
   for (std::sregex_iterator c{text.begin(), text.end(), code}, none; c != none; ++c) {
     const std::string span = c->str();

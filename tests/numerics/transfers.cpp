@@ -85,7 +85,13 @@ TEST_CASE("training with the least host memory in a locked room equals plain tra
   auto o = locking(record, 2);
   const auto c = small_text();
   o.host_memory = planned_host_memory({c}, o);
-  CHECK(difference(train_plain(c), train_spilled({c}, o), 0) == "");
+  const auto run = train_spilled({c}, o);
+  CHECK(difference(train_plain(c), run, 0) == "");
+  CHECK(run.summary.host_peak <= o.host_memory);
+  const auto room = round_up(planned_transfers({c}, o), 4096);
+  CHECK(std::ranges::count(record->locked, room) == 2);  // by both devices of the run
+  CHECK(record->left == 0);
+  CHECK(record->strangers == 0);
 }
 
 TEST_CASE("training on devices whose tensors are elsewhere equals plain training bit for bit, without waiting for them") {

@@ -71,6 +71,15 @@ TEST_CASE("a validation that is impossible is refused") {
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nvalidate = 4")), StartsWith("w.toml:17: model.validate: "));
 }
 
+TEST_CASE("a best state is refused where nothing is saved, naming both keys") {
+  std::string text = bent("steps = 3", "steps = 3\nvalidate = { keep_best = true }");
+  CHECK(refusal(text) == "");
+  text.replace(text.find("seed = 7"), 8, "checkpoint = { keep = 0 }");
+  CHECK_THAT(refusal(text), StartsWith("w.toml:17: model.validate.keep_best: ") && Contains("run.checkpoint.keep = 0"));
+  text.replace(text.find("keep_best = true"), 16, "keep_best = false");
+  CHECK(refusal(text) == "");
+}
+
 TEST_CASE("a wish to the schedule that makes no sense is refused") {
   const auto with = [](const std::string& lines) { return refusal(bent("steps = 3", "steps = 3\n" + lines)); };
   for (const char* priority : {"0", "-1", "nan", "inf", "\"high\""})
