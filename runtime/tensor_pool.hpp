@@ -14,8 +14,8 @@ class tensor_pool {
   virtual void* allocate(std::size_t n) = 0;
   /// By whichever thread.
   virtual void release(void* p) noexcept = 0;
-  /// As allocate, but null where that would wait or throw.
-  virtual void* try_allocate(std::size_t n) noexcept = 0;
+  /// As allocate, but null where that would throw; a pool that waits for bytes does not wait here.
+  virtual void* try_allocate(std::size_t n) noexcept;
 };
 
 /// What the calling thread allocates from; null: nothing was said.

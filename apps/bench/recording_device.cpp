@@ -25,13 +25,6 @@ class recording_pool final : public tensor_pool {
     trace_->freed(p);
     std::free(p);
   }
-  void* try_allocate(std::size_t n) noexcept override {
-    try {
-      return allocate(n);
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-  }
 
  private:
   std::shared_ptr<allocation_trace> trace_;

@@ -22,13 +22,6 @@ class forwarding_pool final : public tensor_pool {
   explicit forwarding_pool(library::CUDAAllocator* to) : to_(to) {}
   void* allocate(std::size_t n) override { return to_->raw_alloc(n); }
   void release(void* p) noexcept override { to_->raw_delete(p); }
-  void* try_allocate(std::size_t n) noexcept override {
-    try {
-      return to_->raw_alloc(n);
-    } catch (...) {
-      return nullptr;
-    }
-  }
 
  private:
   library::CUDAAllocator* to_;

@@ -28,14 +28,6 @@ class counting_pool final : public tensor_pool {
     return p;
   }
 
-  void* try_allocate(std::size_t n) noexcept override {
-    try {
-      return allocate(n);
-    } catch (...) {
-      return nullptr;
-    }
-  }
-
   void release(void* p) noexcept override {
     std::shared_ptr<tensor_pool> from;
     {

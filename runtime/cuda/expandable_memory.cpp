@@ -47,14 +47,6 @@ class expandable_memory final : public launch_memory,
     return p;
   }
 
-  void* try_allocate(std::size_t n) noexcept override {
-    try {
-      return allocate(n);
-    } catch (...) {
-      return nullptr;
-    }
-  }
-
   void release(void* p) noexcept override {
     byte_count bytes;
     {
