@@ -37,14 +37,7 @@ spilled_result train_on_gpu(const std::vector<exact_case>& models, const gpu_run
   for (std::size_t i = 0; i < models.size(); ++i) {
     s.add_model(describe(models[i], i));
   }
-  spilled_result result{.summary = s.run(), .parameters = {}};
-  for (std::uint32_t i = 0; i < models.size(); ++i) {
-    auto& values = result.parameters.emplace_back();
-    for (auto& [name, v] : s.parameters(model_id{i})) {
-      values.emplace(std::move(name), std::move(v));
-    }
-  }
-  return result;
+  return with_parameters(s.run(), s);
 }
 
 exact_case gpt_in(const cut_points& cuts) {

@@ -61,14 +61,7 @@ spilled_result train_on_streams(const std::vector<exact_case>& models, byte_coun
   for (std::size_t i = 0; i < models.size(); ++i) {
     s.add_model(describe(models[i], i));
   }
-  spilled_result result{.summary = s.run(), .parameters = {}};
-  for (std::uint32_t i = 0; i < models.size(); ++i) {
-    auto& values = result.parameters.emplace_back();
-    for (auto& [name, v] : s.parameters(model_id{i})) {
-      values.emplace(std::move(name), std::move(v));
-    }
-  }
-  return result;
+  return with_parameters(s.run(), s);
 }
 
 byte_count smallest_budget(const std::vector<exact_case>& models) {

@@ -203,7 +203,11 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
   }
   s.plan();
   planned = true;
-  spilled_result result{.summary = running ? run_beside(s, running) : s.run(), .parameters = {}};
+  return with_parameters(running ? run_beside(s, running) : s.run(), s);
+}
+
+spilled_result with_parameters(report summary, const session& s) {
+  spilled_result result{.summary = std::move(summary), .parameters = {}};
   for (std::uint32_t i = 0; i < result.summary.models.size(); ++i) {
     auto& values = result.parameters.emplace_back();
     for (auto& [name, v] : s.parameters(model_id{i})) {

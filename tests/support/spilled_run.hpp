@@ -68,6 +68,9 @@ byte_count planned_transfers(const std::vector<exact_case>& models, const run_op
 /// The model "model-<i>".
 model_description describe(const exact_case& m, std::size_t i);
 
+/// The report of a session that has run, with the parameters of its models.
+spilled_result with_parameters(report summary, const session& s);
+
 /// `running`: called with the session from a thread of its own, while the run is in its first steps.
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options,
                              const std::function<void(session&)>& running);
