@@ -2,11 +2,9 @@
 
 #include "runtime/accounting_allocator.hpp"
 #include "runtime/link.hpp"
-#include "runtime/ticket_book.hpp"
+#include "runtime/queue_threads.hpp"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -22,10 +20,6 @@
 namespace hydra {
 
 namespace {
-
-constexpr std::array queue_names{"compute", "h2d", "d2h"};
-
-constexpr std::size_t index_of(queue_kind queue) { return static_cast<std::size_t>(queue); }
 
 void require(bool holds, const std::string& device, const char* what) {
   if (!holds) throw fault_error{fault_code::bad_input, fmt::format("virtual device {}: {}", device, what)};
@@ -54,13 +48,6 @@ device_info describe(std::string name, const cpu_device& options) {
 /// The emulation sleeps for microseconds: the default slack of the kernel's timers (50 us) would make a fast link slow.
 void sleep_precisely() { prctl(PR_SET_TIMERSLACK, 1); }
 
-/// The number is LibTorch's per-thread value, but the first parallel operation of a thread replaces it by the one that
-/// any thread of the process set last. Asking for it first is what makes LibTorch do that now and not later.
-void use_threads(int n) {
-  at::get_num_threads();
-  at::set_num_threads(n);
-}
-
 fault run_and_catch(const std::function<void()>& work) {
   try {
     if (work) work();
@@ -76,11 +63,6 @@ struct job {
   operation what;
   std::vector<ticket> after;
 };
-
-std::string name_of(const job& j) {
-  return fmt::format("{}{}{}", *j.what.label.name ? j.what.label.name : "operation",
-                     j.what.label.detail.empty() ? "" : " of ", j.what.label.detail);
-}
 
 class virtual_device final : public device {
  public:
@@ -101,7 +83,6 @@ class virtual_device final : public device {
   };
 
   // -- on any thread, with mutex_ held ---
-  void check(std::span<const ticket> after) const;
   std::vector<ticket> still_of_interest(std::span<const ticket> after) const;
   bool may_leave_queue(const job& next) const;
   fault verdict_on(const job& next) const;
@@ -129,7 +110,7 @@ class virtual_device final : public device {
 };
 
 virtual_device::virtual_device(device_info info, int threads) : info_(std::move(info)) {
-  for (const auto queue : {queue_kind::compute, queue_kind::h2d, queue_kind::d2h}) {
+  for (const auto queue : all_queues) {
     const int own = queue == queue_kind::compute ? threads : 1;
     threads_[index_of(queue)] = std::thread{[this, queue, own] { serve(queue, own); }};
   }
@@ -153,7 +134,7 @@ void virtual_device::on_completion(completion_sink sink) {
 
 ticket virtual_device::submit(queue_kind queue, operation op, std::span<const ticket> after) {
   const std::lock_guard lock{mutex_};
-  check(after);
+  check_submission(info_.name, static_cast<bool>(sink_), tickets_, after);
   const ticket id = tickets_.issue();
   queues_[index_of(queue)].push_back({id, std::move(op), still_of_interest(after)});
   changed_.notify_all();
@@ -165,13 +146,6 @@ bool virtual_device::stop(duration limit) noexcept {
   stopped_ = true;
   changed_.notify_all();
   return changed_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
-}
-
-void virtual_device::check(std::span<const ticket> after) const {
-  if (!sink_) throw fault_error{fault_code::internal, info_.name + " has no receiver of completions yet"};
-  for (const ticket t : after)
-    if (!tickets_.knows(t))
-      throw fault_error{fault_code::internal, fmt::format("ticket {} is none of {}", t.value, info_.name)};
 }
 
 std::vector<ticket> virtual_device::still_of_interest(std::span<const ticket> after) const {
@@ -186,17 +160,13 @@ bool virtual_device::may_leave_queue(const job& next) const {
 }
 
 fault virtual_device::verdict_on(const job& next) const {
-  if (stopped_)
-    return {fault_code::cancelled, fmt::format("{} did not run: {} was stopped", name_of(next), info_.name)};
+  if (stopped_) return not_run_stopped(next.what.label, info_.name);
   const auto failed = std::ranges::find_if(next.after, [this](ticket t) { return tickets_.failed(t); });
-  if (failed == next.after.end()) return {};
-  return {fault_code::dependency_failed, fmt::format("{} did not run on {}: it waits for ticket {}, which failed",
-                                                     name_of(next), info_.name, failed->value)};
+  return failed == next.after.end() ? fault{} : not_run_behind(next.what.label, info_.name, *failed);
 }
 
 void virtual_device::serve(queue_kind queue, int threads) {
-  const auto name = fmt::format("{} {}", info_.name, queue_names[index_of(queue)]);
-  pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());  // 15 is the kernel's limit
+  name_this_thread(info_.name, queue_names[index_of(queue)]);
   sleep_precisely();
   use_threads(threads);
   const charge_to guard{account_};

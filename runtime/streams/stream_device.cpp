@@ -1,10 +1,8 @@
 #include "runtime/streams/stream_device.hpp"
 
-#include "runtime/ticket_book.hpp"
+#include "runtime/queue_threads.hpp"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <array>
@@ -21,20 +19,10 @@ namespace hydra {
 
 namespace {
 
-constexpr std::array all_queues{queue_kind::compute, queue_kind::h2d, queue_kind::d2h};
-constexpr std::array queue_names{"compute", "h2d", "d2h"};
-
 constexpr duration prepare_limit = std::chrono::minutes(1);
 
 /// A device that has failed may tell nobody: so often it is asked while work is under way.
 constexpr duration look_every = std::chrono::seconds(1);
-
-constexpr std::size_t index_of(queue_kind queue) { return static_cast<std::size_t>(queue); }
-
-void name_thread(const std::string& device, const char* what) {
-  const auto name = fmt::format("{} {}", device, what);
-  pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());  // 15 is the kernel's limit
-}
 
 /// From its submission to its completion. Guarded by the device's mutex, but for what only the thread that launches it reads.
 struct flight {
@@ -54,11 +42,6 @@ struct flight {
 };
 using flight_ptr = std::shared_ptr<flight>;
 
-std::string name_of(const flight& f) {
-  return fmt::format("{}{}{}", *f.what.label.name ? f.what.label.name : "operation",
-                     f.what.label.detail.empty() ? "" : " of ", f.what.label.detail);
-}
-
 class stream_device final : public device {
  public:
   stream_device(device_info info, std::unique_ptr<stream_driver> driver, std::shared_ptr<launch_memory> memory);
@@ -77,7 +60,6 @@ class stream_device final : public device {
 
  private:
   // -- with mutex_ held ---
-  void check(std::span<const ticket> after) const;
   flight_ptr enqueue(queue_kind queue, operation op, std::span<const ticket> after);
   bool may_launch(const flight& f) const;
   fault verdict_on(const flight& f) const;
@@ -169,7 +151,7 @@ void stream_device::on_completion(completion_sink sink) {
 
 ticket stream_device::submit(queue_kind queue, operation op, std::span<const ticket> after) {
   const std::lock_guard lock{mutex_};
-  check(after);
+  check_submission(info_.name, static_cast<bool>(sink_), tickets_, after);
   return enqueue(queue, std::move(op), after)->id;
 }
 
@@ -193,23 +175,11 @@ bool stream_device::stop(duration limit) noexcept {
   return changed_.wait_for(lock, limit, [this] { return tickets_.all_completed(); });
 }
 
-void stream_device::check(std::span<const ticket> after) const {
-  if (!sink_) {
-    throw fault_error(fault_code::internal, info_.name + " has no receiver of completions yet");
-  }
-  for (const ticket t : after) {
-    if (!tickets_.knows(t)) {
-      throw fault_error(fault_code::internal, fmt::format("ticket {} is none of {}", t.value, info_.name));
-    }
-  }
-}
-
 // -- on the thread of a queue ---------------------------------------------------------------------------------------------
 
 void stream_device::serve(queue_kind queue) {
-  name_thread(info_.name, queue_names[index_of(queue)]);
-  at::get_num_threads();  // else the first parallel operation would overwrite what is set before it
-  at::set_num_threads(1);
+  name_this_thread(info_.name, queue_names[index_of(queue)]);
+  use_threads(1);
   const auto scope = driver_->serve(queue);
   while (const auto f = take(queue)) {
     launch(f);
@@ -225,7 +195,7 @@ bool stream_device::may_launch(const flight& f) const {
 
 fault stream_device::verdict_on(const flight& f) const {
   if (stopped_) {
-    return {fault_code::cancelled, fmt::format("{} did not run: {} was stopped", name_of(f), info_.name)};
+    return not_run_stopped(f.what.label, info_.name);
   }
   if (lost_) {
     return lost_;
@@ -234,11 +204,7 @@ fault stream_device::verdict_on(const flight& f) const {
     const auto cause = flights_.find(t);
     return cause == flights_.end() ? tickets_.failed(t) : static_cast<bool>(cause->second->error);
   });
-  if (failed == f.after.end()) {
-    return {};
-  }
-  return {fault_code::dependency_failed,
-          fmt::format("{} did not run on {}: it waits for ticket {}, which failed", name_of(f), info_.name, failed->value)};
+  return failed == f.after.end() ? fault{} : not_run_behind(f.what.label, info_.name, *failed);
 }
 
 flight_ptr stream_device::take(queue_kind queue) {
@@ -369,7 +335,7 @@ flight_ptr stream_device::next_retired() const {
 }
 
 void stream_device::retire_all() {
-  name_thread(info_.name, "done");
+  name_this_thread(info_.name, "done");
   const auto scope = driver_->serve(queue_kind::d2h);  // events end on this thread, too
   std::unique_lock lock{mutex_};
   for (;;) {
@@ -404,8 +370,8 @@ void stream_device::retire(flight& f) {
   for (const auto& cause : f.causes) {
     done.begin = std::max(done.begin, cause->end);
     if (cause->error && !done.error) {
-      done.error = {fault_code::dependency_failed,
-                    fmt::format("{} on {}: ticket {}, for which it waited, failed", name_of(f), info_.name, cause->id.value)};
+      done.error = {fault_code::dependency_failed, fmt::format("{} on {}: ticket {}, for which it waited, failed",
+                                                               name_of(f.what.label), info_.name, cause->id.value)};
     }
   }
   auto& previous = last_end_[index_of(f.queue)];
