@@ -17,7 +17,7 @@ namespace hydra {
 /// A fixed number of pages lies behind a range of addresses that is several times as long. An allocation is one run of
 /// addresses. It goes where pages are already; where no such run is free, pages that nobody uses are moved behind one. So the
 /// memory never grows and cannot be fragmented by more than parts of pages: on traces of real runs it needs 1.01 times the
-/// bytes in use, a range without pages 1.1 to 1.2 times (hydra bench fragmentation; there what is freed is free for all at
+/// bytes in use, a range without pages up to 1.2 times (hydra bench fragmentation; there what is freed is free for all at
 /// once, as it is here after the queue that freed it was drained).
 ///
 /// What a closure frees while it only launches work may be in use on the device until that work is done; but what the same
