@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace hydra {
 
@@ -47,7 +48,8 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
 // -- leases --------------------------------------------------------------------------------------------------------------
 
 host_block_ptr block_store::readable(const block_id& id) const {
-  if (id.kind != block_kind::parameters) {
+  const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
+  if (!versioned) {
     const auto found = blocks_.find(id);
     if (found == blocks_.end()) {
       throw fault_error(fault_code::refused, to_string(id) + " is not at home");
@@ -60,7 +62,8 @@ host_block_ptr block_store::readable(const block_id& id) const {
     throw fault_error(fault_code::refused, fmt::format("{}: home has version {}{}", to_string(id), r.versions[s].value,
                                                        r.stepping[s] ? ", being stepped" : ""));
   }
-  return r.homes[s].promoted();
+  return id.kind == block_kind::state ? state_buffer(r.homes[s], r.what->plan.shards[s], id.micro_batch.value)
+                                      : r.homes[s].promoted();
 }
 
 host_block_ptr block_store::room_for(const block_id& id) {
@@ -112,6 +115,9 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
     } else if (id.kind == block_kind::gradients) {
       record(u.model).homes[u.shard.value].gradients = std::move(bytes);
       result.has_gradients = true;
+    } else if (id.kind == block_kind::parameters || id.kind == block_kind::state) {
+      bring_home(id, std::move(bytes));
+      result.stepped = id.step;
     } else {
       blocks_.insert_or_assign(id, std::move(bytes));
     }
@@ -120,6 +126,16 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
     blocks_.erase(id);
   }
   return result;
+}
+
+/// Part of the next version of a shard that a device has stepped.
+void block_store::bring_home(const block_id& id, host_block_ptr bytes) {
+  auto& r = record(id.model);
+  const auto s = id.shard.value;
+  auto& home = r.homes[s];
+  auto& place = id.kind == block_kind::state ? state_buffer(home, r.what->plan.shards[s], id.micro_batch.value) : home.promoted();
+  place = std::move(bytes);
+  r.versions[s] = id.step;
 }
 
 bool block_store::failed(const unit& u, device_id device) {
@@ -167,8 +183,12 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
   const auto& r = models_.at(model);
   model_memory memory{.homes = r.homes, .versions = r.versions, .updates = std::move(updates)};
   memory.updates.shards.resize(r.homes.size(), update_phase::waiting);
+  const auto least = std::ranges::min(r.versions);
   for (std::size_t s = 0; s < r.homes.size(); ++s) {
     auto& phase = memory.updates.shards[s];
+    if (r.what->plan.shards[s].steps_on_device) {
+      phase = r.versions[s] > least ? update_phase::complete : phase;  // the optimizer never hears of it
+    }
     if (r.stepping[s] && phase == update_phase::waiting) {
       phase = update_phase::landed;  // the optimizer has not heard of it yet
     }
@@ -191,6 +211,12 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
 const sharded_model_ptr& block_store::model(model_id id) const { return models_.at(id).what; }
 
 std::vector<shard_home> block_store::homes(model_id id) const { return models_.at(id).homes; }
+
+std::vector<std::vector<shard_home>> block_store::all_homes() const {
+  std::vector<std::vector<shard_home>> all;
+  std::ranges::transform(models_, std::back_inserter(all), [](const auto& entry) { return entry.second.homes; });
+  return all;
+}
 
 std::string block_store::describe() const {
   std::string text;

@@ -42,6 +42,7 @@ struct committed {
   float loss = 0;
   std::vector<evaluation_score> scores;
   bool has_gradients = false;
+  std::optional<version_index> stepped{};   ///< the unit has brought this version home
 };
 
 class block_store {
@@ -84,6 +85,7 @@ class block_store {
   // -- facts -------------------------------------------------------------------------------------------------------
   const sharded_model_ptr& model(model_id id) const;
   std::vector<shard_home> homes(model_id id) const;
+  std::vector<std::vector<shard_home>> all_homes() const;
   std::size_t leases() const noexcept { return leases_.size(); }
   std::size_t landings() const noexcept { return landings_.size(); }
   std::size_t blocks() const noexcept { return blocks_.size(); }
@@ -97,6 +99,7 @@ class block_store {
 
   host_block_ptr readable(const block_id& id) const;
   host_block_ptr room_for(const block_id& id);
+  void bring_home(const block_id& id, host_block_ptr bytes);
   model_record& record(model_id id);
 
   host_arena& arena_;

@@ -88,7 +88,11 @@ void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads
       submit_promotion(l, lease, l.reads[i], reads[i]);
     }
     v.phase = l.staging ? visit_phase::staged : v.phase;
-    v.batches[l.batch].fetched = true;
+    if (!reads.empty() && l.reads.front().kind == block_kind::state) {
+      ++v.stepping.promoted;
+    } else {
+      v.batches[l.batch].fetched = true;
+    }
     if (reads.empty()) {
       leases_.erase(found);
     }
@@ -127,6 +131,8 @@ void device_pipeline::completed(const completion& c) {
     fail_behind(c.operation);
   } else if (op.kind == op_kind::compute) {
     on_computed(v, op, c);
+  } else if (op.kind == op_kind::step) {
+    on_stepped(v, c);
   } else if (op.kind != op_kind::promote && op.kind != op_kind::promote_input) {
     on_landed(v, op);
   }

@@ -1,7 +1,7 @@
 #pragma once
 // The slot machine of one device: from messages and completions to operations and answers. No actor, no thread, no
 // clock: the DEVICE actor only hands it messages and sends what it says. Sources: device_pipeline.cpp (messages, the loop),
-// _staging, _computing, _ends.
+// _staging, _computing, _stepping, _ends.
 
 #include "actors/visit_record.hpp"
 #include "runtime/block_cache.hpp"
@@ -88,7 +88,9 @@ class device_pipeline {
   std::string describe() const;
 
  private:
-  enum class op_kind : std::uint8_t { promote, promote_input, compute, demote_output, demote_gradients, demote_loss, copy_back };
+  enum class op_kind : std::uint8_t {
+    promote, promote_input, compute, step, demote_output, demote_gradients, demote_loss, demote_parameters, demote_state, copy_back
+  };
   struct operation_record {
     visit_record* owner = nullptr;
     op_kind kind = op_kind::compute;
@@ -143,10 +145,17 @@ class device_pipeline {
   bool pump(visit_record& v);
   void submit_compute(visit_record& v, std::size_t k);
   void submit_demotions(visit_record& v, std::size_t k, const device_block_ptr& output);
-  void demote(visit_record& v, op_kind kind, std::size_t k, const block_id& id, device_block_ptr from);
+  void demote(visit_record& v, op_kind kind, std::size_t k, const block_id& id, device_block_ptr from, ticket after);
   void copy_back(visit_record& v);
   void end_copy_back(const visit_record& v);
   void keep_output(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready);
+
+  // -- stepping ----------------------------------------------------------------------------------------------------
+  bool fetch_state(visit_record& v);
+  bool try_step(visit_record& v);
+  ticket submit_step(visit_record& v, const device_block_ptr& stepped);
+  void demote_stepped(visit_record& v, const device_block_ptr& stepped, const std::vector<staged_block>& state);
+  void on_stepped(visit_record& v, const completion& c);
 
   // -- events ------------------------------------------------------------------------------------------------------
   void count(const operation_record& op, const completion& c);

@@ -79,7 +79,7 @@ bool device_pipeline::collect_working(visit_record& v, byte_count need, std::vec
     v.working_after = before->landing;
   }
   move_bytes(before->transient, when_computed, got);
-  v.working_after.push_back(before->batches.back().compute);
+  v.working_after.push_back(before->last_compute());
   v.start_after.insert(v.start_after.end(), v.working_after.begin(), v.working_after.end());
   got.push_back(std::move(*more));
   return true;
@@ -137,7 +137,7 @@ bool device_pipeline::pump(visit_record& v) {
   for (std::size_t k = v.next_op; k < v.batches.size() && k <= v.computed + 1; ++k) {
     changed = (!v.batches[k].fetching && fetch(v, k)) || changed;
   }
-  while (!v.all_submitted() && v.batches[v.next_op].fetched) {
+  while (!v.micro_batches_submitted() && v.batches[v.next_op].fetched) {
     const auto k = v.next_op;
     if (k >= output_window && !v.batches[k - output_window].output_landed) {
       v.waits_for_landing = true;
@@ -145,6 +145,10 @@ bool device_pipeline::pump(visit_record& v) {
     }
     submit_compute(v, k);
     changed = true;
+  }
+  if (v.steps()) {
+    changed = fetch_state(v) || changed;
+    changed = try_step(v) || changed;
   }
   return changed;
 }
@@ -168,7 +172,7 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
                         blocks = micro_batch_blocks{batch.input.block, batch.second.block, output},
                         results = v.results] { work->run(k, parameters, blocks, results); },
                .bytes = {},
-               .estimate = v.model->plan.time_of(v.what) / v.what.micro_batches,
+               .estimate = v.model->plan.computing_time_of(v.what) / v.what.micro_batches,
                .label = label("execute_shard", v, k)};
   ++v.next_op;
   batch.compute = submit(queue_kind::compute, std::move(op), after,
@@ -211,19 +215,19 @@ void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const dev
   const auto index = v.index_of(k);
   if (const auto out = output_of(v.what, v.model->size(), index)) {
     keep_output(v, *out, output, v.batches[k].compute);
-    demote(v, op_kind::demote_output, k, *out, output);
+    demote(v, op_kind::demote_output, k, *out, output, v.batches[k].compute);
   } else {
     v.batches[k].output_landed = true;
   }
-  if (!v.all_submitted()) {
+  if (!v.micro_batches_submitted()) {
     return;
   }
-  const auto results = std::exchange(v.results, {});
-  if (results.gradients) {
-    demote(v, op_kind::demote_gradients, k, gradients_of(v.what), results.gradients);
+  const auto after = v.batches[k].compute;
+  if (v.results.gradients && !v.steps()) {
+    demote(v, op_kind::demote_gradients, k, gradients_of(v.what), std::exchange(v.results.gradients, {}), after);
   }
-  if (results.loss) {
-    demote(v, op_kind::demote_loss, k, loss_of(v.what), results.loss);
+  if (v.results.loss) {
+    demote(v, op_kind::demote_loss, k, loss_of(v.what), std::exchange(v.results.loss, {}), after);
   }
 }
 
@@ -241,14 +245,14 @@ void device_pipeline::keep_output(visit_record& v, const block_id& id, const dev
   }
 }
 
-void device_pipeline::demote(visit_record& v, op_kind kind, std::size_t k, const block_id& id, device_block_ptr from) {
+void device_pipeline::demote(visit_record& v, op_kind kind, std::size_t k, const block_id& id, device_block_ptr from,
+                             ticket after) {
   const auto bytes = v.model->plan.bytes_of(id);
   operation op{.work = copy_out(std::move(from), v.lands.at(id)),
                .bytes = bytes,
                .estimate = {},
                .label = label("demote_shard", v, id)};
-  const std::vector<ticket> after{v.batches[k].compute};
-  v.landing.push_back(submit(queue_kind::d2h, std::move(op), after,
+  v.landing.push_back(submit(queue_kind::d2h, std::move(op), std::vector{after},
                              {.owner = &v, .kind = kind, .batch = k, .lease = {}, .bytes = bytes, .label = {}}));
 }
 

@@ -37,6 +37,7 @@ void device_pipeline::count(const operation_record& op, const completion& c) {
   const char* queue = "compute";
   switch (op.kind) {
     case op_kind::compute:
+    case op_kind::step:
       counters_.busy += took;
       v.times.compute += took;
       break;
@@ -130,6 +131,9 @@ void device_pipeline::on_landed(visit_record& v, const operation_record& op) {
       cache_.set_clean(*out);
     }
   }
+  if (op.kind == op_kind::demote_parameters && cache_.peek(stepped_parameters_of(v.what))) {
+    cache_.set_clean(stepped_parameters_of(v.what));
+  }
 }
 
 // -- ends -----------------------------------------------------------------------------------------------------------------
@@ -212,12 +216,13 @@ void device_pipeline::release(visit_record& v) {
   v.batches.clear();
   v.parameters = {};
   v.results = {};
+  v.stepping = {};
   v.work.reset();
 }
 
 void device_pipeline::end_failed(visit_record& v) {
   if (v.model) {
-    for (const auto& id : produced_by(v.what, v.model->size())) {
+    for (const auto& id : landed_by(v.what, v.model->plan)) {
       if (cache_.peek(id)) {
         cache_.set_clean(id);
         cache_.drop(id);

@@ -22,6 +22,10 @@ std::optional<staged_block> device_pipeline::live_output(const block_id& id) con
     if (v->what.model != id.model || !v->alive()) {
       continue;
     }
+    if (v->stepping.submitted && id == stepped_parameters_of(v->what)) {
+      const auto block = v->stepping.parameters.lock();
+      return block ? std::optional(staged_block{block, v->stepping.compute}) : std::nullopt;
+    }
     for (std::size_t k = 0; k < v->next_op; ++k) {
       const auto out = output_of(v->what, v->model->size(), v->index_of(k));
       if (out == id) {
@@ -37,6 +41,9 @@ bool device_pipeline::produced_here(const block_id& id, std::size_t shards) cons
   return std::ranges::any_of(visits_, [&](const auto& v) {
     if (v->what.model != id.model || !v->alive()) {
       return false;
+    }
+    if (v->steps() && makes_version(v->what, id)) {
+      return true;
     }
     for (std::uint32_t k = 0; k < v->what.micro_batches; ++k) {
       if (output_of(v->what, shards, v->index_of(k)) == id) {
@@ -96,6 +103,9 @@ staged_block& device_pipeline::slot_of(visit_record& v, const block_id& id, std:
   if (id.kind == block_kind::parameters) {
     return v.parameters;
   }
+  if (id.kind == block_kind::state) {
+    return v.stepping.state[id.micro_batch.value];
+  }
   const auto in = inputs_of(v.what, v.model->size(), v.index_of(k));
   return in.input == id ? v.batches[k].input : v.batches[k].second;
 }
@@ -124,7 +134,7 @@ bool device_pipeline::try_claim(visit_record& v) {
   }
   v.batches[0].fetching = true;
   v.phase = visit_phase::leasing;
-  request_lease(v, std::move(reads), produced_by(v.what, v.model->size()), 0, true);
+  request_lease(v, std::move(reads), landed_by(v.what, v.model->plan), 0, true);
   return true;
 }
 

@@ -123,6 +123,9 @@ class memory_manager final : public memory_actor::base {
       if (result->has_gradients) {
         begin_step(m.what);
       }
+      if (result->stepped) {
+        tell_updated({m.what.model, m.what.shard, *result->stepped, {}, {}, {}});
+      }
     }
     grant_waiting();
   }
@@ -141,10 +144,13 @@ class memory_manager final : public memory_actor::base {
 
   void on_shard_stepped(const shard_stepped& m) {
     const auto version = m.why ? m.version : store_.stepped(m.model, m.shard);
-    const shard_updated message{m.model, m.shard, version, m.grad_norm, m.elapsed, m.why};
-    send(tasks_.at(m.model), message);
-    send(reporter_, message);
+    tell_updated({m.model, m.shard, version, m.grad_norm, m.elapsed, m.why});
     grant_waiting();
+  }
+
+  void tell_updated(const shard_updated& message) {
+    send(tasks_.at(message.model), message);
+    send(reporter_, message);
   }
 
   void on_batch_ready(const batch_ready& m) {
@@ -207,7 +213,7 @@ class memory_manager final : public memory_actor::base {
   }
 
   void on_shut_down(const shut_down&) {
-    send(reporter_, memory_retired{store_.describe()});
+    send(reporter_, memory_retired{store_.describe(), store_.all_homes()});
     quit();
   }
 

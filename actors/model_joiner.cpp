@@ -66,6 +66,11 @@ double model_joiner::remaining_scale(const model_description& m, const prepared_
   return remaining_scales(cut, setup_.machines).front();
 }
 
+/// Others run beside it.
+stepping_terms model_joiner::stepping() const {
+  return {.place = setup_.options.optimizer_on, .gaps_are_filled = true};
+}
+
 /// On devices of its own, if anything has to be measured: those of the run are busy.
 prepared_model model_joiner::measured(const model_description& m) {
   std::optional<device_set> devices;
@@ -74,7 +79,8 @@ prepared_model model_joiner::measured(const model_description& m) {
   model_preparer preparer({.seed = setup_.options.seed,
                            .setting = setup_.setting,
                            .numbers = common_precision(setup_.machines),
-                           .known = setup_.plan.profiles}, [&]() -> pilot& {
+                           .known = setup_.plan.profiles,
+                           .stepping = stepping()}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
       devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit);

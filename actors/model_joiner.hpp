@@ -46,6 +46,7 @@ class model_joiner {
 
  private:
   void go_on(const std::string& name) const;
+  stepping_terms stepping() const;
   prepared_model measured(const model_description& m);
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
   model_plan planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,11 +18,18 @@ namespace hydra {
 
 namespace {
 
+/// Shards that devices step.
+std::vector<bool> stepped_elsewhere(const model_plan& plan) {
+  std::vector<bool> all;
+  std::ranges::transform(plan.shards, std::back_inserter(all), &shard_plan::steps_on_device);
+  return all;
+}
+
 /// What update jobs of one model share. A job reads and writes only buffers that update_books keeps apart.
 struct model_updates {
   model_updates(sharded_model_ptr m, memory_actor home)
       : what(std::move(m)),
-        books(what->size(), what->ties, what->update.clip_norm > 0),
+        books(what->size(), what->ties, what->update.clip_norm > 0, stepped_elsewhere(what->plan)),
         math(what),
         homes(what->size()),
         elapsed(what->size()),
@@ -39,6 +47,23 @@ struct model_updates {
   std::set<std::size_t> held;            ///< shards whose buffers a checkpoint reads
   std::vector<update_job> parked;        ///< jobs that touch them
   memory_actor holder;                   ///< to be told when no job runs
+
+  /// Of a complete shard. Where devices step it, the memory manager replaces its buffers: they must go with it.
+  void forget(std::size_t shard) {
+    homes[shard].gradients.reset();
+    if (what->plan.shards[shard].steps_on_device) {
+      homes[shard] = {};
+    }
+  }
+
+  /// Of a step that is taken up again.
+  void forget_elsewhere(const std::vector<update_phase>& phases) {
+    for (std::size_t s = 0; s < phases.size(); ++s) {
+      if (what->plan.shards[s].steps_on_device && !is_under_way(phases[s])) {
+        homes[s] = {};
+      }
+    }
+  }
 
   bool touches_held(const update_job& job) const {
     return held.contains(job.shard) || std::ranges::any_of(what->ties, [&](const tie& t) {
@@ -92,6 +117,7 @@ class optimizer final : public optimizer_actor::base {
     auto& model = model_of(m.model, m.what, m.memory);
     model->step = m.step;
     model->homes = m.homes;
+    model->forget_elsewhere(m.updates.shards);
     auto norms = m.updates.norms;
     norms.resize(m.what->size());
     model->math.set_norms(std::move(norms));
@@ -174,7 +200,7 @@ class optimizer final : public optimizer_actor::base {
     }
     submit(id, model, next);
     for (const auto shard : model->books.take_complete()) {
-      model->homes[shard].gradients.reset();
+      model->forget(shard);
       send(model->memory, shard_stepped{id, index(shard), model->step.next(), model->norm,
                                         std::exchange(model->elapsed[shard], {}), {}});
     }

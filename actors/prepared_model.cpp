@@ -76,8 +76,10 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
 }
 
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts) {
-  return {.name = m.name, .model = p.model.get(), .profile = p.profile.get(), .micro_batches = m.micro_batches,
-          .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update};
+  const auto& profile = p.stepping_profile ? p.stepping_profile : p.profile;
+  return {.name = m.name, .model = p.model.get(), .profile = profile.get(), .micro_batches = m.micro_batches,
+          .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update,
+          .stepping = p.stepping};
 }
 
 std::vector<plan_device> limits_of(std::span<const device_info> machines) {
@@ -148,6 +150,9 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.cuts = cuts_of(m, p.model->size());
   find_profile(p, m);
   p.update = update_of(m.optimizer);
+  if (stepping_.place != optimizer_place::host && !m.evaluate_only) {
+    find_stepping(p, m);
+  }
   return p;
 }
 
@@ -164,16 +169,39 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
   p.profile = known;
 }
 
-element_rate model_preparer::update_of(const update_options& rule) {
-  const auto same = [&](const auto& known) { return same_arithmetic(known.first, rule); };
-  const auto known = std::ranges::find_if(updates_, same);
-  if (known != updates_.end()) {
-    return known->second;
+/// Of rules that do the same arithmetic once.
+template <class Measure>
+element_rate model_preparer::rate_of(const update_options& rule, known_rates& known, Measure measured) {
+  const auto same = [&](const auto& entry) { return same_arithmetic(entry.first, rule); };
+  const auto found = std::ranges::find_if(known, same);
+  if (found != known.end()) {
+    return found->second;
   }
   const auto start = steady_clock::now();
-  updates_.emplace_back(rule, measure_update(rule, numbers_));
+  known.emplace_back(rule, measured());
   pilot_time_ += steady_clock::now() - start;
-  return updates_.back().second;
+  return known.back().second;
+}
+
+element_rate model_preparer::update_of(const update_options& rule) {
+  return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_); });
+}
+
+/// Models that share a profile share this one, too: the planner tells them by it.
+void model_preparer::find_stepping(prepared_model& p, const model_description& m) {
+  const auto pieces = stepping_of(*p.model, stepping_.place, m.optimizer);
+  p.stepping = stepping_;
+  p.stepping.device = rate_of(m.optimizer, device_updates_, [&] { return measures_().update_rate(m.optimizer, numbers_); });
+  const auto [first, last] = stepping_profiles_.equal_range(p.profile.get());
+  const auto found = std::find_if(first, last, [&](const auto& known) { return known.second->stepping == pieces; });
+  if (found != last) {
+    p.stepping_profile = found->second;
+    return;
+  }
+  auto with = *p.profile;
+  with.stepping = pieces;
+  p.stepping_profile = std::make_shared<const chain_profile>(std::move(with));
+  stepping_profiles_.emplace(p.profile.get(), p.stepping_profile);
 }
 
 cut_rule model_preparer::cuts_of(const model_description& m, std::size_t layers) {

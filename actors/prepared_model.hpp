@@ -23,8 +23,10 @@ struct prepared_model {
   std::shared_ptr<const chain> model;
   std::shared_ptr<const chain_profile> profile;
   std::string profile_key;   ///< in the plan's profiles
+  std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with what is to be stepped on devices; may be null
   cut_rule cuts;
   element_rate update;       ///< of its optimizer
+  stepping_terms stepping{};
   model_data data;
   std::uint32_t steps = 0;
   std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
@@ -38,6 +40,7 @@ struct preparer_setup {
   std::string setting;
   precision numbers = precision::fp32;   ///< of the devices
   profile_set known{};
+  stepping_terms stepping{};             ///< without rates of devices
 };
 
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
@@ -51,7 +54,8 @@ class model_preparer {
         measures_(std::move(measures)),
         setting_(std::move(setup.setting)),
         numbers_(setup.numbers),
-        profiles_(std::move(setup.known)) {}
+        profiles_(std::move(setup.known)),
+        stepping_(setup.stepping) {}
 
   /// Throws fault_error{bad_input} naming the model and what does not fit together.
   prepared_model prepare(const model_description& m);
@@ -60,7 +64,11 @@ class model_preparer {
 
  private:
   void find_profile(prepared_model& p, const model_description& m);
+  using known_rates = std::vector<std::pair<update_options, element_rate>>;
+  template <class Measure>
+  element_rate rate_of(const update_options& rule, known_rates& known, Measure measured);
   element_rate update_of(const update_options& rule);
+  void find_stepping(prepared_model& p, const model_description& m);
   cut_rule cuts_of(const model_description& m, std::size_t layers);
   const saved_plan& plan_in(const std::filesystem::path& file);
 
@@ -69,8 +77,11 @@ class model_preparer {
   std::string setting_;
   precision numbers_;
   profile_set profiles_;
+  stepping_terms stepping_;
   std::map<std::filesystem::path, saved_plan> plans_;
-  std::vector<std::pair<update_options, element_rate>> updates_;
+  known_rates updates_;
+  known_rates device_updates_;
+  std::multimap<const chain_profile*, std::shared_ptr<const chain_profile>> stepping_profiles_;
   duration pilot_time_{};
 };
 

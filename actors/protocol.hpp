@@ -21,7 +21,9 @@
 //  7 shard_completed  MEMORY MANAGER -> MODEL TASK and SCHEDULER: the only judge of completion.
 //                     shard_failed takes the road of a loss: MEMORY MANAGER -> SCHEDULER -> unit_lost -> MODEL TASK, which
 //                     announces the next attempt, elsewhere (`avoid`) if an operation has thrown
-//    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped
+//    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped. Not of a shard that its device steps: that unit has brought
+//                     home the next version instead of gradients, and the first unit of the next step may be behind it
+//                     on the device already (partition/device_step.hpp)
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK the next version of the shard is at home. That of shard 0 opens the
 //                                                  next step
 //  9 device_lost      SUPERVISOR -> MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
@@ -256,7 +258,7 @@ struct model_left {
 };
 
 /// A model's memory as it begins: its home buffers filled with version 0, or what a checkpoint had, at unit `unit` of step
-/// `step`. Local only: carries memory.
+/// `step`. From now on the MEMORY MANAGER alone has the buffers, as it may replace them. Local only: carries memory.
 struct register_model {
   model_id model;
   sharded_model_ptr what;
@@ -603,8 +605,10 @@ struct scheduler_retired {
   std::uint64_t dropped_advice = 0;        ///< answers of a policy actor that named no candidate
 };
 
+/// Local only: carries memory.
 struct memory_retired {
   std::string leftovers;           ///< leases and landing buffers that never came back
+  std::vector<std::vector<shard_home>> homes;   ///< of every model, as it ends
 };
 
 /// From outside: stop as soon as the units that compute now are complete. Once more: stop now.

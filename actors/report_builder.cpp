@@ -111,6 +111,9 @@ void add_bounds(report& r, const run_record& record) {
 }  // namespace
 
 std::string digest_of(const model_entry& model) {
+  if (model.memory.homes.empty()) {
+    return {};  // nobody knows them any more
+  }
   digest d;
   for (std::size_t s = 0; s < model.memory.homes.size(); ++s) {
     const auto values = std::as_const(*model.memory.homes[s].parameters).floats();

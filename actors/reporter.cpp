@@ -56,13 +56,6 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   return out;
 }
 
-void drop_what_is_read_once(model_memory& memory) {
-  memory.boundaries.clear();
-  for (auto& home : memory.homes) {
-    home.gradients.reset();
-  }
-}
-
 /// REPORTER: counters and curves; hands them over when it is shut down. It also hears first that nothing happens.
 class reporter final : public reporter_actor::base {
  public:
@@ -115,14 +108,12 @@ class reporter final : public reporter_actor::base {
  private:
   void on_begin_run(const begin_run& m) { record_.began = m.at; }
 
-  /// Its parameters at home are kept for the report.
   void on_model_joined(const model_joined& m) {
     ++events_;
     auto& out = record_.models.emplace_back(empty_outcome(*m.entry.what, m.entry.standing));
     out.arrival = std::max(out.arrival, clock().now() - record_.began);
     setup_.models.push_back(m.entry.what);
     record_.joined.push_back(m.entry);
-    drop_what_is_read_once(record_.joined.back().memory);
     if (setup_.progress) {
       expect(*setup_.progress, m.entry);
     }
@@ -158,8 +149,10 @@ class reporter final : public reporter_actor::base {
     auto& out = record_.models.at(m.what.model.value);
     const auto s = m.what.shard.value;
     keep_least(class_of(out.smallest, m.what), of_class(m));
-    keep_least(out.smallest.promote[s], m.times.promote);
-    keep_least(out.smallest.demote[s], m.times.demote);
+    if (!setup_.models[m.what.model.value]->plan.shards[s].steps_on_device) {  // else its versions need not cross a link to go on
+      keep_least(out.smallest.promote[s], m.times.promote);
+      keep_least(out.smallest.demote[s], m.times.demote);
+    }
     blame_.add(m.what, m.device, m.times);
     if (services_.spans) {
       const auto now = clock().now();
@@ -217,7 +210,10 @@ class reporter final : public reporter_actor::base {
     record_.first_prefetch = m.first_placement;
   }
 
-  void on_memory_retired(const memory_retired& m) { record_.leftovers += m.leftovers; }
+  void on_memory_retired(const memory_retired& m) {
+    record_.leftovers += m.leftovers;
+    record_.homes = m.homes;
+  }
 
   void on_checkpoints_retired(const checkpoints_retired& m) { record_.checkpoints = m.totals; }
 

@@ -108,6 +108,7 @@ struct refused_model {
 struct run_record {
   std::vector<model_outcome> models;     ///< those that have joined at the end
   std::vector<model_entry> joined;
+  std::vector<std::vector<shard_home>> homes;   ///< of all models at the end; empty if the memory manager has died
   std::vector<refused_model> refused;
   std::vector<device_outcome> devices;
   std::string policy;

@@ -152,11 +152,12 @@ struct session::state {
   model_entry load_model(std::size_t i) const;
   void load_models();
   void make_joiner();
-  void keep_joined(const run_record& record);
+  void keep_models(const run_record& record);
   void tell_unlocked() const;
   pipeline_options pipeline() const;
   std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
   int optimizer_threads() const;
+  stepping_terms stepping(pilot& measures);
   void retire(adviser_home& home) const;
   run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
   run_record execute(trace& spans);
@@ -269,6 +270,16 @@ std::unique_ptr<device_set> session::state::make_devices() const {
   return std::make_unique<device_set>(device_entries, log, options.stop_limit);
 }
 
+/// Links are measured where the split of the updates depends on them.
+stepping_terms session::state::stepping(pilot& measures) {
+  stepping_terms terms{.place = options.optimizer_on, .host_threads = optimizer_threads(),
+                       .gaps_are_filled = descriptions.size() > machines.size()};
+  if (terms.place == optimizer_place::automatic) {
+    terms.link = std::ranges::min(measures.link_rates());
+  }
+  return terms;
+}
+
 /// On devices of its own: those of the run start with empty queues and counters.
 void session::state::prepare_models() {
   const auto own = make_devices();
@@ -277,7 +288,8 @@ void session::state::prepare_models() {
   const auto measured = own->pointers();
   pilot measures(measured, options.stall_limit);
   setting = measures.setting();
-  model_preparer preparer({.seed = options.seed, .setting = setting, .numbers = numbers},
+  model_preparer preparer({.seed = options.seed, .setting = setting, .numbers = numbers,
+                           .stepping = stepping(measures)},
                           [&]() -> pilot& { return measures; });
   prepared.clear();
   for (const auto& m : descriptions) {
@@ -444,13 +456,16 @@ void session::state::make_joiner() {
                                                         .plan = *plan, .setting = setting, .arena = arena.get(), .log = log});
 }
 
-/// Those that have joined are models of the session from now on.
-void session::state::keep_joined(const run_record& record) {
+/// Those that have joined are models of the session from now on, and all have their buffers again.
+void session::state::keep_models(const run_record& record) {
   for (const auto& entry : record.joined) {
     models.push_back(entry);
     plan->models.push_back(entry.what->plan);
   }
   plan->profiles = joiner->profiles();
+  for (std::size_t i = 0; i < record.homes.size(); ++i) {
+    models.at(i).memory.homes = record.homes[i];
+  }
 }
 
 /// Models that join later than the room for transfers is locked, and what fits in no gap of it.
@@ -486,6 +501,9 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.services = {log, &spans, arena.get(), &updates};
   setup.devices = devices->pointers();
   setup.models = models;
+  for (auto& m : models) {
+    m.memory = {};  // the run may replace its buffers: they come back when it is over
+  }
   setup.chosen = sharp(std::move(chosen));
   setup.adviser = adviser;
   setup.built_in = built_in;
@@ -560,7 +578,7 @@ report session::run() {
   const auto loaded = steady_clock::now() - start;
   trace spans;
   const auto record = state_->execute(spans);
-  state_->keep_joined(record);
+  state_->keep_models(record);
   state_->tell_unlocked();
   auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
   r.name = state_->options.name;

@@ -46,6 +46,9 @@ struct session_options {
   std::string name = "run";
   byte_count host_memory{};           ///< cap; 0 = 75 % of what is available
   int optimizer_threads = 0;          ///< 0 = half the cores, at least 1
+  /// Where parameters are updated; the results are the same. Shards with tied parameters or running averages, and models
+  /// that clip, are updated on the host whatever is asked for.
+  optimizer_place optimizer_on = optimizer_place::host;
   std::filesystem::path output{};     ///< run folder for report.json, trace.json, plan.json; empty = none
   verbosity log = verbosity::normal;
   bool progress = false;              ///< live progress on stderr

@@ -117,6 +117,7 @@ class supervisor final : public supervisor_actor::base {
     }
     const auto task = spawn_task(id, entry);
     send(crew_.memory, register_model{id, entry.what, entry.memory, entry.standing.step, entry.standing.unit, task});
+    entry.memory = {};
     send(crew_.data, model_joined{id, entry});
     send(crew_.reporter, model_joined{id, entry});
     send(task, begin_run{began_});

@@ -98,7 +98,15 @@ bool task_books::may_announce() const {
   if ((gate && observed_ && acknowledged_ < next_.step) || evaluation_held()) {
     return false;
   }
-  return versions_[units_.unit_at(next_, 0).shard.value].value == next_.step;
+  return version_is_made(units_.unit_at(next_, 0));
+}
+
+/// It is at home, or the unit in flight before this one brings it along.
+bool task_books::version_is_made(const unit& u) const {
+  if (versions_[u.shard.value].value == u.step.value) {
+    return true;
+  }
+  return steps_on_device_ && u.shard.value == 0 && !flights_.empty() && ends_step(flights_.back().what);
 }
 
 std::optional<announcement> task_books::announce() {

@@ -24,7 +24,8 @@ struct announcement {
 /// At most one unit is announced at a time, the first that is not in flight. Gates: a unit needs its parameter version
 /// and the micro-batches of its step or evaluation range at home; the first unit after step n waits for version n+1 of
 /// shard 0 and, if steps are observed, for the acknowledgement of step n; the first after an evaluation, if evaluations are
-/// held, for its release. A unit's inputs derive from the unit, its place
+/// held, for its release. Where the unit before has the version made on its device, the two gates of versions are open while it is
+/// in flight there. A unit's inputs derive from the unit, its place
 /// from these books.
 class task_books {
  public:
@@ -46,6 +47,8 @@ class task_books {
   void acknowledged(step_index step);
   /// From now on steps are not acknowledged.
   void unobserved() noexcept { observed_ = false; }
+  /// Shard 0 is stepped on the device that ends the step: its next visit may follow there at once.
+  void step_on_device(bool steps) noexcept { steps_on_device_ = steps; }
   /// The step after an evaluation waits until that is released: somebody may still end the model, or save it as it is.
   void hold_evaluations(bool held) noexcept { holds_evaluations_ = held; }
   /// The evaluation after `steps` steps.
@@ -86,6 +89,7 @@ class task_books {
   bool may_announce() const;
   bool evaluation_held() const;
   bool batch_is_home(const unit& u) const;
+  bool version_is_made(const unit& u) const;
   std::optional<batch_range> wanted_round();
 
   cursor units_;
@@ -100,6 +104,7 @@ class task_books {
   std::uint32_t rounds_open_ = 0;            ///< fetched, not complete
   std::uint32_t acknowledged_ = 0;           ///< steps below this are acknowledged
   bool holds_evaluations_ = false;
+  bool steps_on_device_ = false;
   std::uint32_t released_ = 0;               ///< evaluations after so many steps are released
   std::uint32_t completed_steps_ = 0;
   std::uint32_t attempt_ = 0;

@@ -2,6 +2,7 @@
 // What a device knows of one unit from its placement to its end.
 
 #include "actors/visit_times.hpp"
+#include "partition/device_step.hpp"
 #include "partition/visit.hpp"
 #include "runtime/block_id.hpp"
 #include "runtime/byte_budget.hpp"
@@ -49,6 +50,16 @@ struct copy_interval {
   time_point end;
 };
 
+/// The step behind the micro-batches.
+struct step_record {
+  std::vector<staged_block> state;       ///< asked for one after the other while micro-batches compute
+  std::size_t promoted = 0;              ///< copies submitted
+  bool submitted = false;
+  bool computed = false;
+  ticket compute;
+  std::weak_ptr<device_block> parameters;  ///< the next version: lives in the closures and the cache
+};
+
 struct visit_record {
   unit what;
   sharded_model_ptr model;
@@ -71,6 +82,7 @@ struct visit_record {
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;
   visit::results results;                ///< until the last computation is submitted
+  step_record stepping;                  ///< of a unit that also steps its shard
   std::unordered_map<block_id, host_block_ptr> lands;
 
   std::vector<ticket> working_after;     ///< until then bytes it took over are in use by the unit before
@@ -90,8 +102,11 @@ struct visit_record {
   /// "gpt-a forward 2 step 7", for spans; only when it is ordered.
   std::string detail() const;
   bool alive() const noexcept { return !error && phase != visit_phase::ended; }
-  bool all_submitted() const noexcept { return next_op == what.micro_batches; }
-  bool all_computed() const noexcept { return computed == what.micro_batches; }
+  bool steps() const { return model && steps_shard(what, model->plan); }
+  bool micro_batches_submitted() const noexcept { return next_op == what.micro_batches; }
+  bool all_submitted() const { return micro_batches_submitted() && (stepping.submitted || !steps()); }
+  bool all_computed() const { return computed == what.micro_batches && (stepping.computed || !steps()); }
+  ticket last_compute() const { return stepping.submitted ? stepping.compute : batches.back().compute; }
 };
 
 }  // namespace hydra

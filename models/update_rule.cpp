@@ -23,11 +23,6 @@ void require(bool holds, const char* what, double value, const char* allowed) {
 bool nonnegative(double x) { return x >= 0 && std::isfinite(x); }
 bool fraction(double x) { return x >= 0 && x < 1; }
 
-/// Constants of one step, in double and then cast once, as at::_fused_adamw_ does.
-struct adamw_constants {
-  float clip, ob1, ob2, b2, decay, step, sbc2, eps;
-};
-
 adamw_constants constants(const update_options& o, double rate, std::uint32_t step, float clip) {
   const double t = step + 1.0;
   return {.clip = clip,
@@ -40,65 +35,55 @@ adamw_constants constants(const update_options& o, double rate, std::uint32_t st
           .eps = static_cast<float>(o.eps)};
 }
 
-HYDRA_VECTOR_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p,
-                                    const float* __restrict grad, float* __restrict m, float* __restrict v) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const float g = grad[i] * c.clip;
-    m[i] = std::fma(c.ob1, g - m[i], m[i]);
-    v[i] = std::fma(c.ob2 * g, g, v[i] * c.b2);
-    p[i] = p[i] * c.decay + (c.step * m[i]) / (std::sqrt(v[i]) / c.sbc2 + c.eps);
-  }
+sgd_constants constants_of_sgd(const update_options& o, double rate, float clip) {
+  return {.clip = clip,
+          .decay = static_cast<float>(o.weight_decay),
+          .rate = static_cast<float>(rate),
+          .momentum = static_cast<float>(o.momentum)};
 }
 
-struct sgd_constants {
-  float clip, decay, rate, momentum;
-  bool nesterov;
-};
+HYDRA_VECTOR_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p,
+                                    const float* __restrict grad, float* __restrict m, float* __restrict v) {
+  for (std::size_t i = 0; i < n; ++i) adamw_element(c, p[i], grad[i], m[i], v[i]);
+}
 
 HYDRA_VECTOR_CLONES void plain_sgd_loop(const sgd_constants& c, std::size_t n, float* __restrict p,
                                         const float* __restrict grad) {
-  for (std::size_t i = 0; i < n; ++i) p[i] = std::fma(-c.rate, std::fma(c.decay, p[i], grad[i] * c.clip), p[i]);
+  for (std::size_t i = 0; i < n; ++i) plain_sgd_element(c, p[i], grad[i]);
 }
 
-/// `b` holds zeros before the first step, which the first step must not read: its momentum is the gradient itself.
-HYDRA_VECTOR_CLONES void momentum_sgd_loop(const sgd_constants& c, bool first, std::size_t n, float* __restrict p,
-                                           const float* __restrict grad, float* __restrict b) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const float g = std::fma(c.decay, p[i], grad[i] * c.clip);
-    b[i] = first ? g : b[i] * c.momentum + g;
-    p[i] = std::fma(-c.rate, c.nesterov ? std::fma(c.momentum, b[i], g) : b[i], p[i]);
+/// `b` holds zeros before the first step, which the first step must not read.
+HYDRA_VECTOR_CLONES void momentum_sgd_loop(const sgd_constants& c, bool first, bool nesterov, std::size_t n,
+                                           float* __restrict p, const float* __restrict grad, float* __restrict b) {
+  for (std::size_t i = 0; i < n; ++i) momentum_sgd_element(c, first, nesterov, p[i], grad[i], b[i]);
+}
+
+void apply_rule(const update_constants& c, const update_slices& s) {
+  const std::size_t n = s.parameters.size();
+  float* const p = s.parameters.data();
+  const float* const g = s.gradients.data();
+  switch (c.rule) {
+    case update_loop::adamw:
+      return adamw_loop(c.adamw, n, p, g, s.first_moment.data(), s.second_moment.data());
+    case update_loop::plain_sgd:
+      return plain_sgd_loop(c.sgd, n, p, g);
+    case update_loop::momentum_sgd:
+      return momentum_sgd_loop(c.sgd, c.first_step, c.nesterov, n, p, g, s.first_moment.data());
   }
 }
 
-void apply_adamw(const update_options& o, double rate, std::uint32_t step, float clip, const update_slices& s) {
-  adamw_loop(constants(o, rate, step, clip), s.parameters.size(), s.parameters.data(), s.gradients.data(),
-             s.first_moment.data(), s.second_moment.data());
+int moments_of(update_loop rule) noexcept {
+  return rule == update_loop::adamw ? 2 : rule == update_loop::momentum_sgd ? 1 : 0;
 }
 
-void apply_sgd(const update_options& o, double rate, std::uint32_t step, float clip, const update_slices& s) {
-  const sgd_constants c{.clip = clip,
-                        .decay = static_cast<float>(o.weight_decay),
-                        .rate = static_cast<float>(rate),
-                        .momentum = static_cast<float>(o.momentum),
-                        .nesterov = o.nesterov};
+void check_lengths(const update_constants& c, const update_slices& s) {
   const std::size_t n = s.parameters.size();
-  if (o.momentum == 0) return plain_sgd_loop(c, n, s.parameters.data(), s.gradients.data());
-  momentum_sgd_loop(c, step == 0, n, s.parameters.data(), s.gradients.data(), s.first_moment.data());
-}
-
-void check_lengths(const update_options& o, const update_slices& s) {
-  const std::size_t n = s.parameters.size();
-  const int moments = moment_buffers(o);
+  const int moments = moments_of(c.rule);
   if (s.gradients.size() != n || (moments > 0 && s.first_moment.size() != n) ||
       (moments > 1 && s.second_moment.size() != n) || (!s.copy.empty() && s.copy.size() != n))
     throw fault_error{fault_code::internal,
                       fmt::format("update of {} parameters with {} gradients, {} + {} moments and a copy of {}", n,
                                   s.gradients.size(), s.first_moment.size(), s.second_moment.size(), s.copy.size())};
-}
-
-void apply_rule(const update_options& o, double rate, std::uint32_t step, float clip, const update_slices& s) {
-  if (o.kind == update_kind::adamw) return apply_adamw(o, rate, step, clip, s);
-  apply_sgd(o, rate, step, clip, s);
 }
 
 update_slices part_of(const update_slices& s, std::size_t begin, std::size_t n) {
@@ -144,17 +129,34 @@ int moment_buffers(const update_options& options) noexcept {
   return options.momentum == 0 ? 0 : 1;
 }
 
-void apply_update(const update_options& options, std::uint32_t step, std::uint32_t total_steps, float clip_coefficient,
-                  const update_slices& slices) {
-  check_lengths(options, slices);
+update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,
+                              float clip_coefficient) {
   const double rate = options.learning_rate * schedule_factor(options.schedule, step, total_steps);
-  if (slices.copy.empty()) return apply_rule(options, rate, step, clip_coefficient, slices);
+  update_constants c{.first_step = step == 0, .nesterov = options.nesterov};
+  if (options.kind == update_kind::adamw) {
+    c.rule = update_loop::adamw;
+    c.adamw = constants(options, rate, step, clip_coefficient);
+  } else {
+    c.rule = options.momentum == 0 ? update_loop::plain_sgd : update_loop::momentum_sgd;
+    c.sgd = constants_of_sgd(options, rate, clip_coefficient);
+  }
+  return c;
+}
+
+void apply_update(const update_constants& constants, const update_slices& slices) {
+  check_lengths(constants, slices);
+  if (slices.copy.empty()) return apply_rule(constants, slices);
   const std::size_t n = slices.parameters.size();
   for (std::size_t begin = 0; begin < n; begin += rounded_at_once) {
     const update_slices part = part_of(slices, begin, std::min(rounded_at_once, n - begin));
-    apply_rule(options, rate, step, clip_coefficient, part);
+    apply_rule(constants, part);
     to_bf16(part.parameters, part.copy);
   }
+}
+
+void apply_update(const update_options& options, std::uint32_t step, std::uint32_t total_steps, float clip_coefficient,
+                  const update_slices& slices) {
+  apply_update(constants_of(options, step, total_steps, clip_coefficient), slices);
 }
 
 }  // namespace hydra

@@ -2,6 +2,7 @@
 // Update rules: the optimizer's mathematics on flat buffers.
 
 #include "models/schedule.hpp"
+#include "runtime/kernels/update_math.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,13 @@ struct update_slices {
   std::span<float> second_moment;  ///< adamw v
   std::span<std::uint16_t> copy{};  ///< of the new parameters, in bf16 (models/bf16.hpp)
 };
+
+/// All that one step needs to know of its options, its number and its schedule.
+update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,
+                              float clip_coefficient);
+
+/// One step with these constants.
+void apply_update(const update_constants& constants, const update_slices& slices);
 
 /// Optimizer step number `step` (counted from 0) of `total_steps`, every gradient multiplied by `clip_coefficient`
 /// in fp32 first (1 without clipping; always multiplied when clipping is on).

@@ -80,9 +80,29 @@ footprint loss_footprint(const chain_profile& profile, std::size_t first) {
           .landing = scalars};
 }
 
+/// State as large as fp32 gradients, and the new parameters.
+byte_count stepping_room(const chain_profile& profile, byte_count parameters) {
+  constexpr byte_count rounding{512};
+  return (gradients_of(profile, parameters) + rounding) * profile.stepping.buffers + parameters;
+}
+
 }  // namespace
 
+footprint with_step(const chain_profile& profile, footprint backward) {
+  auto f = backward;
+  const auto gradients = gradients_of(profile, f.parameters);
+  const auto room = stepping_room(profile, f.parameters);
+  f.working += room;
+  f.landing = f.landing + room - gradients;
+  return f;
+}
+
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
+  const auto plain = plain_footprint(profile, first, last, way);
+  return way == direction::backward && profile.stepping.covers(first, last) ? with_step(profile, plain) : plain;
+}
+
+footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
   const bool with_loss = last == profile.layers.size() && way != direction::forward;
   if (way != direction::backward) {
     return with_loss ? loss_footprint(profile, first) : forward_footprint(profile, first, last);

@@ -17,8 +17,16 @@ struct footprint {
   byte_count computing() const noexcept { return parameters + working; }
 };
 
-/// Layers [first, last) of a profiled chain, visited in `way`. Backward and evaluation of the last piece include the loss.
+/// Layers [first, last) of a profiled chain, visited in `way`. Backward and evaluation of the last piece include the loss;
+/// backward includes the step where the profile's stepping covers the piece.
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
+
+/// The same, stepped at home whatever the profile asks for.
+footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
+
+/// A backward visit that also steps its piece: optimizer state and the new parameters come on top, and they land in
+/// place of the gradients.
+footprint with_step(const chain_profile& profile, footprint backward);
 
 /// The largest of forward, backward and evaluation, field by field sums as they occur: what a cut has to fit.
 struct shard_demand {

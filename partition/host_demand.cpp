@@ -10,11 +10,24 @@ namespace {
 
 byte_count charge(byte_count n) { return n == byte_count{} ? n : host_charge(n); }
 
+byte_count state_of(const shard_plan& s) {
+  byte_count sum;
+  for (const auto each : s.state_buffers()) {
+    sum += charge(each);
+  }
+  return sum;
+}
+
+/// What a backward visit leaves behind for its shard: gradients, or the next version.
+byte_count update_of(const shard_plan& s) {
+  return s.steps_on_device ? charge(s.parameters) + state_of(s) : charge(s.gradient_bytes());
+}
+
 /// What one visit can have landing at once.
 byte_count landing(const model_plan& m, const shard_plan& s) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto outputs = charge(std::max(s.input, s.output)) * std::max(m.micro_batches, round);
-  return outputs + charge(s.gradient_bytes()) + charge(byte_count{sizeof(float)});
+  return outputs + update_of(s) + charge(byte_count{sizeof(float)});
 }
 
 /// Two rounds of batches (one is read ahead), and boundaries read, produced and staged; losses of a round.
@@ -35,8 +48,7 @@ byte_count evaluation_demand(const model_plan& m) {
 byte_count kept_by(const model_plan& m) {
   byte_count sum;
   for (const auto& s : m.shards) {
-    sum += charge(s.masters.value_or(byte_count{}));
-    sum += s.moment_buffers == 0 ? byte_count{} : charge(byte_count{s.moments.value() / s.moment_buffers}) * s.moment_buffers;
+    sum += s.steps_on_device ? byte_count{} : state_of(s);
   }
   return sum;
 }
@@ -46,7 +58,8 @@ byte_count transfers_of(const model_plan& m) {
   byte_count sum;
   byte_count largest_upstream;
   for (const auto& s : m.shards) {
-    sum += charge(s.parameters) + charge(s.gradient_bytes());
+    sum += charge(s.parameters) + update_of(s);
+    sum += s.steps_on_device ? state_of(s) : byte_count{};
     sum += charge(s.output) * m.micro_batches;            // boundary activations
     largest_upstream = std::max(largest_upstream, charge(s.output));
   }
@@ -59,9 +72,9 @@ byte_count transfers_of(const model_plan& m) {
 }  // namespace
 
 byte_count resting_demand(const model_plan& m) {
-  auto sum = kept_by(m);
+  byte_count sum;
   for (const auto& s : m.shards) {
-    sum += charge(s.parameters);
+    sum += charge(s.parameters) + state_of(s);
   }
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);

@@ -14,8 +14,9 @@ namespace hydra {
 
 shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard) {
   const auto& plan = m.plan.shards[shard];
+  const auto state = plan.steps_on_device ? host_use::transferred : host_use::kept;
   shard_home home{.parameters = arena.allocate(plan.masters.value_or(plan.parameters), "parameters of " + m.name,
-                                               plan.masters ? host_use::kept : host_use::transferred),
+                                               plan.masters ? state : host_use::transferred),
                   .gradients = nullptr,
                   .moments = {}};
   if (plan.masters) {
@@ -23,9 +24,18 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
   }
   for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
     const byte_count each{plan.moments.value() / plan.moment_buffers};
-    home.moments.push_back(arena.allocate(each, "moments of " + m.name, host_use::kept));
+    home.moments.push_back(arena.allocate(each, "moments of " + m.name, state));
   }
   return home;
+}
+
+const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i) {
+  const std::size_t masters = plan.masters ? 1 : 0;
+  return i < masters ? home.parameters : home.moments.at(i - masters);
+}
+
+host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i) {
+  return const_cast<host_block_ptr&>(state_buffer(std::as_const(home), plan, i));
 }
 
 void round_masters(const shard_home& home) {
@@ -36,14 +46,26 @@ void round_masters(const shard_home& home) {
 
 // -- order --------------------------------------------------------------------------------------------------------------
 
-update_books::update_books(std::size_t shards, std::vector<tie> ties, bool clipping)
+update_books::update_books(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere)
     : ties_(std::move(ties)),
       clipping_(clipping),
+      elsewhere_(std::move(elsewhere)),
       landed_(shards),
       issued_(shards),
       normed_(shards),
       stepped_(shards),
-      told_(shards) {}
+      told_(shards) {
+  skip_elsewhere();
+}
+
+/// Those that wait: what a checkpoint has begun at home is ended at home.
+void update_books::skip_elsewhere() {
+  for (std::size_t s = 0; s < elsewhere_.size(); ++s) {
+    if (elsewhere_[s] && !landed_[s]) {
+      landed_[s] = issued_[s] = stepped_[s] = told_[s] = true;
+    }
+  }
+}
 
 bool update_books::gradients_complete(std::size_t shard) const {
   return landed_[shard] && std::ranges::all_of(ties_, [&](const tie& t) {
@@ -108,6 +130,7 @@ void update_books::next_step() {
     flags->assign(flags->size(), false);
   }
   norms_known_ = false;
+  skip_elsewhere();
 }
 
 std::vector<update_phase> update_books::phases() const {
@@ -131,6 +154,7 @@ std::vector<update_job> update_books::resume(const std::vector<update_phase>& ph
   }
   norms_known_ = clipping_ && std::ranges::all_of(normed_, [](bool b) { return b; });
   issued_ = clipping_ && !norms_known_ ? normed_ : stepped_;
+  skip_elsewhere();
   return ready_jobs();
 }
 

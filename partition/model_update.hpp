@@ -21,7 +21,12 @@ struct shard_home {
   host_block_ptr copy{};       ///< of the masters, in bf16, for devices that compute in it; else null
 
   const host_block_ptr& promoted() const noexcept { return copy ? copy : parameters; }
+  host_block_ptr& promoted() noexcept { return copy ? copy : parameters; }
 };
+
+/// Number `i` of the plan's state_buffers().
+host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i);
+const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i);
 
 /// Buffers of a shard as they are at home, all zero. Throws fault_error{out_of_memory}.
 shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard);
@@ -52,7 +57,8 @@ struct update_job {
 /// all replicas of its parameters, have landed. With clipping first all norms, then the steps, shard 0 first. Pure.
 class update_books {
  public:
-  update_books(std::size_t shards, std::vector<tie> ties, bool clipping);
+  /// `elsewhere`: shards that devices step; the books take them for complete whenever they wait. Empty: none.
+  update_books(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere = {});
 
   /// Gradients of the shard are at home: jobs that may run now.
   std::vector<update_job> landed(std::size_t shard);
@@ -73,9 +79,11 @@ class update_books {
   bool gradients_complete(std::size_t shard) const;
   bool version_complete(std::size_t shard) const;
   std::vector<update_job> ready_jobs();
+  void skip_elsewhere();
 
   std::vector<tie> ties_;
   bool clipping_;
+  std::vector<bool> elsewhere_;
   std::vector<bool> landed_, issued_, normed_, stepped_, told_;
   bool norms_known_ = false;
 };

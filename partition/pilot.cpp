@@ -168,6 +168,14 @@ chain_profile pilot::measure(const std::shared_ptr<const chain>& model, const te
   }));
 }
 
+element_rate pilot::update_rate(const update_options& rule, precision numbers) {
+  const auto rates = results_of<element_rate>([=](device& d) {
+    const auto meter = d.measure();
+    return measure_update(rule, numbers, {*meter, d.info().torch_device});
+  });
+  return *std::ranges::min_element(rates, {}, &element_rate::per_second);
+}
+
 std::string pilot::setting() {
   const auto threads = std::make_shared<std::vector<int>>(devices_.size());
   const auto ended = everywhere(queue_kind::compute,

@@ -3,6 +3,7 @@
 
 #include "models/chain.hpp"
 #include "partition/profile.hpp"
+#include "partition/update_cost.hpp"
 #include "runtime/device.hpp"
 
 #include <cstdint>
@@ -28,6 +29,9 @@ class pilot {
 
   chain_profile measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
                         std::int64_t samples, std::uint32_t micro_batches);
+
+  /// Of the slowest device, at speed 1.
+  element_rate update_rate(const update_options& rule, precision numbers);
 
   /// Rate of copies each way, per device: its link's, or measured where the link is not limited.
   std::vector<byte_rate> link_rates();

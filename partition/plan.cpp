@@ -27,6 +27,17 @@ const plan_device& smallest(std::span<const plan_device> devices) {
   return *std::ranges::min_element(devices, {}, usable);
 }
 
+/// Where the shard is stepped; what its backward visit needs and takes follows from that.
+void set_stepping(shard_plan& s, const plan_request& m, bool on_device) {
+  const parameter_layout layout(*m.model, s.first_layer, s.last_layer);
+  const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
+  s.backward_time -= s.device_update_time;
+  s.steps_on_device = on_device;
+  s.device_update_time = on_device ? m.stepping.device.time_for(layout.state_elements()) : duration{};
+  s.backward_time += s.device_update_time;
+  s.backward = on_device ? with_step(*m.profile, plain) : plain;
+}
+
 shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last) {
   const auto& layers = m.profile->layers;
   const bool is_last = last == layers.size();
@@ -54,7 +65,50 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
     s.evaluation_time += layers[i].forward;
     s.backward_time += layers[i].backward * m.micro_batches;
   }
+  set_stepping(s, m, m.profile->stepping.covers(first, last));
   return s;
+}
+
+/// A model alone on the slowest link.
+std::vector<shard_turn> turns_of(const plan_request& m, std::span<const shard_plan> shards) {
+  const auto& link = m.stepping.link;
+  std::vector<shard_turn> turns;
+  for (const auto& s : shards) {
+    const auto elements = parameter_layout(*m.model, s.first_layer, s.last_layer).state_elements();
+    auto state = s.parameters;
+    for (const auto each : s.state_buffers()) {
+      state += each;
+    }
+    turns.push_back({.forward = s.last_layer == m.profile->layers.size() ? duration{} : s.forward_time,
+                     .backward = s.backward_time - s.device_update_time,
+                     .promote = link.time_for(s.parameters),
+                     .demote = link.time_for(s.gradient_bytes()),
+                     .update = s.update_time / m.stepping.host_threads,
+                     .device_update = m.stepping.device.time_for(elements),
+                     .demote_stepped = link.time_for(state)});
+  }
+  return turns;
+}
+
+/// How many of the first shards can be stepped on a device that has `computing` bytes for P + C.
+std::size_t most_on_device(const plan_request& m, std::span<const shard_plan> shards, byte_count computing) {
+  const auto there = std::ranges::find_if(shards, [&](const shard_plan& s) {
+    const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
+    return !m.profile->stepping.possible(s.first_layer, s.last_layer) || with_step(*m.profile, plain).computing() > computing;
+  });
+  return static_cast<std::size_t>(there - shards.begin());
+}
+
+/// `automatic`: by the rates.
+void split_updates(model_plan& plan, const plan_request& m, byte_count computing) {
+  if (m.stepping.place != optimizer_place::automatic) {
+    return;
+  }
+  const auto most = m.stepping.gaps_are_filled ? 0 : most_on_device(m, plan.shards, computing);
+  const auto split = best_split(turns_of(m, plan.shards), most);
+  for (std::size_t s = 0; s < plan.shards.size(); ++s) {
+    set_stepping(plan.shards[s], m, s < split);
+  }
 }
 
 model_plan plan_model(const plan_request& m, const cut_points& cuts) {
@@ -120,9 +174,17 @@ byte_count model_plan::bytes_of(const block_id& id) const {
     case block_kind::loss:
       return slot ? byte_count{} : byte_count{sizeof(float)} * (id.pass == pass_kind::train ? 1 : 2 * evaluation.size_of(id.micro_batch.value));
     case block_kind::state:
-      break;
+      return s.state_buffers().at(id.micro_batch.value);
   }
   return {};
+}
+
+std::vector<byte_count> shard_plan::state_buffers() const {
+  std::vector<byte_count> all(masters ? 1 : 0, masters.value_or(byte_count{}));
+  if (moment_buffers > 0) {
+    all.insert(all.end(), moment_buffers, byte_count{moments.value() / moment_buffers});
+  }
+  return all;
 }
 
 byte_count model_plan::room_for(const block_id& id) const {
@@ -144,6 +206,11 @@ duration model_plan::time_of(const unit& u) const {
   return u.way == direction::forward ? s.forward_time : s.backward_time;
 }
 
+duration model_plan::computing_time_of(const unit& u) const {
+  const bool back = u.way == direction::backward;
+  return std::max(time_of(u) - (back ? shards.at(u.shard.value).device_update_time : duration{}), duration{});
+}
+
 workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices) {
   const auto& limit = smallest(devices);
   for (const auto& m : models) {
@@ -159,6 +226,7 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
   const auto alone = budgets_alone(models);
   for (std::size_t i = 0; i < models.size(); ++i) {
     plan.models.push_back(plan_model(models[i], best->cuts[i]));
+    split_updates(plan.models.back(), models[i], usable(limit) - best->room);
     plan.models.back().sufficient = alone[i];
   }
   set_rooms(plan);
@@ -178,6 +246,7 @@ model_plan plan_joining(const plan_request& m, std::span<const plan_device> devi
     refuse_joining(m, limit, staging_room);
   }
   auto plan = plan_model(m, *cuts);
+  split_updates(plan, m, usable(limit) - staging_room);
   plan.sufficient = smallest_budget(one);
   return plan;
 }

@@ -39,7 +39,11 @@ struct shard_plan {
   duration forward_time{};
   duration evaluation_time{};    ///< of one micro-batch
   duration update_time{};        ///< optimizer step on the host, on one thread
-  duration backward_time{};      ///< recompute + backward; last shard: forward + loss + backward
+  duration backward_time{};      ///< recompute + backward; last shard: forward + loss + backward; and the step, where it is part
+  bool steps_on_device = false;  ///< the backward visit also steps the shard: state comes in, state and parameters go out
+  duration device_update_time{};  ///< part of backward_time
+  /// fp32 buffers of optimizer state in their order, masters first (none if what is promoted are the masters).
+  std::vector<byte_count> state_buffers() const;
   byte_count gradient_bytes() const noexcept { return gradients.value_or(parameters); }
 };
 
@@ -63,13 +67,24 @@ struct model_plan {
   byte_count sufficient;         ///< smallest device memory (without reserve) on which it runs alone
   std::optional<byte_count> slot{};  ///< simulations whose devices count in slots: room of any shard's parameters
   cut_points cuts() const;
-  /// Bytes of any block of this model on the host, unrounded. `state` blocks have none.
+  /// Bytes of any block of this model on the host, unrounded.
   byte_count bytes_of(const block_id& id) const;
   /// What it takes in a device's cache: its bytes as charged; in slots nothing but parameters takes room.
   byte_count room_for(const block_id& id) const;
   /// Demand of a unit on its device.
   const footprint& footprint_of(const unit& u) const;
   duration time_of(const unit& u) const;
+  /// Of its micro-batches alone, without the step that a backward visit may end with.
+  duration computing_time_of(const unit& u) const;
+};
+
+/// What decides which shards are updated on a device.
+struct stepping_terms {
+  optimizer_place place = optimizer_place::host;
+  element_rate device{};         ///< of a device's updates; zero if not known
+  byte_rate link{};              ///< of the slowest device
+  int host_threads = 1;
+  bool gaps_are_filled = false;  ///< by other models: then `automatic` leaves all updates to the host
 };
 
 /// A model as the planner sees it.
@@ -82,6 +97,7 @@ struct plan_request {
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;
   element_rate update{};         ///< of its update rule; zero if not known
+  stepping_terms stepping{};     ///< `profile` says for which pieces there must be room
 };
 
 /// A device as the planner sees it.

@@ -38,6 +38,12 @@ ordered json_of(const shard_plan& s) {
     shard["master_bytes"] = s.masters->value();
     shard["gradient_bytes"] = s.gradient_bytes().value();
   }
+  if (s.steps_on_device) {
+    shard["device_update_s"] = seconds(s.device_update_time);
+    shard["moment_buffers"] = s.moment_buffers;
+    shard["working_bytes"] = s.backward.working.value();
+    shard["landing_bytes"] = s.backward.landing.value();
+  }
   return shard;
 }
 
@@ -101,6 +107,13 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile) {
   s.backward = footprint_of(profile, s.first_layer, s.last_layer, direction::backward);
   s.forward = is_last ? s.backward : footprint_of(profile, s.first_layer, s.last_layer, direction::forward);
   s.evaluation = footprint_of(profile, s.first_layer, s.last_layer, direction::evaluate);
+  if (j.contains("device_update_s")) {
+    s.steps_on_device = true;
+    s.device_update_time = from_seconds(j.at("device_update_s").get<double>());
+    s.moment_buffers = j.at("moment_buffers").get<std::uint64_t>();
+    s.backward.working = bytes_at(j, "working_bytes");
+    s.backward.landing = bytes_at(j, "landing_bytes");
+  }
   s.forward_time = from_seconds(j.at("forward_s").get<double>());
   s.backward_time = from_seconds(j.at("backward_s").get<double>());
   s.update_time = from_seconds(j.at("update_s").get<double>());

@@ -2,6 +2,8 @@
 // What each layer of a chain costs, by measurement (the paper's pilot pass, section 2.2).
 
 #include "models/chain.hpp"
+#include "partition/device_stepping.hpp"
+#include "partition/test_stand.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/work_meter.hpp"
 
@@ -39,6 +41,7 @@ struct chain_profile {
   byte_count loss_saved;
   std::int64_t samples = 0;
   precision numbers = precision::fp32;   ///< of parameters and activations
+  device_stepping stepping{};            ///< asked for by the planner: not measured, not saved
   friend bool operator==(const chain_profile&, const chain_profile&) = default;
 };
 
@@ -61,12 +64,6 @@ struct profiled_step {
   tensor_spec sample_target;
   std::int64_t samples = 1;   ///< of a micro-batch
   std::uint32_t micro_batches = 1;
-};
-
-/// Where layers are measured: all times and bytes are the meter's, all tensors are made on its device.
-struct test_stand {
-  work_meter& meter;
-  std::string torch_device = "cpu";
 };
 
 /// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and inputs

@@ -1,6 +1,10 @@
 #include "partition/update_cost.hpp"
 
+#include "models/tensor_update.hpp"
 #include "partition/profile.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_ops.h>
 
 #include <vector>
 
@@ -10,9 +14,24 @@ duration element_rate::time_for(std::size_t elements) const noexcept {
   return per_second_ > 0 ? from_seconds(static_cast<double>(elements) / per_second_) : duration{};
 }
 
+namespace {
+
+constexpr std::size_t elements = 1 << 20;
+constexpr std::uint32_t repeats = 5;
+
+/// The first one touches the pages.
+element_rate rate_of(std::vector<duration> times) {
+  times.erase(times.begin());
+  return element_rate{static_cast<double>(elements) / seconds(median(std::move(times)))};
+}
+
+at::Tensor zeros(at::ScalarType type, const std::string& device) {
+  return at::_ops::zeros::call(c10::SymIntArrayRef{c10::SymInt(elements)}, type, std::nullopt, at::Device(device), std::nullopt);
+}
+
+}  // namespace
+
 element_rate measure_update(const update_options& rule, precision numbers) {
-  constexpr std::size_t elements = 1 << 20;
-  constexpr std::uint32_t repeats = 5;
   std::vector<float> parameters(elements), gradients(elements, 1e-3F), first(elements), second(elements);
   const bool one = moment_buffers(rule) > 0, two = moment_buffers(rule) > 1;
   std::vector<std::uint16_t> copy(numbers == precision::bf16 ? elements : 0);
@@ -27,8 +46,25 @@ element_rate measure_update(const update_options& rule, precision numbers) {
                   .copy = copy});
     times.push_back(steady_clock::now() - start);
   }
-  times.erase(times.begin());  // the first one touches the pages
-  return element_rate{static_cast<double>(elements) / seconds(median(std::move(times)))};
+  return rate_of(std::move(times));
+}
+
+element_rate measure_update(const update_options& rule, precision numbers, const test_stand& on) {
+  const at::NoGradGuard no_grad;
+  const int moments = moment_buffers(rule);
+  const auto floats = [&](bool wanted) { return wanted ? zeros(at::kFloat, on.torch_device) : at::Tensor{}; };
+  const update_tensors tensors{.parameters = floats(true),
+                               .gradients = floats(true),
+                               .first_moment = floats(moments > 0),
+                               .second_moment = floats(moments > 1),
+                               .copy = numbers == precision::bf16 ? zeros(at::kBFloat16, on.torch_device) : at::Tensor{}};
+  std::vector<duration> times;
+  for (std::uint32_t step = 0; step <= repeats; ++step) {
+    const auto start = on.meter.now();
+    apply_update(constants_of(rule, step, repeats + 1, 1.0F), tensors);
+    times.push_back(on.meter.now() - start);
+  }
+  return rate_of(std::move(times));
 }
 
 bool same_arithmetic(const update_options& a, const update_options& b) noexcept {

@@ -2,6 +2,7 @@
 // What a step of the host optimizer costs.
 
 #include "models/update_rule.hpp"
+#include "partition/test_stand.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/precision.hpp"
 
@@ -24,6 +25,9 @@ class element_rate {
 /// Measures the rule on the calling thread, on buffers that leave the caches of a core: median of a few steps. In bf16
 /// the copy is written, too.
 element_rate measure_update(const update_options& rule, precision numbers = precision::fp32);
+
+/// The same on a device, on the thread of its compute queue.
+element_rate measure_update(const update_options& rule, precision numbers, const test_stand& on);
 
 /// Do the two rules do the same arithmetic on each element?
 bool same_arithmetic(const update_options& a, const update_options& b) noexcept;

@@ -121,9 +121,10 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
     t.forward.push_back(s.forward_time);
     t.backward.push_back(s.backward_time);
     t.evaluate.push_back(s.evaluation_time);
-    t.update.push_back(s.update_time);
-    t.promote.push_back(fastest_copy(s.parameters, devices));
-    t.demote.push_back(fastest_copy(s.gradient_bytes(), devices));
+    const bool crosses = !s.steps_on_device;   // its versions need not leave the device to go on
+    t.update.push_back(crosses ? s.update_time : duration{});
+    t.promote.push_back(crosses ? fastest_copy(s.parameters, devices) : duration{});
+    t.demote.push_back(crosses ? fastest_copy(s.gradient_bytes(), devices) : duration{});
   }
   return t;
 }

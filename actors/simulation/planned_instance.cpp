@@ -26,7 +26,7 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
     given.backward.push_back(s.backward_time);
     given.h2d.push_back(fastest_copy(s.parameters, devices));
     given.d2h_gradient.push_back(fastest_copy(s.gradient_bytes(), devices));
-    given.optimizer.push_back(s.update_time);
+    given.optimizer.push_back(s.steps_on_device ? duration{} : s.update_time);
     boundary = std::max(boundary, s.output);
   }
   given.activation = fastest_copy(boundary * m.plan.micro_batches, devices);

@@ -126,7 +126,7 @@ void recorded_times::add(queue_kind queue, const std::string& device, double spe
     classes_[key].add(*label, took);
     auto& visit = visits_[visit_key(label->model, label->way, label->shard)];
     visit.nanoseconds += static_cast<double>(took.count());
-    visit.count += label->micro_batch == 0 ? 1 : 0;
+    visit.count += label->subject.empty() && label->micro_batch == 0 ? 1 : 0;
     return;
   }
   classes_[on(device, key)].add(*label, s.end - s.begin);

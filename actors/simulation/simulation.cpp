@@ -37,6 +37,12 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   p.backward = {.parameters = p.parameters, .first_inputs = p.input + p.output,
                 .working = shard.working, .landing = shard.landing};
   p.evaluation = p.forward;
+  if (shard.device_update) {
+    p.steps_on_device = true;
+    p.device_update_time = *shard.device_update;
+    p.moment_buffers = 2;
+    p.moments = p.parameters * 2;
+  }
   return p;
 }
 
@@ -54,7 +60,11 @@ model_maker maker_of(std::vector<simulated_model> recruits) {
 }
 
 model_entry without_bytes(const sharded_model_ptr& what) {
-  return {.what = what, .memory = {.homes = std::vector<shard_home>(what->size()), .versions = {}}, .standing = {}, .data = {}};
+  std::vector<shard_home> homes(what->size());
+  for (std::size_t s = 0; s < homes.size(); ++s) {
+    homes[s].moments.resize(what->plan.shards[s].moment_buffers);
+  }
+  return {.what = what, .memory = {.homes = std::move(homes), .versions = {}}, .standing = {}, .data = {}};
 }
 
 }  // namespace

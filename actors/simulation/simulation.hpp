@@ -32,6 +32,7 @@ struct simulated_shard {
   byte_count working;      ///< C of either visit
   byte_count landing{};    ///< part of it that is free only when the visit has landed
   std::optional<byte_count> gradients{};  ///< as copied home, if not as its parameters
+  std::optional<duration> device_update{};  ///< part of backward: it is stepped there, with two moments
 };
 
 struct simulated_model {

@@ -37,6 +37,11 @@ std::string layer_table(const chain_profile& p) {
   return t.to_string("  ");
 }
 
+/// Where it is stepped on its device, that is part of the backward visit.
+std::string update_text(const shard_plan& s) {
+  return s.steps_on_device ? to_string(s.device_update_time) + " on device" : to_string(s.update_time);
+}
+
 std::string shard_table(const model_plan& m) {
   text_table t{{{"shard", right},
                 {"layers", right},
@@ -52,7 +57,7 @@ std::string shard_table(const model_plan& m) {
     t.add({std::to_string(i), range(s.first_layer, s.last_layer), to_string(s.parameters),
            to_string(std::max(s.forward.staging(), s.backward.staging())),
            to_string(std::max(s.forward.computing(), s.backward.computing())), last ? "-" : to_string(s.forward_time),
-           to_string(s.backward_time), to_string(s.update_time)});
+           to_string(s.backward_time), update_text(s)});
   }
   return t.to_string("  ");
 }

@@ -47,6 +47,15 @@ checkpoint_options read_checkpoint(const value_table& table) {
   return o;
 }
 
+optimizer_place read_optimizer_place(const value_table& run) {
+  std::string name;
+  assign(run, "optimizer_on", name);
+  for (const auto place : {optimizer_place::device, optimizer_place::automatic}) {
+    if (name == to_string(place)) return place;
+  }
+  return optimizer_place::host;
+}
+
 ablation_options read_ablation(const value_table& table) {
   ablation_options o;
   assign(table, "double_buffer", o.double_buffer);
@@ -71,6 +80,12 @@ table_rules run_rules() {
                 .help = "which unit is staged next",
                 .fallback = default_policy,
                 .may_change = true},
+               {.name = "optimizer_on",
+                .help = "where parameters are updated; auto: by the measured rates",
+                .fallback = to_string(optimizer_place::host),
+                .may_change = true,
+                .choices = {to_string(optimizer_place::host), to_string(optimizer_place::device),
+                            to_string(optimizer_place::automatic)}},
                {.name = "plugins",
                 .kind = value_kind::text_list,
                 .help = "shared objects to load; relative paths start at the file's folder",
@@ -112,6 +127,7 @@ session_options read_session_options(const value_table& root, const std::string&
   assign(run, "output", o.output);
   if (const value* const memory = host.find("memory")) o.host_memory = read_host_memory(*memory);
   assign(host, "optimizer_threads", o.optimizer_threads);
+  o.optimizer_on = read_optimizer_place(run);
   o.checkpoint = read_checkpoint(sub_table(run, "checkpoint"));
   o.ablation = read_ablation(sub_table(root, "ablation"));
   return o;

@@ -1,6 +1,7 @@
 #include "actors/device_pipeline.hpp"
 
 #include "partition/dataflow.hpp"
+#include "partition/device_step.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>
@@ -381,4 +382,103 @@ TEST_CASE("parameters stay on the device until they have been copied back, howev
   CHECK(b.port.ends_of(m.forward(0)) == 1);
   CHECK(b.pipeline.budget().used() == 0_B);
   CHECK(b.pipeline.quiet());
+}
+
+// -- updates on the device ------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// All shards are stepped on their device.
+bench_model stepping(std::uint32_t shards = 1, std::uint32_t micro_batches = 1) {
+  return bench_model({.shards = shards, .micro_batches = micro_batches, .steps = true});
+}
+
+unit of_next_step(unit u) {
+  u.step = u.step.next();
+  return u;
+}
+
+}  // namespace
+
+TEST_CASE("a unit that steps its shard lands the next version instead of gradients") {
+  pipeline_bench b(64_KiB);
+  const auto m = stepping();
+  const auto u = m.backward(0);
+  b.stage(m, u);
+  const auto& lands = b.port.questions[0].lands;
+  CHECK(lands == landed_by(u, m.what()->plan));
+  CHECK_FALSE(holds(lands, block_kind::gradients));
+  CHECK(holds(lands, block_kind::parameters));
+  b.run_out();
+  CHECK(b.port.demotions == std::vector{u});
+  CHECK_FALSE(b.machine.has("gradients of"));
+  CHECK(b.machine.all("state of").size() == 4);  // two moments, in and out
+  CHECK(b.pipeline.quiet());
+}
+
+TEST_CASE("the step waits for all micro-batches and for all of the state, the micro-batches do not wait for the state") {
+  pipeline_bench b(64_KiB);
+  const auto m = stepping(1, 2);
+  const auto u = m.backward(0);
+  b.stage(m, u);
+  for (int i = 0; i < 6; ++i) {
+    if (b.waits_for_lease(u)) b.grant(u);
+    for (const auto t : b.machine.ready()) {
+      const auto& op = b.machine.at(t);
+      if (op.text.find("state of") == std::string::npos) b.machine.complete(t);
+    }
+  }
+  CHECK_FALSE(b.machine.is_pending(b.machine.find("micro-batch 1")));  // it has computed
+  REQUIRE(b.machine.has("step of"));
+  const auto step = b.machine.at(b.machine.find("step of"));
+  CHECK(step.waits_for(b.machine.find("micro-batch 1")));
+  for (const auto t : b.machine.all("state of")) {
+    const bool in = b.machine.at(t).queue == queue_kind::h2d;
+    CHECK(step.waits_for(t) == in);
+    CHECK(b.machine.is_pending(t));
+  }
+  b.run_out();
+  CHECK(b.port.demotions == std::vector{u});
+}
+
+TEST_CASE("the first unit of the next step follows on the device before the version it reads has landed") {
+  pipeline_bench b(64_KiB);
+  const auto m = stepping();
+  const auto u = m.backward(0), next = of_next_step(u);
+  b.stage(m, u);
+  b.place(m, next);
+  CHECK_FALSE(b.waits_for_lease(next));  // what it reads is not made yet
+  b.grant(u), b.grant(u);                // the state
+  REQUIRE(b.waits_for_lease(next));
+  CHECK_FALSE(holds(b.port.reads_of(next), block_kind::parameters));
+  b.grant(next);
+  while (!b.machine.has("step 1 micro-batch 0")) {
+    REQUIRE_FALSE(b.machine.ready().empty());
+    b.machine.complete(b.machine.ready().front());
+    if (b.waits_for_lease(next)) b.grant(next);
+  }
+  CHECK(b.machine.at(b.machine.find("step 1 micro-batch 0")).waits_for(b.machine.find("step of a backward 0 step 0")));
+  b.run_out();
+  CHECK(b.port.demotions == std::vector{u, next});
+  CHECK(b.pipeline.quiet());
+}
+
+TEST_CASE("where a step fails, nothing of the next version stays on the device, and the unit behind it fails") {
+  pipeline_bench b(64_KiB);
+  const auto m = stepping();
+  const auto u = m.backward(0), next = of_next_step(u);
+  b.stage(m, u);
+  b.place(m, next);
+  b.grant(u), b.grant(u);
+  while (b.machine.is_pending(b.machine.find("step of"))) {
+    const auto ready = b.machine.ready();
+    REQUIRE_FALSE(ready.empty());
+    const bool step = b.machine.at(ready.front()).text.find("step of") != std::string::npos;
+    b.machine.complete(ready.front(), step ? fault{fault_code::internal, "by the test"} : fault{});
+  }
+  b.run_out();
+  CHECK(b.port.failure_of(u) != nullptr);
+  CHECK(b.port.failure_of(next) != nullptr);
+  CHECK(b.pipeline.quiet());
+  CHECK(b.pipeline.budget().used() <= byte_count{2048});  // parameters of version 0 at most
 }

@@ -2,6 +2,7 @@
 
 #include "partition/cursor.hpp"
 #include "partition/dataflow.hpp"
+#include "partition/device_step.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>
@@ -24,7 +25,7 @@ std::uint32_t pick(rng& random, std::uint32_t from, std::uint32_t to) {
   return std::uniform_int_distribution<std::uint32_t>(from, to)(random);
 }
 
-/// One step of a model, and of it what a model task and the scheduler know.
+/// One step of a model, or two where devices step its shards, and of it what a model task and the scheduler know.
 struct model_run {
   bench_model model;
   std::vector<unit> units;
@@ -39,11 +40,13 @@ model_run make_run(rng& random, std::uint32_t id) {
   even_model m{.name = fmt::format("m{}", id), .id = id, .shards = pick(random, 1, 3), .micro_batches = pick(random, 1, 3),
                .parameters = byte_count{512 * pick(random, 1, 8)}, .activation = byte_count{512 * pick(random, 0, 3)},
                .working = byte_count{512 * working},
-               .landing = byte_count{512 * pick(random, 0, working)}};
+               .landing = byte_count{512 * pick(random, 0, working)},
+               .steps = pick(random, 0, 2) == 0};
+  const std::uint32_t steps = m.steps ? 2 : 1;
   model_run r{.model = bench_model(m), .units = {}, .flights = {}};
-  const cursor order(model_id{id}, m.shards, 1, m.micro_batches);
-  for (std::uint32_t i = 0; i < order.units_per_step(); ++i) {
-    r.units.push_back(order.unit_at({0, i}, 0));
+  const cursor order(model_id{id}, m.shards, steps, m.micro_batches);
+  for (std::uint32_t i = 0; i < steps * order.units_per_step(); ++i) {
+    r.units.push_back(order.unit_at({i / order.units_per_step(), i % order.units_per_step()}, 0));
   }
   return r;
 }
@@ -197,7 +200,7 @@ class random_run {
       if (found != 0) {
         return to_string(bench_->port.demotions[seen_demotions_]) + " is demoted before its predecessor, or was lost";
       }
-      for (const auto& id : produced_by(r.units[r.flights.front()], r.model.what()->size())) {
+      for (const auto& id : landed_by(r.units[r.flights.front()], r.model.what()->plan)) {
         home_.insert(id);
       }
       for (const auto& id : consumed_by(r.units[r.flights.front()], r.model.what()->size())) {
@@ -208,7 +211,8 @@ class random_run {
     for (; seen_questions_ < bench_->port.questions.size(); ++seen_questions_) {
       const auto& q = bench_->port.questions[seen_questions_];
       for (const auto& id : q.reads) {
-        const bool made_here = id.kind == block_kind::activation || id.kind == block_kind::upstream;
+        const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
+        const bool made_here = id.kind == block_kind::activation || id.kind == block_kind::upstream || (versioned && id.step.value > 0);
         if (made_here && !home_.contains(id)) {
           return to_string(q.what) + " reads " + to_string(id) + ", which is not at home";
         }

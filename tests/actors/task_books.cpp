@@ -58,6 +58,9 @@ unit place(task_books& books, device_id device = d0) {
   return next->what;
 }
 
+/// Of the first step of two shards.
+unit unit_of_b0() { return cursor(model_id{4}, 2, 3, 1).unit_at({0, 2}, 0); }
+
 void complete_step(task_books& books) {
   for (int i = 0; i < 3; ++i) {
     REQUIRE(books.completed(place(books)));
@@ -120,6 +123,35 @@ TEST_CASE("the next step begins when shard 0 has its next version, for any devic
   CHECK(text(books.announce()) == "nothing");
   books.version_at_home(shard_index{0}, version_index{1});
   CHECK_FALSE(text(books.announce()) == "nothing");
+}
+
+TEST_CASE("where a device steps shard 0 the next step follows the last unit on its device") {
+  auto books = two_shards();
+  books.step_on_device(true);
+  books.batch_at_home(minibatch(1));
+  place(books), place(books);
+  CHECK(text(books.announce()) == "step 0 backward 0 after 0");
+  REQUIRE(books.placed(unit_of_b0(), d1));
+  CHECK(text(books.announce()) == "step 1 forward 0 after 1");
+}
+
+TEST_CASE("a step that follows on the device goes back with the unit that was to make its version") {
+  auto books = two_shards();
+  books.step_on_device(true);
+  books.batch_at_home(minibatch(1));
+  place(books), place(books);
+  const auto b0 = place(books);
+  place(books);
+  REQUIRE(books.lost(b0, 1));
+  CHECK(text(books.announce()) == "step 0 backward 0 attempt 1 after 0");
+}
+
+TEST_CASE("a step that has to be acknowledged does not follow on the device") {
+  auto books = two_shards(3, true);
+  books.step_on_device(true);
+  books.batch_at_home(minibatch(1));
+  place(books), place(books), place(books);
+  CHECK(text(books.announce()) == "nothing");
 }
 
 TEST_CASE("a unit waits for the version of its own shard") {

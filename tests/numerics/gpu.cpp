@@ -1,6 +1,8 @@
 // Run by name on a machine with a GPU: numerics_tests "[gpu]". Spilled, shared and repeated runs against resident ones: bit for bit.
 
 #include "models/keyed_mask.hpp"
+#include "models/tensor_update.hpp"
+#include "models/update_rule.hpp"
 #include "tests/support/cuda_plugin.hpp"
 #include "tests/support/spilled_run.hpp"
 
@@ -28,10 +30,11 @@ struct gpu_run {
   std::string numbers = "fp32";
   bool cache = true;
   std::string pool = "arena";
+  optimizer_place optimizer_on = optimizer_place::host;
 };
 
 spilled_result train_on_gpu(const std::vector<exact_case>& models, const gpu_run& how) {
-  session s({.log = verbosity::quiet, .ablation = {.cache = how.cache}});
+  session s({.optimizer_on = how.optimizer_on, .log = verbosity::quiet, .ablation = {.cache = how.cache}});
   s.load_plugin(cuda_plugin_file());
   s.add_devices(how.devices, "cuda", {{"memory", "1GiB"}, {"context", 0_B}, {"precision", how.numbers}, {"pool", how.pool}});
   for (std::size_t i = 0; i < models.size(); ++i) {
@@ -102,6 +105,37 @@ TEST_CASE("a GPU drops what the CPU drops", "[.][gpu]") {
     const at::Tensor x = at::_ops::randn::call(c10::fromIntArrayRefSlow({1000, 77}), type, std::nullopt, std::nullopt, std::nullopt);
     const at::Tensor there = keyed_mask(x.to(at::Device(gpu->info().torch_device)), 0.3, 99);
     REQUIRE(at::_ops::equal::call(keyed_mask(x, 0.3, 99), there.to(at::kCPU)));
+  }
+}
+
+TEST_CASE("updates have the same bits on a GPU and on the CPU", "[.][gpu]") {
+  require_gpu();
+  const auto gpu = make_gpu({.name = "cuda:0", .options = {{"memory", std::string{"256MiB"}}, {"context", 0_B}}});
+  const auto random = [] { return at::_ops::randn::call(c10::fromIntArrayRefSlow({77077}), at::kFloat, {}, {}, {}); };
+  const auto there = [&](const at::Tensor& t) { return t.to(at::Device(gpu->info().torch_device)); };
+  for (const auto& rule : {adamw({.learning_rate = 1e-2, .weight_decay = 0.1}), sgd({.learning_rate = 0.1, .momentum = 0.9, .nesterov = true})}) {
+    const bool two = moment_buffers(rule) > 1;
+    update_tensors home{random(), random(), random(), two ? random().abs() : at::Tensor{}, random().to(at::kBFloat16)};
+    const update_tensors far{there(home.parameters), there(home.gradients), there(home.first_moment),
+                             two ? there(home.second_moment) : at::Tensor{}, there(home.copy)};
+    for (std::uint32_t step = 0; step < 3; ++step) {
+      apply_update(constants_of(rule, step, 3, 1.0F), home);
+      apply_update(constants_of(rule, step, 3, 1.0F), far);
+    }
+    REQUIRE(at::_ops::equal::call(home.parameters, far.parameters.to(at::kCPU)));
+    REQUIRE(at::_ops::equal::call(home.first_moment, far.first_moment.to(at::kCPU)));
+    REQUIRE(at::_ops::equal::call(home.copy, far.copy.to(at::kCPU)));
+  }
+}
+
+TEST_CASE("updated on a GPU or at home, a run has the same bits", "[.][gpu]") {
+  require_gpu();
+  auto c = gpt_in({0, 2, 4});
+  c.chain = gpt2({.layers = 3, .width = 64, .heads = 2, .context = 6, .dropout = 0.1, .tied = false});
+  c.optimizer.clip_norm = 0;
+  for (const std::string numbers : {"fp32", "bf16"}) {
+    require_same(train_on_gpu({c}, {.numbers = numbers}),
+                 train_on_gpu({c}, {.numbers = numbers, .optimizer_on = optimizer_place::device}));
   }
 }
 

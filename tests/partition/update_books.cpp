@@ -172,3 +172,21 @@ TEST_CASE("books that go on from any moment of a step ask for the jobs that were
     REQUIRE(after.phases() == before.phases());
   }
 }
+
+TEST_CASE("shards that devices step are complete without a job, in every step and after a resume") {
+  update_books books(3, {}, false, {true, false, true});
+  for (int i = 0; i < 2; ++i) {
+    CHECK_FALSE(books.step_complete());
+    CHECK(books.landed(1) == jobs{step(1)});
+    CHECK(books.done(step(1)).empty());
+    CHECK(books.take_complete() == shards{1});
+    CHECK(books.step_complete());
+    books.next_step();
+  }
+  update_books after(3, {}, false, {true, false, true});
+  using enum update_phase;
+  CHECK(after.resume({landed, waiting, complete}) == jobs{step(0)});  // begun at home before, ended at home
+  CHECK(after.done(step(0)).empty());
+  CHECK(after.take_complete() == shards{0});
+  CHECK(after.landed(1) == jobs{step(1)});
+}

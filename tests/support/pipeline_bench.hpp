@@ -62,6 +62,7 @@ struct even_model {
   byte_count activation{512};
   byte_count working{4096};
   byte_count landing{4096};   ///< part of it that is free only when the unit has landed
+  bool steps = false;         ///< every shard on its device
 };
 
 /// A simulated model with its units.

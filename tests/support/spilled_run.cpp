@@ -140,16 +140,12 @@ exact_case tiny_cnn() {
   return c;
 }
 
-namespace {
-
 workload_plan plan_of(const std::vector<exact_case>& models, const run_options& options) {
-  session s({.host_memory = options.host_memory});
+  session s({.host_memory = options.host_memory, .optimizer_on = options.optimizer_on});
   const bool planned = false;
   build(s, models, options, planned);
   return s.plan();
 }
-
-}  // namespace
 
 byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options) {
   return plan_of(models, options).host_needed;
@@ -186,6 +182,7 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
                              const std::function<void(session&)>& running) {
   at::set_num_threads(1);
   session s({.host_memory = options.host_memory,
+             .optimizer_on = options.optimizer_on,
              .output = options.output,
              .log = verbosity::quiet,
              .ablation = options.ablation,

@@ -52,6 +52,7 @@ struct run_options {
   std::optional<std::size_t> second_hangs_at{};  ///< computation of the run at which the second device hangs
   std::shared_ptr<hanging_point> hangs{};        ///< with second_hangs_at
   watch_limits watch{};
+  optimizer_place optimizer_on = optimizer_place::host;
   /// Makes every device another one that works through it.
   std::function<std::unique_ptr<device>(std::unique_ptr<device>)> around{};
 };
@@ -64,6 +65,8 @@ struct spilled_result {
 /// Host memory that the plan of such a run asks for, and what of it devices copy from or to.
 byte_count planned_host_memory(const std::vector<exact_case>& models, const run_options& options);
 byte_count planned_transfers(const std::vector<exact_case>& models, const run_options& options);
+/// The whole plan of such a run.
+workload_plan plan_of(const std::vector<exact_case>& models, const run_options& options);
 
 /// The model "model-<i>".
 model_description describe(const exact_case& m, std::size_t i);

@@ -63,6 +63,20 @@ def hydra_part(name, mode):
     return part
 
 
+def updates_part(name):
+    """One model alone, whose step ends with the way of the first shard's gradients to the host and back."""
+    def part(bench):
+        shape = bench.shape(name)
+        for tokens, steps in bench.sizes(bench.scale.steps):
+            for place in ("host", "auto", "device"):
+                row = f"{tokens} tokens, optimizer_on = {place}"
+                w = dataclasses.replace(one_model(bench, shape, "spill24", tokens, steps), optimizer_on=place)
+                setting = {"optimizer_on": place, **setting_of(name, w)}
+                if bench.affords(row, bench.estimate(shape, tokens, steps), setting):
+                    train_row(bench, row, w, setting)
+    return part
+
+
 def timeline_part(bench):
     shape = bench.shape("1.5B")
     for tokens, steps in list(zip(bench.scale.tokens, bench.scale.steps))[1:3]:

@@ -7,6 +7,7 @@ TEMPLATE = """\
 [run]
 name = "{name}"
 seed = 1
+optimizer_on = "{optimizer_on}"
 checkpoint = {{ every_minutes = 0, keep = 0 }}
 
 [host]
@@ -54,6 +55,7 @@ class Workload:
     cuts: tuple = ()     # first layer of each shard; none: Hydra's own
     models: int = 1
     ablation: str = ""   # keys of [ablation]
+    optimizer_on: str = "host"
 
     @property
     def micro_batches(self):
@@ -63,7 +65,7 @@ class Workload:
         several = self.models > 1
         data = max(2 * self.tokens, min(self.steps * self.tokens, MOST_DATA)) + 1
         text = TEMPLATE.format(
-            name=self.name, host_memory=self.host_memory, device=self.device, memory=self.memory, vocabulary=self.shape.vocabulary,
+            name=self.name, optimizer_on=self.optimizer_on, host_memory=self.host_memory, device=self.device, memory=self.memory, vocabulary=self.shape.vocabulary,
             data_tokens=data, suffix="-{seed}" if several else "", chain=self.shape.keys(),
             batch_size=self.tokens // self.shape.context, micro_batches=self.micro_batches, steps=self.steps)
         if self.cuts:

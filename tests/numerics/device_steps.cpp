@@ -1,0 +1,183 @@
+#include "tests/support/mixed_workload.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+constexpr auto on_device = optimizer_place::device;
+
+/// Nothing keeps a shard of it at home.
+exact_case free_gpt(std::uint32_t micro_batches = 2) {
+  auto c = tiny_gpt(0.1, false);
+  c.micro_batches = micro_batches;
+  c.cuts = {0, 2, 4};
+  c.steps = 4;
+  return c;
+}
+
+std::size_t stepped_shards(const model_plan& m) {
+  return static_cast<std::size_t>(std::ranges::count_if(m.shards, &shard_plan::steps_on_device));
+}
+
+/// Devices that are just large enough, to the byte.
+std::vector<cpu_device> least_devices(const std::vector<exact_case>& models, std::size_t n) {
+  const auto plan = plan_of(models, {.devices = {roomy()}, .optimizer_on = on_device});
+  return std::vector<cpu_device>(n, {.memory = plan.sufficient});
+}
+
+void require_bits(const std::vector<exact_case>& models, const spilled_result& spilled) {
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    INFO("model " << i);
+    REQUIRE(difference(train_plain(models[i]), spilled, i) == "");
+  }
+  for (const auto& d : spilled.summary.devices) {
+    REQUIRE(d.peak <= d.budget);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("updates on the device have the bits of updates at home", "[exactness][device-steps]") {
+  auto c = tiny_gpt(0.1, false);
+  c.numbers = GENERATE(precision::fp32, precision::bf16);
+  c.micro_batches = GENERATE(1u, 4u);
+  c.optimizer = GENERATE(adamw({.learning_rate = 1e-2}), sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}),
+                         sgd({.learning_rate = 0.05, .weight_decay = 0.01}));
+  const auto plain = train_plain(c);
+  for (const cut_points& cuts : {cut_points{0}, cut_points{0, 3}, cut_points{0, 1, 2, 3, 4}}) {
+    INFO(cuts.size() << " shards, K = " << c.micro_batches);
+    c.cuts = cuts;
+    const auto spilled = train_spilled({c}, {.optimizer_on = on_device});
+    REQUIRE(difference(plain, spilled, 0) == "");
+    CHECK(spilled.summary.optimizer_busy == duration{});  // the host has updated nothing
+  }
+}
+
+TEST_CASE("what must be updated at home is, whatever is asked for", "[exactness][device-steps]") {
+  auto tied = free_gpt(), clips = free_gpt();
+  tied.chain = tiny_gpt(0.1, true).chain;
+  clips.optimizer.clip_norm = 0.5;
+  const run_options options{.devices = {roomy(), roomy()}, .optimizer_on = on_device};
+  const auto plan = plan_of({tied, clips, free_gpt()}, options);
+  CHECK(stepped_shards(plan.models[0]) == 1);  // the one between the embedding and the head
+  CHECK(plan.models[0].shards[1].steps_on_device);
+  CHECK(stepped_shards(plan.models[1]) == 0);
+  CHECK(stepped_shards(plan.models[2]) == 3);
+  require_bits({tied, clips, free_gpt()}, train_spilled({tied, clips, free_gpt()}, options));
+}
+
+TEST_CASE("running averages are updated at home", "[exactness][device-steps]") {
+  auto c = tiny_cnn();
+  c.micro_batches = 2;
+  c.cuts = {0, 2, 4};
+  require_bits({c}, train_spilled({c}, {.optimizer_on = on_device}));
+}
+
+TEST_CASE("updates on devices keep within the smallest sufficient memory of device and host, to the byte",
+          "[budgets][device-steps]") {
+  const std::vector models{free_gpt(), free_gpt(4)};
+  const auto numbers = GENERATE(precision::fp32, precision::bf16);
+  auto rounded = models;
+  for (auto& m : rounded) {
+    m.numbers = numbers;
+  }
+  for (const std::size_t n : {1, 2}) {
+    run_options options{.devices = least_devices(rounded, n), .optimizer_on = on_device};
+    options.host_memory = planned_host_memory(rounded, options);
+    const auto spilled = train_spilled(rounded, options);
+    require_bits(rounded, spilled);
+    CHECK(spilled.summary.host_peak <= options.host_memory);
+  }
+  auto less = least_devices(rounded, 1);
+  less.front().memory = less.front().memory - 1_B;
+  CHECK_THROWS(plan_of(rounded, {.devices = less, .optimizer_on = on_device}));
+}
+
+TEST_CASE("devices of other speeds, slow links and every ablation change no bit of updates on devices", "[schedules][device-steps]") {
+  const std::vector models{free_gpt(), free_gpt(1)};
+  auto devices = least_devices(models, 2);
+  devices[1].speed = 0.4;
+  devices[1].link = 100_MiB_per_s;
+  for (int i = 0; i < 4; ++i) {
+    INFO("ablation " << i);
+    require_bits(models, train_spilled(models, {.devices = devices,
+                                                .ablation = {.double_buffer = i != 1, .cache = i != 2, .sharp = i != 3},
+                                                .optimizer_on = on_device}));
+  }
+}
+
+TEST_CASE("a device that dies at any operation changes no bit where devices update", "[schedules][loss][device-steps]") {
+  const std::vector models{free_gpt()};
+  const auto devices = least_devices(models, 2);
+  const auto plain = train_plain(models[0]);
+  for (std::size_t dies_at = 0; dies_at < 400; ++dies_at) {
+    INFO("the second device dies at operation " << dies_at);
+    const auto spilled = train_spilled(models, {.devices = devices, .second_dies_at = dies_at, .optimizer_on = on_device});
+    REQUIRE(difference(plain, spilled, 0) == "");
+    if (!spilled.summary.devices[1].lost) {
+      break;  // the run ended before
+    }
+  }
+}
+
+TEST_CASE("a run goes on with plain training's bits when updates move between host and devices", "[resume][device-steps]") {
+  const std::vector models{free_gpt(), free_gpt(4)};
+  for (const std::size_t after : {50, 130}) {  // an evaluation is begun again: it must fit between two interruptions
+    INFO("interrupted before operation " << after);
+    const temporary_folder folder;
+    run_options options{.devices = {roomy()}, .output = folder.path()};
+    for (std::size_t n = 0;; ++n) {
+      options.optimizer_on = n % 3 == 1 ? optimizer_place::host : on_device;
+      options.resume = n > 0;
+      options.interrupt_at = after;
+      const auto result = train_spilled(models, options);
+      if (!result.summary.interrupted) {
+        require_bits(models, result);
+        CHECK(n > 1);
+        break;
+      }
+      REQUIRE(n < 100);
+    }
+  }
+}
+
+TEST_CASE("checkpoints beside the run, observed steps and kept best states change no bit where devices update",
+          "[resume][device-steps]") {
+  auto c = free_gpt();
+  c.steps = 6;
+  c.keep_best = true;
+  c.evaluate_every = 1;
+  c.cuts = GENERATE(cut_points{0}, cut_points{0, 2, 4});
+  const temporary_folder folder;
+  run_options options{.output = folder.path(), .checkpoint = {.every_steps = 1, .every_minutes = 0, .keep = 2},
+                      .optimizer_on = on_device};
+  std::vector<float> seen;
+  options.callbacks.push_back([&](const step_completed& e, control&) { seen.push_back(e.loss); });
+  require_bits({c}, train_spilled({c}, options));
+  CHECK(seen == train_plain(c).losses);
+}
+
+TEST_CASE("a model that joins is updated on devices, too", "[joining][device-steps]") {
+  const auto a = free_gpt(), b = free_gpt(4);
+  const auto spilled = train_spilled({a}, {.optimizer_on = on_device}, [&](session& s) { s.add_model(describe(b, 1)); });
+  require_bits({a, b}, spilled);
+  CHECK(spilled.summary.optimizer_busy == duration{});
+}
+
+TEST_CASE("the split by measured rates changes no bit, and leaves gaps that other models fill to the host", "[schedules][device-steps]") {
+  const run_options options{.devices = {{.memory = 64_MiB, .link = 20_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
+  const std::vector alone{free_gpt()}, several{free_gpt(), free_gpt(4)};
+  CHECK(plan_of(alone, options).models[0].shards[0].steps_on_device);
+  for (const auto& m : plan_of(several, options).models) {
+    CHECK(stepped_shards(m) == 0);
+  }
+  require_bits(alone, train_spilled(alone, options));
+  require_bits(several, train_spilled(several, options));
+}
