@@ -186,8 +186,8 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
   const auto least = std::ranges::min(r.versions);
   for (std::size_t s = 0; s < r.homes.size(); ++s) {
     auto& phase = memory.updates.shards[s];
-    if (r.what->plan.shards[s].steps_on_device) {
-      phase = r.versions[s] > least ? update_phase::complete : phase;  // the optimizer never hears of it
+    if (r.what->plan.shards[s].steps_on_device && !is_under_way(phase)) {  // the optimizer does not hear of it
+      phase = r.versions[s] > least ? update_phase::complete : update_phase::waiting;
     }
     if (r.stepping[s] && phase == update_phase::waiting) {
       phase = update_phase::landed;  // the optimizer has not heard of it yet

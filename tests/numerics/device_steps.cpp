@@ -114,22 +114,27 @@ TEST_CASE("devices of other speeds, slow links and every ablation change no bit 
 }
 
 TEST_CASE("a device that dies at any operation changes no bit where devices update", "[schedules][loss][device-steps]") {
-  const std::vector models{free_gpt()};
+  const std::vector models{free_gpt(), free_gpt(4)};
   const auto devices = least_devices(models, 2);
-  const auto plain = train_plain(models[0]);
-  for (std::size_t dies_at = 0; dies_at < 400; ++dies_at) {
+  const std::vector plain{train_plain(models[0]), train_plain(models[1])};
+  std::size_t lost = 0;
+  for (std::size_t dies_at = 0; dies_at < 400; dies_at += dies_at < 20 ? 1 : 5) {
     INFO("the second device dies at operation " << dies_at);
     const auto spilled = train_spilled(models, {.devices = devices, .second_dies_at = dies_at, .optimizer_on = on_device});
-    REQUIRE(difference(plain, spilled, 0) == "");
+    REQUIRE(difference(plain[0], spilled, 0) == "");
+    REQUIRE(difference(plain[1], spilled, 1) == "");
     if (!spilled.summary.devices[1].lost) {
       break;  // the run ended before
     }
+    ++lost;
   }
+  CHECK(lost > 20);
 }
 
 TEST_CASE("a run goes on with plain training's bits when updates move between host and devices", "[resume][device-steps]") {
-  const std::vector models{free_gpt(), free_gpt(4)};
-  for (const std::size_t after : {50, 130}) {  // an evaluation is begun again: it must fit between two interruptions
+  std::vector models{free_gpt(1), free_gpt(2)};
+  models[0].steps = models[1].steps = 8;
+  for (const std::size_t after : {230, 310}) {  // an evaluation is begun again: it must fit between two interruptions
     INFO("interrupted before operation " << after);
     const temporary_folder folder;
     run_options options{.devices = {roomy()}, .output = folder.path()};
