@@ -60,14 +60,18 @@ model_maker maker_of(std::vector<simulated_model> recruits) {
 }
 
 model_entry without_bytes(const sharded_model_ptr& what) {
-  std::vector<shard_home> homes(what->size());
-  for (std::size_t s = 0; s < homes.size(); ++s) {
-    homes[s].moments.resize(what->plan.shards[s].moment_buffers);
-  }
-  return {.what = what, .memory = {.homes = std::move(homes), .versions = {}}, .standing = {}, .data = {}};
+  return {.what = what, .memory = {.homes = homes_without_bytes(what->plan), .versions = {}}, .standing = {}, .data = {}};
 }
 
 }  // namespace
+
+std::vector<shard_home> homes_without_bytes(const model_plan& plan) {
+  std::vector<shard_home> homes(plan.shards.size());
+  for (std::size_t s = 0; s < homes.size(); ++s) {
+    homes[s].moments.resize(plan.shards[s].moment_buffers);
+  }
+  return homes;
+}
 
 sharded_model_ptr make_simulated_model(const simulated_model& m) {
   auto model = std::make_shared<sharded_model>();

@@ -35,6 +35,9 @@ struct simulated_shard {
   std::optional<duration> device_update{};  ///< part of backward: it is stepped there, with two moments
 };
 
+/// Homes of a model of which only sizes count.
+std::vector<shard_home> homes_without_bytes(const model_plan& plan);
+
 struct simulated_model {
   std::string name;
   std::vector<simulated_shard> shards;

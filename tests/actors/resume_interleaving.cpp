@@ -45,7 +45,7 @@ std::vector<model_checkpoint> some_checkpoints(memory_store& store, const std::v
   std::vector<model_checkpoint> all;
   for (const auto& m : models) {
     const auto& known = store.of(m.name);
-    const model_memory fresh{.homes = std::vector<shard_home>(m.shards.size()), .versions = {}};
+    const model_memory fresh{.homes = homes_without_bytes(make_simulated_model(m)->plan), .versions = {}};
     all.push_back(known.empty()       ? model_checkpoint{.what = {}, .memory = fresh, .standing = {}}
                   : random() % 2 == 0 ? known.back()
                                       : known[random() % known.size()]);

@@ -43,6 +43,14 @@ simulated_shard make_shard(rng& random) {
           .landing = byte_count{512 * pick(random, 0, working.value() / 512)}};
 }
 
+/// Some of them.
+void step_on_device(simulated_shard& s, rng& random) {
+  if (pick(random, 0, 1) == 1) {
+    s.device_update = length(random);
+    s.backward += *s.device_update;
+  }
+}
+
 simulated_model make_model(rng& random, std::size_t i) {
   simulated_model m;
   m.name = fmt::format("m{}", i);
@@ -57,6 +65,9 @@ simulated_model make_model(rng& random, std::size_t i) {
   }
   m.clips = pick(random, 0, 1) == 1;
   m.tied = pick(random, 0, 1) == 1;
+  if (!m.clips && !m.tied) {
+    std::ranges::for_each(m.shards, [&](simulated_shard& s) { step_on_device(s, random); });
+  }
   m.keep_best = m.evaluation.range.micro_batches > 0 && pick(random, 0, 1) == 1;
   return m;
 }
@@ -74,14 +85,14 @@ byte_count sufficient(const std::vector<simulated_model>& models, byte_count& st
   return staging + computing;
 }
 
-/// What the plan demands, less the parameters, which have no bytes at home in a simulation.
+/// What the plan demands, less the parameters, which have no bytes at home in a simulation until a device brings some.
 byte_count sufficient_host(const std::vector<simulated_model>& models, std::size_t devices) {
   std::vector<model_plan> plans;
   byte_count parameters;
   for (const auto& m : models) {
     plans.push_back(make_simulated_model(m)->plan);
     for (const auto& s : m.shards) {
-      parameters += host_charge(s.parameters);
+      parameters += s.device_update ? byte_count{} : host_charge(s.parameters);
     }
   }
   return host_demand(plans, devices) - parameters;

@@ -1,6 +1,7 @@
 #pragma once
 // Checkpoints of simulated models, kept in memory.
 
+#include "actors/simulation/simulation.hpp"
 #include "partition/checkpoint.hpp"
 
 #include <map>
@@ -17,7 +18,7 @@ class memory_store final : public checkpoint_store {
       saved(shard_index{static_cast<std::uint32_t>(s)});
     }
     auto kept = c;
-    kept.memory.homes.assign(c.what->size(), {});
+    kept.memory.homes = homes_without_bytes(c.what->plan);
     for (auto& [id, bytes] : kept.memory.boundaries) {
       bytes.reset();
     }

@@ -95,11 +95,20 @@ void protocol_witness::at_task(const overheard& m) {
 
 // -- promises -------------------------------------------------------------------------------------------------------------
 
+/// Behind the unit on whose device its version is made; where there is trouble, that one may be lost by now.
+bool protocol_witness::follows_its_maker(const model_page& page, const unit_ready& m) const {
+  const auto makes = [&](const unit& u) { return ends_step(u) && u.step.next() == m.what.step; };
+  const bool first = m.what.shard.value == 0 && m.what.way != direction::backward;
+  const bool only = m.what.shard.value == 0 && page.versions.size() <= 1;   // of a model in one shard
+  return m.after && (first || only) &&
+         (!options_.untroubled || (page.announced && makes(*page.announced)) || std::ranges::any_of(page.flights, makes));
+}
+
 void protocol_witness::on_announced(const unit_ready& m) {
   auto& page = page_of(m.what.model.value);
   const auto shard = m.what.shard.value;
   const auto version = shard < page.versions.size() ? page.versions[shard] : 0;
-  if (version != m.what.step.value) {
+  if (version != m.what.step.value && !follows_its_maker(page, m)) {
     complain(fmt::format("{} is announced, but version {} is at home", to_string(m.what), version));
   }
   if (!page.batches.contains(batch_of(m.what))) {

@@ -22,8 +22,8 @@ struct witness_options {
 
 /// What is checked, besides the end of the run:
 /// * a device gives back no more credits than it has had units, and all of them once it holds no unit;
-/// * a unit is announced when its parameter version and its minibatch are at home and, if steps are observed, the step
-///   before is acknowledged; it is staged once;
+/// * a unit is announced when its parameter version (or the unit before it is on its device and may make that there) and its
+///   minibatch are at home and, if steps are observed, the step before is acknowledged; it is staged once;
 /// * nothing of a fenced device completes; of a failed unit and what follows it only newer attempts do;
 /// * no unit that any device may stage waits while a device has credit;
 /// * without trouble no lease is refused and no unit is tried twice.
@@ -64,6 +64,7 @@ class protocol_witness {
   void at_memory(const overheard& m);
   void at_task(const overheard& m);
   void on_announced(const unit_ready& m);
+  bool follows_its_maker(const model_page& page, const unit_ready& m) const;
   void on_freed(const device_freed& m);
   void on_completed(const shard_completed& m);
   void on_staged(const unit& u, std::size_t device);
