@@ -52,7 +52,7 @@ void fill(session& s, const bench_workload& w) {
 }
 
 session_options silent(const bench_workload& w) {
-  return {.seed = 7, .name = "bench", .log = verbosity::quiet, .ablation = w.ablation};
+  return {.seed = 7, .name = "bench", .optimizer_on = w.optimizer_on, .log = verbosity::quiet, .ablation = w.ablation};
 }
 
 /// A forward unit for each shard but the last, a backward unit for each.

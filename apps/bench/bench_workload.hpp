@@ -20,6 +20,7 @@ struct bench_workload {
   byte_rate link{};     ///< not emulated if zero
   byte_count memory{};  ///< 0: as much as one likes
   ablation_options ablation{};
+  optimizer_place optimizer_on = optimizer_place::host;
 };
 
 /// Trains without output, progress or log.
