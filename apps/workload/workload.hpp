@@ -14,13 +14,6 @@
 
 namespace hydra::apps {
 
-/// One [[device]]; its keys are checked.
-struct device_entry {
-  device_kind kind;
-  int count = 1;
-  value keys;
-};
-
 /// One model; a grid's member is one of its own. `keys` says where its parts were written.
 struct model_entry {
   model_description description;  ///< but for `data`
