@@ -38,8 +38,7 @@ key_override override_by(const char* option, const char* path, const std::string
 }
 
 std::vector<key_override> overrides(const train_options& o) {
-  std::vector<key_override> all = parse_overrides(o.set);
-  if (!o.plugins.empty()) all.push_back(plugins_override(o.plugins));
+  std::vector<key_override> all = parse_overrides(o.set, o.plugins);
   if (o.output) all.push_back(override_by("--output", "run.output", *o.output));
   if (o.policy) all.push_back(override_by("--policy", "run.policy", *o.policy));
   return all;

@@ -50,4 +50,7 @@ workload read_workload(const std::filesystem::path& file, const std::vector<key_
 workload parse_workload(std::string_view text, const std::string& name,
                         const std::vector<key_override>& overrides = {});
 
+/// Its data and models alone: devices and policy are left out, and with them the plug-ins, which only they may need.
+workload read_models(const std::filesystem::path& file);
+
 }  // namespace hydra::apps
