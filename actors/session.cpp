@@ -34,6 +34,7 @@
 #include <algorithm>
 #include <future>
 #include <iostream>
+#include <ranges>
 #include <thread>
 #include <utility>
 
@@ -82,6 +83,18 @@ auto located(const std::string& where, const Make& make) {
 
 /// What blocks may use of it.
 byte_count usable(const device_info& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
+
+/// The checkpoint is of the model's end: nothing is left to compute, nothing to step.
+bool is_at_end(const saved_model& saved, const sharded_model& m) {
+  auto units = units_of({}, m);
+  const auto standing = saved.begins(m.plan.cuts());
+  if (standing.stopped) {
+    units.truncate(standing.step);
+  }
+  const bool evaluated = standing.history.evaluated_after(standing.step);
+  const auto stepped = [&](version_index v) { return v.value == units.steps(); };
+  return units.at_end(units.position_in(standing.step, standing.unit, evaluated)) && std::ranges::all_of(saved.versions, stepped);
+}
 
 [[noreturn]] void refuse_late(const std::string& model) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
@@ -441,6 +454,15 @@ std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<poli
                                   .pipeline = pipeline(), .optimizer_workers = optimizer_threads()}));
   }
   return all;
+}
+
+bool session::complete() {
+  plan();
+  const auto at_end = [this](std::size_t i) {
+    const auto* saved = state_->begins.of(i);
+    return saved && is_at_end(*saved, *state_->cut_model(i));
+  };
+  return std::ranges::all_of(std::views::iota(std::size_t{0}, state_->descriptions.size()), at_end);
 }
 
 // -- the run --------------------------------------------------------------------------------------------------------------

@@ -117,6 +117,9 @@ class session {
   /// The devices that plan() has planned for.
   const std::vector<device_info>& devices();
 
+  /// True if a run that is resumed was complete: every model has a checkpoint of its end. run() would train nothing.
+  bool complete();
+
   /// What the plan is expected to take: the actors of the run in virtual time, with the pilot's times. A policy given as
   /// an object, or an actor, is stood in for by the one chosen by name before, or the default. Before run().
   forecast predict();
