@@ -8,11 +8,12 @@
 
 namespace hydra {
 
-device_set::device_set(const std::vector<device_entry>& entries, std::shared_ptr<spdlog::logger> log, duration limit)
+device_set::device_set(const std::vector<device_entry>& entries, std::shared_ptr<spdlog::logger> log, duration limit,
+                       device_use use)
     : log_(std::move(log)), limit_(limit) {
   std::map<std::string, int> counts;
   for (const auto& entry : entries) {
-    devices_.push_back(entry.make(fmt::format("{}:{}", entry.kind, counts[entry.kind]++)));
+    devices_.push_back(entry.make(fmt::format("{}:{}", entry.kind, counts[entry.kind]++), use));
   }
 }
 

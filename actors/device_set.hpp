@@ -13,14 +13,15 @@ namespace hydra {
 
 struct device_entry {
   std::string kind;
-  session::device_factory make;
+  std::function<std::unique_ptr<device>(const std::string& name, device_use use)> make;
 };
 
 /// Retires its devices at its end. A device that hangs is kept for ever, because its threads use it.
 class device_set {
  public:
   /// `limit`: how long a device that still works is awaited at its end.
-  device_set(const std::vector<device_entry>& entries, std::shared_ptr<spdlog::logger> log, duration limit);
+  device_set(const std::vector<device_entry>& entries, std::shared_ptr<spdlog::logger> log, duration limit,
+             device_use use = device_use::run);
   ~device_set() { retire(); }
   device_set(const device_set&) = delete;
   device_set& operator=(const device_set&) = delete;

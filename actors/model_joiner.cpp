@@ -13,6 +13,17 @@
 
 namespace hydra {
 
+namespace {
+
+/// Only what the run's devices have left of a GPU is there for a measurement.
+[[noreturn]] void refuse_measuring(const std::string& model, const fault& why) {
+  throw fault_error(fault_code::does_not_fit,
+                    fmt::format("model '{}' cannot join: a layer of it cannot be measured beside the run, whose devices hold "
+                                "their memory ({}); give them a smaller memory, or add the model before the run", model, why.text));
+}
+
+}  // namespace
+
 model_joiner::model_joiner(joining_setup setup)
     : setup_(std::move(setup)), began_with_(setup_.plan.models.size()) {}
 
@@ -71,7 +82,7 @@ stepping_terms model_joiner::stepping() const {
   return {.place = setup_.options.optimizer_on, .gaps_are_filled = true};
 }
 
-/// On devices of its own, if anything has to be measured: those of the run are busy.
+/// On devices of its own, if anything has to be measured: those of the run are busy, and hold their memory.
 prepared_model model_joiner::measured(const model_description& m) {
   std::optional<device_set> devices;
   std::vector<device*> machines;
@@ -83,15 +94,22 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .stepping = stepping()}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
-      devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit);
+      devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit, device_use::measure);
       machines = devices->pointers();
       measures.emplace(machines, setup_.options.stall_limit);
     }
     return *measures;
   });
-  auto p = preparer.prepare(m);
-  p.identity = identity_of(m, p, setup_.options.seed);
-  return p;
+  try {
+    auto p = preparer.prepare(m);
+    p.identity = identity_of(m, p, setup_.options.seed);
+    return p;
+  } catch (const fault_error& e) {
+    if (e.what_happened().code != fault_code::out_of_memory) {
+      throw;
+    }
+    refuse_measuring(m.name, e.what_happened());
+  }
 }
 
 model_plan model_joiner::planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const {

@@ -97,21 +97,29 @@ std::string model_table(const report& r) {
   return t.to_string();
 }
 
+/// With a precision, unless all have computed in fp32.
 std::string device_table(const report& r) {
-  text_table t{{{"device"},
-                {"kind"},
-                {"utilisation", alignment::right},
-                {"busy", alignment::right},
-                {"exposed", alignment::right},
-                {"h2d", alignment::right},
-                {"d2h", alignment::right},
-                {"cache hits", alignment::right},
-                {"peak / budget", alignment::right},
-                {""}}};
+  const bool rounded = std::ranges::any_of(r.devices, [](const device_report& d) { return d.numbers != precision::fp32; });
+  std::vector<table_column> columns{{"device"}, {"kind"}};
+  if (rounded) {
+    columns.push_back({"precision"});
+  }
+  for (const char* title : {"utilisation", "busy", "exposed", "h2d", "d2h", "cache hits", "peak / budget"}) {
+    columns.push_back({title, alignment::right});
+  }
+  columns.push_back({""});
+  text_table t{std::move(columns)};
   for (const auto& d : r.devices) {
-    t.add({d.name, d.kind, percent(share(d.busy, r.makespan)), to_string(d.busy), to_string(d.exposed_transfer),
-           to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d), to_string(d.peak) + " / " + to_string(d.budget),
-           d.lost ? "lost" : ""});
+    std::vector<std::string> row{d.name, d.kind};
+    if (rounded) {
+      row.push_back(to_string(d.numbers));
+    }
+    for (auto& cell : {percent(share(d.busy, r.makespan)), to_string(d.busy), to_string(d.exposed_transfer),
+                       to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d),
+                       to_string(d.peak) + " / " + to_string(d.budget), std::string{d.lost ? "lost" : ""}}) {
+      row.push_back(cell);
+    }
+    t.add(std::move(row));
   }
   return t.to_string();
 }
@@ -185,6 +193,7 @@ json json_of(const blame& b) {
 json json_of(const device_report& d, duration makespan) {
   json j{{"name", d.name},
          {"kind", d.kind},
+         {"precision", to_string(d.numbers)},
          {"speed", d.speed},
          {"busy_s", seconds(d.busy)},
          {"utilisation", share(d.busy, makespan)},
@@ -195,7 +204,11 @@ json json_of(const device_report& d, duration makespan) {
          {"cache_hits", d.cache_hits},
          {"cache_misses", d.cache_misses},
          {"peak_bytes", d.peak.value()},
-         {"budget_bytes", d.budget.value()}};
+         {"budget_bytes", d.budget.value()},
+         {"reserve_bytes", d.reserve.value()}};
+  if (!d.model.empty()) {
+    j["model"] = d.model;
+  }
   if (d.lost) {
     j["lost"] = true;
   }

@@ -5,6 +5,7 @@
 #include "actors/policy/bounds.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/precision.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +18,8 @@ namespace hydra {
 struct device_report {
   std::string name;
   std::string kind;
+  std::string model{};          ///< which of its kind; may be empty
+  precision numbers = precision::fp32;
   double speed = 1.0;
   duration busy{};              ///< compute queue, including the sleep of `speed`
   duration exposed_transfer{};  ///< device idle while a copy of its next unit ran
@@ -26,6 +29,7 @@ struct device_report {
   std::uint64_t cache_misses = 0;
   byte_count peak;              ///< from the allocator's own counter
   byte_count budget;
+  byte_count reserve;           ///< part of it that blocks cannot use
   blame time;                   ///< the makespan, split
   bool lost = false;
 };

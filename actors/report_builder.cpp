@@ -82,6 +82,8 @@ device_report report_of(const device_outcome& out, const device_snapshot& machin
   device_report r;
   r.name = info.name;
   r.kind = info.kind;
+  r.model = info.model;
+  r.numbers = info.numbers;
   r.speed = info.speed;
   r.busy = c.busy;
   r.exposed_transfer = c.exposed_transfer;
@@ -91,6 +93,7 @@ device_report report_of(const device_outcome& out, const device_snapshot& machin
   r.cache_misses = c.misses;
   r.peak = machine.memory.peak;
   r.budget = info.memory;
+  r.reserve = info.reserve;
   r.time = out.time;
   r.lost = !out.retired;
   return r;

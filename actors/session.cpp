@@ -34,6 +34,7 @@
 #include <algorithm>
 #include <future>
 #include <iostream>
+#include <ranges>
 #include <thread>
 #include <utility>
 
@@ -67,6 +68,32 @@ void check_count(int count) {
   if (count < 1) {
     throw fault_error(fault_code::bad_input, fmt::format("device: count: {} devices are none; use 1 or more", count));
   }
+}
+
+/// What was made; a fault gets the place in front, if there is one.
+template <class Make>
+auto located(const std::string& where, const Make& make) {
+  try {
+    return make();
+  } catch (const fault_error& e) {
+    const auto& f = e.what_happened();
+    throw fault_error(f.code, where.empty() ? f.text : where + ": " + f.text);
+  }
+}
+
+/// What blocks may use of it.
+byte_count usable(const device_info& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
+
+/// The checkpoint is of the model's end: nothing is left to compute, nothing to step.
+bool is_at_end(const saved_model& saved, const sharded_model& m) {
+  auto units = units_of({}, m);
+  const auto standing = saved.begins(m.plan.cuts());
+  if (standing.stopped) {
+    units.truncate(standing.step);
+  }
+  const bool evaluated = standing.history.evaluated_after(standing.step);
+  const auto stepped = [&](version_index v) { return v.value == units.steps(); };
+  return units.at_end(units.position_in(standing.step, standing.unit, evaluated)) && std::ranges::all_of(saved.versions, stepped);
 }
 
 [[noreturn]] void refuse_late(const std::string& model) {
@@ -148,6 +175,7 @@ struct session::state {
   void scale_remaining_times(const workload_plan& made);
   void make_plan();
   std::vector<device_info> measured_machines();
+  void check_devices() const;
   sharded_model_ptr cut_model(std::size_t i) const;
   model_entry load_model(std::size_t i) const;
   void load_models();
@@ -176,18 +204,23 @@ void session::add_devices(int count, const cpu_device& options) {
   }
 }
 
-void session::add_devices(int count, const std::string& kind, std::map<std::string, device_value> options) {
+void session::add_devices(int count, const std::string& kind, std::map<std::string, device_value> options,
+                          const std::string& where) {
   check_count(count);
   const auto known = state_->kinds.find(kind);
   check_options(known, options);
+  state_->require_unplanned("device");
   for (int i = 0; i < count; ++i) {
-    add_device(kind, [make = known.make, options](const std::string& name) { return make({name, options}); });
+    state_->device_entries.push_back({kind, [make = known.make, options, where](const std::string& name, device_use use) {
+                                        return located(where, [&] { return make({name, options, use}); });
+                                      }});
   }
 }
 
 void session::add_device(std::string kind, device_factory factory) {
   state_->require_unplanned("device");
-  state_->device_entries.push_back({std::move(kind), std::move(factory)});
+  state_->device_entries.push_back(
+      {std::move(kind), [make = std::move(factory)](const std::string& name, device_use) { return make(name); }});
 }
 
 void session::use_policy(const std::string& which, std::map<std::string, double> options) {
@@ -208,7 +241,7 @@ void session::load_plugin(const std::filesystem::path& file) { state_->plugins->
 
 void session::state::use_policy(const std::string& which, std::map<std::string, double> values) {
   const auto known = policies.find(which);
-  const auto given = complete({options.seed, std::move(values)}, known.entry.options, known.entry.name);
+  const auto given = hydra::complete({options.seed, std::move(values)}, known.entry.options, known.entry.name);
   if (known.make_actor) {
     use_actor(known.make_actor(given));
     return;
@@ -423,7 +456,30 @@ std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<poli
   return all;
 }
 
+bool session::complete() {
+  plan();
+  const auto at_end = [this](std::size_t i) {
+    const auto* saved = state_->begins.of(i);
+    return saved && is_at_end(*saved, *state_->cut_model(i));
+  };
+  return std::ranges::all_of(std::views::iota(std::size_t{0}, state_->descriptions.size()), at_end);
+}
+
 // -- the run --------------------------------------------------------------------------------------------------------------
+
+/// A device of which others have a part may have less now than when it was planned for.
+void session::state::check_devices() const {
+  const auto needed = plan->staging_room + plan->computing_room;
+  const auto now = devices->infos();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (usable(now[i]) < needed) {
+      throw fault_error(fault_code::does_not_fit,
+                        fmt::format("device {} has {} for the run, but had {} when this was planned, of which it needs {}: "
+                                    "something else has taken its memory; start again, or end what else uses it",
+                                    now[i].name, to_string(usable(now[i])), to_string(usable(machines[i])), to_string(needed)));
+    }
+  }
+}
 
 sharded_model_ptr session::state::cut_model(std::size_t i) const {
   return hydra::cut_model(descriptions[i], prepared[i], plan->models[i], options.seed);
@@ -573,6 +629,7 @@ report session::run() {
   }
   const auto start = steady_clock::now();
   state_->devices = state_->make_devices();
+  state_->check_devices();
   state_->load_models();
   state_->make_joiner();
   const auto loaded = steady_clock::now() - start;

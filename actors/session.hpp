@@ -75,8 +75,10 @@ class session {
   /// `count` devices of a kind that a plug-in offers: one that is loaded, or Hydra's own, which is loaded now ("cuda").
   /// `options` by name, each of its option's type: {"index", 1}, {"memory", "24GiB"}, {"tf32", true} of "cuda".
   /// Throws fault_error{bad_input}: no such kind or option, with the nearest; a value of another type; a
-  /// required option that is missing; why the kind cannot be used here.
-  void add_devices(int count, const std::string& kind, std::map<std::string, device_value> options = {});
+  /// required option that is missing; why the kind cannot be used here. `where` they were described ("w.toml:5: device")
+  /// stands in front of what goes wrong when they are made.
+  void add_devices(int count, const std::string& kind, std::map<std::string, device_value> options = {},
+                   const std::string& where = {});
   /// Any device. It is created, with its threads, by plan() for the pilot pass and again by run().
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
@@ -114,6 +116,9 @@ class session {
 
   /// The devices that plan() has planned for.
   const std::vector<device_info>& devices();
+
+  /// True if a run that is resumed was complete: every model has a checkpoint of its end. run() would train nothing.
+  bool complete();
 
   /// What the plan is expected to take: the actors of the run in virtual time, with the pilot's times. A policy given as
   /// an object, or an actor, is stood in for by the one chosen by name before, or the default. Before run().

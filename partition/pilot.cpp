@@ -83,7 +83,12 @@ class pilot::round {
 
 namespace {
 
+using namespace literals;
+
 constexpr byte_count unlimited{std::uint64_t{1} << 62};
+
+/// "cpu", "cuda (NVIDIA H200)".
+std::string name_of_kind(const device_info& d) { return d.model.empty() ? d.kind : fmt::format("{} ({})", d.kind, d.model); }
 
 /// Throws the first fault if there is nothing else.
 void require_one(const std::vector<completion>& all) {
@@ -98,11 +103,14 @@ void require_one(const std::vector<completion>& all) {
 /// What is copied to one device and back: too much for a cache, little enough for any machine. An operation that is late
 /// holds that of its own device alone, whose locker lives as long as that.
 struct pilot::cargo {
-  cargo(device& d, byte_count n)
+  explicit cargo(device& d)
       : place(d),
-        size(n),
-        arena(make_host_arena(unlimited, rooms(d, n))),
-        home(arena->allocate(n, "the pilot's copies", host_use::transferred)) {}
+        size(size_for(d)),
+        arena(make_host_arena(unlimited, rooms(d, size))),
+        home(arena->allocate(size, "the pilot's copies", host_use::transferred)) {}
+
+  /// As large as the device has room for, so that the copy takes long beside the word that it is done.
+  static byte_count size_for(const device& d) { return std::clamp(d.info().memory, 4_MiB, 64_MiB); }
 
   static transfer_room rooms(device& d, byte_count n) {
     return d.locker() ? transfer_room{.lockers = {d.locker()}, .size = host_charge(n)} : transfer_room{};
@@ -184,21 +192,21 @@ std::string pilot::setting() {
   std::set<std::string> kinds;
   for (std::size_t i = 0; i < ended.size(); ++i) {
     if (!ended[i].error) {
-      kinds.insert(fmt::format("{} with threads = {}", devices_[i]->info().kind, (*threads)[i]));
+      kinds.insert(fmt::format("{} with threads = {}", name_of_kind(devices_[i]->info()), (*threads)[i]));
     }
   }
   return fmt::format("{}; Hydra {}, LibTorch {}", fmt::join(kinds, ", "), version, TORCH_VERSION);
 }
 
 /// None for a device whose link is limited, and for one that cannot have it, which is out.
-std::vector<std::shared_ptr<pilot::cargo>> pilot::cargoes(byte_count size) {
+std::vector<std::shared_ptr<pilot::cargo>> pilot::cargoes() {
   std::vector<std::shared_ptr<cargo>> goods(devices_.size());
   for (std::size_t d = 0; d < goods.size(); ++d) {
     if (devices_[d]->info().link.limited() || round_->is_out(d)) {
       continue;
     }
     try {
-      goods[d] = std::make_shared<cargo>(*devices_[d], size);
+      goods[d] = std::make_shared<cargo>(*devices_[d]);
     } catch (...) {
       round_->leave_out(d, to_fault(std::current_exception()));
     }
@@ -206,54 +214,56 @@ std::vector<std::shared_ptr<pilot::cargo>> pilot::cargoes(byte_count size) {
   return goods;
 }
 
-/// One copy to each device that has a cargo, and back; the time of both.
-std::vector<std::optional<duration>> pilot::round_trip(const std::vector<std::shared_ptr<cargo>>& goods) {
-  const auto in = everywhere(queue_kind::h2d, [&](std::size_t d) -> closure {
+/// One copy of each device that has a cargo, and what its meter says of it.
+std::vector<std::optional<duration>> pilot::copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods,
+                                                   copy_maker make) {
+  const auto taken = std::make_shared<std::vector<duration>>(devices_.size());
+  const auto ended = everywhere(queue, [&](std::size_t d) -> closure {
     if (!goods[d]) {
       return {};
     }
-    return [c = goods[d]] {
+    return [=, c = goods[d]] {
       const auto meter = c->place.measure();
-      copy_in(c->home, c->size, c->block, c->place.info().torch_device)();
+      const auto begin = meter->now();
+      make(*c)();
+      (*taken)[d] = meter->now() - begin;
     };
-  });
-  const auto out = everywhere(queue_kind::d2h, [&](std::size_t d) -> closure {
-    if (!goods[d]) {
-      return {};
-    }
-    return [c = goods[d]] { copy_out(c->block, c->home)(); };
   });
   std::vector<std::optional<duration>> times(devices_.size());
   for (std::size_t d = 0; d < times.size(); ++d) {
-    if (goods[d] && !in[d].error && !out[d].error) {
-      times[d] = (in[d].end - in[d].begin) + (out[d].end - out[d].begin);
+    if (goods[d] && !ended[d].error) {
+      times[d] = (*taken)[d];
     }
   }
   return times;
 }
 
 std::vector<byte_rate> pilot::link_rates() {
-  constexpr byte_count size{std::uint64_t{4} << 20};
   constexpr int trips = 5;
+  const copy_maker first = [](const cargo& c) { return copy_in(c.home, c.size, c.block, c.place.info().torch_device); };
+  const copy_maker there = [](const cargo& c) { return copy_over(c.home, c.block); };
+  const copy_maker back = [](const cargo& c) { return copy_out(c.block, c.home); };
   std::vector<byte_rate> rates;
   std::ranges::transform(devices_, std::back_inserter(rates), [](const device* d) { return d->info().link; });
   if (std::ranges::all_of(rates, &byte_rate::limited)) {
     return rates;
   }
-  const auto goods = cargoes(size);
-  round_trip(goods);  // warm
+  const auto goods = cargoes();
+  copies(queue_kind::h2d, goods, first);
+  copies(queue_kind::d2h, goods, back);  // warm
   std::vector<std::vector<duration>> times(devices_.size());
   for (int i = 0; i < trips; ++i) {
-    const auto next = round_trip(goods);
-    for (std::size_t d = 0; d < next.size(); ++d) {
-      if (next[d]) {
-        times[d].push_back(*next[d]);
+    const auto in = copies(queue_kind::h2d, goods, there);
+    const auto out = copies(queue_kind::d2h, goods, back);
+    for (std::size_t d = 0; d < times.size(); ++d) {
+      if (in[d] && out[d]) {
+        times[d].push_back(*in[d] + *out[d]);
       }
     }
   }
   for (std::size_t d = 0; d < rates.size(); ++d) {
     if (!rates[d].limited() && !times[d].empty()) {
-      rates[d] = byte_rate{2.0 * static_cast<double>(size.value()) / seconds(median(times[d]))};
+      rates[d] = byte_rate{2.0 * static_cast<double>(goods[d]->size.value()) / seconds(median(times[d]))};
     }
   }
   return rates;

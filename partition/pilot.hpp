@@ -20,7 +20,7 @@ namespace hydra {
 /// with their contention where several are threads of one machine. A device that fails is left out while another one
 /// does not. Times and bytes are those of the device's work_meter: without the sleep that emulates `speed`, and not charged
 /// to the device, so that a small budget can be told what would be enough. Copies are from memory as the run's: locked
-/// where the device has a locker.
+/// where the device has a locker; they are large, so that what a copy costs beside its bytes does not count.
 class pilot {
  public:
   /// Becomes the receiver of the devices' completions: they serve no run afterwards. `limit`: of one measurement; a
@@ -36,7 +36,7 @@ class pilot {
   /// Rate of copies each way, per device: its link's, or measured where the link is not limited.
   std::vector<byte_rate> link_rates();
 
-  /// What times depend on besides the model: kinds of devices with their threads, versions of Hydra and LibTorch.
+  /// What times depend on besides the model: kinds and models of devices with their threads, versions of Hydra and LibTorch.
   std::string setting();
 
  private:
@@ -44,9 +44,10 @@ class pilot {
   struct cargo;
   template <class Result>
   std::vector<Result> results_of(const std::function<Result(device&)>& work);
-  std::vector<std::shared_ptr<cargo>> cargoes(byte_count size);
-  std::vector<std::optional<duration>> round_trip(const std::vector<std::shared_ptr<cargo>>& goods);
   using closure = std::function<void()>;
+  using copy_maker = closure (*)(const cargo& c);
+  std::vector<std::shared_ptr<cargo>> cargoes();
+  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods, copy_maker make);
   std::vector<completion> everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of);
 
   std::span<device* const> devices_;

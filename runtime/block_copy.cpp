@@ -29,6 +29,13 @@ std::function<void()> copy_in(host_block_ptr home, byte_count n, device_block_pt
   };
 }
 
+std::function<void()> copy_over(host_block_ptr home, device_block_ptr to) {
+  return [home = std::move(home), to = std::move(to)] {
+    const at::NoGradGuard no_grad;
+    to->tensor.copy_(on_host(*home, static_cast<std::int64_t>(to->tensor.nbytes())), /*non_blocking=*/true);
+  };
+}
+
 std::function<void()> copy_out(device_block_ptr from, host_block_ptr home) {
   return [from = std::move(from), home = std::move(home)] {
     const at::NoGradGuard no_grad;

@@ -16,6 +16,9 @@ namespace hydra {
 /// simulation, where closures are never run.
 std::function<void()> copy_in(host_block_ptr home, byte_count n, device_block_ptr to, std::string torch_device);
 
+/// Fills the device tensor, which is there, from as many bytes of `home`.
+std::function<void()> copy_over(host_block_ptr home, device_block_ptr to);
+
 /// Copies the tensor's bytes to `home`, then lets go of the device block.
 std::function<void()> copy_out(device_block_ptr from, host_block_ptr home);
 

@@ -38,6 +38,7 @@ enum class queue_kind : std::uint8_t { compute, h2d, d2h };
 struct device_info {
   std::string name;        ///< unique in the run: "cpu:0"
   std::string kind;        ///< "cpu", "cuda", a plug-in's
+  std::string model{};     ///< which of its kind, with what decides its times and bits: "NVIDIA H200, tf32"; empty: all are alike
   double speed = 1.0;
   byte_count memory;       ///< budget: what may be charged at any moment
   byte_count reserve;      ///< part of it that blocks cannot use (context, workspaces); 0 on cpu

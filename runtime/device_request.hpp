@@ -23,10 +23,17 @@ struct device_option {
   std::string fallback{};       ///< in words, for help texts; empty: it is required
 };
 
+/// What a device is made for.
+enum class device_use : std::uint8_t {
+  run,      ///< its budget is its own: a device whose memory is real takes all of it now
+  measure   ///< beside devices of a run, which hold theirs: it takes memory as that is used, and gives it back
+};
+
 /// One device, as it is asked for.
 struct device_request {
   std::string name;                               ///< unique in the run: "cuda:0"
   std::map<std::string, device_value> options{};  ///< what was given; each of the option's type
+  device_use use = device_use::run;
 };
 
 /// The value of an option, or what holds without it.

@@ -3,6 +3,7 @@
 #include "runtime/fault.hpp"
 #include "runtime/library_origins.hpp"
 #include "runtime/missing_libraries.hpp"
+#include "runtime/shared_object.hpp"
 
 #include <fmt/format.h>
 
@@ -68,8 +69,19 @@ std::string needs(const std::vector<std::string>& missing) {
   return fmt::format("it needs libraries that are not there: {}", fmt::join(parts, ", "));
 }
 
+/// A part of a file may look like a whole one to the loader, until the program reads beyond its end and is killed.
+void check_whole(const fs::path& file) {
+  std::error_code ignored;
+  const auto size = fs::file_size(file, ignored);
+  const auto least = least_size(file);
+  if (size < least) {
+    refuse(file, fmt::format("it is cut short: {} bytes of {} are there; copy or build it again", size, least));
+  }
+}
+
 /// RTLD_NOW: what is missing is said now, not in the middle of a run.
 void* opened(const fs::path& file) {
+  check_whole(file);
   if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     return handle;
   }

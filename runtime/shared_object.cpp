@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 using file_header = ElfW(Ehdr);
 using segment = ElfW(Phdr);
+using section = ElfW(Shdr);
 using dynamic_entry = ElfW(Dyn);
 
 constexpr auto own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
@@ -52,13 +53,24 @@ class elf_reader {
 };
 
 /// None: no ELF file that this machine could load.
-std::vector<segment> segments_of(elf_reader& file) {
+std::optional<file_header> header_of(elf_reader& file) {
   const auto header = file.read<file_header>(0, 1);
   if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0 || header[0].e_ident[EI_CLASS] != own_class ||
       header[0].e_ident[EI_DATA] != own_order || header[0].e_phentsize != sizeof(segment)) {
-    return {};
+    return std::nullopt;
   }
-  return file.read<segment>(header[0].e_phoff, header[0].e_phnum);
+  return header[0];
+}
+
+std::vector<segment> segments_of(elf_reader& file) {
+  const auto header = header_of(file);
+  return header ? file.read<segment>(header->e_phoff, header->e_phnum) : std::vector<segment>{};
+}
+
+/// A table of sections is for others than the loader; a file may have none.
+std::vector<section> sections_of(elf_reader& file, const file_header& header) {
+  const bool some = header.e_shoff != 0 && header.e_shentsize == sizeof(section);
+  return some ? file.read<section>(header.e_shoff, header.e_shnum) : std::vector<section>{};
 }
 
 /// Where an address of the loaded object stands in its file.
@@ -130,6 +142,23 @@ std::optional<shared_object> read_shared_object(const fs::path& file) {
   }
   found.passes_run_path_on = runpath.empty();
   return found;
+}
+
+std::uint64_t least_size(const fs::path& file) {
+  elf_reader in{file};
+  const auto header = header_of(in);
+  if (!header) {
+    return 0;
+  }
+  std::uint64_t least = std::max<std::uint64_t>({sizeof(file_header), header->e_phoff + header->e_phnum * sizeof(segment),
+                                                 header->e_shoff + std::uint64_t{header->e_shnum} * header->e_shentsize});
+  for (const auto& s : segments_of(in)) {
+    least = std::max<std::uint64_t>(least, s.p_offset + s.p_filesz);
+  }
+  for (const auto& s : sections_of(in, *header)) {
+    least = std::max<std::uint64_t>(least, s.sh_type == SHT_NOBITS ? 0 : s.sh_offset + s.sh_size);
+  }
+  return least;
 }
 
 }  // namespace hydra

@@ -1,6 +1,7 @@
 #pragma once
 // What an ELF file tells the loader.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,5 +17,9 @@ struct shared_object {
 
 /// Of a shared object or a program. Nothing if the file is no ELF file of this machine with a dynamic section.
 std::optional<shared_object> read_shared_object(const std::filesystem::path& file);
+
+/// How many bytes an ELF file of this machine has at least, as its header and its tables say: the loader maps them without
+/// looking, and a program that reads beyond the end of a file is ended. 0 for any other file.
+std::uint64_t least_size(const std::filesystem::path& file);
 
 }  // namespace hydra

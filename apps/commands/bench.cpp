@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 
@@ -37,21 +38,31 @@ void run_overlap(const bench_options& o) { print(measure_overlap({.repeats = o.r
 
 void run_ablation(const bench_options& o) { print(measure_ablation({.repeats = o.repeats}), o.json); }
 
+/// The one that was given, or the benchmark's own, which lies in Hydra's sources.
+std::filesystem::path workload_of(const bench_options& o, const std::filesystem::path& own) {
+  std::error_code ignored;
+  if (!o.workload.empty()) return o.workload;
+  if (std::filesystem::exists(own, ignored)) return own;
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("hydra bench {}: there is no \"{}\" here; run it in the folder of Hydra's sources, or give "
+                                "a workload file by --workload", o.name, own.string())};
+}
+
 void run_checkpoints(const bench_options& o) {
   checkpoints_bench_options c{.repeats = o.repeats};
-  if (!o.workload.empty()) c.workload = o.workload;
+  c.workload = workload_of(o, c.workload);
   print(measure_checkpoints(c), o.json);
 }
 
 void run_replay(const bench_options& o) {
   replay_options r{.repeats = o.repeats};
-  if (!o.workload.empty()) r.workload = o.workload;
+  r.workload = workload_of(o, r.workload);
   print(measure_replay(r), o.json);
 }
 
 void run_fragmentation(const bench_options& o) {
   fragmentation_options f;
-  if (!o.workload.empty()) f.workload = o.workload;
+  f.workload = workload_of(o, f.workload);
   print(measure_fragmentation(f), o.json);
 }
 
@@ -59,16 +70,18 @@ struct bench_entry {
   std::string name;
   std::string help;
   void (*run)(const bench_options& o);
+  bool reads_workload = false;
 };
 
 const std::vector<bench_entry>& benches() {
   static const std::vector<bench_entry> all{
       {"overlap", "makespan / bound of 1 to 8 models on a device whose link is fast or slow", run_overlap},
       {"checkpoints", "makespan of the quickstart with a checkpoint of each model every minute, over that without",
-       run_checkpoints},
+       run_checkpoints, true},
       {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
-      {"fragmentation", "memory that a run's tensors need in one range and in pages, over the bytes in use", run_fragmentation},
-      {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay},
+      {"fragmentation", "memory that a run's tensors need in one range and in pages, over the bytes in use", run_fragmentation,
+       true},
+      {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay, true},
   };
   return all;
 }
@@ -81,6 +94,9 @@ int bench(const bench_options& o) {
     throw fault_error{fault_code::bad_input,
                       fmt::format("hydra bench: unknown benchmark \"{}\"; {}", o.name, did_you_mean(o.name, names))};
   }
+  if (!o.workload.empty() && !found->reads_workload)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("--workload: hydra bench {} has models of its own and reads no workload file", o.name)};
   found->run(o);
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "apps/commands/blocked_signals.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
+#include "apps/commands/plugin_option.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/set_option.hpp"
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 struct evaluate_options {
   std::string source;
   std::vector<std::string> models;
+  std::vector<std::string> plugins;
   std::vector<std::string> set;
   bool best = false;
   bool json = false;
@@ -131,7 +133,7 @@ int evaluate(const evaluate_options& o) {
     throw fault_error{fault_code::bad_input, fmt::format("--best: \"{}\" is no run folder; a workload file has no best "
                                                          "checkpoint",
                                                          o.source)};
-  const std::vector<key_override> overrides = parse_overrides(o.set);
+  const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
   if (is_run(o)) check_overrides(overrides, o.source);
   workload w = read_workload(workload_of(o), overrides);
   select(w, o.models);
@@ -153,6 +155,7 @@ command_action declare_evaluate(CLI::App& app) {
   app.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models as they begin)")->required();
   app.add_option("models", o->models, "names; default: all");
   app.add_flag("--best", o->best, "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
+  add_plugin_option(app, o->plugins);
   add_set_option(app, o->set);
   app.add_flag("--json", o->json, "JSON on stdout instead of a table");
   return [o] { return evaluate(*o); };

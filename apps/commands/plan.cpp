@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,21 @@ nlohmann::ordered_json json_of(const bounds& limits) {
   return j;
 }
 
-std::string to_json(const workload_plan& plan, const forecast& f) {
+nlohmann::ordered_json json_of(std::span<const device_info> devices) {
+  auto all = nlohmann::ordered_json::array();
+  for (const device_info& d : devices)
+    all.push_back({{"name", d.name},
+                   {"kind", d.kind},
+                   {"model", d.model},
+                   {"precision", to_string(d.numbers)},
+                   {"memory_bytes", d.memory.value()},
+                   {"reserve_bytes", d.reserve.value()}});
+  return all;
+}
+
+std::string to_json(const workload_plan& plan, std::span<const device_info> devices, const forecast& f) {
   auto j = nlohmann::ordered_json::parse(hydra::to_json(plan));
+  j["devices"] = json_of(devices);
   j["predicted"] = {{"policy", f.policy},
                     {"makespan_s", seconds(f.makespan)},
                     {"bound_s", seconds(f.limits.best())},
@@ -48,15 +62,9 @@ std::string to_json(const workload_plan& plan, const forecast& f) {
   return j.dump(2) + "\n";
 }
 
-std::vector<key_override> overrides(const plan_options& o) {
-  std::vector<key_override> all = parse_overrides(o.set);
-  if (!o.plugins.empty()) all.push_back(plugins_override(o.plugins));
-  return all;
-}
-
 int plan(const plan_options& o) {
   if (o.save) check_written_file("--save", *o.save);
-  const workload w = read_workload(o.file, overrides(o));
+  const workload w = read_workload(o.file, parse_overrides(o.set, o.plugins));
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};
@@ -64,7 +72,7 @@ int plan(const plan_options& o) {
   const workload_plan& made = s.plan();
   if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << hydra::to_json(made); });
   const forecast f = s.predict();
-  fmt::print("{}", o.json ? to_json(made, f) : to_table(made, s.devices()) + to_lines(f));
+  fmt::print("{}", o.json ? to_json(made, s.devices(), f) : to_table(made, s.devices()) + to_lines(f));
   return 0;
 }
 

@@ -83,11 +83,18 @@ std::string model_text(const workload_plan& plan, const model_plan& m) {
   return text + shard_table(m) + "\n";
 }
 
+/// With a precision, unless all compute in fp32.
 std::string device_table(std::span<const device_info> devices) {
-  text_table t{{{"device"}, {"kind"}, {"speed", right}, {"memory", right}, {"link", right}, {"latency", right}}};
-  for (const device_info& d : devices)
-    t.add({d.name, d.kind, fmt::format("{:g}", d.speed), to_string(d.memory),
-           d.link.limited() ? to_string(d.link) : "not emulated", to_string(d.latency)});
+  const bool rounded = std::ranges::any_of(devices, [](auto& d) { return d.numbers != precision::fp32; });
+  std::vector<table_column> columns{{"device"}, {"kind"}, {"speed", right}, {"memory", right}, {"link", right}, {"latency", right}};
+  if (rounded) columns.insert(columns.begin() + 2, table_column{"precision"});
+  text_table t{columns};
+  for (const device_info& d : devices) {
+    std::vector<std::string> row{d.name, d.kind, fmt::format("{:g}", d.speed), to_string(d.memory),
+                                 d.link.limited() ? to_string(d.link) : "not emulated", to_string(d.latency)};
+    if (rounded) row.insert(row.begin() + 2, to_string(d.numbers));
+    t.add(std::move(row));
+  }
   return t.to_string();
 }
 

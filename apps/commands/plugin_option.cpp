@@ -1,5 +1,7 @@
 #include "apps/commands/plugin_option.hpp"
 
+#include "apps/commands/set_option.hpp"
+
 #include <memory>
 #include <utility>
 
@@ -11,11 +13,14 @@ void add_plugin_option(CLI::App& app, std::vector<std::string>& into) {
       ->allow_extra_args(false);
 }
 
-key_override plugins_override(const std::vector<std::string>& files) {
+std::vector<key_override> parse_overrides(const std::vector<std::string>& set, const std::vector<std::string>& plugins) {
+  std::vector<key_override> all = parse_overrides(set);
+  if (plugins.empty()) return all;
   const place where{std::make_shared<std::string>("--plugin"), 0};
-  value_list all;
-  for (const std::string& file : files) all.push_back(text_value(file, where));
-  return {.path = "run.plugins", .is = {where, "", std::move(all)}, .adds = true};
+  value_list files;
+  for (const std::string& file : plugins) files.push_back(text_value(file, where));
+  all.push_back({.path = "run.plugins", .is = {where, "", std::move(files)}, .adds = true});
+  return all;
 }
 
 }  // namespace hydra::apps

@@ -1,19 +1,23 @@
 #include "apps/commands/resume.hpp"
 
 #include "apps/commands/run_folder.hpp"
+#include "apps/report/recorded_run.hpp"
 #include "apps/workload/check.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/forbidden_changes.hpp"
 #include "apps/workload/parse.hpp"
+#include "apps/workload/to_toml.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -49,35 +53,54 @@ value_table read_recorded(const workload& w, const fs::path& file) {
   return table;
 }
 
-/// Threads that devices compute with: another number may give other bits.
-std::set<std::int64_t> threads_of(const value_table& root) {
-  std::set<std::int64_t> all;
-  for (const value& device : sub_tables(root, "device")) {
-    const value* const threads = std::get<value_table>(device.content).find("threads");
-    all.insert(threads && threads->as<std::int64_t>() ? to<int>(*threads) : 1);
+/// What of a device decides bits, in words: "cpu", "cpu with threads = 2", "cuda with precision = "bf16", tf32 = true".
+std::string arithmetic_of(const value_table& device) {
+  std::vector<std::string> special;
+  for (const auto& [key, usual] : {std::pair{"threads", "1"}, {"precision", "\"fp32\""}, {"tf32", "false"}}) {
+    const value* const given = device.find(key);
+    const std::string is = given ? inline_toml(*given) : usual;
+    if (is != usual) special.push_back(fmt::format("{} = {}", key, is));
   }
+  const value* const kind = device.find("kind");
+  const std::string name = kind && kind->as<std::string>() ? *kind->as<std::string>() : "";
+  return special.empty() ? name : fmt::format("{} with {}", name, fmt::join(special, ", "));
+}
+
+std::set<std::string> arithmetics_of(const value_table& root) {
+  std::set<std::string> all;
+  for (const value& device : sub_tables(root, "device")) all.insert(arithmetic_of(std::get<value_table>(device.content)));
   return all;
 }
 
-void check_same_threads(const value_table& recorded, const workload& w) {
-  const auto before = threads_of(recorded);
-  const auto now = threads_of(w.as_run);
+void check_same_arithmetic(const value_table& recorded, const workload& w) {
+  const auto before = arithmetics_of(recorded);
+  const auto now = arithmetics_of(w.as_run);
   if (before == now) return;
-  refuse(w.file, "device.threads",
-         fmt::format("the run was trained with {} (now {}); another number may give other bits. Resume it as it was, or "
+  refuse(w.devices.front().keys.where, "device",
+         fmt::format("the run was trained on {} (now {}); other arithmetic may give other bits. Resume it as it was, or "
                      "train in another folder by --output",
-                     fmt::join(before, ", "), fmt::join(now, ", ")));
+                     fmt::join(before, " and "), fmt::join(now, " and ")));
 }
 
 void check_same_workload(const workload& w) {
   const fs::path file = w.options.output / workload_file;
   const value_table recorded = read_recorded(w, file);
   const place top{std::make_shared<std::string>(file.string()), 1};
-  check_same_threads(recorded, w);
+  check_same_arithmetic(recorded, w);
   refuse_changes(forbidden_changes({recorded, top, ""}, {w.as_run, w.file, ""}));
 }
 
 }  // namespace
+
+bool tells_end(const fs::path& run) try {
+  const report r = read_report(run).summary;
+  const auto ended = [](const model_report& m) {
+    return m.status == model_status::finished || m.status == model_status::stopped;
+  };
+  return !r.interrupted && std::ranges::all_of(r.models, ended);
+} catch (const fault_error&) {
+  return false;  // none that can be read
+}
 
 std::string check_resume(const workload& w) {
   const fs::path& folder = w.options.output;

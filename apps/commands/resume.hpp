@@ -3,6 +3,7 @@
 
 #include "apps/workload/workload.hpp"
 
+#include <filesystem>
 #include <string>
 
 namespace hydra::apps {
@@ -11,5 +12,8 @@ namespace hydra::apps {
 /// text if it goes on. Throws fault_error{bad_input}: the folder cannot be used, holds something else than a run, or its
 /// run had another workload (naming the first key that must not change).
 std::string check_resume(const workload& w);
+
+/// The folder's report tells of a run all of whose models have ended; one that was killed at its very end has none yet.
+bool tells_end(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

@@ -22,7 +22,7 @@ workload read_run(const std::filesystem::path& run) {
   const auto file = run / workload_file;
   if (!std::filesystem::is_regular_file(file))
     refuse(fmt::format("\"{}\" is no run folder: it holds no {}", run.string(), workload_file));
-  return read_workload(file);
+  return read_models(file);
 }
 
 const model_entry& find_model(const workload& w, const std::string& name) {

@@ -1,5 +1,5 @@
 #pragma once
-// A run folder as commands read it: its workload, and the chain of one of its models.
+// A run folder as commands read it that compute nothing on its devices: its models, and the chain of one of them.
 
 #include "apps/workload/workload.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace hydra::apps {
 
-/// The workload as it was run. Throws fault_error{bad_input} if the folder holds none.
+/// The workload as it was run, without devices and policy. Throws fault_error{bad_input} if the folder holds none.
 workload read_run(const std::filesystem::path& run);
 
 /// Throws fault_error{bad_input} with the nearest name if there is no such model.

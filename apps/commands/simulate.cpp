@@ -80,8 +80,7 @@ value seed_value(std::uint64_t seed) {
 }
 
 std::vector<key_override> overrides_of(const simulate_options& o) {
-  std::vector<key_override> all = parse_overrides(o.set);
-  if (!o.plugins.empty()) all.push_back(plugins_override(o.plugins));
+  std::vector<key_override> all = parse_overrides(o.set, o.plugins);
   if (o.plan) all.push_back({"model.cuts", text_value(*o.plan, option("--plan"))});
   if (o.seed) all.push_back({"run.seed", seed_value(*o.seed)});
   return all;

@@ -38,8 +38,7 @@ key_override override_by(const char* option, const char* path, const std::string
 }
 
 std::vector<key_override> overrides(const train_options& o) {
-  std::vector<key_override> all = parse_overrides(o.set);
-  if (!o.plugins.empty()) all.push_back(plugins_override(o.plugins));
+  std::vector<key_override> all = parse_overrides(o.set, o.plugins);
   if (o.output) all.push_back(override_by("--output", "run.output", *o.output));
   if (o.policy) all.push_back(override_by("--policy", "run.policy", *o.policy));
   return all;
@@ -85,6 +84,14 @@ void tell(const report& r, const workload& w, const train_options& o) {
   if (r.interrupted) tell_how_to_go_on("interrupted", w, o);
 }
 
+/// Its files stay: they tell what a run has done that did all of it.
+int tell_complete(const workload& w, const train_options& o) {
+  const std::string folder = w.options.output.string();
+  if (!o.quiet) fmt::print(stderr, "the run in \"{}\" is complete: nothing is left to do; hydra report {} shows it\n", folder,
+                           shell_word(folder));
+  return exit_status::all_done;
+}
+
 int train(const workload& w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
@@ -93,6 +100,7 @@ int train(const workload& w, const train_options& o, const blocked_signals& bloc
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   assemble(s, w);
   s.plan();
+  if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   make_run_folder(w.output_place, w.options.output, w.expanded);
   if (!lock) lock.emplace(w.output_place, w.options.output);
   const report r = s.run();
@@ -124,7 +132,8 @@ command_action declare_train(CLI::App& app) {
   add_plugin_option(app, o->plugins);
   add_set_option(app, o->set);
   app.add_flag("--resume", o->resume,
-               "goes on in the run folder; device, host, policy, cuts, checkpoint and ablation may have changed");
+               "goes on in the run folder; host, policy, cuts, checkpoint, ablation and the number, memory and speed of devices "
+               "may have changed");
   app.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings");
   return [o] { return train_or_tell(*o); };
 }

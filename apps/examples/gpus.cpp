@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <string>
+#include <charconv>
+#include <cstdio>
+#include <string_view>
 
 void add_models(hydra::session& s, std::uint32_t steps) {
   for (double lr : {3e-4, 1e-4})
@@ -22,9 +24,21 @@ void plan_on_halves_of_a_gpu(hydra::session& s) {
   s.plan();  // makes the devices
 }
 
+/// 0: the text is no number of steps.
+std::uint32_t steps_from(std::string_view text) {
+  std::uint32_t steps = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
+  return error == std::errc{} && end == text.data() + text.size() ? steps : 0;
+}
+
 int main(int argc, char** argv) {
+  const std::uint32_t steps = argc > 1 ? steps_from(argv[1]) : 20;
+  if (steps == 0) {
+    fmt::print(stderr, "\"{}\" is no number of steps; use one such as 20\n", argv[1]);
+    return 2;
+  }
   hydra::session s{{.seed = 7}};
-  add_models(s, argc > 1 ? static_cast<std::uint32_t>(std::stoul(argv[1])) : 20);
+  add_models(s, steps);
   try {
     plan_on_halves_of_a_gpu(s);
   } catch (const hydra::fault_error& e) {

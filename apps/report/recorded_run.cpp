@@ -96,10 +96,18 @@ blame blame_of(const std::vector<named_seconds>& parts) {
 
 // -- parts of the report -----------------------------------------------------------------------------------------------
 
+precision read_precision(const json& j) {
+  std::string name;
+  read(j, "precision", name);
+  return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
+}
+
 device_report read_device(const json& j) {
   device_report d;
   read(j, "name", d.name);
   read(j, "kind", d.kind);
+  read(j, "model", d.model);
+  d.numbers = read_precision(j);
   read(j, "speed", d.speed);
   read(j, "busy_s", d.busy);
   read(j, "exposed_transfer_s", d.exposed_transfer);
@@ -110,6 +118,7 @@ device_report read_device(const json& j) {
   read(j, "cache_misses", d.cache_misses);
   read(j, "peak_bytes", d.peak);
   read(j, "budget_bytes", d.budget);
+  read(j, "reserve_bytes", d.reserve);
   read(j, "lost", d.lost);
   return d;
 }

@@ -137,7 +137,7 @@ std::vector<device_info> devices_of(const recording& r) {
   std::vector<device_info> devices;
   for (const device_report& d : r.summary.devices)
     devices.push_back(
-        {.name = d.name, .kind = d.kind, .speed = d.speed, .memory = d.budget, .reserve = {}, .link = rate_of(r, d)});
+        {.name = d.name, .kind = d.kind, .speed = d.speed, .memory = d.budget, .reserve = d.reserve, .link = rate_of(r, d)});
   return devices;
 }
 

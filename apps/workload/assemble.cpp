@@ -54,6 +54,13 @@ class opened_plans {
   std::map<std::filesystem::path, saved_plan> plans_;
 };
 
+/// What several models of a workload read.
+struct opened_files {
+  explicit opened_files(const workload& w) : data{w} {}
+  opened_data data;
+  opened_plans plans;
+};
+
 /// Before a loss that wants classes meets numbers.
 void check_loss(const model_entry& m, const std::string& loss, const data_source& source) {
   if (source.sample_target().type != element::f32 || loss != cross_entropy()->name()) return;
@@ -61,10 +68,14 @@ void check_loss(const model_entry& m, const std::string& loss, const data_source
          fmt::format("{} wants classes, but the targets of {} are numbers; use loss = \"mse\"", loss, source.describe()));
 }
 
-/// Chain, data and cuts have to suit each other.
-void check_chain(const model_entry& m, const model_description& d, opened_plans& plans) {
+/// Chain, precision, data and cuts have to suit each other.
+void check_chain(const model_entry& m, const model_description& d, precision numbers, opened_plans& plans) {
   const auto& source = *std::get<source_ptr>(d.data.what);
-  const chain built = located(part(m, "chain"), "model.chain", [&] { return d.chain.build(source); });
+  const chain built = located(part(m, "chain"), "model.chain", [&] {
+    chain c = d.chain.build(source);
+    c.compute_in(numbers).validate();
+    return c;
+  });
   check_loss(m, built.objective().name(), source);
   const std::size_t layers = built.size();
   if (const auto* cuts = std::get_if<cut_points>(&d.cuts))
@@ -81,10 +92,10 @@ void check_batch(const model_entry& m, const model_description& d) {
                      source.samples(split::train), d.batch_size));
 }
 
-void add_model(session& into, const model_entry& m, opened_data& data, opened_plans& plans) {
+void add_model(session& into, const model_entry& m, precision numbers, opened_files& files) {
   model_description d = m.description;
-  d.data = data.open(m);
-  check_chain(m, d, plans);
+  d.data = files.data.open(m);
+  check_chain(m, d, numbers, files.plans);
   check_batch(m, d);
   located(part(m, "validate"), "model", [&] { evaluation_micro_batches(d, *std::get<source_ptr>(d.data.what)); });
   located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });
@@ -94,12 +105,12 @@ void add_model(session& into, const model_entry& m, opened_data& data, opened_pl
 
 void assemble(session& into, const workload& from) {
   for (const plugin_file& p : from.plugins) located(p.where, "run.plugins", [&] { into.load_plugin(p.file); });
+  const precision numbers = common_precision(from.devices);
   for (const device_entry& d : from.devices)
-    located(d.keys.where, "device", [&] { d.kind.add(into, d.count, std::get<value_table>(d.keys.content)); });
+    located(d.keys.where, "device", [&] { d.kind.add(into, d.count, d.keys); });
   located(from.policy.where, "run.policy", [&] { into.use_policy(from.policy.which, from.policy.options); });
-  opened_data data{from};
-  opened_plans plans;
-  for (const model_entry& m : from.models) add_model(into, m, data, plans);
+  opened_files files{from};
+  for (const model_entry& m : from.models) add_model(into, m, numbers, files);
   for (const value& c : from.controllers) add_controller(into, c, from.models);
 }
 

@@ -1,6 +1,7 @@
 #include "apps/workload/check.hpp"
 
 #include "apps/workload/check_leaf.hpp"
+#include "runtime/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -70,24 +71,41 @@ const table_variant* chosen_variant(const table_site& site, const table_rules& r
   return rules.variant(*selector->as<std::string>());
 }
 
+/// `kind "cpu" or "cuda"`: the variants that take the key. Empty if there are none.
+std::string owners(const table_rules& rules, const std::string& key) {
+  std::vector<std::string> names;
+  for (const table_variant& v : rules.variants) {
+    if (std::ranges::count(names_of(v.keys), key) == 0) continue;
+    if (v.name == rules.instead) return fmt::format("{} = ...", v.name);
+    names.push_back(fmt::format("\"{}\"", v.name));
+  }
+  return names.empty() ? "" : fmt::format("{} {}", rules.selector, fmt::join(names, " or "));
+}
+
 /// A key that exists one table further down, or for another variant, was not mistyped but misplaced.
-std::string misplaced(const table_rules& rules, const std::string& key) {
-  for (const table_variant& v : rules.variants)
-    if (std::ranges::count(names_of(v.keys), key) > 0)
-      return v.name == rules.instead ? fmt::format("it belongs to {} = ...; ", v.name)
-                                     : fmt::format("it belongs to {} \"{}\"; ", rules.selector, v.name);
+std::string home_of(const table_rules& rules, const std::string& key) {
+  if (const std::string owner = owners(rules, key); !owner.empty()) return "it belongs to " + owner;
   for (const key_rule& rule : rules.keys)
     for (const table_rules& inner : rule.inner)
-      if (inner.find(key) || !misplaced(inner, key).empty()) return fmt::format("it belongs into \"{}\"; ", rule.name);
+      if (inner.find(key) || !home_of(inner, key).empty()) return fmt::format("it belongs into \"{}\"", rule.name);
   return "";
+}
+
+/// `; kind "cuda" takes index, memory`
+std::string keys_of(const table_rules& rules, const table_variant* variant) {
+  if (!variant || variant->name == rules.instead) return "";
+  return fmt::format("; {} \"{}\" takes {}", rules.selector, variant->name, fmt::join(names_of(variant->keys), ", "));
 }
 
 [[noreturn]] void refuse_unknown(const table_site& site, const table_entry& entry, const table_rules& rules,
                                  const table_variant* variant) {
   std::vector<std::string> known = names_of(rules.keys);
   if (variant) std::ranges::copy(names_of(variant->keys), std::back_inserter(known));
-  refuse(entry.where, site.path + entry.key,
-         fmt::format("unknown key; {}{}", misplaced(rules, entry.key), did_you_mean(entry.key, known)));
+  const std::string home = home_of(rules, entry.key), key = site.path + entry.key;
+  if (home.empty()) refuse(entry.where, key, fmt::format("unknown key; {}", did_you_mean(entry.key, known)));
+  const bool mistyped = edit_distance(entry.key, nearest_name(entry.key, known)) == 1;
+  refuse(entry.where, key,
+         fmt::format("unknown key; {}{}", home, mistyped ? "; " + did_you_mean(entry.key, known) : keys_of(rules, variant)));
 }
 
 /// The selector's absence has been seen to.

@@ -12,6 +12,8 @@ namespace hydra::apps {
 
 namespace {
 
+const value_table& table_of(const value& device) { return std::get<value_table>(device.content); }
+
 /// Of every kind whose devices compute in either.
 key_rule precision_rule() {
   return {.name = "precision",
@@ -19,6 +21,12 @@ key_rule precision_rule() {
           .help = "of parameters and activations; all devices alike",
           .fallback = "fp32",
           .choices = {"fp32", "bf16"}};
+}
+
+/// A plug-in may mean something else by that name.
+bool says_precision(const device_entry& d) {
+  const key_rule own = precision_rule();
+  return std::ranges::any_of(d.kind.keys, [&](const key_rule& k) { return k.name == own.name && k.choices == own.choices; });
 }
 
 precision precision_from(const value_table& keys) {
@@ -42,12 +50,12 @@ device_kind cpu_kind() {
         .range = {.least = 0, .most = 1, .open_least = true}},
        precision_rule()},
       false,
-      [](session& s, int count, const value_table& keys) { s.add_devices(count, read_cpu_device(keys)); }};
+      [](session& s, int count, const value& keys) { s.add_devices(count, read_cpu_device(table_of(keys))); }};
 }
 
 device_kind kind_of_plugin(std::string name, std::string help, std::vector<key_rule> keys) {
-  const auto add = [name, keys](session& s, int count, const value_table& given) {
-    s.add_devices(count, name, read_device_options(given, keys));
+  const auto add = [name, keys](session& s, int count, const value& given) {
+    s.add_devices(count, name, read_device_options(table_of(given), keys), to_string(given.where) + ": device");
   };
   return {std::move(name), std::move(help), std::move(keys), true, add};
 }
@@ -143,6 +151,18 @@ table_rules device_rules(const std::vector<device_kind>& kinds) {
       selector_rule("kind", rules.variants, ""),
       {.name = "count", .kind = value_kind::integer, .help = "how many of these", .fallback = "1", .range = {1, 1024}}};
   return rules;
+}
+
+precision common_precision(const std::vector<device_entry>& devices) {
+  const auto first = std::ranges::find_if(devices, says_precision);
+  if (first == devices.end()) return precision::fp32;
+  const precision numbers = precision_from(table_of(first->keys));
+  for (const device_entry& d : devices)
+    if (const value_table& keys = table_of(d.keys); says_precision(d) && precision_from(keys) != numbers)
+      refuse(place_of(keys, "precision", d.keys.where), "device.precision",
+             fmt::format("{} here, but {} at {}; it decides results, so give all devices of a run the same",
+                         to_string(precision_from(keys)), to_string(numbers), to_string(first->keys.where)));
+  return numbers;
 }
 
 cpu_device read_cpu_device(const value_table& keys) {

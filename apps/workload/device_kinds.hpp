@@ -18,8 +18,8 @@ struct device_kind {
   std::string help;
   std::vector<key_rule> keys;  ///< besides `kind` and `count`
   bool of_plugin = false;      ///< a plug-in offers it, perhaps one of Hydra's own
-  /// Adds `count` devices described by a checked table.
-  std::function<void(session&, int count, const value_table& keys)> add;
+  /// Adds `count` devices described by a checked table, whose place is told with what goes wrong when they are made.
+  std::function<void(session&, int count, const value& keys)> add;
 };
 
 /// Those that every Hydra knows, be their plug-ins there or not.
@@ -28,10 +28,20 @@ const std::vector<device_kind>& device_kinds();
 /// The same and those that the plug-ins offer. Throws fault_error{bad_input} for an option that cannot be a key.
 std::vector<device_kind> device_kinds_with(const std::vector<known_device>& offered);
 
+/// One [[device]]; its keys are checked.
+struct device_entry {
+  device_kind kind;
+  int count = 1;
+  value keys;
+};
+
 table_rules device_rules(const std::vector<device_kind>& kinds);
 
 /// What a checked table gives of a plug-in's options; each has the type that the rule's kind says, a share is a text.
 device_options read_device_options(const value_table& keys, const std::vector<key_rule>& rules);
+
+/// What all devices compute in, as far as their tables say it: it decides results, so tables that differ are refused.
+precision common_precision(const std::vector<device_entry>& devices);
 
 /// The `kind = "cpu"` of a checked table.
 cpu_device read_cpu_device(const value_table& keys);

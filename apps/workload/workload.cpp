@@ -108,8 +108,22 @@ brought load_plugins(const value_table& root) {
   return b;
 }
 
+/// With them go the policy and the plug-ins that bring either.
+void leave_out_devices(value_table& root) {
+  root.erase("device");
+  value* const run = root.find("run");
+  if (auto* const keys = run ? run->as<value_table>() : nullptr)
+    for (const char* key : {"policy", "plugins"}) keys->erase(key);
+}
+
+table_rules rules_without_devices() {
+  table_rules rules = workload_rules();
+  std::ranges::find(rules.keys, "device", &key_rule::name)->required = false;
+  return rules;
+}
+
 workload build(const value_table& root, const place& file, const brought& b) {
-  for (const char* key : {"device", "data", "model"}) check_some(root, key);
+  for (const char* key : {"data", "model"}) check_some(root, key);
   workload w;
   w.file = file;
   w.options = read_session_options(root, std::filesystem::path{*file.source}.stem().string());
@@ -141,7 +155,17 @@ workload parse_workload(std::string_view text, const std::string& name, const st
   resolve_plugins(root);
   const brought b = load_plugins(root);
   check_table({root, file, ""}, workload_rules(b.kinds));
+  check_some(root, "device");
   return build(root, file, b);
+}
+
+workload read_models(const std::filesystem::path& file) {
+  value_table root = parse_toml(read_text(file), file.string());
+  expand_grids(root, model_rules());
+  leave_out_devices(root);
+  const place top{std::make_shared<std::string>(file.string()), 1};
+  check_table({root, top, ""}, rules_without_devices());
+  return build(root, top, {{}, make_plugin_set(), {}});
 }
 
 }  // namespace hydra::apps

@@ -14,13 +14,6 @@
 
 namespace hydra::apps {
 
-/// One [[device]]; its keys are checked.
-struct device_entry {
-  device_kind kind;
-  int count = 1;
-  value keys;
-};
-
 /// One model; a grid's member is one of its own. `keys` says where its parts were written.
 struct model_entry {
   model_description description;  ///< but for `data`
@@ -56,5 +49,8 @@ workload read_workload(const std::filesystem::path& file, const std::vector<key_
 /// The same for a text; `name` is named in messages, its stem is the default name of the run.
 workload parse_workload(std::string_view text, const std::string& name,
                         const std::vector<key_override>& overrides = {});
+
+/// Its data and models alone: devices and policy are left out, and with them the plug-ins, which only they may need.
+workload read_models(const std::filesystem::path& file);
 
 }  // namespace hydra::apps

@@ -3,9 +3,9 @@
 #include "runtime/cuda/cuda_allocator.hpp"
 #include "runtime/cuda/cuda_driver.hpp"
 #include "runtime/cuda/cuda_numerics.hpp"
-#include "runtime/cuda/expandable_memory.hpp"
 #include "runtime/cuda/gpu.hpp"
 #include "runtime/cuda/gpu_pages.hpp"
+#include "runtime/cuda/library_memory.hpp"
 #include "runtime/streams/arena_memory.hpp"
 #include "runtime/streams/stream_device.hpp"
 
@@ -25,6 +25,9 @@ byte_count fragmentation_room(byte_count memory) { return byte_count{memory.valu
 
 /// `beside`: what of the budget is not for tensors.
 std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count budget, byte_count beside) {
+  if (o.use == device_use::measure) {
+    return make_library_memory(budget, beside);
+  }
   if (o.pool == pool_kind::expandable) {
     return make_expandable_memory(budget, beside);
   }
@@ -32,11 +35,12 @@ std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count bud
 }
 
 /// A device is made for the plan and again for its run: what the first one was given holds for the second, though something
-/// else may have taken or left a little of the GPU meanwhile.
+/// else may have taken or left a little of the GPU meanwhile; and for those that measure beside it, whatever is free then.
 byte_count budget_of(const cuda_options& o, const gpu_facts& gpu) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, byte_count> given;
-  const auto available = gpu.free + gpu.context;  // the budget counts the context, which has been taken already
+  const bool takes_all = o.use == device_use::run;
+  const auto available = takes_all ? gpu.free + gpu.context : gpu.total;  // the budget counts the context, which is taken already
   if (!o.memory.empty()) {
     return memory_budget(o.name, o.memory, available, gpu.total);
   }
@@ -65,13 +69,16 @@ std::unique_ptr<device> make_cuda_device(const cuda_options& o) {
   require_cuda_library();
   make_deterministic(o.tf32);
   install_cuda_router();
-  empty_library_cache();  // what a pilot before this one has left there
+  if (o.use == device_use::run) {
+    empty_library_cache();  // what a pilot before this one has left there
+  }
   const auto gpu = look_at_gpu(o.index);
   const auto beside = o.context.value_or(gpu.context) + workspace_bytes();
   auto memory = make_memory(o, checked_budget(o, gpu, beside), beside);
   const auto charged = memory->usage().budget;
   device_info info{.name = o.name,
                    .kind = "cuda",
+                   .model = gpu.name + (o.tf32 ? ", tf32" : ""),
                    .speed = 1.0,
                    .memory = charged,
                    .reserve = beside + fragmentation_room(charged),

@@ -49,6 +49,7 @@ std::vector<device_option> cuda_option_list() {
 cuda_options read_cuda_options(const device_request& request) {
   cuda_options o;
   o.name = request.name;
+  o.use = request.use;
   o.index = static_cast<int>(value_or(request, "index", std::int64_t{0}));
   o.memory = value_or(request, "memory", std::string{});
   o.numbers = is_second(request, "precision", "fp32", "bf16") ? precision::bf16 : precision::fp32;

@@ -20,6 +20,7 @@ struct cuda_options {
   bool tf32 = false;
   pool_kind pool = pool_kind::arena;
   std::optional<byte_count> context{};  ///< set aside for the driver's context; nothing: as measured
+  device_use use = device_use::run;
 };
 
 /// The keys of [[device]] kind = "cuda".

@@ -1,6 +1,7 @@
 #include "actors/model_joiner.hpp"
 
 #include "models/mlp.hpp"
+#include "tests/support/outfitted_device.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -24,29 +25,35 @@ model_description wide(const std::string& name) {
           .optimizer = sgd({.learning_rate = 0.1})};
 }
 
+std::unique_ptr<work_meter> no_memory() { throw fault_error{fault_code::out_of_memory, "1.0 MiB are needed, none are free"}; }
+
 /// A joiner of the run of one model on one device.
 struct bench {
   bench() {
-    const auto make = [this](const std::string& name) {
-      ++devices_made;
-      return make_cpu_device(name, slow_link);
-    };
     session s{options};
-    s.add_device("cpu", make);
+    s.add_devices(1, slow_link);
     s.add_model(wide("first"));
     const auto plan = s.plan();
     joiner.emplace(joining_setup{.options = options,
-                                 .devices = {{"cpu", make}},
+                                 .devices = {{"cpu", [this](const std::string& name, device_use use) { return make(name, use); }}},
                                  .machines = s.devices(),
                                  .plan = plan,
                                  .setting = "another one",
                                  .arena = arena.get(),
                                  .log = make_logger(verbosity::quiet)});
-    devices_made = 0;
+  }
+
+  std::unique_ptr<device> make(const std::string& name, device_use use) {
+    ++devices_made;
+    CHECK(use == device_use::measure);
+    auto made = make_cpu_device(name, slow_link);
+    if (!full) return made;
+    return std::make_unique<test::outfitted_device>(std::move(made), test::outfit{.meter = no_memory});
   }
 
   session_options options{.log = verbosity::quiet};
   int devices_made = 0;
+  bool full = false;   ///< the devices of the run have left nothing to measure with
   std::unique_ptr<host_arena> arena = make_host_arena(64_MiB);
   std::optional<model_joiner> joiner;
 };
@@ -79,4 +86,14 @@ TEST_CASE("a preparation that is cancelled ends with its present phase, and no o
   CHECK(b.arena->budget().used() == byte_count{});
   CHECK(refusal(*b.joiner, wide("later")) == fault_code::refused);
   CHECK(b.devices_made == 0);
+}
+
+TEST_CASE("a layer that cannot be measured beside the run's devices is refused with what can be done", "[joining]") {
+  bench b;
+  b.full = true;
+  auto wider = wide("late");
+  wider.chain = mlp({.layers = 2, .width = 48});
+  CHECK(refusal(*b.joiner, wider) == fault_code::does_not_fit);
+  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), Catch::Contains("model 'late' cannot join: ") &&
+                                                      Catch::Contains("none are free") && Catch::Contains("a smaller memory"));
 }

@@ -33,6 +33,14 @@ TEST_CASE("models that are not complete are left out, and counted", "[objectives
   CHECK(objectives_of(models).left_out == 1);
 }
 
+TEST_CASE("a model that an earlier run has completed is none that is not complete", "[objectives]") {
+  model_report before;
+  before.steps = before.steps_before = 4;
+  CHECK(objectives_of(std::vector{completed(2s, 1), before}).left_out == 0);
+  before.status = model_status::failed;
+  CHECK(objectives_of(std::vector{before}).left_out == 1);
+}
+
 TEST_CASE("without a complete model there is no mean", "[objectives]") {
   const std::vector<model_report> models(3);
   CHECK_FALSE(objectives_of(models).mean_completion);

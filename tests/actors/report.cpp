@@ -133,13 +133,28 @@ TEST_CASE("report.json has the documented keys", "[report]") {
   CHECK(keys(j["host"]) == std::vector<std::string>{"budget_bytes", "optimizer_s", "peak_bytes"});
   CHECK(keys(j["devices"][0]) == std::vector<std::string>{"blame", "budget_bytes", "busy_s", "cache_hits",
                                                           "cache_misses", "d2h_bytes", "exposed_transfer_s",
-                                                          "h2d_bytes", "kind", "name", "peak_bytes", "speed",
-                                                          "utilisation"});
+                                                          "h2d_bytes", "kind", "name", "peak_bytes", "precision",
+                                                          "reserve_bytes", "speed", "utilisation"});
   CHECK(keys(j["devices"][0]["blame"]) ==
         std::vector<std::string>{"actors_s", "compute_s", "exposed_d2h_s", "exposed_h2d_s", "no_unit_s", "optimizer_s",
                                  "predecessor_s"});
   CHECK(keys(j["models"][0]) == std::vector<std::string>{"cuts", "digest", "family", "loss", "name", "parameters",
                                                          "priority", "seconds", "status", "steps", "tokens"});
+}
+
+TEST_CASE("what a device is stands in report.json, and its precision in the table where it is not fp32", "[report]") {
+  auto r = example();
+  CHECK(parsed(r)["devices"][0]["precision"] == "fp32");
+  CHECK_THAT(to_table(r), !Contains("precision"));
+  r.devices[0].numbers = precision::bf16;
+  r.devices[0].model = "NVIDIA H200, tf32";
+  r.devices[0].reserve = byte_count{1 << 20};
+  const auto j = parsed(r)["devices"][0];
+  CHECK(j["precision"] == "bf16");
+  CHECK(j["model"] == "NVIDIA H200, tf32");
+  CHECK(j["reserve_bytes"] == 1 << 20);
+  CHECK_THAT(line_with(to_table(r), "utilisation"), Contains("kind  precision  "));
+  CHECK_THAT(line_with(to_table(r), "cpu0"), Contains("cpu   bf16 "));
 }
 
 TEST_CASE("validations stand in report.json with what is known of them", "[report]") {

@@ -91,7 +91,7 @@ TEST_CASE("a layer's fault in the pilot is told as it is") {
   CHECK_THROWS_AS(measures.measure(gpt().body, tensor_spec{{3}, element::i64}, 2, 1), fault_error);
 }
 
-TEST_CASE("the setting of a pilot names kinds of devices, their threads and LibTorch, each once") {
+TEST_CASE("the setting of a pilot names kinds and models of devices, their threads and LibTorch, each once") {
   const auto one = make_cpu_device("cpu:0", {.memory = 1_MiB}),
              two = make_cpu_device("cpu:1", {.memory = 1_MiB, .threads = 2}),
              more = make_cpu_device("cpu:2", {.memory = 1_MiB});
@@ -100,6 +100,9 @@ TEST_CASE("the setting of a pilot names kinds of devices, their threads and LibT
   CHECK_THAT(text, Contains("cpu with threads = 1; Hydra"));
   device* const other[] = {two.get()};
   CHECK_THAT(pilot(other, long_enough).setting(), Contains("cpu with threads = 2; Hydra"));
+  outfitted_device named(make_cpu_device("cpu:3", {.memory = 1_MiB}), {.model = "NVIDIA H200, tf32"});
+  device* const of_a_model[] = {&named};
+  CHECK_THAT(pilot(of_a_model, long_enough).setting(), Contains("cpu (NVIDIA H200, tf32) with threads = 1; Hydra"));
 }
 
 TEST_CASE("the rate of an emulated link is taken from the device, another one is measured") {
@@ -148,6 +151,18 @@ TEST_CASE("a pilot measures with the device's own meter") {
     CHECK(layer.forward >= 1s);
     CHECK(layer.backward >= 2s);
   }
+}
+
+TEST_CASE("a link is measured with the device's own meter, by copies as large as its memory has room for") {
+  const auto rate_of = [](byte_count memory) {
+    outfitted_device slow(make_cpu_device("cpu:0", {.memory = memory}), {.meter = [] { return std::make_unique<slow_meter>(); }});
+    device* const devices[] = {&slow};
+    return pilot(devices, long_enough).link_rates().at(0).per_second();
+  };
+  constexpr double mib = 1 << 20;  // each copy takes a second, and what it takes
+  CHECK(rate_of(1_GiB) == Approx(64 * mib).epsilon(0.2));
+  CHECK(rate_of(16_MiB) == Approx(16 * mib).epsilon(0.2));
+  CHECK(rate_of(1_KiB) == Approx(4 * mib).epsilon(0.2));
 }
 
 TEST_CASE("a pilot measures layers and links of a device whose tensors are elsewhere") {

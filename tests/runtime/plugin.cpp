@@ -8,6 +8,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
 using namespace hydra;
 using Catch::Contains;
 using hydra::test::test_plugin;
@@ -46,6 +50,18 @@ TEST_CASE("what is no plug-in is refused with its path and the reason", "[plugin
   CHECK_THAT(refusal(test_plugin("null_table")), Contains("returns no table"));
   CHECK_THAT(refusal(test_plugin("unresolved")), Contains("needs hydra::test::function_of_nobody(int)"));
   CHECK_THAT(refusal(test_plugin("unknown_kind")), Contains("\"oracle\" is of an unknown kind (77)"));
+}
+
+TEST_CASE("a plug-in that is cut short is refused, wherever it ends", "[plugin]") {
+  std::ifstream whole{test_plugin("two_policies"), std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{whole}, {}};
+  for (const std::size_t there : {std::size_t{64}, bytes.size() / 4, bytes.size() / 2, bytes.size() - 1}) {
+    INFO(there << " bytes of " << bytes.size());
+    const test::temporary_file part{std::string_view{bytes}.substr(0, there)};
+    CHECK_THAT(refusal(part.path()), Contains("it is cut short: " + std::to_string(there) + " bytes of "));
+  }
+  const test::temporary_file copy{bytes};
+  CHECK(refusal(copy.path()) == "accepted");
 }
 
 TEST_CASE("all libraries that are missing for a plug-in are named, those that others need included", "[plugin]") {

@@ -27,3 +27,13 @@ TEST_CASE("a program is read as a shared object is, and what is no ELF file is n
   CHECK_FALSE(read_shared_object(test::temporary_file{"text, longer than the header of an ELF file, and yet none of it is one"}.path()));
   CHECK_FALSE(read_shared_object(test::temporary_file{"\x7f" "ELF"}.path()));
 }
+
+TEST_CASE("an ELF file says how long it is at least; another file says nothing", "[plugin]") {
+  for (const std::filesystem::path& file : {test_plugin("needs_several"), std::filesystem::path{"/proc/self/exe"}}) {
+    const auto least = least_size(file);
+    CHECK(least > std::filesystem::file_size(file) / 2);
+    CHECK(least <= std::filesystem::file_size(file));
+  }
+  CHECK(least_size("/nowhere/libx.so") == 0);
+  CHECK(least_size(test::temporary_file{"text, longer than the header of an ELF file, and yet none of it is one"}.path()) == 0);
+}

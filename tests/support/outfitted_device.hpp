@@ -1,5 +1,5 @@
 #pragma once
-// A device that works like the one inside, with something of its own: another place for tensors, a meter, a locker.
+// A device that works like the one inside, with something of its own: another place for tensors, a meter, a locker, a model.
 
 #include "runtime/device.hpp"
 
@@ -17,6 +17,7 @@ struct outfit {
   std::function<std::unique_ptr<work_meter>()> meter{};
   std::function<void(page_locker*)> at_end{};   ///< told the locker, which is about to end
   std::unique_ptr<page_locker> locker{};
+  std::string model{};
 };
 
 class outfitted_device final : public device {
@@ -24,6 +25,7 @@ class outfitted_device final : public device {
   outfitted_device(std::unique_ptr<device> inside, outfit with)
       : inside_(std::move(inside)), with_(std::move(with)), info_(inside_->info()) {
     if (!with_.torch_device.empty()) info_.torch_device = with_.torch_device;
+    if (!with_.model.empty()) info_.model = with_.model;
   }
   ~outfitted_device() override {
     if (with_.at_end) with_.at_end(locker());

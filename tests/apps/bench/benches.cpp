@@ -10,6 +10,7 @@
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace hydra::apps {
@@ -94,6 +95,21 @@ TEST_CASE("an unknown benchmark or a number of repeats that makes no sense is re
   CHECK_THAT(unknown.err, Contains("\"overlab\"") && Contains("mean \"overlap\""));
   for (const char* line : {"bench", "bench overlap --repeats 0", "bench overlap --repeats many"})
     CHECK(run_hydra(folder, line).status == 2);
+}
+
+TEST_CASE("a benchmark without its workload says where that lies, and one that reads none refuses one") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  for (const char* name : {"checkpoints", "replay", "fragmentation"}) {
+    const outcome o = run_hydra(folder, std::string{"bench "} + name);
+    CHECK(o.status == 2);
+    CHECK_THAT(o.err, Contains(fmt::format("hydra bench {}: there is no \"apps/workloads/", name)) && Contains("--workload"));
+  }
+  for (const char* name : {"overlap", "ablation"}) {
+    const outcome o = run_hydra(folder, fmt::format("bench {} --workload w.toml", name));
+    CHECK(o.status == 2);
+    CHECK_THAT(o.err, Contains("--workload: hydra bench ") && Contains("reads no workload file"));
+  }
 }
 
 TEST_CASE("hydra bench replay simulates runs of a workload with the times of their traces and leaves nothing behind") {

@@ -78,6 +78,38 @@ TEST_CASE("a plug-in is named in the file or by an option, and a run goes on wit
   CHECK_THAT(folder.read("there/workload.toml"), Contains("plugins = [\"" + plugin("thread_device") + "\"]"));
   CHECK(run_hydra(folder, "train there/workload.toml --quiet --output there --resume").status == 0);
   CHECK(run_hydra(folder, "evaluate there").status == 0);
+  CHECK(run_hydra(folder, "evaluate w.toml" + named).status == 0);
+}
+
+TEST_CASE("a run is exported, and writes text, without the plug-in that its devices came from") {
+  const temporary_folder folder;
+  std::filesystem::copy_file(plugin("thread_device"), folder.path() / "mine.so");
+  folder.write("w.toml", on(two_threads));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output there --plugin mine.so").status == 0);
+  std::filesystem::remove(folder.path() / "mine.so");
+  CHECK(run_hydra(folder, "export there gpt out").err == "");
+  CHECK_THAT(folder.read("out/config.json"), Contains("GPT2"));
+  const outcome written = run_hydra(folder, "generate there --prompt-ids 1 --tokens 2");
+  CHECK(written.err == "");
+  CHECK(written.status == 0);
+  CHECK_THAT(run_hydra(folder, "evaluate there").err, Contains("mine.so"));
+}
+
+TEST_CASE("precision and reserve of a plug-in's devices are told by plan, report and report.json") {
+  const temporary_folder folder;
+  const std::string named = " --plugin " + plugin("board");
+  folder.write("w.toml", on("kind = \"board\"\nmemory = \"24MiB\"\nreserve = \"1MiB\"\nprecision = \"bf16\""));
+  CHECK_THAT(run_hydra(folder, "plan w.toml" + named).out, Contains("kind   precision") && Contains("board:0  board  bf16"));
+  const auto plan = nlohmann::json::parse(run_hydra(folder, "plan w.toml --json" + named).out);
+  CHECK(plan["devices"][0]["model"] == "B64");
+  const outcome o = run_hydra(folder, "train w.toml --quiet --output there" + named);
+  INFO(o.err);
+  REQUIRE(o.status == 0);
+  CHECK_THAT(o.out, Contains("kind   precision") && Contains("board:0  board  bf16"));
+  const auto device = nlohmann::json::parse(folder.read("there/report.json"))["devices"][0];
+  CHECK(device["precision"] == "bf16");
+  CHECK(device["reserve_bytes"] == 1 << 20);
+  CHECK_THAT(run_hydra(folder, "report there").out, Contains("board:0  board  bf16"));
 }
 
 TEST_CASE("one plug-in brings devices and a policy") {
@@ -91,12 +123,12 @@ TEST_CASE("a device that cannot be made ends the program with its name and its r
   folder.write("w.toml", on("kind = \"moody\"\nmemory = \"2MiB\"\nmood = \"bad\"\nfans = 3\ntilt = 0.5\nbus = \"1kB/s\"\nnap = \"5ms\""));
   const outcome moody = run_hydra(folder, "train w.toml --quiet --plugin " + plugin("devices"));
   CHECK(moody.status == 3);
-  CHECK_THAT(moody.err, StartsWith("device moody:0 cannot be made: in a bad mood:") && Contains("bus=1000 B/s fans=integer 3") &&
+  CHECK_THAT(moody.err, StartsWith("w.toml:4: device: device moody:0 cannot be made: in a bad mood:") && Contains("bus=1000 B/s fans=integer 3") &&
                             Contains("memory=2097152 B mood=text bad nap=5000000 ns tilt=real 0.5"));
   folder.write("c.toml", on("kind = \"crossed\""));
   const outcome crossed = run_hydra(folder, "train c.toml --quiet --plugin " + plugin("devices"));
   CHECK(crossed.status == 2);
-  CHECK_THAT(crossed.err, StartsWith("device crossed:0 cannot be made: ") && Contains("the wires are crossed"));
+  CHECK_THAT(crossed.err, StartsWith("c.toml:4: device: device crossed:0 cannot be made: ") && Contains("the wires are crossed"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 

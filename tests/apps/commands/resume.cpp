@@ -71,6 +71,7 @@ TEST_CASE("a resumed run writes its workload again, with what has changed") {
   const temporary_folder folder;
   REQUIRE(resume(folder, example, "--quiet").status == 0);
   CHECK_THAT(folder.read("runs/w/workload.toml"), !Contains("fifo"));
+  fs::remove(folder.path() / "runs/w/report.json");  // as if it had been killed
   REQUIRE(resume(folder, bent("24MiB", "25MiB"), "--quiet --policy fifo --set run.checkpoint.keep=1").status == 0);
   CHECK_THAT(folder.read("runs/w/workload.toml"), Contains("\"fifo\"") && Contains("25MiB") && Contains("keep = 1"));
 }
@@ -152,10 +153,55 @@ TEST_CASE("a damaged checkpoint is passed over, told and set aside; if none is w
   CHECK_THAT(none.err, Contains("has no checkpoint that is whole"));
 }
 
-TEST_CASE("devices that compute with another number of threads are refused: bits may differ") {
+TEST_CASE("devices of another arithmetic are refused: bits may differ") {
   const temporary_folder folder;
   leave_run(folder);
-  CHECK_THAT(refused(folder, resume(folder, example, "--set device.threads=2")), Contains("device.threads") && Contains("with 1 (now 2)"));
+  const auto on = [&](const std::string& changes, const std::string& text = example) {
+    return refused(folder, resume(folder, text, changes));
+  };
+  CHECK_THAT(on("--set device.threads=2"),
+             StartsWith("w.toml:4: device: the run was trained on cpu (now cpu with threads = 2); other arithmetic may"));
+  CHECK_THAT(on("--set device.precision=bf16"), Contains("cpu (now cpu with precision = \"bf16\")"));
+  const std::string cuda = bent("kind = \"cpu\"\nmemory = \"24MiB\"", "kind = \"cuda\"");
+  CHECK_THAT(on("", cuda), Contains("cpu (now cuda)"));
+  CHECK_THAT(on("--set device.tf32=true", cuda), Contains("cpu (now cuda with tf32 = true)"));
+  const std::string beside = bent("memory = \"24MiB\"", "memory = \"24MiB\"\n[[device]]\nkind = \"cuda\"");
+  CHECK_THAT(on("", beside), Contains("cpu (now cpu and cuda)"));
+}
+
+TEST_CASE("the default of what decides bits may be written out when a run is resumed, and devices may be others of the kind") {
+  const temporary_folder folder;
+  leave_run(folder);
+  const auto said = check_resume(parse_workload(
+      bent("memory = \"24MiB\"", "memory = \"1MiB\"\nthreads = 1\nprecision = \"fp32\"\ncount = 3"), "w.toml",
+      {parse_override("run.output=" + (folder.path() / "runs/w").string())}));
+  CHECK(said == "");
+}
+
+TEST_CASE("of a run that is complete nothing is done again, and its files stay") {
+  const temporary_folder folder;
+  REQUIRE(resume(folder, example, "--quiet").status == 0);
+  const auto files = [&] {
+    std::string all;
+    for (const char* name : {"report.json", "trace.json", "plan.json", "workload.toml"}) all += folder.read(std::string{"runs/w/"} + name);
+    return all;
+  };
+  const std::string before = files();
+  const outcome again = resume(folder, bent("24MiB", "25MiB"));
+  CHECK(again.status == 0);
+  CHECK(again.out.empty());
+  CHECK(again.err == "the run in \"runs/w\" is complete: nothing is left to do; hydra report runs/w shows it\n");
+  CHECK(files() == before);
+  CHECK(resume(folder, example, "--quiet").err.empty());
+  CHECK(resume(folder, example, "--set model.gpt.steps=5").status == 2);
+}
+
+TEST_CASE("a run that was killed before its report was written is told when it is resumed") {
+  const temporary_folder folder;
+  REQUIRE(resume(folder, example, "--quiet").status == 0);
+  fs::remove(folder.path() / "runs/w/report.json");
+  CHECK(resume(folder, example, "--quiet").status == 0);
+  CHECK_THAT(folder.read("runs/w/report.json"), Contains("\"finished\"") && !Contains("left_out"));
 }
 
 TEST_CASE("an existing run folder without --resume is refused, and --resume is offered") {

@@ -134,6 +134,21 @@ TEST_CASE("a run is simulated with the times that it has recorded, beside what i
              Contains("the run took ") && Contains("whole-model"));
 }
 
+TEST_CASE("a run is simulated with what its blocks could use of a device, which is not all of its budget") {
+  const temporary_folder folder;
+  folder.write("w.toml", bent("steps = 3", "steps = 3\ncuts = [0, 1, 2, 3]") + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  const int loads = simulated(folder, "runs/w --policies fifo")["rows"][0]["loads"];
+  json report = json::parse(folder.read("runs/w/report.json"));
+  const json plan = json::parse(folder.read("runs/w/plan.json"));
+  CHECK(report["devices"][0]["reserve_bytes"] == 0);
+  report["devices"][0]["reserve_bytes"] = report["devices"][0]["budget_bytes"].get<std::uint64_t>() -
+                                          plan["staging_room_bytes"].get<std::uint64_t>() -
+                                          plan["computing_room_bytes"].get<std::uint64_t>();
+  folder.write("runs/w/report.json", report.dump());
+  CHECK(simulated(folder, "runs/w --policies fifo")["rows"][0]["loads"] > loads);
+}
+
 TEST_CASE("what cannot be simulated is refused, by file and key") {
   const temporary_folder folder;
   folder.write("cut.json", "{\"format\": \"schedule-inst");

@@ -56,7 +56,13 @@ TEST_CASE("an interrupted run is read with its notes, the status of its models a
 }
 
 TEST_CASE("a report that was written and read again prints the same tables") {
-  const report original = example_run().summary;
+  report original = example_run().summary;
+  original.devices.at(0).numbers = precision::bf16;
+  original.devices[0].model = "NVIDIA H200";
+  original.devices[0].reserve = byte_count{7};
+  const report again = parse_report(to_json(original), "report.json").summary;
+  CHECK(again.devices.at(0).model == "NVIDIA H200");
+  CHECK(again.devices[0].reserve == byte_count{7});
   CHECK(to_table(parse_report(to_json(original), "report.json").summary) == to_table(original));
 }
 

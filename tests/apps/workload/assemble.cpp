@@ -48,6 +48,16 @@ TEST_CASE("a vocabulary too small for the data is refused where the chain is des
   CHECK_THAT(assembly_refusal(bent("heads = 2", "heads = 2, vocabulary = 31")), StartsWith("w.toml:13: model.chain: "));
 }
 
+TEST_CASE("a family that its devices' precision does not suit is refused where the chain is described") {
+  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ family = \"resnet\" }");
+  const std::string kind = "kind = \"synthetic-language\"";
+  text.replace(text.find(kind), kind.size(), "kind = \"synthetic-classes\"\nshape = [3, 32, 32]");
+  CHECK(assembly_refusal(text) == "");
+  const std::string memory = "memory = \"24MiB\"";
+  CHECK_THAT(assembly_refusal(text.replace(text.find(memory), memory.size(), memory + "\nprecision = \"bf16\"")),
+             StartsWith("w.toml:15: model.chain: ") && Contains("bf16"));
+}
+
 TEST_CASE("a language is refused for a chain that wants features") {
   CHECK_THAT(assembly_refusal(bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }",
                                    "{ family = \"mlp\", width = 8 }")),

@@ -44,7 +44,11 @@ TEST_CASE("a cuda device is checked whether its plug-in is there or not") {
   CHECK_THAT(with_cuda("memory = \"160%\""), StartsWith("w.toml:6: device.memory: "));
   CHECK_THAT(with_cuda("pool = \"arenas\""), StartsWith("w.toml:6: device.pool: ") && Contains("mean \"arena\""));
   CHECK_THAT(with_cuda("tf32 = 1"), StartsWith("w.toml:6: device.tf32: 1 ") && Contains("true or false"));
-  CHECK_THAT(with_cuda("link = \"1GiB/s\""), Contains("it belongs to kind \"cpu\""));
+  CHECK_THAT(with_cuda("link = \"1GiB/s\""),
+             StartsWith("w.toml:6: device.link: unknown key; it belongs to kind \"cpu\"; kind \"cuda\" takes index, memory, ") &&
+                 !Contains("did you mean"));
+  CHECK_THAT(refusal(bent("memory = \"24MiB\"", "memory = 1\ntf32 = true")),
+             StartsWith("w.toml:7: device.tf32: unknown key; it belongs to kind \"cuda\""));
 }
 
 TEST_CASE("the keys of a cuda device are the options of its plug-in") {
@@ -92,6 +96,27 @@ TEST_CASE("a plug-in's device is checked as any other, with the line") {
 TEST_CASE("an option that every device has already is refused") {
   const known_device bad{"bad", "", {{{.name = "count", .help = "", .type = false}}, {}}, "x.so", {}};
   CHECK_THROWS_WITH(device_kinds_with({bad}), Contains("x.so") && Contains("\"bad\" has an option \"count\""));
+}
+
+TEST_CASE("devices of several precisions are refused at the first that differs") {
+  const auto precision_of = [](const std::string& second) {
+    const workload w = parse_workload(bent("memory = \"24MiB\"", "memory = 1\nprecision = \"bf16\"\n[[device]]\n" + second), "w.toml");
+    try {
+      return to_string(common_precision(w.devices));
+    } catch (const fault_error& e) {
+      return e.what_happened().text;
+    }
+  };
+  CHECK(precision_of("kind = \"cuda\"\nprecision = \"bf16\"") == "bf16");
+  CHECK(precision_of("kind = \"cuda\"\nprecision = \"fp32\"") ==
+        "w.toml:10: device.precision: fp32 here, but bf16 at w.toml:4; it decides results, so give all devices of a run the same");
+  CHECK_THAT(precision_of("kind = \"cuda\"\nindex = 0"), StartsWith("w.toml:8: device.precision: fp32 here, but bf16 at w.toml:4"));
+}
+
+TEST_CASE("what a plug-in's device means by precision is its own affair") {
+  key_rule own{.name = "precision", .fallback = "half"};
+  const device_entry odd{{"odd", "", {own}, true, {}}, 1, {{}, "", value_table{}}};
+  CHECK(common_precision({odd}) == precision::fp32);
 }
 
 }  // namespace hydra::apps

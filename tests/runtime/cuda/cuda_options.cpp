@@ -30,6 +30,8 @@ TEST_CASE("a CUDA device has defaults for everything") {
   REQUIRE_FALSE(o.tf32);
   REQUIRE(o.pool == pool_kind::arena);
   REQUIRE_FALSE(o.context);
+  REQUIRE(o.use == device_use::run);
+  REQUIRE(read_cuda_options({.name = "cuda:0", .options = {}, .use = device_use::measure}).use == device_use::measure);
   REQUIRE(memory_budget(o.name, o.memory, 100_GiB, 140_GiB) == 90_GiB);
 }
 

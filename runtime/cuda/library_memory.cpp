@@ -1,4 +1,4 @@
-#include "runtime/cuda/expandable_memory.hpp"
+#include "runtime/cuda/library_memory.hpp"
 
 #include "runtime/accounting_allocator.hpp"
 #include "runtime/cuda/cuda_allocator.hpp"
@@ -16,11 +16,20 @@ namespace hydra {
 
 namespace {
 
-class expandable_memory final : public launch_memory,
-                                public tensor_pool,
-                                public std::enable_shared_from_this<expandable_memory> {
+class library_memory final : public launch_memory,
+                             public tensor_pool,
+                             public std::enable_shared_from_this<library_memory> {
  public:
-  expandable_memory(byte_count budget, byte_count beside) : budget_(budget), used_(beside), peak_(beside) {}
+  library_memory(byte_count budget, byte_count beside) : budget_(budget), used_(beside), peak_(beside) {}
+  ~library_memory() override {
+    try {
+      empty_library_cache();
+    } catch (...) {
+      // of a device that has failed nothing can be given back
+    }
+  }
+  library_memory(const library_memory&) = delete;
+  library_memory& operator=(const library_memory&) = delete;
 
   std::shared_ptr<void> launch(const launch_point&, std::function<void()>) override {
     return std::make_shared<allocate_from>(shared_from_this());
@@ -82,9 +91,13 @@ class expandable_memory final : public launch_memory,
 
 }  // namespace
 
+std::shared_ptr<launch_memory> make_library_memory(byte_count budget, byte_count beside) {
+  return std::make_shared<library_memory>(budget, beside);
+}
+
 std::shared_ptr<launch_memory> make_expandable_memory(byte_count budget, byte_count beside) {
   c10::CachingAllocator::setAllocatorSettings("expandable_segments:True");
-  return std::make_shared<expandable_memory>(budget, beside);
+  return make_library_memory(budget, beside);
 }
 
 }  // namespace hydra
