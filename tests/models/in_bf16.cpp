@@ -131,12 +131,12 @@ TEST_CASE("a chain with running averages cannot be rounded to bf16") {
   CHECK_THROWS_WITH(c.validate(), Contains("running averages") && Contains("without batch norm"));
 }
 
-TEST_CASE("bf16 parameters start at multiples of 64 bytes; masters and gradients have their offsets") {
+TEST_CASE("bf16 parameters start at multiples of 256 bytes; masters and gradients have their offsets") {
   chain c = chain_of("mlp");
   c.compute_in(precision::bf16);
   const parameter_layout layout{c, 0, c.size()};
-  for (const placed_parameter& p : layout.parameters()) CHECK(p.offset % 32 == 0);
-  CHECK(layout.elements() % 32 == 0);
+  for (const placed_parameter& p : layout.parameters()) CHECK(p.offset % 128 == 0);
+  CHECK(layout.elements() % 128 == 0);
   CHECK(layout.bytes() == byte_count{layout.elements() * 4});
   CHECK(layout.device_bytes() == byte_count{layout.elements() * 2});
 }
