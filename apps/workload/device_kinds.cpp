@@ -21,9 +21,17 @@ key_rule precision_rule() {
           .choices = {"fp32", "bf16"}};
 }
 
-precision precision_from(const value_table& keys) {
+key_rule gradients_rule() {
+  return {.name = "gradients",
+          .kind = value_kind::text,
+          .help = "as they are copied to the host; bf16 only with that precision; all devices alike",
+          .fallback = "fp32",
+          .choices = {"fp32", "bf16"}};
+}
+
+precision precision_from(const value_table& keys, const char* key) {
   std::string name = to_string(precision::fp32);
-  assign(keys, "precision", name);
+  assign(keys, key, name);
   return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
 }
 
@@ -40,7 +48,8 @@ device_kind cpu_kind() {
         .help = "the rest is slept after the work",
         .fallback = "1.0",
         .range = {.least = 0, .most = 1, .open_least = true}},
-       precision_rule()},
+       precision_rule(),
+       gradients_rule()},
       false,
       [](session& s, int count, const value_table& keys) { s.add_devices(count, read_cpu_device(keys)); }};
 }
@@ -59,6 +68,7 @@ device_kind cuda_kind() {
       {{.name = "index", .kind = value_kind::integer, .help = "which GPU", .fallback = "0", .range = {0, 1023}},
        {.name = "memory", .kind = value_kind::bytes_or_percent, .help = "budget", .fallback = "90% of what is free"},
        precision_rule(),
+       gradients_rule(),
        {.name = "tf32",
         .kind = value_kind::boolean,
         .help = "lets fp32 products round their factors to 10 bits",
@@ -152,7 +162,8 @@ cpu_device read_cpu_device(const value_table& keys) {
   assign(keys, "latency", d.latency);
   assign(keys, "threads", d.threads);
   assign(keys, "speed", d.speed);
-  d.numbers = precision_from(keys);
+  d.numbers = precision_from(keys, "precision");
+  d.gradients = precision_from(keys, "gradients");
   return d;
 }
 

@@ -38,7 +38,8 @@ device_options options_in(const std::string& text) {
 
 TEST_CASE("a cuda device is checked whether its plug-in is there or not") {
   CHECK(with_cuda("") == "");
-  CHECK(with_cuda("count = 2\nindex = 1\nmemory = \"60%\"\nprecision = \"bf16\"\ntf32 = true\npool = \"expandable\"") == "");
+  CHECK(with_cuda("count = 2\nindex = 1\nmemory = \"60%\"\nprecision = \"bf16\"\ngradients = \"bf16\"\ntf32 = true\n"
+                  "pool = \"expandable\"") == "");
   CHECK_THAT(with_cuda("indx = 1"), StartsWith("w.toml:6: device.indx: unknown key") && Contains("\"index\""));
   CHECK_THAT(with_cuda("index = -1"), StartsWith("w.toml:6: device.index: -1 ") && Contains("at least 0"));
   CHECK_THAT(with_cuda("memory = \"160%\""), StartsWith("w.toml:6: device.memory: "));
@@ -56,7 +57,7 @@ TEST_CASE("the keys of a cuda device are the options of its plug-in") {
   REQUIRE(cuda->keys.size() == options.size());
   const auto given = options_in(bent("kind = \"cpu\"\nmemory = \"24MiB\"",
                                      "kind = \"cuda\"\nindex = 1\nmemory = 1024\nprecision = \"bf16\"\ntf32 = true\n"
-                                     "pool = \"arena\"\ncontext = \"1MiB\""));
+                                     "gradients = \"bf16\"\npool = \"arena\"\ncontext = \"1MiB\""));
   for (const device_option& o : options) {
     INFO(o.name);
     REQUIRE(given.contains(o.name));
