@@ -37,8 +37,8 @@ class visit {
   visit(sharded_model_ptr model, const unit& what, std::size_t targets);
 
   /// Blocks that the visit as a whole leaves behind: gradients of backward visits (fp32 sums; where the chain's gradients are
-  /// bf16 the last micro-batch rounds them, to fp32 again of a shard that steps on its device), the loss from the last shard (of an evaluation fp32 [micro-batches, 2],
-  /// see shard::score).
+  /// bf16 the last micro-batch rounds them, and widens them again for a shard that is stepped on the device), the loss from
+  /// the last shard (of an evaluation fp32 [micro-batches, 2], see shard::score).
   struct results {
     device_block_ptr gradients;
     device_block_ptr loss;
