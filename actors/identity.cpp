@@ -67,9 +67,20 @@ std::string precision_line(precision numbers) {
   return numbers == precision::fp32 ? "" : fmt::format("precision: {}\n", to_string(numbers));
 }
 
-std::string precision_in(const std::string& identity) {
-  const auto rounded = to_string(precision::bf16);
-  return identity.starts_with(precision_line(precision::bf16)) ? rounded : to_string(precision::fp32);
+/// The second line, as the first.
+std::string gradients_line(precision gradients) {
+  return gradients == precision::fp32 ? "" : fmt::format("gradients: {}\n", to_string(gradients));
+}
+
+number_formats formats_in(const std::string& identity) {
+  const auto first = precision_line(precision::bf16);
+  const bool rounded = identity.starts_with(first);
+  const bool gradients = rounded && identity.substr(first.size()).starts_with(gradients_line(precision::bf16));
+  return {.numbers = rounded ? precision::bf16 : precision::fp32, .gradients = gradients ? precision::bf16 : precision::fp32};
+}
+
+std::string difference_between(const char* what, precision saved, precision now) {
+  return saved == now ? "" : fmt::format("{}: {} (saved), {} (now)", what, to_string(saved), to_string(now));
 }
 
 }  // namespace
@@ -77,7 +88,7 @@ std::string precision_in(const std::string& identity) {
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) {
   const auto samples = std::int64_t{m.batch_size / m.micro_batches};
   const auto& source = *p.data.source;
-  return precision_line(p.model->numbers()) +
+  return precision_line(p.model->numbers()) + gradients_line(p.model->gradients()) +
          fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
                      parameters_of(*p.model)) +
          weights_of(*p.model) +
@@ -92,8 +103,10 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
 }
 
 std::string difference_of(const std::string& saved, const std::string& now) {
-  if (precision_in(saved) != precision_in(now)) {
-    return fmt::format("the devices' precision: {} (saved), {} (now)", precision_in(saved), precision_in(now));
+  const auto before = formats_in(saved), after = formats_in(now);
+  if (before != after) {
+    const auto numbers = difference_between("the devices' precision", before.numbers, after.numbers);
+    return numbers.empty() ? difference_between("the precision of gradients", before.gradients, after.gradients) : numbers;
   }
   std::istringstream a(saved);
   std::istringstream b(now);

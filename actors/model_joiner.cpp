@@ -89,7 +89,7 @@ prepared_model model_joiner::measured(const model_description& m) {
   std::optional<pilot> measures;
   model_preparer preparer({.seed = setup_.options.seed,
                            .setting = setup_.setting,
-                           .numbers = common_precision(setup_.machines),
+                           .numbers = common_formats(setup_.machines),
                            .known = setup_.plan.profiles,
                            .stepping = stepping()}, [&]() -> pilot& {
     go_on(m.name);

@@ -90,18 +90,35 @@ std::vector<plan_device> limits_of(std::span<const device_info> machines) {
   return limits;
 }
 
-precision common_precision(std::span<const device_info> machines) {
-  const auto numbers = machines.empty() ? precision::fp32 : machines.front().numbers;
-  if (std::ranges::all_of(machines, [&](const device_info& d) { return d.numbers == numbers; })) {
-    return numbers;
+namespace {
+
+/// What the key says of all devices.
+precision common(std::span<const device_info> machines, const char* key, precision device_info::*numbers) {
+  const auto first = machines.empty() ? precision::fp32 : machines.front().*numbers;
+  if (std::ranges::all_of(machines, [&](const device_info& d) { return d.*numbers == first; })) {
+    return first;
   }
   std::vector<std::string> all;
   for (const auto& d : machines) {
-    all.push_back(fmt::format("{} in {}", d.name, to_string(d.numbers)));
+    all.push_back(fmt::format("{} in {}", d.name, to_string(d.*numbers)));
   }
   throw fault_error(fault_code::bad_input,
-                    fmt::format("device: precision: {}; it decides results, so give all devices of a run the same",
+                    fmt::format("device: {}: {}; it decides results, so give all devices of a run the same", key,
                                 fmt::join(all, ", ")));
+}
+
+}  // namespace
+
+number_formats common_formats(std::span<const device_info> machines) {
+  const number_formats all{.numbers = common(machines, "precision", &device_info::numbers),
+                           .gradients = common(machines, "gradients", &device_info::gradients)};
+  if (all.gradients == precision::bf16 && all.numbers == precision::fp32) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("device: gradients: \"bf16\" is for devices with precision = \"bf16\", and {} computes in "
+                                  "fp32; give all devices that precision, or leave gradients out",
+                                  machines.front().name));
+  }
+  return all;
 }
 
 void validate(const model_description& m) {
@@ -135,7 +152,7 @@ void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints)
 prepared_model model_preparer::prepare(const model_description& m) {
   prepared_model p;
   p.data.source = open_data(m.data, m.chain.wants());
-  p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_));
+  p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_.numbers, numbers_.gradients));
   p.model->validate();
   if (p.model->sample_input() != p.data.source->sample_input()) {
     refuse(m, fmt::format("chain: wants samples {}, but {} has {}", to_string(p.model->sample_input()),
@@ -184,14 +201,14 @@ element_rate model_preparer::rate_of(const update_options& rule, known_rates& kn
 }
 
 element_rate model_preparer::update_of(const update_options& rule) {
-  return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_); });
+  return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_.numbers); });
 }
 
 /// Models that share a profile share this one, too: the planner tells them by it.
 void model_preparer::find_stepping(prepared_model& p, const model_description& m) {
   const auto pieces = stepping_of(*p.model, stepping_.place, m.optimizer);
   p.stepping = stepping_;
-  p.stepping.device = rate_of(m.optimizer, device_updates_, [&] { return measures_().update_rate(m.optimizer, numbers_); });
+  p.stepping.device = rate_of(m.optimizer, device_updates_, [&] { return measures_().update_rate(m.optimizer, numbers_.numbers); });
   const auto [first, last] = stepping_profiles_.equal_range(p.profile.get());
   const auto found = std::find_if(first, last, [&](const auto& known) { return known.second->stepping == pieces; });
   if (found != last) {

@@ -38,7 +38,7 @@ struct prepared_model {
 struct preparer_setup {
   std::uint64_t seed = 0;
   std::string setting;
-  precision numbers = precision::fp32;   ///< of the devices
+  number_formats numbers{};              ///< of the devices
   profile_set known{};
   stepping_terms stepping{};             ///< without rates of devices
 };
@@ -75,7 +75,7 @@ class model_preparer {
   std::uint64_t seed_;
   pilot_source measures_;
   std::string setting_;
-  precision numbers_;
+  number_formats numbers_;
   profile_set profiles_;
   stepping_terms stepping_;
   std::map<std::filesystem::path, saved_plan> plans_;
@@ -89,8 +89,9 @@ class model_preparer {
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts);
 std::vector<plan_device> limits_of(std::span<const device_info> machines);
 
-/// The precision of all devices: it decides results. Throws fault_error{bad_input} naming them if they differ.
-precision common_precision(std::span<const device_info> machines);
+/// Precision and gradients of all devices: they decide results. Throws fault_error{bad_input} naming them if they differ, and
+/// for gradients narrower than the parameters.
+number_formats common_formats(std::span<const device_info> machines);
 
 /// Whole micro-batches of an evaluation; none if there are no validation data and nobody asked for an evaluation. Throws
 /// fault_error{bad_input} if they are too few for what was asked.

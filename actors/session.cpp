@@ -317,7 +317,7 @@ stepping_terms session::state::stepping(pilot& measures) {
 void session::state::prepare_models() {
   const auto own = make_devices();
   machines = own->infos();
-  const auto numbers = common_precision(machines);
+  const auto numbers = common_formats(machines);
   const auto measured = own->pointers();
   pilot measures(measured, options.stall_limit);
   setting = measures.setting();

@@ -1,5 +1,5 @@
 #pragma once
-// From fp32 to bf16: the copy of the masters that devices compute with.
+// From fp32 to bf16, for the copy of the masters that devices compute with, and back, for gradients.
 
 #include <bit>
 #include <cstdint>
@@ -14,7 +14,13 @@ constexpr std::uint16_t to_bf16(float value) noexcept {
   return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : nearest);
 }
 
-/// Spans of equal length, else it throws fault_error{internal}.
+/// Exactly.
+constexpr float from_bf16(std::uint16_t bits) noexcept { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+/// Spans of equal length, else they throw fault_error{internal}.
 void to_bf16(std::span<const float> values, std::span<std::uint16_t> rounded);
+void from_bf16(std::span<const std::uint16_t> rounded, std::span<float> values);
+/// Adds them to the sums, in fp32.
+void add_bf16(std::span<const std::uint16_t> rounded, std::span<float> sums);
 
 }  // namespace hydra

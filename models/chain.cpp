@@ -86,8 +86,9 @@ chain& chain::publish_as(hub_form form) {
   return *this;
 }
 
-chain& chain::compute_in(precision numbers) {
+chain& chain::compute_in(precision numbers, precision gradients) {
   numbers_ = numbers;
+  gradients_ = gradients;
   return *this;
 }
 
@@ -144,6 +145,9 @@ void chain::validate() const {
     check_tie(p, all);
   }
   check_averages(*this, all);
+  if (gradients_ == precision::bf16 && numbers_ == precision::fp32)
+    refuse(fmt::format("chain \"{}\" has gradients in bf16 of parameters in fp32; only those of parameters in bf16 are "
+                       "rounded", family_));
   outputs(1);
 }
 

@@ -40,8 +40,9 @@ class chain {
   chain& begin_with(std::shared_ptr<const weight_source> weights);
   /// How it is exported; returns *this for chaining.
   chain& publish_as(hub_form form);
-  /// The format of its parameters and boundaries on devices: fp32 unless told. Returns *this for chaining.
-  chain& compute_in(precision numbers);
+  /// The format of its parameters and boundaries on devices, and of the gradients that leave them: fp32 unless told. Returns
+  /// *this for chaining.
+  chain& compute_in(precision numbers, precision gradients = precision::fp32);
 
   const std::string& family() const noexcept { return family_; }
   const tensor_spec& sample_input() const noexcept { return sample_input_; }
@@ -49,6 +50,7 @@ class chain {
   const weight_source* weights() const noexcept { return weights_.get(); }  ///< null: random
   const hub_form& hub() const noexcept { return hub_; }
   precision numbers() const noexcept { return numbers_; }
+  precision gradients() const noexcept { return gradients_; }
   std::size_t size() const noexcept { return layers_.size(); }
   const chain_layer& at(std::size_t i) const { return layers_.at(i); }
 
@@ -68,7 +70,8 @@ class chain {
                      const layer_context& context) const;
 
   /// Checks names unique, ties resolvable (owner exists before or after, equal shape, not itself a replica), shapes
-  /// consistent, at least one layer, no running averages in bf16. Throws fault_error{bad_input}.
+  /// consistent, at least one layer, no running averages in bf16, no gradients narrower than the parameters. Throws
+  /// fault_error{bad_input}.
   void validate() const;
 
  private:
@@ -81,6 +84,7 @@ class chain {
   std::shared_ptr<const weight_source> weights_;
   hub_form hub_;
   precision numbers_ = precision::fp32;
+  precision gradients_ = precision::fp32;
 };
 
 }  // namespace hydra

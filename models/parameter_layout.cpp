@@ -13,7 +13,9 @@
 namespace hydra {
 namespace {
 
-constexpr std::size_t alignment = 64;  // bytes: a cache line and the widest vector register
+/// Bytes. cuBLASLt chooses among its kernels by how its operands are aligned, up to this; less, and a weight's place in
+/// its shard, so the cut, would decide on the bits. A cache line and the widest vector register are 64.
+constexpr std::size_t alignment = 256;
 
 constexpr std::size_t padded(std::size_t elements, element type) noexcept {
   const std::size_t step = alignment / width_of(type);

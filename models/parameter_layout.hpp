@@ -12,7 +12,8 @@
 
 namespace hydra {
 
-/// One parameter in a flat buffer. Offsets and sizes in elements; offsets are multiples of 64 bytes on the device.
+/// One parameter in a flat buffer. Offsets and sizes in elements. Offsets are multiples of 256 bytes on the device: GPU
+/// libraries choose kernels by alignment up to that, so a weight has the same kernels, and bits, wherever the model is cut.
 struct placed_parameter {
   std::string name;  ///< full
   std::vector<std::int64_t> shape;

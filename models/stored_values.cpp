@@ -1,5 +1,6 @@
 #include "models/stored_values.hpp"
 
+#include "models/bf16.hpp"
 #include "models/data/mapped_file.hpp"
 #include "runtime/fault.hpp"
 
@@ -15,8 +16,6 @@ namespace hydra {
 namespace {
 
 constexpr std::size_t part_elements = std::size_t{1} << 18;  // 1 MiB of fp32: many pages, and in the caches
-
-float from_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 /// IEEE 754 binary16: 5 bits of exponent with bias 15, 10 of fraction.
 float from_half(std::uint16_t bits) {
@@ -38,7 +37,7 @@ void widen_each(std::span<const std::byte> from, std::span<float> to, Widen&& wi
 }
 
 void widen_part(stored_type type, std::span<const std::byte> from, std::span<float> to) {
-  if (type == stored_type::bf16) return widen_each(from, to, from_bfloat16);
+  if (type == stored_type::bf16) return widen_each(from, to, [](std::uint16_t bits) { return from_bf16(bits); });
   if (type == stored_type::f16) return widen_each(from, to, from_half);
   std::memcpy(to.data(), from.data(), from.size());
 }

@@ -53,6 +53,16 @@ std::span<const float> slice(const host_block_ptr& block, std::size_t offset, st
   return std::as_const(*block).floats().subspan(offset, n);
 }
 
+/// In bf16 as they have landed.
+void add_gradient(tensor_list& tensors, const model_checkpoint& c, const shard_home& home, const placed_parameter& p) {
+  if (c.what->model->gradients() == precision::bf16) {
+    const std::span<const std::uint16_t> landed = home.gradients->halves();
+    tensors.add("gradient." + p.name, landed.subspan(p.offset, p.elements), p.shape);
+  } else {
+    tensors.add("gradient." + p.name, slice(home.gradients, p.offset, p.elements), p.shape);
+  }
+}
+
 /// Parameters under their names, moments and gradients behind what they are; replicas of a tied parameter have only a
 /// gradient of their own, running averages no moments.
 void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
@@ -67,7 +77,7 @@ void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
       }
     }
     if (home.gradients) {
-      tensors.add("gradient." + p.name, slice(home.gradients, p.offset, p.elements), p.shape);
+      add_gradient(tensors, c, home, p);
     }
   }
   tensors.write(to, names::shard_file(s));

@@ -25,6 +25,8 @@ inline constexpr stored_type type_of = stored_type::u8;
 template <>
 inline constexpr stored_type type_of<float> = stored_type::f32;
 template <>
+inline constexpr stored_type type_of<std::uint16_t> = stored_type::bf16;  ///< its bits
+template <>
 inline constexpr stored_type type_of<double> = stored_type::f64;
 template <>
 inline constexpr stored_type type_of<std::int64_t> = stored_type::i64;

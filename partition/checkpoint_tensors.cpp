@@ -1,11 +1,13 @@
 #include "partition/checkpoint_tensors.hpp"
 
+#include "models/data/mapped_file.hpp"
 #include "models/stored_values.hpp"
 #include "partition/checkpoint_names.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <utility>
 
 namespace hydra {
@@ -37,14 +39,24 @@ const checkpoint_tensors::file& checkpoint_tensors::file_of(const std::string& n
 
 stored_tensor checkpoint_tensors::find(const std::string& name) const { return file_of(name).tensors.find(name).value(); }
 
-void checkpoint_tensors::copy(const std::string& name, std::span<float> to) const {
+stored_tensor checkpoint_tensors::find(const std::string& name, stored_type type, std::size_t bytes) const {
   const auto& place = file_of(name);
   const auto t = place.tensors.find(name).value();
-  if (t.type != stored_type::f32 || t.data.size() != to.size_bytes()) {
+  if (t.type != type || t.data.size() != bytes) {
     refuse(place.path, fmt::format("tensor '{}' has {} bytes of another size or type than the model's {}", name,
-                                            t.data.size(), to.size_bytes()));
+                                   t.data.size(), bytes));
   }
-  widen_mapped(t, to);
+  return t;
+}
+
+void checkpoint_tensors::copy(const std::string& name, std::span<float> to) const {
+  widen_mapped(find(name, stored_type::f32, to.size_bytes()), to);
+}
+
+void checkpoint_tensors::copy(const std::string& name, std::span<std::uint16_t> to) const {
+  const auto t = find(name, stored_type::bf16, to.size_bytes());
+  std::memcpy(to.data(), t.data.data(), to.size_bytes());
+  mapped_file::release(t.data);
 }
 
 }  // namespace hydra

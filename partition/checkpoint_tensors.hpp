@@ -3,6 +3,8 @@
 
 #include "models/safetensors_file.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -22,8 +24,9 @@ class checkpoint_tensors {
   /// Where it lies, as long as this object lives. Throws fault_error{io} if there is no such tensor.
   stored_tensor find(const std::string& name) const;
   /// Leaves none of the file's pages in memory. Throws fault_error{io} naming the file if there is no such tensor, or of
-  /// another size or type.
+  /// another size or type (fp32, or bits of bf16).
   void copy(const std::string& name, std::span<float> to) const;
+  void copy(const std::string& name, std::span<std::uint16_t> to) const;
 
  private:
   struct file {
@@ -32,6 +35,7 @@ class checkpoint_tensors {
     safetensors_file tensors;
   };
   const file& file_of(const std::string& name) const;
+  stored_tensor find(const std::string& name, stored_type type, std::size_t bytes) const;
 
   std::filesystem::path folder_;
   std::vector<std::unique_ptr<file>> files_;

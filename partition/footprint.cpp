@@ -121,6 +121,11 @@ footprint plain_footprint(const chain_profile& profile, std::size_t first, std::
   return f;
 }
 
+footprint with_rounded_gradients(footprint backward) {
+  backward.landing -= backward.parameters;  // of twice as many
+  return backward;
+}
+
 shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last) {
   const auto backward = footprint_of(profile, first, last, direction::backward);
   shard_demand demand{.staging = backward.staging(), .computing = backward.computing()};

@@ -17,6 +17,10 @@ struct footprint {
   byte_count computing() const noexcept { return parameters + working; }
 };
 
+/// Of a backward visit that rounds its gradients to bf16: their sum is free when it has computed, only as many bytes as the
+/// parameters' wait for their copy.
+footprint with_rounded_gradients(footprint backward);
+
 /// Layers [first, last) of a profiled chain, visited in `way`. Backward and evaluation of the last piece include the loss;
 /// backward includes the step where the profile's stepping covers the piece.
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way);

@@ -2,6 +2,7 @@
 
 #include "models/bf16.hpp"
 #include "models/gradient_clip.hpp"
+#include "models/rounded_gradient.hpp"
 #include "models/running_average.hpp"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -186,16 +187,55 @@ std::span<T> part(std::span<T> all, std::size_t begin, std::size_t n) {
   return all.empty() ? all : all.subspan(begin, n);
 }
 
+update_slices part_of(const update_slices& whole, std::size_t begin, std::size_t n) {
+  return {part(whole.parameters, begin, n), part(whole.gradients, begin, n), part(whole.first_moment, begin, n),
+          part(whole.second_moment, begin, n), part(whole.copy, begin, n)};
+}
+
+/// Step number `step` of a model.
+struct optimizer_step {
+  const sharded_model& model;
+  std::uint32_t step = 0;
+  float clip_coefficient = 1;
+
+  void apply(const update_slices& s) const { apply_update(model.update, step, model.steps, clip_coefficient, s); }
+};
+
 /// One optimizer step of a whole parameter.
-void train(const sharded_model& m, const update_slices& whole, std::uint32_t step, float clip_coefficient) {
+void train(const optimizer_step& now, const update_slices& whole) {
+  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain),
+                            [&](const auto& range) { now.apply(part_of(whole, range.begin(), range.size())); });
+}
+
+/// The same with a gradient in bf16; `whole` has none.
+void train(const optimizer_step& now, const update_slices& whole, const rounded_gradient& gradient) {
   oneapi::tbb::parallel_for(
       oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain), [&](const auto& range) {
-        const auto n = range.size();
-        apply_update(m.update, step, m.steps, clip_coefficient,
-                     {whole.parameters.subspan(range.begin(), n), whole.gradients.subspan(range.begin(), n),
-                      part(whole.first_moment, range.begin(), n), part(whole.second_moment, range.begin(), n),
-                      part(whole.copy, range.begin(), n)});
+        std::vector<float> widened;
+        for (auto begin = range.begin(); begin < range.end(); begin += widened_at_once) {
+          widened.resize(std::min(widened_at_once, range.end() - begin));
+          gradient.widen(begin, widened);
+          auto slices = part_of(whole, begin, widened.size());
+          slices.gradients = widened;
+          now.apply(slices);
+        }
       });
+}
+
+std::span<const std::uint16_t> rounded_slice(const shard_home& home, const placed_parameter& p) {
+  return home.gradients->halves().subspan(p.offset, p.elements);
+}
+
+/// Of parameter `index` of a shard, with those of its replicas.
+rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, std::size_t index,
+                                     const std::vector<shard_home>& homes) {
+  rounded_gradient g{.own = rounded_slice(homes[shard], placed(m, shard, index))};
+  for (const auto& t : m.ties) {
+    if (t.owner_shard == shard && t.owner == index) {
+      g.replicas.push_back(rounded_slice(homes[t.replica_shard], placed(m, t.replica_shard, t.replica)));
+    }
+  }
+  return g;
 }
 
 }  // namespace
@@ -204,7 +244,7 @@ model_update::model_update(sharded_model_ptr model) : model_(std::move(model)), 
 
 void model_update::add_replicas(std::size_t shard, std::vector<shard_home>& homes) const {
   for (const auto& t : model_->ties) {
-    if (t.owner_shard != shard) {
+    if (t.owner_shard != shard || rounded()) {
       continue;
     }
     const auto& owner = placed(*model_, shard, t.owner);
@@ -218,9 +258,11 @@ void model_update::add_replicas(std::size_t shard, std::vector<shard_home>& home
 void model_update::norms(std::size_t shard, std::vector<shard_home>& homes) {
   add_replicas(shard, homes);
   norms_[shard].clear();
-  for (const auto& p : model_->shards[shard].layout().parameters()) {
-    if (p.trained()) {
-      norms_[shard].push_back(gradient_norm(slice(homes[shard].gradients, p.offset, p.elements)));
+  const auto& all = model_->shards[shard].layout().parameters();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].trained()) {
+      norms_[shard].push_back(rounded() ? gradient_norm(rounded_gradient_of(*model_, shard, i, homes))
+                                        : gradient_norm(slice(homes[shard].gradients, all[i].offset, all[i].elements)));
     }
   }
 }
@@ -242,13 +284,19 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
   if (model_->update.clip_norm <= 0) {
     add_replicas(shard, homes);
   }
-  auto& home = homes[shard];
-  for (const auto& p : model_->shards[shard].layout().parameters()) {
+  const optimizer_step now{.model = *model_, .step = step, .clip_coefficient = clip_coefficient};
+  const auto& home = homes[shard];
+  const auto& all = model_->shards[shard].layout().parameters();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& p = all[i];
     const auto values = slice(home.parameters, p.offset, p.elements);
-    const auto gradients = slice(home.gradients, p.offset, p.elements);
-    if (p.trained()) {
-      train(*model_, {values, gradients, moment(home, 0, p), moment(home, 1, p), copy_of(home, p)}, step, clip_coefficient);
-    } else if (p.averaging > 0) {
+    const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients, p.offset, p.elements);
+    const update_slices whole{values, gradients, moment(home, 0, p), moment(home, 1, p), copy_of(home, p)};
+    if (p.trained() && rounded()) {
+      train(now, whole, rounded_gradient_of(*model_, shard, i, homes));
+    } else if (p.trained()) {
+      train(now, whole);
+    } else if (p.averaging > 0) {  // never of a chain in bf16
       apply_average(p.averaging, model_->plan.micro_batches, values, gradients);
     }
   }

@@ -13,7 +13,8 @@
 
 namespace hydra {
 
-/// Home buffers of a shard, all fp32 but the copy. `gradients` change hands every step; null until they have landed.
+/// Home buffers of a shard, all fp32 but the copy and, if the chain's are bf16, the gradients. These change hands every
+/// step; null until they have landed.
 struct shard_home {
   host_block_ptr parameters;   ///< the masters
   host_block_ptr gradients;
@@ -93,7 +94,8 @@ class model_update {
  public:
   explicit model_update(sharded_model_ptr model);
 
-  /// Adds replica gradients to their owners in this shard, then records the norm of each of its trained parameters.
+  /// Adds replica gradients to their owners in this shard (bf16: on the way, see rounded_gradient), then records the norm of
+  /// each of its trained parameters.
   void norms(std::size_t shard, std::vector<shard_home>& homes);
   /// Norm of the norms in chain order, once every shard has its norms.
   float total_norm() const;
@@ -104,6 +106,7 @@ class model_update {
   void step(std::size_t shard, std::uint32_t step, float clip_coefficient, std::vector<shard_home>& homes) const;
 
  private:
+  bool rounded() const noexcept { return model_->model->gradients() == precision::bf16; }
   void add_replicas(std::size_t shard, std::vector<shard_home>& homes) const;
   void copy_to_replicas(std::size_t shard, std::vector<shard_home>& homes) const;
 

@@ -35,7 +35,8 @@ void set_stepping(shard_plan& s, const plan_request& m, bool on_device) {
   s.steps_on_device = on_device;
   s.device_update_time = on_device ? m.stepping.device.time_for(layout.state_elements()) : duration{};
   s.backward_time += s.device_update_time;
-  s.backward = on_device ? with_step(*m.profile, plain) : plain;
+  const bool rounded = m.model->gradients() == precision::bf16;
+  s.backward = on_device ? with_step(*m.profile, plain) : rounded ? with_rounded_gradients(plain) : plain;
 }
 
 shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last) {
@@ -47,7 +48,8 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
   s.last_layer = last;
   s.parameters = layout.device_bytes();
   if (s.parameters != layout.bytes()) {
-    s.gradients = s.masters = layout.bytes();
+    s.masters = layout.bytes();
+    s.gradients = m.model->gradients() == precision::bf16 ? s.parameters : layout.bytes();
   }
   s.moment_buffers = static_cast<std::uint64_t>(m.moments);
   s.moments = byte_count{layout.state_elements() * sizeof(float)} * static_cast<std::uint64_t>(m.moments);

@@ -24,7 +24,7 @@ struct shard_plan {
   std::size_t first_layer = 0;
   std::size_t last_layer = 0;
   byte_count parameters;         ///< as promoted
-  std::optional<byte_count> gradients{};  ///< as copied, where that is not as much: of bf16 parameters, in simulations
+  std::optional<byte_count> gradients{};  ///< as copied: of bf16 parameters, in simulations; none: as much as these
   std::optional<byte_count> masters{};    ///< fp32, at home beside what is promoted; none: that is fp32 itself
   byte_count moments;            ///< host bytes of optimizer state, all buffers
   std::uint64_t moment_buffers = 0;

@@ -107,6 +107,7 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile) {
   s.backward = footprint_of(profile, s.first_layer, s.last_layer, direction::backward);
   s.forward = is_last ? s.backward : footprint_of(profile, s.first_layer, s.last_layer, direction::forward);
   s.evaluation = footprint_of(profile, s.first_layer, s.last_layer, direction::evaluate);
+  s.backward = s.masters && s.gradients == s.parameters ? with_rounded_gradients(s.backward) : s.backward;
   if (j.contains("device_update_s")) {
     s.steps_on_device = true;
     s.device_update_time = from_seconds(j.at("device_update_s").get<double>());

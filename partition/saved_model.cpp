@@ -112,10 +112,20 @@ std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::siz
   return block->floats().subspan(offset, n);
 }
 
+void fill_gradient(const checkpoint_tensors& from, const sharded_model& m, const placed_parameter& p, shard_home& home) {
+  if (m.model->gradients() == precision::bf16) {
+    from.copy("gradient." + p.name, home.gradients->halves().subspan(p.offset, p.elements));
+  } else {
+    from.copy("gradient." + p.name, slice(home.gradients, p.offset, p.elements));
+  }
+}
+
 /// Parameters and gradients are padded with zeroes; moments begin with zeroes.
 void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::size_t s, shard_home& home) {
   for (const auto& padded : {home.parameters, home.gradients}) {
-    std::ranges::fill(padded ? padded->floats() : std::span<float>{}, 0.0f);
+    if (padded) {
+      std::memset(padded->data(), 0, padded->size().value());
+    }
   }
   const auto moments = names::moments(m.update.kind);
   for (const auto& p : m.shards[s].layout().parameters()) {
@@ -125,7 +135,7 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
       from.copy(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements));
     }
     if (home.gradients) {
-      from.copy("gradient." + p.name, slice(home.gradients, p.offset, p.elements));
+      fill_gradient(from, m, p, home);
     }
   }
 }

@@ -30,6 +30,9 @@ struct bound_parameters {
   at::Tensor part{};
 };
 
+/// The sum in bf16, to the nearest and of two the even one, in the place of `part`, which has been added.
+at::Tensor rounded_sum(const bound_parameters& bound);
+
 /// Bytes that adding a part to the sum takes on a device at most: so much of it is widened at a time.
 inline constexpr byte_count widening_room{std::uint64_t{4} << 20};
 

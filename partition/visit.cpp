@@ -101,7 +101,21 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
     }
   }
   if (k + 1 == what_.micro_batches) {
+    if (model_->model->gradients() == precision::bf16) {
+      round_gradients(out);
+    }
     bound_ = {};
+  }
+}
+
+/// What is stepped here is widened again: the same values as at home.
+void visit::round_gradients(const results& out) const {
+  const at::NoGradGuard no_grad;
+  const auto rounded = rounded_sum(bound_);
+  if (model_->plan.shards[what_.shard.value].steps_on_device) {
+    out.gradients->tensor.copy_(rounded);
+  } else {
+    out.gradients->tensor = rounded;
   }
 }
 

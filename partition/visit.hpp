@@ -36,8 +36,9 @@ class visit {
   /// `targets`: of the whole step.
   visit(sharded_model_ptr model, const unit& what, std::size_t targets);
 
-  /// Blocks that the visit as a whole leaves behind: gradients of backward visits, the loss from the last shard (of an
-  /// evaluation fp32 [micro-batches, 2], see shard::score).
+  /// Blocks that the visit as a whole leaves behind: gradients of backward visits (fp32 sums; where the chain's gradients are
+  /// bf16 the last micro-batch rounds them, and widens them again for a shard that is stepped on the device), the loss from
+  /// the last shard (of an evaluation fp32 [micro-batches, 2], see shard::score).
   struct results {
     device_block_ptr gradients;
     device_block_ptr loss;
@@ -52,6 +53,7 @@ class visit {
                  const micro_batch_blocks& blocks, const results& out);
   void run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
                     const micro_batch_blocks& blocks, const results& out);
+  void round_gradients(const results& out) const;
   at::Tensor input_tensor(const device_block& block) const;
 
   sharded_model_ptr model_;

@@ -42,7 +42,8 @@ device_info describe(std::string name, const cpu_device& options) {
           .link = options.link,
           .latency = options.latency,
           .torch_device = "cpu",
-          .numbers = options.numbers};
+          .numbers = options.numbers,
+          .gradients = options.gradients};
 }
 
 /// The emulation sleeps for microseconds: the default slack of the kernel's timers (50 us) would make a fast link slow.

@@ -15,6 +15,7 @@ struct cpu_device {
   int threads = 1;         ///< intra-op threads of its compute queue
   double speed = 1.0;      ///< in (0, 1]: the rest is slept after the work
   precision numbers = precision::fp32;  ///< of parameters and activations
+  precision gradients = precision::fp32;  ///< of a shard's sums, as they are demoted; bf16 only with such numbers
 };
 
 /// Three named threads. An operation on a copy queue takes at least latency + bytes / link; one on the compute queue

@@ -46,6 +46,7 @@ struct device_info {
   duration latency{};      ///< per copy
   std::string torch_device = "cpu";  ///< where closures create their tensors
   precision numbers = precision::fp32;  ///< of parameters and activations
+  precision gradients = precision::fp32;  ///< of a shard's sums, as they are demoted; bf16 only with such numbers
 };
 
 /// Where an operation stands in the trace. `name` is the message or phase ("forward", "h2d parameters").

@@ -5,6 +5,7 @@
 #include "apps/bench/fragmentation.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/replay.hpp"
+#include "apps/bench/updates.hpp"
 #include "apps/workload/place.hpp"
 
 #include <fmt/format.h>
@@ -60,6 +61,8 @@ void run_replay(const bench_options& o) {
   print(measure_replay(r), o.json);
 }
 
+void run_updates(const bench_options& o) { print(measure_updates({.repeats = o.repeats, .workload = {.steps = 8}}), o.json); }
+
 void run_fragmentation(const bench_options& o) {
   fragmentation_options f;
   f.workload = workload_of(o, f.workload);
@@ -81,6 +84,7 @@ const std::vector<bench_entry>& benches() {
       {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
       {"fragmentation", "memory that a run's tensors need in one range and in pages, over the bytes in use", run_fragmentation,
        true},
+      {"updates", "makespan of a model alone, and of four, updated on their device, over that updated on the host", run_updates},
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay, true},
   };
   return all;

@@ -2,7 +2,12 @@
 """Reads a checkpoint of Hydra without Hydra: python3 read_checkpoint.py runs/quickstart/checkpoints/MODEL/000002-step-40"""
 import array, json, pathlib, struct, sys
 
-TYPES = {"F32": "f", "F64": "d", "I64": "q", "U8": "B"}
+TYPES = {"F32": "f", "F64": "d", "I64": "q", "U8": "B", "BF16": "H"}
+
+
+def values_of(dtype, data):
+    values = array.array(TYPES[dtype], data)
+    return array.array("f", b"".join(struct.pack("<I", v << 16) for v in values)) if dtype == "BF16" else values
 
 
 def tensors(file):
@@ -12,7 +17,7 @@ def tensors(file):
     for name, t in json.loads(data[8:8 + length]).items():
         if name != "__metadata__":
             begin, end = (8 + length + o for o in t["data_offsets"])
-            yield name, (t["shape"], array.array(TYPES[t["dtype"]], data[begin:end]))
+            yield name, (t["shape"], values_of(t["dtype"], data[begin:end]))
 
 
 folder = pathlib.Path(sys.argv[1])

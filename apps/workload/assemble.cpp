@@ -105,7 +105,7 @@ void add_model(session& into, const model_entry& m, precision numbers, opened_fi
 
 void assemble(session& into, const workload& from) {
   for (const plugin_file& p : from.plugins) located(p.where, "run.plugins", [&] { into.load_plugin(p.file); });
-  const precision numbers = common_precision(from.devices);
+  const precision numbers = common_formats(from.devices).numbers;
   for (const device_entry& d : from.devices)
     located(d.keys.where, "device", [&] { d.kind.add(into, d.count, d.keys); });
   located(from.policy.where, "run.policy", [&] { into.use_policy(from.policy.which, from.policy.options); });

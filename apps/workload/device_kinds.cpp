@@ -23,15 +23,22 @@ key_rule precision_rule() {
           .choices = {"fp32", "bf16"}};
 }
 
-/// A plug-in may mean something else by that name.
-bool says_precision(const device_entry& d) {
-  const key_rule own = precision_rule();
-  return std::ranges::any_of(d.kind.keys, [&](const key_rule& k) { return k.name == own.name && k.choices == own.choices; });
+key_rule gradients_rule() {
+  return {.name = "gradients",
+          .kind = value_kind::text,
+          .help = "as they are copied to the host; bf16 only with that precision; all devices alike",
+          .fallback = "fp32",
+          .choices = {"fp32", "bf16"}};
 }
 
-precision precision_from(const value_table& keys) {
+/// A plug-in may mean something else by that name.
+bool has(const device_entry& d, const key_rule& rule) {
+  return std::ranges::any_of(d.kind.keys, [&](const key_rule& k) { return k.name == rule.name && k.choices == rule.choices; });
+}
+
+precision precision_from(const value_table& keys, const std::string& key) {
   std::string name = to_string(precision::fp32);
-  assign(keys, "precision", name);
+  assign(keys, key, name);
   return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
 }
 
@@ -48,7 +55,8 @@ device_kind cpu_kind() {
         .help = "the rest is slept after the work",
         .fallback = "1.0",
         .range = {.least = 0, .most = 1, .open_least = true}},
-       precision_rule()},
+       precision_rule(),
+       gradients_rule()},
       false,
       [](session& s, int count, const value& keys) { s.add_devices(count, read_cpu_device(table_of(keys))); }};
 }
@@ -67,6 +75,7 @@ device_kind cuda_kind() {
       {{.name = "index", .kind = value_kind::integer, .help = "which GPU", .fallback = "0", .range = {0, 1023}},
        {.name = "memory", .kind = value_kind::bytes_or_percent, .help = "budget", .fallback = "90% of what is free"},
        precision_rule(),
+       gradients_rule(),
        {.name = "tf32",
         .kind = value_kind::boolean,
         .help = "lets fp32 products round their factors to 10 bits",
@@ -153,16 +162,31 @@ table_rules device_rules(const std::vector<device_kind>& kinds) {
   return rules;
 }
 
-precision common_precision(const std::vector<device_entry>& devices) {
-  const auto first = std::ranges::find_if(devices, says_precision);
+namespace {
+
+/// What all devices say that have the key.
+precision common(const std::vector<device_entry>& devices, const key_rule& rule) {
+  const auto first = std::ranges::find_if(devices, [&](const device_entry& d) { return has(d, rule); });
   if (first == devices.end()) return precision::fp32;
-  const precision numbers = precision_from(table_of(first->keys));
+  const precision said = precision_from(table_of(first->keys), rule.name);
   for (const device_entry& d : devices)
-    if (const value_table& keys = table_of(d.keys); says_precision(d) && precision_from(keys) != numbers)
-      refuse(place_of(keys, "precision", d.keys.where), "device.precision",
+    if (const value_table& keys = table_of(d.keys); has(d, rule) && precision_from(keys, rule.name) != said)
+      refuse(place_of(keys, rule.name, d.keys.where), "device." + rule.name,
              fmt::format("{} here, but {} at {}; it decides results, so give all devices of a run the same",
-                         to_string(precision_from(keys)), to_string(numbers), to_string(first->keys.where)));
-  return numbers;
+                         to_string(precision_from(keys, rule.name)), to_string(said), to_string(first->keys.where)));
+  return said;
+}
+
+}  // namespace
+
+number_formats common_formats(const std::vector<device_entry>& devices) {
+  const number_formats all{.numbers = common(devices, precision_rule()), .gradients = common(devices, gradients_rule())};
+  if (all.gradients == precision::bf16 && all.numbers == precision::fp32) {
+    const value& keys = std::ranges::find_if(devices, [](const device_entry& d) { return has(d, gradients_rule()); })->keys;
+    refuse(place_of(table_of(keys), "gradients", keys.where), "device.gradients",
+           "\"bf16\" is for devices with precision = \"bf16\"; give all devices that precision, or leave gradients out");
+  }
+  return all;
 }
 
 cpu_device read_cpu_device(const value_table& keys) {
@@ -172,7 +196,8 @@ cpu_device read_cpu_device(const value_table& keys) {
   assign(keys, "latency", d.latency);
   assign(keys, "threads", d.threads);
   assign(keys, "speed", d.speed);
-  d.numbers = precision_from(keys);
+  d.numbers = precision_from(keys, "precision");
+  d.gradients = precision_from(keys, "gradients");
   return d;
 }
 

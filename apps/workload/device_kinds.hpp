@@ -41,7 +41,7 @@ table_rules device_rules(const std::vector<device_kind>& kinds);
 device_options read_device_options(const value_table& keys, const std::vector<key_rule>& rules);
 
 /// What all devices compute in, as far as their tables say it: it decides results, so tables that differ are refused.
-precision common_precision(const std::vector<device_entry>& devices);
+number_formats common_formats(const std::vector<device_entry>& devices);
 
 /// The `kind = "cpu"` of a checked table.
 cpu_device read_cpu_device(const value_table& keys);

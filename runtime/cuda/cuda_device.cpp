@@ -85,7 +85,8 @@ std::unique_ptr<device> make_cuda_device(const cuda_options& o) {
                    .link = {},
                    .latency = {},
                    .torch_device = fmt::format("cuda:{}", o.index),
-                   .numbers = o.numbers};
+                   .numbers = o.numbers,
+                   .gradients = o.gradients};
   return make_stream_device(std::move(info), make_cuda_driver(o.index), std::move(memory));
 }
 

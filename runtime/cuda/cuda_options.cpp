@@ -40,6 +40,8 @@ std::vector<device_option> cuda_option_list() {
           {.name = "memory", .help = "budget: a size, or a share of the GPU's memory, such as \"60%\"", .type = std::string{},
            .fallback = "90 % of what is free"},
           {.name = "precision", .help = "\"fp32\" or \"bf16\"; of all devices alike", .type = std::string{}, .fallback = "fp32"},
+          {.name = "gradients", .help = "as they are copied to the host: \"fp32\", or \"bf16\" with that precision; of all devices "
+                                        "alike", .type = std::string{}, .fallback = "fp32"},
           {.name = "tf32", .help = "let fp32 products round their factors to 10 bits", .type = false, .fallback = "false"},
           {.name = "pool", .help = "\"arena\": a fixed number of pages; \"expandable\": LibTorch's allocator, for comparison",
            .type = std::string{}, .fallback = "arena"},
@@ -53,6 +55,7 @@ cuda_options read_cuda_options(const device_request& request) {
   o.index = static_cast<int>(value_or(request, "index", std::int64_t{0}));
   o.memory = value_or(request, "memory", std::string{});
   o.numbers = is_second(request, "precision", "fp32", "bf16") ? precision::bf16 : precision::fp32;
+  o.gradients = is_second(request, "gradients", "fp32", "bf16") ? precision::bf16 : precision::fp32;
   o.tf32 = value_or(request, "tf32", false);
   o.pool = is_second(request, "pool", "arena", "expandable") ? pool_kind::expandable : pool_kind::arena;
   if (request.options.contains("context")) {

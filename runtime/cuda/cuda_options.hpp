@@ -17,6 +17,7 @@ struct cuda_options {
   int index = 0;                        ///< of the GPU
   std::string memory{};                 ///< "24GiB", "60%"; empty: nine tenths of what is free
   precision numbers = precision::fp32;
+  precision gradients = precision::fp32;  ///< as they are demoted
   bool tf32 = false;
   pool_kind pool = pool_kind::arena;
   std::optional<byte_count> context{};  ///< set aside for the driver's context; nothing: as measured

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 using namespace hydra;
@@ -39,8 +40,25 @@ TEST_CASE("what is no number stays none") {
           c10::BFloat16(to_bf16(std::bit_cast<float>(bits)), c10::BFloat16::from_bits()));
 }
 
+TEST_CASE("what is widened is what c10::BFloat16 means, and it is added in fp32") {
+  std::vector<std::uint16_t> all(1 << 16);
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  std::vector<float> widened(all.size()), sums(all.size(), 1e-3f);
+  from_bf16(all, widened);
+  add_bf16(all, sums);
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const float expected = c10::BFloat16(all[i], c10::BFloat16::from_bits());
+    if (expected != expected) continue;
+    different += static_cast<std::size_t>(widened[i] != expected || sums[i] != 1e-3f + expected);
+  }
+  CHECK(different == 0);
+}
+
 TEST_CASE("a copy of another length is refused") {
-  const std::array values{1.0f, 2.0f};
+  std::array values{1.0f, 2.0f};
   std::array<std::uint16_t, 1> copy{};
   CHECK_THROWS_AS(to_bf16(values, copy), fault_error);
+  CHECK_THROWS_AS(from_bf16(copy, values), fault_error);
+  CHECK_THROWS_AS(add_bf16(copy, values), fault_error);
 }

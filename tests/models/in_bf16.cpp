@@ -131,12 +131,20 @@ TEST_CASE("a chain with running averages cannot be rounded to bf16") {
   CHECK_THROWS_WITH(c.validate(), Contains("running averages") && Contains("without batch norm"));
 }
 
-TEST_CASE("bf16 parameters start at multiples of 64 bytes; masters and gradients have their offsets") {
+TEST_CASE("gradients of a chain are rounded only where its parameters are") {
+  chain c = chain_of("mlp");
+  CHECK_NOTHROW(c.compute_in(precision::bf16, precision::bf16).validate());
+  CHECK(c.gradients() == precision::bf16);
+  c.compute_in(precision::fp32, precision::bf16);
+  CHECK_THROWS_WITH(c.validate(), Contains("\"mlp\" has gradients in bf16 of parameters in fp32"));
+}
+
+TEST_CASE("bf16 parameters start at multiples of 256 bytes; masters and gradients have their offsets") {
   chain c = chain_of("mlp");
   c.compute_in(precision::bf16);
   const parameter_layout layout{c, 0, c.size()};
-  for (const placed_parameter& p : layout.parameters()) CHECK(p.offset % 32 == 0);
-  CHECK(layout.elements() % 32 == 0);
+  for (const placed_parameter& p : layout.parameters()) CHECK(p.offset % 128 == 0);
+  CHECK(layout.elements() % 128 == 0);
   CHECK(layout.bytes() == byte_count{layout.elements() * 4});
   CHECK(layout.device_bytes() == byte_count{layout.elements() * 2});
 }

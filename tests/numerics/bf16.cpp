@@ -24,6 +24,12 @@ exact_case rounded(exact_case c) {
   return c;
 }
 
+/// Gradients in bf16, too.
+exact_case twice_rounded(exact_case c) {
+  c.gradients = precision::bf16;
+  return rounded(std::move(c));
+}
+
 void check_cuts(exact_case c, const std::vector<cut_points>& all) {
   const auto plain = train_plain(c);
   for (const cut_points& cuts : all) {
@@ -80,9 +86,45 @@ TEST_CASE("spilled training in bf16 equals plain training in bf16 bit for bit ov
   check_cuts(c, {cuts_of_five[k], cuts_of_five[k + 2]});
 }
 
+TEST_CASE("with gradients in bf16 spilled training equals plain training bit for bit over the exactness matrix",
+          "[exactness][bf16]") {
+  auto c = twice_rounded(tiny_gpt(0.1, GENERATE(false, true)));
+  c.micro_batches = GENERATE(1u, 4u);
+  c.optimizer = GENERATE(sgd({.learning_rate = 0.05, .momentum = 0.9}), adamw({.learning_rate = 1e-2}));
+  c.optimizer.clip_norm = GENERATE(0.0, 0.25);
+  const std::size_t k = c.micro_batches > 1 ? 0 : 1;
+  check_cuts(c, {cuts_of_five[k], cuts_of_five[k + 2]});
+}
+
+TEST_CASE("with gradients in bf16 large parameters have plain training's norms and bits, too", "[exactness][bf16]") {
+  exact_case c = twice_rounded(tiny_mlp());
+  c.chain = mlp({.layers = 3, .width = 150});  // 22500 weights: two pieces of a norm
+  c.optimizer = adamw({.learning_rate = 1e-2, .clip_norm = 0.25});
+  check_cuts(c, {{0}, {0, 1, 2, 3}});
+}
+
+TEST_CASE("gradients in bf16 are not those in fp32, but near them, and half as many bytes", "[exactness][bf16]") {
+  auto c = rounded(tiny_gpt(0, true));
+  c.cuts = {0, 1, 2, 3, 4};
+  c.steps = 12;
+  c.optimizer.clip_norm = 0.5;
+  const auto wide = train_spilled({c}, {}), narrow = train_spilled({twice_rounded(c)}, {});
+  const auto &a = wide.summary.models[0], &b = narrow.summary.models[0];
+  CHECK(a.digest != b.digest);
+  CHECK(a.loss.front() == b.loss.front());
+  CHECK(b.loss.back() == Approx(a.loss.back()).epsilon(0.01));
+  CHECK(b.grad_norm.front() == Approx(a.grad_norm.front()).epsilon(0.01));
+  byte_count gradients;
+  session s({.log = verbosity::quiet});
+  s.add_devices(1, {.memory = 64_MiB, .numbers = precision::bf16, .gradients = precision::bf16});
+  s.add_model(describe(c, 0));
+  for (const auto& shard : s.plan().models[0].shards) gradients += shard.gradient_bytes() * c.steps;
+  CHECK(narrow.summary.devices[0].d2h_bytes + gradients == wide.summary.devices[0].d2h_bytes);
+}
+
 TEST_CASE("every family without running averages trains in bf16 with plain training's bits", "[exactness][bf16]") {
   const std::string family = GENERATE("mlp", "llama", "bert", "vit", "cnn");
-  auto c = rounded(of_family(family));
+  auto c = GENERATE(&rounded, &twice_rounded)(of_family(family));
   c.micro_batches = GENERATE(1u, 4u);
   c.optimizer = adamw({.learning_rate = 1e-2, .clip_norm = 0.25});
   INFO(family);
@@ -129,7 +171,8 @@ TEST_CASE("two devices with little memory train in bf16 with plain training's bi
 }
 
 TEST_CASE("in bf16, too, a device that dies midway and a model that joins cost nobody a bit", "[exactness][bf16]") {
-  auto a = rounded(tiny_gpt(0.1, true)), b = rounded(tiny_llama());
+  const auto in_bf16 = GENERATE(&rounded, &twice_rounded);
+  auto a = in_bf16(tiny_gpt(0.1, true)), b = in_bf16(tiny_llama());
   a.cuts = b.cuts = {0, 1, 2, 3, 4};
   a.micro_batches = b.micro_batches = 2;
   const run_options options{.devices = {{.memory = 128_KiB}, {.memory = 128_KiB}}, .second_dies_at = 25};
@@ -155,7 +198,7 @@ spilled_result interrupted_again_and_again(exact_case c, std::size_t after, std:
 }  // namespace
 
 TEST_CASE("a run in bf16 that is interrupted and resumed has plain training's bits", "[resume][bf16]") {
-  auto c = rounded(tiny_mlp());
+  auto c = GENERATE(&rounded, &twice_rounded)(tiny_mlp());
   c.cuts = {0, 1, 2, 3};
   c.batch_size = 3;  // 3 x 13 values
   c.steps = 8;
@@ -173,6 +216,43 @@ TEST_CASE("a run goes on only in the precision that it began with", "[resume][bf
   c.numbers = precision::fp32;
   CHECK_THROWS_WITH(train_spilled({c}, {.output = folder.path(), .resume = true}),
                     Contains("the devices' precision: bf16 (saved), fp32 (now)"));
+}
+
+TEST_CASE("a tied run with gradients in bf16 that is interrupted inside its steps has plain training's bits",
+          "[resume][bf16]") {
+  auto c = twice_rounded(tiny_gpt(0.1, true));
+  c.cuts = {0, 1, 2, 3, 4};
+  c.optimizer.clip_norm = 0.25;
+  std::size_t times = 0;
+  const auto plain = train_plain(c);
+  for (const std::size_t after : {100, 107}) {
+    REQUIRE(difference(plain, interrupted_again_and_again(c, after, times), 0) == "");
+    CHECK(times > 1);
+  }
+}
+
+TEST_CASE("a run goes on only with gradients in the precision that it began with", "[resume][bf16]") {
+  for (const bool narrow : {true, false}) {
+    const temporary_folder folder;
+    auto c = narrow ? twice_rounded(tiny_mlp()) : rounded(tiny_mlp());
+    train_spilled({c}, {.output = folder.path()});
+    c.gradients = narrow ? precision::fp32 : precision::bf16;
+    CHECK_THROWS_WITH(train_spilled({c}, {.output = folder.path(), .resume = true}),
+                      Contains(narrow ? "the precision of gradients: bf16 (saved), fp32 (now)"
+                                      : "the precision of gradients: fp32 (saved), bf16 (now)"));
+  }
+}
+
+TEST_CASE("gradients in bf16 are refused where devices compute in fp32, or differ in it", "[bf16]") {
+  auto c = tiny_mlp();
+  c.gradients = precision::bf16;
+  CHECK_THROWS_WITH(train_spilled({c}, {}), Contains("gradients: \"bf16\" is for devices with precision = \"bf16\"") &&
+                                                Contains("cpu:0 computes in fp32"));
+  session s({.log = verbosity::quiet});
+  s.add_devices(1, {.memory = 64_MiB, .numbers = precision::bf16});
+  s.add_devices(1, {.memory = 64_MiB, .numbers = precision::bf16, .gradients = precision::bf16});
+  s.add_model(describe(tiny_mlp(), 0));
+  CHECK_THROWS_WITH(s.plan(), Contains("device: gradients: cpu:0 in fp32, cpu:1 in bf16"));
 }
 
 TEST_CASE("devices of different precision are refused by name", "[bf16]") {
@@ -222,7 +302,7 @@ TEST_CASE("in bf16 a model trains with exactly its smallest sufficient memory, l
   c.micro_batches = GENERATE(1u, 2u);
   c.cuts.clear();
   const auto in_fp32 = sufficient_for(c);
-  c = rounded(c);
+  c = GENERATE(&rounded, &twice_rounded)(c);
   const auto least = sufficient_for(c);
   CHECK(least < in_fp32 + in_fp32);  // blocks of tiny layers are rounded up
   const auto spilled = train_spilled({c}, {.devices = {{.memory = least}, {.memory = least}}});
@@ -232,10 +312,11 @@ TEST_CASE("in bf16 a model trains with exactly its smallest sufficient memory, l
 }
 
 TEST_CASE("the host memory that a plan in bf16 asks for is enough to the byte", "[budgets][bf16]") {
-  auto c = rounded(tiny_gpt(0.1, true));
+  auto c = GENERATE(&rounded, &twice_rounded)(tiny_gpt(0.1, true));
   c.cuts = {0, 2, 4};
   c.micro_batches = 2;
   c.evaluate_every = 0;
+  c.optimizer.clip_norm = 0.5;
   const std::vector<cpu_device> devices(2, {.memory = 1_MiB});
   const auto needed = least_host_memory(c, devices);
   const auto spilled = train_spilled({c}, {.devices = devices, .host_memory = needed});

@@ -13,6 +13,9 @@ namespace {
 
 constexpr auto on_device = optimizer_place::device;
 
+const std::vector<number_formats> all_formats{
+    {}, {.numbers = precision::bf16}, {.numbers = precision::bf16, .gradients = precision::bf16}};
+
 /// Nothing keeps a shard of it at home.
 exact_case free_gpt(std::uint32_t micro_batches = 2) {
   auto c = tiny_gpt(0.1, false);
@@ -46,7 +49,9 @@ void require_bits(const std::vector<exact_case>& models, const spilled_result& s
 
 TEST_CASE("updates on the device have the bits of updates at home", "[exactness][device-steps]") {
   auto c = tiny_gpt(0.1, false);
-  c.numbers = GENERATE(precision::fp32, precision::bf16);
+  const auto formats = GENERATE(from_range(all_formats));
+  c.numbers = formats.numbers;
+  c.gradients = formats.gradients;
   c.micro_batches = GENERATE(1u, 4u);
   c.optimizer = GENERATE(adamw({.learning_rate = 1e-2}), sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}),
                          sgd({.learning_rate = 0.05, .weight_decay = 0.01}));
@@ -83,10 +88,11 @@ TEST_CASE("running averages are updated at home", "[exactness][device-steps]") {
 TEST_CASE("updates on devices keep within the smallest sufficient memory of device and host, to the byte",
           "[budgets][device-steps]") {
   const std::vector models{free_gpt(), free_gpt(4)};
-  const auto numbers = GENERATE(precision::fp32, precision::bf16);
+  const auto formats = GENERATE(from_range(all_formats));
   auto rounded = models;
   for (auto& m : rounded) {
-    m.numbers = numbers;
+    m.numbers = formats.numbers;
+    m.gradients = formats.gradients;
   }
   for (const std::size_t n : {1, 2}) {
     run_options options{.devices = least_devices(rounded, n), .optimizer_on = on_device};

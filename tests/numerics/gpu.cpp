@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -27,7 +28,7 @@ void require_gpu() {
 
 struct gpu_run {
   int devices = 1;
-  std::string numbers = "fp32";
+  std::string numbers = "fp32", gradients = "fp32";
   bool cache = true;
   std::string pool = "arena";
   optimizer_place optimizer_on = optimizer_place::host;
@@ -36,7 +37,8 @@ struct gpu_run {
 spilled_result train_on_gpu(const std::vector<exact_case>& models, const gpu_run& how) {
   session s({.optimizer_on = how.optimizer_on, .log = verbosity::quiet, .ablation = {.cache = how.cache}});
   s.load_plugin(cuda_plugin_file());
-  s.add_devices(how.devices, "cuda", {{"memory", "1GiB"}, {"context", 0_B}, {"precision", how.numbers}, {"pool", how.pool}});
+  s.add_devices(how.devices, "cuda", {{"memory", "1GiB"}, {"context", 0_B}, {"precision", how.numbers},
+                                    {"gradients", how.gradients}, {"pool", how.pool}});
   for (std::size_t i = 0; i < models.size(); ++i) {
     s.add_model(describe(models[i], i));
   }
@@ -67,13 +69,19 @@ void require_same(const spilled_result& a, const spilled_result& b) {
 
 TEST_CASE("on a GPU spilled training equals resident training bit for bit", "[.][gpu]") {
   require_gpu();
-  const std::string numbers = GENERATE("fp32", "bf16");
+  const auto [numbers, gradients] = GENERATE(std::pair<std::string, std::string>{"fp32", "fp32"},
+                                             std::pair<std::string, std::string>{"bf16", "fp32"},
+                                             std::pair<std::string, std::string>{"bf16", "bf16"});
   const std::string pool = GENERATE("arena", "expandable");
-  const auto resident = train_on_gpu({gpt_in({0})}, {.numbers = numbers});
+  const gpu_run how{.numbers = numbers, .gradients = gradients, .pool = pool};
+  auto uncached = how, two = how;
+  uncached.cache = false;
+  two.devices = 2;
+  const auto resident = train_on_gpu({gpt_in({0})}, {.numbers = numbers, .gradients = gradients});
   for (const cut_points& cuts : {cut_points{0, 3}, cut_points{0, 2, 4}, cut_points{0, 1, 2, 3, 4}}) {
-    INFO(numbers << ", " << pool << ", " << cuts.size() << " shards");
-    require_same(resident, train_on_gpu({gpt_in(cuts)}, {.numbers = numbers, .cache = false, .pool = pool}));
-    require_same(resident, train_on_gpu({gpt_in(cuts)}, {.devices = 2, .numbers = numbers, .pool = pool}));
+    INFO(how.numbers << ", gradients in " << how.gradients << ", " << pool << ", " << cuts.size() << " shards");
+    require_same(resident, train_on_gpu({gpt_in(cuts)}, uncached));
+    require_same(resident, train_on_gpu({gpt_in(cuts)}, two));
   }
 }
 

@@ -295,3 +295,29 @@ TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rou
   REQUIRE(memory.boundaries.size() == 1);
   CHECK(std::ranges::equal(memory.boundaries[0].second->halves(), values));
 }
+
+TEST_CASE("gradients in bf16 come back from a checkpoint as they have landed, and only for gradients in bf16", "[checkpoint]") {
+  const temporary_folder folder;
+  const auto small = small_mlp({.layers = 3, .width = 13});
+  const auto what = cut_model(rounded(small, precision::bf16), {.cuts = {0, 1, 2}, .samples = 3});
+  const auto arena = make_host_arena(byte_count{64 << 20});
+  model_checkpoint c{.what = what, .memory = {.homes = make_homes(*what, *arena), .versions = {}}, .standing = {}};
+  c.memory.versions.assign(3, version_index{0});
+  c.memory.updates.shards = {update_phase::waiting, update_phase::waiting, update_phase::landed};
+  auto& landed = c.memory.homes[2].gradients;
+  landed = arena->allocate(what->plan.shards[2].gradient_bytes(), "gradients");
+  const auto bits = landed->halves();
+  std::ranges::fill(bits, std::uint16_t{0});
+  std::uint16_t next = 0x3f81;
+  for (const auto& p : what->shards[2].layout().parameters()) {
+    std::iota(bits.begin() + static_cast<std::ptrdiff_t>(p.offset),
+              bits.begin() + static_cast<std::ptrdiff_t>(p.offset + p.elements), next);
+    next = static_cast<std::uint16_t>(next + p.elements);
+  }
+  c.standing.unit = 3;
+  checkpoint_folder(posix_file_system(), folder.path(), 2).save(c, [](shard_index) {});
+  const auto back = newest(folder.path());
+  CHECK(std::ranges::equal(load_memory(back, model_id{0}, *what, *arena).homes[2].gradients->halves(), bits));
+  const auto wide = cut_model(rounded(small), {.cuts = {0, 1, 2}, .samples = 3});
+  CHECK_THROWS_WITH(load_memory(back, model_id{0}, *wide, *arena), Contains("gradient.") && Contains("another size or type"));
+}

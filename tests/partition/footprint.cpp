@@ -102,7 +102,20 @@ TEST_CASE("in bf16 no visit is charged more than parameters, inputs and working 
                               small_mlp({.layers = 3, .width = 700}),  // parts that are not widened at once
                               small_cnn({.stages = 2, .blocks = 1, .width = 8}));
   const auto cuts = GENERATE(cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3});
-  check_all_visits(rounded(model), cuts, micro_batches);
+  check_all_visits(rounded(model, GENERATE(precision::fp32, precision::bf16)), cuts, micro_batches);
+}
+
+TEST_CASE("gradients in bf16 need no more memory, and their sum's is free when the visit has computed") {
+  const auto model = small_gpt({.layers = 1, .width = 32, .heads = 4, .context = 12});
+  const auto wide = cut_model(rounded(model), {.cuts = {0, 1}}), narrow = cut_model(rounded(model, precision::bf16), {.cuts = {0, 1}});
+  for (std::size_t s = 0; s < 2; ++s) {
+    const auto& a = wide->plan.shards[s].backward;
+    const auto& b = narrow->plan.shards[s].backward;
+    CHECK(b.computing() == a.computing());
+    CHECK(b.staging() == a.staging());
+    CHECK(b.landing + b.parameters == a.landing);
+    CHECK(b.landing >= narrow->plan.shards[s].gradient_bytes());
+  }
 }
 
 TEST_CASE("the footprint covers the loss where a large vocabulary makes it the largest part") {

@@ -65,6 +65,20 @@ TEST_CASE("a model at rest needs less of the host than one that is trained, but 
   CHECK(resting_demand(plan) < host_demand(std::vector{plan}, 0));
 }
 
+TEST_CASE("gradients in bf16 land in half the bytes; nothing is kept for them") {
+  const auto m = small_mlp({.layers = 3, .width = 64});
+  const auto wide = cut_model(rounded(m), {.cuts = {0, 1, 2}, .samples = 4})->plan;
+  const auto narrow = cut_model(rounded(m, precision::bf16), {.cuts = {0, 1, 2}, .samples = 4})->plan;
+  byte_count saved;
+  for (std::size_t s = 0; s < 3; ++s) {
+    CHECK(narrow.shards[s].gradient_bytes() * 2 == wide.shards[s].gradient_bytes());
+    saved += host_charge(wide.shards[s].gradient_bytes()) - host_charge(narrow.shards[s].gradient_bytes());
+  }
+  CHECK(host_transfers(std::vector{narrow}, 0) + saved == host_transfers(std::vector{wide}, 0));
+  CHECK(host_demand(std::vector{narrow}, 2) + saved < host_demand(std::vector{wide}, 2));  // attempts land, too
+  CHECK(resting_demand(narrow) == resting_demand(wide));
+}
+
 TEST_CASE("in bf16 the host keeps fp32 masters and gradients, and what is promoted beside them") {
   const auto m = rounded(small_mlp({.layers = 3, .width = 64}));
   const auto plan = cut_model(m, {.cuts = {0, 1, 2}, .samples = 4})->plan;

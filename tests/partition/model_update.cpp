@@ -3,6 +3,7 @@
 #include "models/bf16.hpp"
 #include "models/gradient_clip.hpp"
 #include "models/random.hpp"
+#include "models/rounded_gradient.hpp"
 #include "tests/support/small_resnet.hpp"
 
 #include <catch2/catch.hpp>
@@ -196,4 +197,95 @@ TEST_CASE("a step rounds every new master once, those of replicas and of the pad
     CHECK(std::ranges::equal(home.copy->halves(), expected));
     CHECK(home.promoted() == home.copy);
   }
+}
+
+namespace {
+
+/// The same model twice, tied, in three shards, with the same gradients at home: in bf16, and widened beforehand. One
+/// parameter is larger than what is widened at a time.
+struct rounded_twins {
+  explicit rounded_twins(const update_options& update) {
+    const auto gpt = small_gpt({.layers = 1, .width = 72, .heads = 2, .context = 6, .tied = true});
+    for (const auto gradients : {precision::bf16, precision::fp32}) {
+      models.push_back(cut_model(rounded(gpt, gradients), {.cuts = {0, 1, 2}, .update = update}));
+      homes.push_back(make_homes(*models.back(), *arena));
+      for (std::size_t s = 0; s < 3; ++s) {
+        fill(s);
+      }
+    }
+  }
+
+  void fill(std::size_t s) {
+    auto& landed = homes.back()[s].gradients;
+    landed = arena->allocate(models.back()->plan.shards[s].gradient_bytes(), "gradients");
+    for (std::size_t i = 0; i < models.back()->shards[s].layout().elements(); ++i) {
+      const auto bits = to_bf16(static_cast<float>(random_normal(random_key({s}), i)));
+      if (models.back()->model->gradients() == precision::bf16) {
+        landed->halves()[i] = bits;
+      } else {
+        landed->floats()[i] = from_bf16(bits);
+      }
+    }
+  }
+
+  void check_equal() const {
+    for (std::size_t s = 0; s < 3; ++s) {
+      const auto &a = homes[0][s], &b = homes[1][s];
+      CHECK(std::ranges::equal(a.parameters->floats(), b.parameters->floats()));
+      CHECK(std::ranges::equal(a.copy->halves(), b.copy->halves()));
+      CHECK(std::ranges::equal(a.moments[0]->floats(), b.moments[0]->floats()));
+    }
+  }
+
+  std::unique_ptr<host_arena> arena = make_host_arena(64_MiB);
+  std::vector<std::shared_ptr<sharded_model>> models;
+  std::vector<std::vector<shard_home>> homes;
+};
+
+}  // namespace
+
+TEST_CASE("gradients in bf16 step like their values in fp32, ties and parameters of several pieces too, and stay as they landed") {
+  rounded_twins t(adamw({.learning_rate = 0.01}));
+  const auto landed = t.homes[0][0].gradients->halves();
+  const std::vector<std::uint16_t> before(landed.begin(), landed.end());
+  for (const std::size_t twin : {0, 1}) {
+    const model_update math(t.models[twin]);
+    for (const std::size_t s : {2, 0, 1}) {
+      math.step(s, 1, 1.0F, t.homes[twin]);
+    }
+  }
+  t.check_equal();
+  CHECK(std::ranges::equal(landed, before));
+}
+
+TEST_CASE("norms of gradients in bf16 are those of their values in fp32, but for how large ones are added up") {
+  rounded_twins t(adamw({.learning_rate = 0.01, .clip_norm = 0.5}));
+  std::vector<model_update> math{model_update(t.models[0]), model_update(t.models[1])};
+  for (const std::size_t twin : {0, 1}) {
+    for (const std::size_t s : {1, 0, 2}) {
+      math[twin].norms(s, t.homes[twin]);
+    }
+  }
+  std::size_t large = 0;
+  for (const std::size_t s : {0, 1, 2}) {
+    std::size_t i = 0;
+    for (const auto& p : t.models[0]->shards[s].layout().parameters()) {
+      if (!p.trained()) {
+        continue;
+      }
+      const auto rounded_norm = math[0].norms()[s].at(i), norm = math[1].norms()[s].at(i);
+      INFO(p.name);
+      CHECK((p.elements > widened_at_once ? rounded_norm == Approx(norm).epsilon(1e-6) : rounded_norm == norm));
+      large += p.elements > widened_at_once ? 1 : 0;
+      ++i;
+    }
+  }
+  CHECK(large > 0);
+  const auto coefficient = math[0].clip_coefficient(math[0].total_norm());
+  for (const std::size_t twin : {0, 1}) {
+    for (const std::size_t s : {0, 1, 2}) {
+      math[twin].step(s, 0, coefficient, t.homes[twin]);
+    }
+  }
+  t.check_equal();
 }

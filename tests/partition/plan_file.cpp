@@ -169,7 +169,8 @@ TEST_CASE("costs of a plan without the profile of a model, or with other layers,
 }
 
 TEST_CASE("a plan in bf16 keeps its element types, and the bytes of masters and gradients") {
-  const auto model = rounded(small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6}));
+  const auto gradients = GENERATE(precision::fp32, precision::bf16);
+  const auto model = rounded(small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6}), gradients);
   const auto profile = std::make_shared<const chain_profile>(profile_of(model, 2));
   const plan_request request{.name = "a", .model = model.body.get(), .profile = profile.get(), .micro_batches = 2,
                              .moments = 2, .cuts = cut_points{0, 2}};
@@ -183,8 +184,9 @@ TEST_CASE("a plan in bf16 keeps its element types, and the bytes of masters and 
     const auto& planned = plan.models[0].shards[s];
     CHECK(planned.masters == planned.parameters * 2);
     CHECK(costs.models[0].shards[s].masters == planned.masters);
-    CHECK(costs.models[0].shards[s].gradient_bytes() == planned.parameters * 2);
+    CHECK(costs.models[0].shards[s].gradient_bytes() == planned.parameters * (gradients == precision::bf16 ? 1u : 2u));
     CHECK(costs.models[0].shards[s].backward.working == planned.backward.working);
+    CHECK(costs.models[0].shards[s].backward.landing == planned.backward.landing);
   }
   CHECK(suits(*profile, *model.body, model.data->sample_target(), 2));
   CHECK_FALSE(suits(*profile, *small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6}).body,

@@ -1,5 +1,6 @@
 #include "partition/visit.hpp"
 
+#include "models/bf16.hpp"
 #include "runtime/block_copy.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/small_models.hpp"
@@ -134,9 +135,9 @@ TEST_CASE("an evaluation drops nothing out") {
 
 namespace {
 
-std::shared_ptr<sharded_model> gpt_in_bf16(std::uint32_t micro_batches) {
+std::shared_ptr<sharded_model> gpt_in_bf16(std::uint32_t micro_batches, precision gradients = precision::fp32) {
   const auto m = small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6, .dropout = 0.1, .tied = false});
-  return cut_model(rounded(m), {.cuts = {0, 2}, .micro_batches = micro_batches, .samples = 2});
+  return cut_model(rounded(m, gradients), {.cuts = {0, 2}, .micro_batches = micro_batches, .samples = 2});
 }
 
 }  // namespace
@@ -164,8 +165,35 @@ TEST_CASE("in bf16 a backward visit leaves fp32 sums of its micro-batches' bf16 
   CHECK(out.loss->tensor.scalar_type() == at::kFloat);
 }
 
+namespace {
+
+/// What two micro-batches of the last shard leave behind.
+at::Tensor gradients_of_two(const std::shared_ptr<sharded_model>& m) {
+  const auto flat = raw(parameters_of(*m, 1).to(at::kBFloat16));
+  visit work(m, visit_of(*m, direction::backward, 1), 24);
+  const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
+  for (const std::uint32_t k : {0u, 1u}) {
+    work.run(k, flat, {raw(random_tensor({2, 6, 16}, 3 + k).to(at::kBFloat16)), raw(random_ids({2, 6}, 11, 4)),
+                       std::make_shared<device_block>()}, out);
+  }
+  return out.gradients->tensor;
+}
+
+}  // namespace
+
+TEST_CASE("gradients in bf16 are the sum of all micro-batches, rounded once to the nearest and of two to the even one") {
+  const auto m = gpt_in_bf16(2, precision::bf16);
+  const auto sum = gradients_of_two(gpt_in_bf16(2)), landing = gradients_of_two(m);
+  std::vector<std::uint16_t> expected(static_cast<std::size_t>(sum.numel()));
+  to_bf16(values(sum), expected);
+  REQUIRE(landing.scalar_type() == at::kBFloat16);
+  REQUIRE(landing.nbytes() == m->plan.shards[1].gradient_bytes().value());
+  CHECK(std::memcmp(landing.const_data_ptr(), expected.data(), landing.nbytes()) == 0);
+  CHECK(distance(landing.to(at::kFloat), sum) > 0);
+}
+
 TEST_CASE("in bf16 a visit lets go of parameters, gradients and their parts after its last micro-batch") {
-  const auto m = gpt_in_bf16(1);
+  const auto m = gpt_in_bf16(1, GENERATE(precision::fp32, precision::bf16));
   const auto flat = raw(parameters_of(*m, 1).to(at::kBFloat16));
   visit work(m, visit_of(*m, direction::backward, 1), 12);
   const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};

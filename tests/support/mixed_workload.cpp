@@ -46,6 +46,6 @@ void require_plain_bits(const spilled_result& spilled) {
 }
 
 cpu_device roomy() { return {.memory = 64_MiB}; }
-cpu_device tiny() { return {.memory = byte_count{164352}}; }
+cpu_device tiny() { return {.memory = byte_count{170496}}; }
 
 }  // namespace hydra::test

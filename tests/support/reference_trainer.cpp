@@ -55,8 +55,10 @@ class trainer {
   void evaluate(std::uint32_t steps);
   float accumulate_gradients(std::uint32_t step);
   void add_to_sums();
+  void round_sums();
   void round_masters();
   void add_replica_gradients();
+  at::Tensor norm_of(const at::Tensor& gradient) const;
   float clip_gradients();
   void update(std::uint32_t step);
   void move_averages();
@@ -144,6 +146,13 @@ void trainer::add_to_sums() {
   }
 }
 
+/// As gradients in bf16 lose their last places on the way from a device to the host.
+void trainer::round_sums() {
+  const c10::NoGradGuard no_grad;
+  if (options_.model.gradients() == precision::fp32) return;
+  for (leaf& l : leaves_) l.sum = l.sum.to(at::kBFloat16).to(at::kFloat);
+}
+
 void trainer::round_masters() {
   for (leaf& l : leaves_)
     if (l.rounded()) l.value.copy_(l.master);
@@ -162,6 +171,7 @@ float trainer::accumulate_gradients(std::uint32_t step) {
     add_to_sums();
     sum += loss.const_data_ptr<float>()[0];
   }
+  round_sums();
   return sum;
 }
 
@@ -195,11 +205,20 @@ void trainer::add_replica_gradients() {
     if (!l.place.tied_to.empty()) owner_of(l).gradient().add_(l.gradient());
 }
 
+/// Of large gradients in bf16 by pieces, for which there is room where the whole in fp32 has none.
+at::Tensor trainer::norm_of(const at::Tensor& gradient) const {
+  const auto norm = [](const at::Tensor& t) { return at::_ops::linalg_vector_norm::call(t, 2, {}, false, {}); };
+  if (options_.model.gradients() == precision::fp32 || gradient.numel() <= 16384) return norm(gradient);
+  std::vector<at::Tensor> norms;
+  for (const at::Tensor& piece : gradient.contiguous().flatten().split(16384)) norms.push_back(norm(piece));
+  return norm(at::_ops::stack::call(norms, 0));
+}
+
 /// torch.nn.utils.clip_grad_norm_.
 float trainer::clip_gradients() {
   std::vector<at::Tensor> norms;
   for (leaf& l : leaves_)
-    if (l.place.trained()) norms.push_back(at::_ops::linalg_vector_norm::call(l.gradient(), 2, {}, false, {}));
+    if (l.place.trained()) norms.push_back(norm_of(l.gradient()));
   const at::Tensor norm = at::_ops::linalg_vector_norm::call(at::_ops::stack::call(norms, 0), 2, {}, false, {});
   const at::Tensor ratio = norm.add(1e-6).reciprocal().mul(options_.update.clip_norm);
   const at::Tensor coefficient = at::_ops::clamp_max::call(ratio, 1.0);

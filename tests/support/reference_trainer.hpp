@@ -1,7 +1,7 @@
 #pragma once
 // The reference: plain in-memory training. Whole-model autograd over one leaf tensor per parameter, gradients
 // accumulated by autograd, clipping as torch does. In bf16: leaves are rounded from fp32 masters, gradients are added up
-// and the update is made in fp32. What Hydra computes must equal it bit for bit.
+// and the update is made in fp32; sums of gradients in bf16 are rounded once. What Hydra computes must equal it bit for bit.
 
 #include "models/chain.hpp"
 #include "models/data_source.hpp"

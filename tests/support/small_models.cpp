@@ -23,9 +23,9 @@ small_model small_cnn(const cnn_options& options) {
   return {data, std::move(body)};
 }
 
-small_model rounded(const small_model& m) {
+small_model rounded(const small_model& m, precision gradients) {
   chain body = *m.body;
-  return {m.data, std::make_shared<const chain>(body.compute_in(precision::bf16))};
+  return {m.data, std::make_shared<const chain>(body.compute_in(precision::bf16, gradients))};
 }
 
 chain_profile profile_of(const small_model& m, std::int64_t samples) {

@@ -31,8 +31,8 @@ small_model small_mlp(const mlp_options& options);
 /// Over images [2, 8, 8] and 3 classes.
 small_model small_cnn(const cnn_options& options);
 
-/// The same in bf16.
-small_model rounded(const small_model& m);
+/// The same in bf16, with gradients that are demoted in fp32 or bf16.
+small_model rounded(const small_model& m, precision gradients = precision::fp32);
 
 chain_profile profile_of(const small_model& m, std::int64_t samples);
 

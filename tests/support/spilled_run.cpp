@@ -81,6 +81,7 @@ std::vector<cpu_device> devices_for(const std::vector<exact_case>& models, const
   auto all = options.devices;
   for (cpu_device& d : all) {
     d.numbers = models.front().numbers;
+    d.gradients = models.front().gradients;
   }
   return all;
 }
@@ -215,7 +216,7 @@ spilled_result with_parameters(report summary, const session& s) {
 }
 
 reference_result train_plain(const exact_case& m) {
-  return train_reference({.model = m.chain.build(*m.data).compute_in(m.numbers),
+  return train_reference({.model = m.chain.build(*m.data).compute_in(m.numbers, m.gradients),
                           .data = m.data,
                           .shuffle = true,
                           .batch_size = m.batch_size,

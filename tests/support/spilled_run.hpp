@@ -29,6 +29,7 @@ struct exact_case {
   std::uint64_t seed = 1;
   bool keep_best = false;
   precision numbers = precision::fp32;   ///< of all devices of its run
+  precision gradients = precision::fp32;
 };
 
 /// A tiny GPT-2 of 3 blocks (5 layers) over a synthetic language.

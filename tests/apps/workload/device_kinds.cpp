@@ -38,7 +38,8 @@ device_options options_in(const std::string& text) {
 
 TEST_CASE("a cuda device is checked whether its plug-in is there or not") {
   CHECK(with_cuda("") == "");
-  CHECK(with_cuda("count = 2\nindex = 1\nmemory = \"60%\"\nprecision = \"bf16\"\ntf32 = true\npool = \"expandable\"") == "");
+  CHECK(with_cuda("count = 2\nindex = 1\nmemory = \"60%\"\nprecision = \"bf16\"\ngradients = \"bf16\"\ntf32 = true\n"
+                  "pool = \"expandable\"") == "");
   CHECK_THAT(with_cuda("indx = 1"), StartsWith("w.toml:6: device.indx: unknown key") && Contains("\"index\""));
   CHECK_THAT(with_cuda("index = -1"), StartsWith("w.toml:6: device.index: -1 ") && Contains("at least 0"));
   CHECK_THAT(with_cuda("memory = \"160%\""), StartsWith("w.toml:6: device.memory: "));
@@ -60,7 +61,7 @@ TEST_CASE("the keys of a cuda device are the options of its plug-in") {
   REQUIRE(cuda->keys.size() == options.size());
   const auto given = options_in(bent("kind = \"cpu\"\nmemory = \"24MiB\"",
                                      "kind = \"cuda\"\nindex = 1\nmemory = 1024\nprecision = \"bf16\"\ntf32 = true\n"
-                                     "pool = \"arena\"\ncontext = \"1MiB\""));
+                                     "gradients = \"bf16\"\npool = \"arena\"\ncontext = \"1MiB\""));
   for (const device_option& o : options) {
     INFO(o.name);
     REQUIRE(given.contains(o.name));
@@ -102,7 +103,7 @@ TEST_CASE("devices of several precisions are refused at the first that differs")
   const auto precision_of = [](const std::string& second) {
     const workload w = parse_workload(bent("memory = \"24MiB\"", "memory = 1\nprecision = \"bf16\"\n[[device]]\n" + second), "w.toml");
     try {
-      return to_string(common_precision(w.devices));
+      return to_string(common_formats(w.devices).numbers);
     } catch (const fault_error& e) {
       return e.what_happened().text;
     }
@@ -113,10 +114,25 @@ TEST_CASE("devices of several precisions are refused at the first that differs")
   CHECK_THAT(precision_of("kind = \"cuda\"\nindex = 0"), StartsWith("w.toml:8: device.precision: fp32 here, but bf16 at w.toml:4"));
 }
 
+TEST_CASE("gradients in bf16 are refused of devices in fp32, and where devices differ") {
+  const auto refused = [](const std::string& keys) {
+    const workload w = parse_workload(bent("memory = \"24MiB\"", "memory = 1\n" + keys), "w.toml");
+    try {
+      return to_string(common_formats(w.devices).gradients);
+    } catch (const fault_error& e) {
+      return e.what_happened().text;
+    }
+  };
+  CHECK(refused("precision = \"bf16\"\ngradients = \"bf16\"") == "bf16");
+  CHECK_THAT(refused("gradients = \"bf16\""), StartsWith("w.toml:7: device.gradients: ") && Contains("precision = \"bf16\""));
+  CHECK_THAT(refused("precision = \"bf16\"\n[[device]]\nkind = \"cuda\"\nprecision = \"bf16\"\ngradients = \"bf16\""),
+             StartsWith("w.toml:11: device.gradients: bf16 here, but fp32 at w.toml:4"));
+}
+
 TEST_CASE("what a plug-in's device means by precision is its own affair") {
   key_rule own{.name = "precision", .fallback = "half"};
   const device_entry odd{{"odd", "", {own}, true, {}}, 1, {{}, "", value_table{}}};
-  CHECK(common_precision({odd}) == precision::fp32);
+  CHECK(common_formats({odd}) == number_formats{});
 }
 
 }  // namespace hydra::apps

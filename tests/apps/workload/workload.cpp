@@ -156,7 +156,8 @@ link = "2GiB/s"
 latency = "5us"
 threads = 2
 speed = 0.25
-precision = "bf16")");
+precision = "bf16"
+gradients = "bf16")");
   const workload w = parse_workload(text, "w.toml");
   const cpu_device d = read_cpu_device(*w.devices.at(0).keys.as<value_table>());
   CHECK(w.devices.at(0).count == 3);
@@ -166,6 +167,7 @@ precision = "bf16")");
   CHECK(d.threads == 2);
   CHECK(d.speed == 0.25);
   CHECK(d.numbers == precision::bf16);
+  CHECK(d.gradients == precision::bf16);
 }
 
 TEST_CASE("a size without a unit is a number of bytes") {

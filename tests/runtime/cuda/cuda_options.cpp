@@ -27,6 +27,7 @@ TEST_CASE("a CUDA device has defaults for everything") {
   REQUIRE(o.name == "cuda:0");
   REQUIRE(o.index == 0);
   REQUIRE(o.numbers == precision::fp32);
+  REQUIRE(o.gradients == precision::fp32);
   REQUIRE_FALSE(o.tf32);
   REQUIRE(o.pool == pool_kind::arena);
   REQUIRE_FALSE(o.context);
@@ -40,11 +41,13 @@ TEST_CASE("the keys of a CUDA device are read") {
                                     .options = {{"index", std::int64_t{1}},
                                                 {"memory", std::string{"24GiB"}},
                                                 {"precision", std::string{"bf16"}},
+                                                {"gradients", std::string{"bf16"}},
                                                 {"tf32", true},
                                                 {"pool", std::string{"expandable"}},
                                                 {"context", 1_GiB}}});
   REQUIRE(o.index == 1);
   REQUIRE(o.numbers == precision::bf16);
+  REQUIRE(o.gradients == precision::bf16);
   REQUIRE(o.tf32);
   REQUIRE(o.pool == pool_kind::expandable);
   REQUIRE(o.context == 1_GiB);
@@ -54,11 +57,11 @@ TEST_CASE("the keys of a CUDA device are read") {
 TEST_CASE("every key of the list is read, and no other") {
   device_request all{.name = "cuda:0"};
   for (const auto& option : cuda_option_list()) {
-    const bool word = option.name == "precision" || option.name == "pool";
+    const bool word = option.name == "precision" || option.name == "gradients" || option.name == "pool";
     all.options.emplace(option.name, word ? device_value{option.fallback} : option.type);
   }
   REQUIRE_NOTHROW(read_cuda_options(all));
-  REQUIRE(all.options.size() == 6);
+  REQUIRE(all.options.size() == 7);
 }
 
 TEST_CASE("a share is one of the whole GPU, so that several devices divide it") {

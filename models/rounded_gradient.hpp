@@ -1,0 +1,28 @@
+#pragma once
+// A gradient that has come home in bf16: it is widened where it is used.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hydra {
+
+/// Values that are widened at a time, from a parameter's first one on: they stay in a core's cache.
+inline constexpr std::size_t widened_at_once = std::size_t{1} << 14;
+
+/// Of one parameter: its sum over the micro-batches and those of its replicas, as bits of bf16. They are added in fp32, own
+/// first. Neither the sum nor a copy in fp32 ever exists as a whole, so a gradient takes 2 bytes for each value at home.
+struct rounded_gradient {
+  std::span<const std::uint16_t> own;
+  std::vector<std::span<const std::uint16_t>> replicas{};  ///< as long as own
+
+  /// Values [begin, begin + to.size()).
+  void widen(std::size_t begin, std::span<float> to) const;
+};
+
+/// L2 norm with ATen's kernel in fp32; of more than `widened_at_once` values the norm of the norms of such pieces. Call with
+/// one intra-op thread.
+float gradient_norm(const rounded_gradient& gradient);
+
+}  // namespace hydra
