@@ -4,6 +4,7 @@
 #include "apps/bench/fragmentation.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/paced_layer.hpp"
+#include "apps/bench/updates.hpp"
 #include "models/layers/linear.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
@@ -88,6 +89,14 @@ TEST_CASE("every ablation runs in every round, over the full system of that roun
   CHECK(json::parse(to_json(r, this_machine()))["rows"].size() == r.rows.size());
 }
 
+TEST_CASE("the benchmark of updates runs every place in every cell") {
+  const auto r = measure_updates({.models = {1, 2}, .ratios = {1}, .repeats = 2, .workload = tiny});
+  REQUIRE(r.cells.size() == 4);
+  for (const auto& c : r.cells) CHECK(c.over_host.values.size() == 2);
+  CHECK_THAT(to_table(r), Contains("auto") && Contains("device"));
+  CHECK(json::parse(to_json(r, this_machine()))["cells"].size() == 4);
+}
+
 TEST_CASE("an unknown benchmark or a number of repeats that makes no sense is refused") {
   const temporary_folder folder;
   const outcome unknown = run_hydra(folder, "bench overlab");
@@ -105,7 +114,7 @@ TEST_CASE("a benchmark without its workload says where that lies, and one that r
     CHECK(o.status == 2);
     CHECK_THAT(o.err, Contains(fmt::format("hydra bench {}: there is no \"apps/workloads/", name)) && Contains("--workload"));
   }
-  for (const char* name : {"overlap", "ablation"}) {
+  for (const char* name : {"overlap", "ablation", "updates"}) {
     const outcome o = run_hydra(folder, fmt::format("bench {} --workload w.toml", name));
     CHECK(o.status == 2);
     CHECK_THAT(o.err, Contains("--workload: hydra bench ") && Contains("reads no workload file"));
