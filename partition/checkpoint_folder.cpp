@@ -76,8 +76,10 @@ void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
         tensors.add(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements), p.shape);
       }
     }
+  }
+  for (const auto& p : c.what->shards[s].layout().parameters()) {
     if (home.gradients) {
-      add_gradient(tensors, c, home, p);
+      add_gradient(tensors, c, home, p);  // behind all that is fp32: wider types come first in a file
     }
   }
   tensors.write(to, names::shard_file(s));
