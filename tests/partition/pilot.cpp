@@ -154,15 +154,15 @@ TEST_CASE("a pilot measures with the device's own meter") {
 }
 
 TEST_CASE("a link is measured with the device's own meter, by copies as large as its memory has room for") {
-  const auto rate_of = [](byte_count memory) {
+  const auto copied_in_a_second = [](byte_count memory) {
     outfitted_device slow(make_cpu_device("cpu:0", {.memory = memory}), {.meter = [] { return std::make_unique<slow_meter>(); }});
     device* const devices[] = {&slow};
-    return pilot(devices, long_enough).link_rates().at(0).per_second();
+    return pilot(devices, long_enough).link_rates().at(0).per_second() / (1 << 20);
   };
-  constexpr double mib = 1 << 20;  // each copy takes a second, and what it takes
-  CHECK(rate_of(1_GiB) == Approx(64 * mib).epsilon(0.2));
-  CHECK(rate_of(16_MiB) == Approx(16 * mib).epsilon(0.2));
-  CHECK(rate_of(1_KiB) == Approx(4 * mib).epsilon(0.2));
+  const auto about = [](double mib, double seen) { return seen <= mib && seen > mib / 2; };  // a second, and what it takes
+  CHECK(about(64, copied_in_a_second(1_GiB)));
+  CHECK(about(16, copied_in_a_second(16_MiB)));
+  CHECK(about(4, copied_in_a_second(1_KiB)));
 }
 
 TEST_CASE("a pilot measures layers and links of a device whose tensors are elsewhere") {
