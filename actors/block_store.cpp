@@ -186,7 +186,7 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
   const auto least = std::ranges::min(r.versions);
   for (std::size_t s = 0; s < r.homes.size(); ++s) {
     auto& phase = memory.updates.shards[s];
-    if (r.what->plan.shards[s].steps_on_device && !is_under_way(phase)) {  // the optimizer does not hear of it
+    if (!is_under_way(phase)) {  // where devices step some shards the optimizer does not know in which step the others wait
       phase = r.versions[s] > least ? update_phase::complete : update_phase::waiting;
     }
     if (r.stepping[s] && phase == update_phase::waiting) {

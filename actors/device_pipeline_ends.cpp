@@ -115,7 +115,7 @@ void device_pipeline::finish_compute(visit_record& v) {
   v.pins.clear();
   v.transient.clear();
   if (has_gradients(v.what)) {
-    cache_.drop(parameters_of(v.what));  // the next version comes from the optimizer
+    cache_.drop(parameters_of(v.what));  // the next version comes from the optimizer, or was made here
   }
   for (const auto& id : consumed_by(v.what, v.model->size())) {
     cache_.drop(id);

@@ -16,7 +16,7 @@ bool device_pipeline::fetch_state(visit_record& v) {
   const bool inputs_asked = v.batches.back().fetching;
   bool changed = false;
   while (v.claimed && state.size() < buffers && (inputs_asked || state.size() <= v.computed)) {
-    const auto id = state_of(v.what, state.size());
+    const auto id = state_block(v.what, state.size());
     if (produced_here(id, v.model->size())) {  // by the step before, of a model in one shard: it is still landing
       v.waits_for_landing = true;
       return changed;
@@ -54,7 +54,7 @@ ticket device_pipeline::submit_step(visit_record& v, const device_block_ptr& ste
   operation op{.work = [model = v.model, what = v.what, blocks = std::move(blocks)] { step_on_device(*model, what, blocks); },
                .bytes = {},
                .estimate = v.model->plan.shards[v.what.shard.value].device_update_time,
-               .label = {"step_shard", options_.labels ? "step of " + v.detail() : std::string{}}};
+               .label = {"update_shard", options_.labels ? "step of " + v.detail() : std::string{}}};
   return submit(queue_kind::compute, std::move(op), after,
                 {.owner = &v, .kind = op_kind::step, .batch = 0, .lease = {}, .bytes = {}, .label = {}});
 }
@@ -68,7 +68,7 @@ void device_pipeline::demote_stepped(visit_record& v, const device_block_ptr& st
   }
   demote(v, op_kind::demote_parameters, 0, id, stepped, v.stepping.compute);
   for (std::size_t i = 0; i < state.size(); ++i) {
-    demote(v, op_kind::demote_state, 0, stepped_state_of(v.what, i), state[i].block, v.stepping.compute);
+    demote(v, op_kind::demote_state, 0, stepped_state_block(v.what, i), state[i].block, v.stepping.compute);
   }
 }
 

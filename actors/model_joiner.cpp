@@ -91,7 +91,8 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .setting = setup_.setting,
                            .numbers = common_formats(setup_.machines),
                            .known = setup_.plan.profiles,
-                           .stepping = stepping()}, [&]() -> pilot& {
+                           .stepping = stepping(),
+                           .device_updates = setup_.device_updates}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
       devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit, device_use::measure);
@@ -103,6 +104,7 @@ prepared_model model_joiner::measured(const model_description& m) {
   try {
     auto p = preparer.prepare(m);
     p.identity = identity_of(m, p, setup_.options.seed);
+    p.follows_on_device = equally_fast(setup_.machines);
     return p;
   } catch (const fault_error& e) {
     if (e.what_happened().code != fault_code::out_of_memory) {

@@ -21,6 +21,7 @@ struct joining_setup {
   std::vector<device_info> machines;
   workload_plan plan;                    ///< of the run
   std::string setting;                   ///< in which its profiles were measured
+  known_rates device_updates{};          ///< of the run's devices
   host_arena* arena = nullptr;
   std::shared_ptr<spdlog::logger> log;
 };

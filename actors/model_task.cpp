@@ -30,7 +30,7 @@ class model_task final : public task_actor::base {
                setup_.controller && setup_.observed.steps),
         history_(setup_.standing.history),
         saves_(static_cast<bool>(setup_.checkpointer)) {
-    books_.step_on_device(setup_.what->plan.shards.front().steps_on_device);
+    books_.step_on_device(setup_.what->plan.shards.front().steps_on_device && setup_.what->follows_on_device);
     books_.hold_evaluations(observes_evaluations() || setup_.what->keep_best);
     begin_where_it_stopped();
   }

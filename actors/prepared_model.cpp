@@ -75,9 +75,20 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
   return static_cast<std::uint32_t>(wanted);
 }
 
-plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts) {
-  const auto& profile = p.stepping_profile ? p.stepping_profile : p.profile;
-  return {.name = m.name, .model = p.model.get(), .profile = profile.get(), .micro_batches = m.micro_batches,
+namespace {
+
+const chain_profile& profile_for(const prepared_model& p, stepping_room room) {
+  const bool by_rates = p.stepping.place == optimizer_place::automatic;
+  if (!p.stepping_profile || (by_rates && room == stepping_room::none)) {
+    return *p.profile;
+  }
+  return room == stepping_room::made && p.roomy_profile ? *p.roomy_profile : *p.stepping_profile;
+}
+
+}  // namespace
+
+plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_room room) {
+  return {.name = m.name, .model = p.model.get(), .profile = &profile_for(p, room), .micro_batches = m.micro_batches,
           .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update,
           .stepping = p.stepping};
 }
@@ -88,6 +99,10 @@ std::vector<plan_device> limits_of(std::span<const device_info> machines) {
     limits.push_back({d.name, d.memory, d.reserve});
   }
   return limits;
+}
+
+bool equally_fast(std::span<const device_info> machines) {
+  return std::ranges::all_of(machines, [&](const device_info& d) { return d.speed == machines.front().speed; });
 }
 
 namespace {
@@ -204,21 +219,55 @@ element_rate model_preparer::update_of(const update_options& rule) {
   return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_.numbers); });
 }
 
-/// Models that share a profile share this one, too: the planner tells them by it.
+/// Nothing where nothing can be stepped on a device, or where others fill the gaps.
 void model_preparer::find_stepping(prepared_model& p, const model_description& m) {
+  const bool by_rates = stepping_.place == optimizer_place::automatic;
   const auto pieces = stepping_of(*p.model, stepping_.place, m.optimizer);
-  p.stepping = stepping_;
-  p.stepping.device = rate_of(m.optimizer, device_updates_, [&] { return measures_().update_rate(m.optimizer, numbers_.numbers); });
-  const auto [first, last] = stepping_profiles_.equal_range(p.profile.get());
-  const auto found = std::find_if(first, last, [&](const auto& known) { return known.second->stepping == pieces; });
-  if (found != last) {
-    p.stepping_profile = found->second;
+  const bool none = std::ranges::all_of(pieces.host_only, [](bool home) { return home; });
+  auto terms = stepping_;
+  if (none || (by_rates && stepping_.gaps_are_filled) || !find_rates(terms, m.optimizer)) {
     return;
   }
-  auto with = *p.profile;
+  p.stepping = terms;
+  p.stepping_profile = with_stepping(p.profile, pieces);
+  if (by_rates && pieces.possible(0, 1)) {
+    auto first = pieces;
+    first.pieces = device_stepping::scope::first;
+    p.roomy_profile = with_stepping(p.profile, first);
+  }
+}
+
+/// False: by the rates nothing can be decided, as a device cannot update or no link could be measured.
+bool model_preparer::find_rates(stepping_terms& terms, const update_options& rule) {
+  const bool by_rates = terms.place == optimizer_place::automatic;
+  try {
+    terms.device = rate_of(rule, device_updates_, [&] { return measures_().update_rate(rule, numbers_.numbers); });
+  } catch (const fault_error&) {
+    if (!by_rates) {
+      throw;
+    }
+    return false;
+  }
+  if (by_rates && !slowest_link_) {
+    auto rates = measures_().link_rates();
+    std::erase_if(rates, [](byte_rate r) { return !r.limited(); });
+    slowest_link_ = rates.empty() ? byte_rate{} : std::ranges::min(rates);
+  }
+  terms.link = slowest_link_.value_or(byte_rate{});
+  return !by_rates || terms.link.limited();
+}
+
+/// Models that share a profile share this one, too: the planner tells them by it.
+std::shared_ptr<const chain_profile> model_preparer::with_stepping(const std::shared_ptr<const chain_profile>& profile,
+                                                                   const device_stepping& pieces) {
+  const auto [first, last] = stepping_profiles_.equal_range(profile.get());
+  const auto found = std::find_if(first, last, [&](const auto& known) { return known.second->stepping == pieces; });
+  if (found != last) {
+    return found->second;
+  }
+  auto with = *profile;
   with.stepping = pieces;
-  p.stepping_profile = std::make_shared<const chain_profile>(std::move(with));
-  stepping_profiles_.emplace(p.profile.get(), p.stepping_profile);
+  return stepping_profiles_.emplace(profile.get(), std::make_shared<const chain_profile>(std::move(with)))->second;
 }
 
 cut_rule model_preparer::cuts_of(const model_description& m, std::size_t layers) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,7 +24,8 @@ struct prepared_model {
   std::shared_ptr<const chain> model;
   std::shared_ptr<const chain_profile> profile;
   std::string profile_key;   ///< in the plan's profiles
-  std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with what is to be stepped on devices; may be null
+  std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with what can be stepped on devices; may be null
+  std::shared_ptr<const chain_profile> roomy_profile{};      ///< the same, with room for that of the first shard; may be null
   cut_rule cuts;
   element_rate update;       ///< of its optimizer
   stepping_terms stepping{};
@@ -31,8 +33,12 @@ struct prepared_model {
   std::uint32_t steps = 0;
   std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
   std::string identity{};         ///< identity_of() it
+  bool follows_on_device = true;  ///< no device of the run is faster than another
   double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
 };
+
+/// Of rules, which count as equal if they do the same arithmetic.
+using known_rates = std::vector<std::pair<update_options, element_rate>>;
 
 /// What models are prepared for. `setting`: of the pilot, and of the profiles that are `known`.
 struct preparer_setup {
@@ -40,7 +46,8 @@ struct preparer_setup {
   std::string setting;
   number_formats numbers{};              ///< of the devices
   profile_set known{};
-  stepping_terms stepping{};             ///< without rates of devices
+  stepping_terms stepping{};             ///< without rates of devices and links
+  known_rates device_updates{};          ///< rates of devices that are known already
 };
 
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
@@ -55,20 +62,23 @@ class model_preparer {
         setting_(std::move(setup.setting)),
         numbers_(setup.numbers),
         profiles_(std::move(setup.known)),
-        stepping_(setup.stepping) {}
+        stepping_(setup.stepping),
+        device_updates_(std::move(setup.device_updates)) {}
 
   /// Throws fault_error{bad_input} naming the model and what does not fit together.
   prepared_model prepare(const model_description& m);
   /// Time spent measuring.
   duration pilot_time() const noexcept { return pilot_time_; }
+  const known_rates& device_updates() const noexcept { return device_updates_; }
 
  private:
   void find_profile(prepared_model& p, const model_description& m);
-  using known_rates = std::vector<std::pair<update_options, element_rate>>;
   template <class Measure>
   element_rate rate_of(const update_options& rule, known_rates& known, Measure measured);
   element_rate update_of(const update_options& rule);
   void find_stepping(prepared_model& p, const model_description& m);
+  bool find_rates(stepping_terms& terms, const update_options& rule);
+  std::shared_ptr<const chain_profile> with_stepping(const std::shared_ptr<const chain_profile>& profile, const device_stepping& pieces);
   cut_rule cuts_of(const model_description& m, std::size_t layers);
   const saved_plan& plan_in(const std::filesystem::path& file);
 
@@ -81,13 +91,20 @@ class model_preparer {
   std::map<std::filesystem::path, saved_plan> plans_;
   known_rates updates_;
   known_rates device_updates_;
+  std::optional<byte_rate> slowest_link_;
   std::multimap<const chain_profile*, std::shared_ptr<const chain_profile>> stepping_profiles_;
   duration pilot_time_{};
 };
 
+/// Where steps on devices are split by rates: nowhere, as far as a cut leaves room, or with room made for the first shard.
+enum class stepping_room : std::uint8_t { none, left, made };
+
 /// A prepared model as the planner sees it; both outlive the request.
-plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts);
+plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts,
+                         stepping_room room = stepping_room::none);
 std::vector<plan_device> limits_of(std::span<const device_info> machines);
+
+bool equally_fast(std::span<const device_info> machines);
 
 /// Precision and gradients of all devices: they decide results. Throws fault_error{bad_input} naming them if they differ, and
 /// for gradients narrower than the parameters.

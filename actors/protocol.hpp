@@ -25,13 +25,13 @@
 //                     home the next version instead of gradients, and the first unit of the next step may be behind it
 //                     on the device already (partition/device_step.hpp)
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK the next version of the shard is at home. That of shard 0 opens the
-//                                                  next step
+//                                                  next step, unless it is open already (7)
 //  9 device_lost      SUPERVISOR -> MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
 //                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices.
 //                     A device that is silent or throws whatever it is given: device_given_up SCHEDULER -> SUPERVISOR,
 //                     which then ends its DEVICE and takes the same road
 // 10 capture_model    MODEL TASK -> MEMORY MANAGER  between two steps, at its end, or when the run is halted;
-//    hold_updates     MEMORY MANAGER -> OPTIMIZER -> updates_held: no job of the model runs or starts;
+//    hold_updates     MEMORY MANAGER -> OPTIMIZER -> updates_held: none of its jobs of the model runs or starts;
 //    model_captured   MEMORY MANAGER -> MODEL TASK  behind every completion that it has told: memory and cursor agree;
 //    save_model       MODEL TASK -> CHECKPOINTER    writes the buffers where they are, the shard first that is stepped first;
 //    shard_saved      CHECKPOINTER -> OPTIMIZER     it may be stepped again;

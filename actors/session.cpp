@@ -45,6 +45,14 @@ namespace {
 /// What is on when the user does not say how much host memory a run may use.
 byte_count default_host_memory() { return byte_count{available_host_memory().value() / 4 * 3}; }
 
+std::size_t count_shards(const workload_plan& plan) {
+  std::size_t n = 0;
+  for (const auto& m : plan.models) {
+    n += m.shards.size();
+  }
+  return n;
+}
+
 int default_optimizer_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
 
 /// A model that another thread adds while the run is under way. The promise is broken if nobody hears of it.
@@ -149,6 +157,7 @@ struct session::state {
   std::optional<workload_plan> plan;
   resumption begins;
   duration pilot_time{};
+  known_rates device_updates;
   byte_count host_cap;
 
   // made by run()
@@ -171,6 +180,8 @@ struct session::state {
   void prepare_models();
   void find_checkpoints();
   workload_plan plan_models() const;
+  workload_plan plan_with(stepping_room room) const;
+  std::optional<workload_plan> split_plan(stepping_room room, const workload_plan& at_home) const;
   workload_plan plan_with_checkpoints();
   void scale_remaining_times(const workload_plan& made);
   void make_plan();
@@ -185,7 +196,7 @@ struct session::state {
   pipeline_options pipeline() const;
   std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
   int optimizer_threads() const;
-  stepping_terms stepping(pilot& measures);
+  stepping_terms stepping() const;
   void retire(adviser_home& home) const;
   run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
   run_record execute(trace& spans);
@@ -303,14 +314,9 @@ std::unique_ptr<device_set> session::state::make_devices() const {
   return std::make_unique<device_set>(device_entries, log, options.stop_limit);
 }
 
-/// Links are measured where the split of the updates depends on them.
-stepping_terms session::state::stepping(pilot& measures) {
-  stepping_terms terms{.place = options.optimizer_on, .host_threads = optimizer_threads(),
-                       .gaps_are_filled = descriptions.size() > machines.size()};
-  if (terms.place == optimizer_place::automatic) {
-    terms.link = std::ranges::min(measures.link_rates());
-  }
-  return terms;
+stepping_terms session::state::stepping() const {
+  return {.place = options.optimizer_on, .host_threads = optimizer_threads(),
+          .gaps_are_filled = descriptions.size() > machines.size()};
 }
 
 /// On devices of its own: those of the run start with empty queues and counters.
@@ -322,7 +328,7 @@ void session::state::prepare_models() {
   pilot measures(measured, options.stall_limit);
   setting = measures.setting();
   model_preparer preparer({.seed = options.seed, .setting = setting, .numbers = numbers,
-                           .stepping = stepping(measures)},
+                           .stepping = stepping()},
                           [&]() -> pilot& { return measures; });
   prepared.clear();
   for (const auto& m : descriptions) {
@@ -331,8 +337,10 @@ void session::state::prepare_models() {
     }
     prepared.push_back(preparer.prepare(m));
     prepared.back().identity = identity_of(m, prepared.back(), options.seed);
+    prepared.back().follows_on_device = equally_fast(machines);
   }
   pilot_time = preparer.pilot_time();
+  device_updates = preparer.device_updates();
 }
 
 // -- checkpoints ----------------------------------------------------------------------------------------------------------
@@ -348,12 +356,45 @@ void session::state::find_checkpoints() {
   begins = resumption(options.output / "checkpoints", std::move(all));
 }
 
-workload_plan session::state::plan_models() const {
+workload_plan session::state::plan_with(stepping_room room) const {
   std::vector<plan_request> requests;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    requests.push_back(request_for(descriptions[i], prepared[i], begins.cuts_for(i, prepared[i].cuts)));
+    requests.push_back(request_for(descriptions[i], prepared[i], begins.cuts_for(i, prepared[i].cuts), room));
   }
   return hydra::make_plan(requests, limits_of(machines));
+}
+
+/// The split by rates never makes a workload need more than it does at home: no shard more, no device memory, no host memory
+/// that is not there.
+workload_plan session::state::plan_models() const {
+  auto at_home = plan_with(stepping_room::none);
+  const auto by_rates = [](const prepared_model& p) { return p.stepping.place == optimizer_place::automatic; };
+  if (std::ranges::none_of(prepared, by_rates)) {
+    return at_home;
+  }
+  for (const auto room : {stepping_room::made, stepping_room::left}) {
+    if (auto split = split_plan(room, at_home)) {
+      return *std::move(split);
+    }
+  }
+  return at_home;
+}
+
+std::optional<workload_plan> session::state::split_plan(stepping_room room, const workload_plan& at_home) const {
+  try {
+    auto split = plan_with(room);
+    shorten_evaluations(split, host_cap, machines.size());
+    if (count_shards(split) > count_shards(at_home) || split.host_needed > host_cap) {
+      return std::nullopt;
+    }
+    split.sufficient = at_home.sufficient;
+    for (std::size_t i = 0; i < split.models.size(); ++i) {
+      split.models[i].sufficient = at_home.models[i].sufficient;
+    }
+    return split;
+  } catch (const fault_error&) {
+    return std::nullopt;  // at home it fits
+  }
 }
 
 /// Where the cuts of a checkpoint cannot be kept, an older one of the begin of a step is taken up.
@@ -389,11 +430,11 @@ void session::state::make_plan() {
   }
   prepare_models();
   find_checkpoints();
+  host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
   auto made = plan_with_checkpoints();
   for (const auto& note : begins.notes()) {
     log->info("{}", note);
   }
-  host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
   shorten_evaluations(made, host_cap, machines.size());
   check_host(made, host_cap);
   scale_remaining_times(made);
@@ -509,7 +550,8 @@ void session::state::load_models() {
 
 void session::state::make_joiner() {
   joiner = std::make_unique<model_joiner>(joining_setup{.options = options, .devices = device_entries, .machines = machines,
-                                                        .plan = *plan, .setting = setting, .arena = arena.get(), .log = log});
+                                                        .plan = *plan, .setting = setting, .device_updates = device_updates,
+                                                        .arena = arena.get(), .log = log});
 }
 
 /// Those that have joined are models of the session from now on, and all have their buffers again.
@@ -680,6 +722,10 @@ void session::interrupt() { state_->interrupts.interrupt(); }
 std::vector<std::pair<std::string, std::vector<float>>> session::parameters(model_id model) const {
   std::vector<std::pair<std::string, std::vector<float>>> all;
   const auto& entry = state_->models.at(model.value);
+  if (state_->has_run && entry.memory.homes.empty()) {
+    throw fault_error(fault_code::internal, "the memory manager has died in the run: nobody has the parameters any more; "
+                                            "checkpoints may have earlier ones");
+  }
   for (std::size_t s = 0; s < entry.memory.homes.size(); ++s) {
     const auto values = entry.memory.homes[s].parameters->floats();
     for (const auto& p : entry.what->shards[s].layout().parameters()) {

@@ -81,7 +81,7 @@ struct visit_record {
   std::vector<micro_batch_record> batches;
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;
-  visit::results results;                ///< until the last computation is submitted
+  visit::results results;                ///< until their copies, or the step, are submitted
   step_record stepping;                  ///< of a unit that also steps its shard
   std::unordered_map<block_id, host_block_ptr> lands;
 

@@ -3,10 +3,10 @@
 set(_interfaces
   actors/advice.hpp actors/caf_version.hpp actors/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
   actors/policy_actor.hpp actors/protocol.hpp actors/type_list.hpp
-  models/layer.hpp models/tensor_spec.hpp
+  models/layer.hpp models/tensor_spec.hpp models/tensor_update.hpp
   runtime/accounting_allocator.hpp runtime/bytes.hpp runtime/device.hpp runtime/device_request.hpp runtime/fault.hpp
-  runtime/ids.hpp runtime/kernels/host_device.hpp runtime/kernels/keyed_random.hpp runtime/link.hpp
-  runtime/page_locker.hpp runtime/plugin_abi.hpp runtime/plugin_table.hpp runtime/precision.hpp runtime/tensor_pool.hpp
+  runtime/ids.hpp runtime/kernels/host_device.hpp runtime/kernels/keyed_random.hpp
+  runtime/kernels/update_math.hpp runtime/link.hpp runtime/page_locker.hpp runtime/plugin_abi.hpp runtime/plugin_table.hpp runtime/precision.hpp runtime/tensor_pool.hpp
   runtime/ticket.hpp runtime/ticket_book.hpp runtime/unit.hpp runtime/work_meter.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_interfaces})
 set(_text "")

@@ -39,14 +39,16 @@ void update_on_cpu(const at::Tensor& parameters, const at::Tensor& gradients, co
 }
 
 bool fits(const at::Tensor& t, at::ScalarType type, std::int64_t n) {
-  return !t.defined() || (t.scalar_type() == type && t.numel() == n && t.is_contiguous());
+  return t.defined() && t.scalar_type() == type && t.numel() == n && t.is_contiguous();
 }
 
-void require_fitting(const update_tensors& t) {
-  const auto n = t.parameters.numel();
+void require_fitting(update_loop rule, const update_tensors& t) {
+  const auto n = t.parameters.defined() ? t.parameters.numel() : 0;
+  const int moments = moments_of(rule);
   const bool good = fits(t.parameters, at::kFloat, n) && fits(t.gradients, at::kFloat, n) &&
-                    fits(t.first_moment, at::kFloat, n) && fits(t.second_moment, at::kFloat, n) &&
-                    fits(t.copy, at::kBFloat16, n);
+                    (moments < 1 || fits(t.first_moment, at::kFloat, n)) &&
+                    (moments < 2 || fits(t.second_moment, at::kFloat, n)) &&
+                    (!t.copy.defined() || fits(t.copy, at::kBFloat16, n));
   if (!good) {
     throw fault_error{fault_code::internal,
                       fmt::format("an update of {} parameters was given other tensors than it needs", n)};
@@ -71,7 +73,7 @@ void apply_update(const update_constants& constants, const update_tensors& t) {
           .findSchemaOrThrow("hydra::update_", "")
           .typed<void(const at::Tensor&, const at::Tensor&, const optional_tensor&, const optional_tensor&,
                       const optional_tensor&, c10::ArrayRef<double>)>();
-  require_fitting(t);
+  require_fitting(constants.rule, t);
   const at::AutoDispatchBelowADInplaceOrView no_autograd;
   const update_numbers numbers = numbers_of(constants);
   try {

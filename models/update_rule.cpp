@@ -35,6 +35,11 @@ adamw_constants constants(const update_options& o, double rate, std::uint32_t st
           .eps = static_cast<float>(o.eps)};
 }
 
+update_loop loop_of(const update_options& o) noexcept {
+  if (o.kind == update_kind::adamw) return update_loop::adamw;
+  return o.momentum == 0 ? update_loop::plain_sgd : update_loop::momentum_sgd;
+}
+
 sgd_constants constants_of_sgd(const update_options& o, double rate, float clip) {
   return {.clip = clip,
           .decay = static_cast<float>(o.weight_decay),
@@ -70,10 +75,6 @@ void apply_rule(const update_constants& c, const update_slices& s) {
     case update_loop::momentum_sgd:
       return momentum_sgd_loop(c.sgd, c.first_step, c.nesterov, n, p, g, s.first_moment.data());
   }
-}
-
-int moments_of(update_loop rule) noexcept {
-  return rule == update_loop::adamw ? 2 : rule == update_loop::momentum_sgd ? 1 : 0;
 }
 
 void check_lengths(const update_constants& c, const update_slices& s) {
@@ -124,20 +125,15 @@ void validate(const update_options& o) {
   require(o.schedule.floor >= 0 && o.schedule.floor <= 1, "schedule floor", o.schedule.floor, "between 0 and 1");
 }
 
-int moment_buffers(const update_options& options) noexcept {
-  if (options.kind == update_kind::adamw) return 2;
-  return options.momentum == 0 ? 0 : 1;
-}
+int moment_buffers(const update_options& options) noexcept { return moments_of(loop_of(options)); }
 
 update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,
                               float clip_coefficient) {
   const double rate = options.learning_rate * schedule_factor(options.schedule, step, total_steps);
-  update_constants c{.first_step = step == 0, .nesterov = options.nesterov};
-  if (options.kind == update_kind::adamw) {
-    c.rule = update_loop::adamw;
+  update_constants c{.rule = loop_of(options), .first_step = step == 0, .nesterov = options.nesterov};
+  if (c.rule == update_loop::adamw) {
     c.adamw = constants(options, rate, step, clip_coefficient);
   } else {
-    c.rule = options.momentum == 0 ? update_loop::plain_sgd : update_loop::momentum_sgd;
     c.sgd = constants_of_sgd(options, rate, clip_coefficient);
   }
   return c;

@@ -16,8 +16,9 @@
 
 namespace hydra {
 
-/// A model's memory at one moment: taken between two messages of the memory manager, while no update of the model runs.
-/// Its buffers are the model's own: a shard's do not change until it is said to be saved.
+/// A model's memory at one moment: taken between two messages of the memory manager, while the host updates nothing of the
+/// model. Its buffers are the model's own: a shard's do not change until it is said to be saved. (What a device steps comes home
+/// in other buffers.)
 struct model_memory {
   std::vector<shard_home> homes;      ///< with the gradients of shards whose update is under way
   std::vector<version_index> versions;

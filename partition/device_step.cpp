@@ -18,7 +18,7 @@ bool steps_shard(const unit& u, const model_plan& plan) {
   return u.way == direction::backward && plan.shards.at(u.shard.value).steps_on_device;
 }
 
-block_id state_of(const unit& u, std::size_t i) {
+block_id state_block(const unit& u, std::size_t i) {
   auto id = parameters_of(u);
   id.kind = block_kind::state;
   id.micro_batch = micro_batch_index{static_cast<std::uint32_t>(i)};
@@ -42,12 +42,12 @@ at::Tensor slice(const at::Tensor& flat, std::size_t offset, std::size_t element
 
 }  // namespace
 
-block_id stepped_state_of(const unit& u, std::size_t i) { return next_version(state_of(u, i)); }
+block_id stepped_state_block(const unit& u, std::size_t i) { return next_version(state_block(u, i)); }
 
 block_id stepped_parameters_of(const unit& u) { return next_version(parameters_of(u)); }
 
 bool makes_version(const unit& u, const block_id& id) {
-  return id == stepped_parameters_of(u) || id == stepped_state_of(u, id.micro_batch.value);
+  return id == stepped_parameters_of(u) || id == stepped_state_block(u, id.micro_batch.value);
 }
 
 std::vector<block_id> landed_by(const unit& u, const model_plan& plan) {
@@ -58,7 +58,7 @@ std::vector<block_id> landed_by(const unit& u, const model_plan& plan) {
   std::erase(blocks, gradients_of(u));
   blocks.push_back(stepped_parameters_of(u));
   for (std::size_t i = 0; i < plan.shards[u.shard.value].state_buffers().size(); ++i) {
-    blocks.push_back(stepped_state_of(u, i));
+    blocks.push_back(stepped_state_block(u, i));
   }
   return blocks;
 }

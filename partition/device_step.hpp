@@ -17,9 +17,9 @@ namespace hydra {
 bool steps_shard(const unit& u, const model_plan& plan);
 
 /// The optimizer state it reads: buffer number i of shard_plan::state_buffers().
-block_id state_of(const unit& u, std::size_t i);
+block_id state_block(const unit& u, std::size_t i);
 /// The same and the parameters as it leaves them: the next version.
-block_id stepped_state_of(const unit& u, std::size_t i);
+block_id stepped_state_block(const unit& u, std::size_t i);
 block_id stepped_parameters_of(const unit& u);
 
 /// True of these two, of any buffer.

@@ -44,7 +44,7 @@ device_stepping stepping_of(const chain& model, optimizer_place place, const upd
   }
   using scope = device_stepping::scope;
   const auto masters = model.numbers() == precision::fp32 ? 0U : 1U;
-  return {.pieces = place == optimizer_place::device ? scope::all : scope::first,
+  return {.pieces = place == optimizer_place::device ? scope::all : scope::none,
           .buffers = static_cast<std::uint32_t>(moment_buffers(rule)) + masters,
           .host_only = kept_at_home(model)};
 }

@@ -32,7 +32,8 @@ struct device_stepping {
   friend bool operator==(const device_stepping&, const device_stepping&) = default;
 };
 
-/// `rule` may be one that clips: then nothing can, as the norm of the whole model comes first.
+/// Of all pieces that can for `device`, of none for `automatic`, whose split comes after the cut. `rule` may be one that
+/// clips: then nothing can, as the norm of the whole model comes first.
 device_stepping stepping_of(const chain& model, optimizer_place place, const update_options& rule);
 
 /// Of one model that runs alone; times at speed 1.

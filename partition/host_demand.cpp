@@ -10,7 +10,7 @@ namespace {
 
 byte_count charge(byte_count n) { return n == byte_count{} ? n : host_charge(n); }
 
-byte_count state_of(const shard_plan& s) {
+byte_count state_bytes(const shard_plan& s) {
   byte_count sum;
   for (const auto each : s.state_buffers()) {
     sum += charge(each);
@@ -20,7 +20,7 @@ byte_count state_of(const shard_plan& s) {
 
 /// What a backward visit leaves behind for its shard: gradients, or the next version.
 byte_count update_of(const shard_plan& s) {
-  return s.steps_on_device ? charge(s.parameters) + state_of(s) : charge(s.gradient_bytes());
+  return s.steps_on_device ? charge(s.parameters) + state_bytes(s) : charge(s.gradient_bytes());
 }
 
 /// What one visit can have landing at once.
@@ -48,7 +48,7 @@ byte_count evaluation_demand(const model_plan& m) {
 byte_count kept_by(const model_plan& m) {
   byte_count sum;
   for (const auto& s : m.shards) {
-    sum += s.steps_on_device ? byte_count{} : state_of(s);
+    sum += s.steps_on_device ? byte_count{} : state_bytes(s);
   }
   return sum;
 }
@@ -59,7 +59,7 @@ byte_count transfers_of(const model_plan& m) {
   byte_count largest_upstream;
   for (const auto& s : m.shards) {
     sum += charge(s.parameters) + update_of(s);
-    sum += s.steps_on_device ? state_of(s) : byte_count{};
+    sum += s.steps_on_device ? state_bytes(s) : byte_count{};
     sum += charge(s.output) * m.micro_batches;            // boundary activations
     largest_upstream = std::max(largest_upstream, charge(s.output));
   }
@@ -74,7 +74,7 @@ byte_count transfers_of(const model_plan& m) {
 byte_count resting_demand(const model_plan& m) {
   byte_count sum;
   for (const auto& s : m.shards) {
-    sum += charge(s.parameters) + state_of(s);
+    sum += charge(s.parameters) + state_bytes(s);
   }
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);

@@ -26,18 +26,28 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
   for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
     const byte_count each{plan.moments.value() / plan.moment_buffers};
     home.moments.push_back(arena.allocate(each, "moments of " + m.name, state));
+    if (state == host_use::transferred) {
+      std::ranges::fill(home.moments.back()->floats(), 0.0F);  // it may lie where something else has lain
+    }
   }
   return home;
 }
 
-const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i) {
+namespace {
+
+template <class Home>
+auto& buffer_of(Home& home, const shard_plan& plan, std::size_t i) {
   const std::size_t masters = plan.masters ? 1 : 0;
   return i < masters ? home.parameters : home.moments.at(i - masters);
 }
 
-host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i) {
-  return const_cast<host_block_ptr&>(state_buffer(std::as_const(home), plan, i));
+}  // namespace
+
+const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i) {
+  return buffer_of(home, plan, i);
 }
+
+host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i) { return buffer_of(home, plan, i); }
 
 void round_masters(const shard_home& home) {
   if (home.copy) {
@@ -156,6 +166,9 @@ std::vector<update_job> update_books::resume(const std::vector<update_phase>& ph
   norms_known_ = clipping_ && std::ranges::all_of(normed_, [](bool b) { return b; });
   issued_ = clipping_ && !norms_known_ ? normed_ : stepped_;
   skip_elsewhere();
+  if (step_complete()) {
+    next_step();  // the rest of the step that was begun is up to devices
+  }
   return ready_jobs();
 }
 

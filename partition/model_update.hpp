@@ -29,7 +29,7 @@ struct shard_home {
 host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i);
 const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i);
 
-/// Buffers of a shard as they are at home, all zero. Throws fault_error{out_of_memory}.
+/// Buffers of a shard as they are at home; moments are zero, parameters still to be filled. Throws fault_error{out_of_memory}.
 shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard);
 
 /// Makes the copy again from masters that something else than a step has written. Nothing where there is none.

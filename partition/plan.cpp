@@ -37,6 +37,9 @@ void set_stepping(shard_plan& s, const plan_request& m, bool on_device) {
   s.backward_time += s.device_update_time;
   const bool rounded = m.model->gradients() == precision::bf16;
   s.backward = on_device ? with_step(*m.profile, plain) : rounded ? with_rounded_gradients(plain) : plain;
+  if (s.last_layer == m.profile->layers.size()) {
+    s.forward = s.backward;
+  }
 }
 
 shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last) {

@@ -115,6 +115,7 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile) {
     s.backward.working = bytes_at(j, "working_bytes");
     s.backward.landing = bytes_at(j, "landing_bytes");
   }
+  s.forward = is_last ? s.backward : s.forward;
   s.forward_time = from_seconds(j.at("forward_s").get<double>());
   s.backward_time = from_seconds(j.at("backward_s").get<double>());
   s.update_time = from_seconds(j.at("update_s").get<double>());

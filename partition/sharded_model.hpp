@@ -36,6 +36,7 @@ struct sharded_model {
   std::uint64_t seed = 0;
   bool keep_best = false;             ///< the state with the smallest loss of all evaluations is saved apart
   bool stop_on_nan = true;
+  bool follows_on_device = true;      ///< a device that has stepped shard 0 may go on with it at once: no other one is faster
   double remaining_scale = 1;         ///< its wall time alone / its compute time: what is left is told in wall time
   std::string identity{};             ///< all that decides its results, a line each: what a checkpoint must agree with
   schedule_terms terms{};

@@ -107,13 +107,23 @@ std::vector<byte_count> budgets_alone(std::span<const plan_request> models) {
   return all;
 }
 
+namespace {
+
+std::string step_advice(std::span<const plan_request> models) {
+  const bool asked = std::ranges::any_of(
+      models, [](const plan_request& m) { return m.stepping.place == optimizer_place::device; });
+  return asked ? "Leave optimizer_on at \"host\" (updates on devices take room there), raise" : "Raise";
+}
+
+}  // namespace
+
 void refuse_memory(std::span<const plan_request> models, const plan_device& device) {
   const auto sufficient = smallest_budget(models) + device.reserve;
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
-                                "memory of every device is {}. Raise memory, use more micro_batches, or make the "
+                                "memory of every device is {}. {} memory, use more micro_batches, or make the "
                                 "largest layer smaller. Model by model:{}",
-                                device.name, named_bytes(device.memory), largest_of(models), named_bytes(sufficient),
+                                device.name, named_bytes(device.memory), largest_of(models), named_bytes(sufficient), step_advice(models),
                                 model_lines(models, device.reserve)));
 }
 

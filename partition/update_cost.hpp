@@ -1,5 +1,5 @@
 #pragma once
-// What a step of the host optimizer costs.
+// What a step of the optimizer costs, on the host or on a device.
 
 #include "models/update_rule.hpp"
 #include "partition/test_stand.hpp"

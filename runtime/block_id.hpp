@@ -16,7 +16,8 @@ enum class block_kind : std::uint8_t { parameters, gradients, activation, upstre
 /// Training and evaluation visits of the same step must not share activations.
 enum class pass_kind : std::uint8_t { train, evaluation };
 
-/// `step` is the version for parameters and state, the optimizer step for everything else.
+/// `step` is the version for parameters and state, the optimizer step for everything else; `micro_batch` of a state block is
+/// the number of its buffer (shard_plan::state_buffers).
 struct block_id {
   model_id model;
   replica_id replica;

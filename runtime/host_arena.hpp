@@ -35,8 +35,9 @@ using host_block_ptr = std::shared_ptr<host_block>;
 
 /// What a host block is for.
 enum class host_use : std::uint8_t {
-  kept,        ///< only the host reads and writes it (moments)
-  transferred  ///< devices copy from or to it (parameters, landed gradients and boundaries, minibatches, targets, losses)
+  kept,        ///< only the host reads and writes it (moments, masters)
+  transferred  ///< devices copy from or to it (parameters, landed gradients and boundaries, minibatches, targets, losses;
+               ///< optimizer state of shards that devices step)
 };
 
 /// Where host blocks come from. Thread-safe.

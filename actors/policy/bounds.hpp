@@ -51,7 +51,8 @@ struct bounds {
 };
 
 /// Scheduling study, section 3. The chain bound counts the unavoidable turn of each step (gradient of shard 0 down, its
-/// update, its parameters up) as far as those times are given.
+/// update, its parameters up) as far as those times are given. Of shards that devices step none are: their versions need not
+/// cross a link to go on.
 bounds lower_bounds(std::span<const unit_times> models, const resources& machines);
 
 }  // namespace hydra

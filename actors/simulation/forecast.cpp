@@ -74,7 +74,7 @@ duration makespan_of(const run_record& record) {
 duration compute_end_of(simulation& s, const run_record& record) {
   auto end = record.first_prefetch.value();
   for (const auto& each : s.spans().spans()) {
-    if (each.name == "execute_shard") {
+    if (each.name == "execute_shard" || each.name == "update_shard") {
       end = std::max(end, each.end);
     }
   }

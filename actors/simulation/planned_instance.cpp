@@ -25,7 +25,8 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
     given.forward.push_back(last ? duration{} : s.forward_time);
     given.backward.push_back(s.backward_time);
     given.h2d.push_back(fastest_copy(s.parameters, devices));
-    given.d2h_gradient.push_back(fastest_copy(s.gradient_bytes(), devices));
+    const bool stays = s.steps_on_device && &s == &m.plan.shards.front();  // its next visit follows on the device
+    given.d2h_gradient.push_back(stays ? duration{} : fastest_copy(s.gradient_bytes(), devices));
     given.optimizer.push_back(s.steps_on_device ? duration{} : s.update_time);
     boundary = std::max(boundary, s.output);
   }

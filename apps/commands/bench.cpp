@@ -61,7 +61,7 @@ void run_replay(const bench_options& o) {
   print(measure_replay(r), o.json);
 }
 
-void run_updates(const bench_options& o) { print(measure_updates({.repeats = o.repeats, .workload = {.steps = 8}}), o.json); }
+void run_updates(const bench_options& o) { print(measure_updates({.repeats = o.repeats}), o.json); }
 
 void run_fragmentation(const bench_options& o) {
   fragmentation_options f;

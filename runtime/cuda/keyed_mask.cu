@@ -1,6 +1,6 @@
 #include "runtime/cuda/keyed_mask.cuh"
 
-#include <cuda_bf16.h>
+#include "runtime/cuda/bf16.cuh"
 
 namespace hydra {
 
@@ -10,9 +10,9 @@ constexpr unsigned threads = 256;
 constexpr std::size_t most_blocks = 65535;
 
 __device__ float value_of(float x) { return x; }
-__device__ float value_of(std::uint16_t bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); }
+__device__ float value_of(std::uint16_t bits) { return widened(bits); }
 __device__ void store(float* to, float x) { *to = x; }
-__device__ void store(std::uint16_t* to, float x) { *to = __bfloat16_as_ushort(__float2bfloat16_rn(x)); }
+__device__ void store(std::uint16_t* to, float x) { *to = rounded(x); }
 
 template <class Element>
 __global__ void keyed_mask(const Element* from, Element* to, std::size_t n, keyed_mask_rule rule) {

@@ -1,6 +1,6 @@
 #include "runtime/cuda/update.cuh"
 
-#include <cuda_bf16.h>
+#include "runtime/cuda/bf16.cuh"
 
 // Compiled without contraction, with exact division and square root (CMakeLists.txt).
 
@@ -27,7 +27,7 @@ __device__ void step(const update_constants& c, const update_pointers& at, std::
   }
   at.parameters[i] = p;
   if (at.copy) {
-    at.copy[i] = __bfloat16_as_ushort(__float2bfloat16_rn(p));
+    at.copy[i] = rounded(p);
   }
 }
 

@@ -23,6 +23,11 @@ struct sgd_constants {
 /// Which loop over the elements a rule is.
 enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd };
 
+/// Moments that it needs of each parameter.
+constexpr int moments_of(update_loop rule) noexcept {
+  return rule == update_loop::adamw ? 2 : rule == update_loop::momentum_sgd ? 1 : 0;
+}
+
 /// Of one step of any rule.
 struct update_constants {
   update_loop rule = update_loop::adamw;

@@ -75,6 +75,7 @@ TEST_CASE("an update of tensors that do not belong together is refused") {
   const auto constants = constants_of(adamw({}), 0, 1, 1.0F);
   CHECK_THROWS_WITH(apply_update(constants, update_tensors{zeros({4}), zeros({3}), zeros({4}), zeros({4})}), Contains("update of 4"));
   CHECK_THROWS_AS(apply_update(constants, update_tensors{zeros({4}), zeros({4}), zeros({4}).to(at::kDouble), zeros({4})}), fault_error);
+  CHECK_THROWS_AS(apply_update(constants, update_tensors{zeros({4}), zeros({4}), zeros({4})}), fault_error);  // a moment is missing
 }
 
 TEST_CASE("a device whose plug-in brings no kernel for updates is told what to do") {

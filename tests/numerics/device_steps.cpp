@@ -1,3 +1,4 @@
+#include "models/resnet.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -22,6 +23,18 @@ exact_case free_gpt(std::uint32_t micro_batches = 2) {
   c.micro_batches = micro_batches;
   c.cuts = {0, 2, 4};
   c.steps = 4;
+  return c;
+}
+
+/// Batch norms in all layers but the head.
+exact_case normed(std::uint32_t micro_batches) {
+  exact_case c;
+  c.chain = resnet({.depths = {1, 2}, .hidden_sizes = {8, 16}, .embedding_size = 4});
+  c.data = open_data({synthetic_classes{.shape = {3, 16, 16}, .classes = 5, .samples = 40, .validation_samples = 24}, true}, 0);
+  c.batch_size = 8;
+  c.micro_batches = micro_batches;
+  c.optimizer = adamw({.learning_rate = 1e-2});
+  c.cuts = {0, 2, 4};
   return c;
 }
 
@@ -79,9 +92,10 @@ TEST_CASE("what must be updated at home is, whatever is asked for", "[exactness]
 }
 
 TEST_CASE("running averages are updated at home", "[exactness][device-steps]") {
-  auto c = tiny_cnn();
-  c.micro_batches = 2;
-  c.cuts = {0, 2, 4};
+  const auto c = normed(2);
+  const auto plan = plan_of({c}, {.optimizer_on = on_device});
+  CHECK(stepped_shards(plan.models[0]) == 1);  // the head
+  CHECK(plan.models[0].shards.back().steps_on_device);
   require_bits({c}, train_spilled({c}, {.optimizer_on = on_device}));
 }
 
@@ -137,25 +151,53 @@ TEST_CASE("a device that dies at any operation changes no bit where devices upda
   CHECK(lost > 20);
 }
 
-TEST_CASE("a run goes on with plain training's bits when updates move between host and devices", "[resume][device-steps]") {
-  std::vector models{free_gpt(1), free_gpt(2)};
-  models[0].steps = models[1].steps = 8;
-  for (const std::size_t after : {230, 310}) {  // an evaluation is begun again: it must fit between two interruptions
-    INFO("interrupted before operation " << after);
-    const temporary_folder folder;
-    run_options options{.devices = {roomy()}, .output = folder.path()};
-    for (std::size_t n = 0;; ++n) {
-      options.optimizer_on = n % 3 == 1 ? optimizer_place::host : on_device;
-      options.resume = n > 0;
-      options.interrupt_at = after;
-      const auto result = train_spilled(models, options);
-      if (!result.summary.interrupted) {
-        require_bits(models, result);
-        CHECK(n > 1);
-        break;
-      }
-      REQUIRE(n < 100);
+namespace {
+
+/// The only model is interrupted before operation `after` of every run, which begins with another place for its updates.
+void interrupt_again_and_again(const exact_case& m, std::size_t after, const std::vector<optimizer_place>& places) {
+  const temporary_folder folder;
+  run_options options{.devices = {{.memory = 64_MiB, .link = 400_MiB_per_s}}, .output = folder.path(), .interrupt_at = after};
+  for (std::size_t n = 0;; ++n) {
+    options.optimizer_on = places[n % places.size()];
+    options.resume = n > 0;
+    const auto result = train_spilled({m}, options);
+    if (!result.summary.interrupted) {
+      CHECK(n > 1);
+      return require_bits({m}, result);
     }
+    REQUIRE(n < 200);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a run goes on with plain training's bits when updates move between host and devices", "[resume][device-steps]") {
+  auto all = free_gpt(1), some = free_gpt(1), head = normed(1);
+  some.chain = tiny_gpt(0.1, true).chain;  // of it only the shard in the middle can be updated on a device
+  using enum optimizer_place;
+  for (auto* m : {&all, &some, &head}) {
+    m->steps = 8;
+    m->evaluate_every = 0;
+    for (const std::size_t after : {101, 118, 140}) {  // an evaluation is begun again: it must fit between two interruptions
+      INFO("interrupted before operation " << after);
+      interrupt_again_and_again(*m, after, {device});
+      interrupt_again_and_again(*m, after, {device, host});
+      interrupt_again_and_again(*m, after, {automatic, host, device});
+    }
+  }
+}
+
+TEST_CASE("a step that is split between host and device is taken up again", "[resume][device-steps]") {
+  auto m = free_gpt(1);
+  m.steps = 8;
+  m.evaluate_every = 0;
+  const run_options options{.devices = {{.memory = 64_MiB, .link = 400_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
+  const auto stepped = stepped_shards(plan_of({m}, options).models[0]);
+  INFO(stepped << " of 3 shards are updated on the device");
+  CHECK(stepped > 0);
+  for (std::size_t after = 100; after < 130; after += 3) {
+    INFO("interrupted before operation " << after);
+    interrupt_again_and_again(m, after, {optimizer_place::automatic, optimizer_place::host});
   }
 }
 

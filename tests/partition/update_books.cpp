@@ -190,3 +190,12 @@ TEST_CASE("shards that devices step are complete without a job, in every step an
   CHECK(after.take_complete() == shards{0});
   CHECK(after.landed(1) == jobs{step(1)});
 }
+
+TEST_CASE("a step that the host has ended and a device has not is no step of the books any more") {
+  using enum update_phase;
+  update_books books(3, {}, false, {true, false, false});
+  CHECK(books.resume({waiting, complete, complete}).empty());  // shard 0 is the device's
+  CHECK(books.landed(2) == jobs{step(2)});                     // of the next step
+  CHECK(books.done(step(2)).empty());
+  CHECK(books.take_complete() == shards{2});
+}

@@ -1,0 +1,17 @@
+#pragma once
+// bf16 in kernels, with the host's bits (models/bf16.hpp).
+
+#include <cstdint>
+
+#include <cuda_bf16.h>
+
+namespace hydra {
+
+__device__ inline float widened(std::uint16_t bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); }
+
+/// The nearest, of two the even one; NaN becomes the host's, where the intrinsic has another.
+__device__ inline std::uint16_t rounded(float x) {
+  return isnan(x) ? 0x7fc0 : __bfloat16_as_ushort(__float2bfloat16_rn(x));
+}
+
+}  // namespace hydra
