@@ -204,6 +204,14 @@ TEST_CASE("a run that was killed before its report was written is told when it i
   CHECK_THAT(folder.read("runs/w/report.json"), Contains("\"finished\"") && !Contains("left_out"));
 }
 
+TEST_CASE("the report is written behind the other files: it names those that could not be") {
+  const temporary_folder folder;
+  for (const char* file : {"plan.json", "trace.json"}) fs::create_directories(folder.path() / "runs/w" / file / "in the way");
+  folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);
+  CHECK(resume(folder, example, "--quiet").status == 1);
+  CHECK_THAT(folder.read("runs/w/report.json"), Contains("plan.json") && Contains("trace.json"));
+}
+
 TEST_CASE("an existing run folder without --resume is refused, and --resume is offered") {
   const temporary_folder folder;
   leave_run(folder);
