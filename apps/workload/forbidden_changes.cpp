@@ -204,6 +204,12 @@ std::vector<forbidden_change> forbidden_changes(const table_site& was, const tab
   return c.found;
 }
 
+bool is_default(const value& given, const key_rule& rule) {
+  const std::optional<value> usual = default_of(rule);
+  const auto* text = given.as<std::string>();
+  return usual ? same(given, *usual) : text && *text == rule.fallback;
+}
+
 void refuse_changes(const std::vector<forbidden_change>& changes) {
   if (changes.empty()) return;
   const forbidden_change& first = changes.front();
