@@ -146,6 +146,22 @@ TEST_CASE("a device that cannot be made ends the program with its name and its r
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
+TEST_CASE("a run that was planned and cannot begin leaves no folder: the same command may be given again") {
+  const temporary_folder folder;
+  folder.write("w.toml", on("kind = \"moody\"\nmemory = \"24MiB\"\nmood = \"changing\""));
+  const auto train = [&](const std::string& options) {
+    const outcome o = run_hydra(folder, "train w.toml --quiet --plugin " + plugin("devices") + " --output " + options);
+    CHECK(o.status == 3);
+    CHECK_THAT(o.err, Contains("moody:0 cannot be made"));
+  };
+  train("there");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "there"));
+  train("there");
+  std::filesystem::create_directory(folder.path() / "mine");
+  train("mine --resume");
+  CHECK_FALSE(folder.read("mine/workload.toml").empty());
+}
+
 TEST_CASE("a plug-in whose libraries are missing is refused with all of them, and one of a name that is taken") {
   const temporary_folder folder;
   folder.write("w.toml", example);
