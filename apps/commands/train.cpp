@@ -141,8 +141,8 @@ command_action declare_train(CLI::App& app) {
   add_plugin_option(app, o->plugins);
   add_set_option(app, o->set);
   app.add_flag("--resume", o->resume,
-               "goes on in the run folder; host, policy, cuts, checkpoint, ablation and the number, memory and speed of devices "
-               "may have changed");
+               "goes on in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, checkpoint, "
+               "ablation, output and of devices all but kind, threads, precision, gradients and tf32 may have changed");
   app.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings");
   return [o] { return train_or_tell(*o); };
 }
