@@ -90,11 +90,11 @@ constexpr byte_count unlimited{std::uint64_t{1} << 62};
 /// "cpu", "cuda (NVIDIA H200)".
 std::string name_of_kind(const device_info& d) { return d.model.empty() ? d.kind : fmt::format("{} ({})", d.kind, d.model); }
 
-/// Throws the first fault if there is nothing else.
+/// Throws measuring_error of the first fault if there is nothing else.
 void require_one(const std::vector<completion>& all) {
   const auto failed = [](const completion& c) { return static_cast<bool>(c.error); };
   if (std::ranges::all_of(all, failed)) {
-    throw fault_error(all.front().error);
+    throw measuring_error(all.front().error);
   }
 }
 

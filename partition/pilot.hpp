@@ -5,6 +5,7 @@
 #include "partition/profile.hpp"
 #include "partition/update_cost.hpp"
 #include "runtime/device.hpp"
+#include "runtime/fault.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,12 @@
 #include <vector>
 
 namespace hydra {
+
+/// All devices of a pilot have failed; of the first one, what has happened.
+class measuring_error final : public fault_error {
+ public:
+  using fault_error::fault_error;
+};
 
 /// What is measured runs on the queues of all devices at the same time, as in the run: with their intra-op threads, and
 /// with their contention where several are threads of one machine. A device that fails is left out while another one
