@@ -54,7 +54,8 @@ class pilot {
   using closure = std::function<void()>;
   using copy_maker = closure (*)(const cargo& c);
   std::vector<std::shared_ptr<cargo>> cargoes();
-  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods, copy_maker make);
+  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods,
+                                              copy_maker make);
   std::vector<completion> everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of);
 
   std::span<device* const> devices_;
