@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -15,8 +17,17 @@ namespace hydra {
 
 namespace {
 
-/// Only what the run's devices have left of a GPU is there for a measurement.
+/// The host's memory, of which a measurement takes some as well, is another matter than that of devices.
+bool is_of_device(const fault& f) {
+  const auto of_host = to_fault(std::make_exception_ptr(std::bad_alloc{}));
+  return f.code == fault_code::out_of_memory && f.text != of_host.text;
+}
+
+/// Only what the run's devices have left of a GPU is there for a measurement. Any other fault is told as it is.
 [[noreturn]] void refuse_measuring(const std::string& model, const fault& why) {
+  if (!is_of_device(why)) {
+    throw fault_error(why);
+  }
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("model '{}' cannot join: a layer of it cannot be measured beside the run, whose devices hold "
                                 "their memory ({}); give them a smaller memory, or add the model before the run", model, why.text));
@@ -95,7 +106,7 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .device_updates = setup_.device_updates}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
-      devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit, device_use::measure);
+      make_devices(devices, m.name);
       machines = devices->pointers();
       measures.emplace(machines, setup_.options.stall_limit);
     }
@@ -106,11 +117,16 @@ prepared_model model_joiner::measured(const model_description& m) {
     p.identity = identity_of(m, p, setup_.options.seed);
     p.follows_on_device = equally_fast(setup_.machines);
     return p;
-  } catch (const fault_error& e) {
-    if (e.what_happened().code != fault_code::out_of_memory) {
-      throw;
-    }
+  } catch (const measuring_error& e) {
     refuse_measuring(m.name, e.what_happened());
+  }
+}
+
+void model_joiner::make_devices(std::optional<device_set>& devices, const std::string& model) const {
+  try {
+    devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit, device_use::measure);
+  } catch (const fault_error& e) {
+    refuse_measuring(model, e.what_happened());
   }
 }
 

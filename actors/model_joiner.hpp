@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ class model_joiner {
   void go_on(const std::string& name) const;
   stepping_terms stepping() const;
   prepared_model measured(const model_description& m);
+  void make_devices(std::optional<device_set>& devices, const std::string& model) const;
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
   model_plan planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const;
   void fit_host(model_plan& plan, const std::set<model_id>& at_rest) const;

@@ -690,7 +690,8 @@ report session::run() {
   return r;
 }
 
-/// Each file on its own: what can be written is, and the results are told in any case.
+/// Each file on its own: what can be written is, and the results are told in any case. The report is the last one: where it
+/// tells of the end, the others are of the same run.
 void session::state::write(report& r, const run_record& record, const trace& spans) const {
   if (options.output.empty()) {
     return;
@@ -710,11 +711,11 @@ void session::state::write(report& r, const run_record& record, const trace& spa
       r.notes.push_back("who held what when the run was stuck: " + file.string());
     });
   }
-  attempt([&] { write_report(r, options.output / "report.json"); });
   attempt([&] {
     write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
   });
   attempt([&] { spans.write(options.output / "trace.json"); });
+  attempt([&] { write_report(r, options.output / "report.json"); });
 }
 
 void session::interrupt() { state_->interrupts.interrupt(); }

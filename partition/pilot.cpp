@@ -90,11 +90,11 @@ constexpr byte_count unlimited{std::uint64_t{1} << 62};
 /// "cpu", "cuda (NVIDIA H200)".
 std::string name_of_kind(const device_info& d) { return d.model.empty() ? d.kind : fmt::format("{} ({})", d.kind, d.model); }
 
-/// Throws the first fault if there is nothing else.
+/// Throws measuring_error of the first fault if there is nothing else.
 void require_one(const std::vector<completion>& all) {
   const auto failed = [](const completion& c) { return static_cast<bool>(c.error); };
   if (std::ranges::all_of(all, failed)) {
-    throw fault_error(all.front().error);
+    throw measuring_error(all.front().error);
   }
 }
 
@@ -103,14 +103,25 @@ void require_one(const std::vector<completion>& all) {
 /// What is copied to one device and back: too much for a cache, little enough for any machine. An operation that is late
 /// holds that of its own device alone, whose locker lives as long as that.
 struct pilot::cargo {
-  explicit cargo(device& d)
+  static constexpr byte_count least = 4_MiB, of_all_devices = 64_MiB;
+
+  cargo(device& d, byte_count n)
       : place(d),
-        size(size_for(d)),
+        size(n),
         arena(make_host_arena(unlimited, rooms(d, size))),
         home(arena->allocate(size, "the pilot's copies", host_use::transferred)) {}
 
-  /// As large as the device has room for, so that the copy takes long beside the word that it is done.
-  static byte_count size_for(const device& d) { return std::clamp(d.info().memory, 4_MiB, 64_MiB); }
+  /// As large as the device has room for, so that the copy takes long beside the word that it is done; as large as the host
+  /// has locked pages for. `shared`: among how many devices.
+  static std::shared_ptr<cargo> make_for(device& d, std::size_t shared) {
+    const auto part = byte_count{of_all_devices.value() / shared};
+    const auto most = std::max(least, std::min(part, d.info().memory));
+    try {
+      return std::make_shared<cargo>(d, most);
+    } catch (...) {
+      return std::make_shared<cargo>(d, least);
+    }
+  }
 
   static transfer_room rooms(device& d, byte_count n) {
     return d.locker() ? transfer_room{.lockers = {d.locker()}, .size = host_charge(n)} : transfer_room{};
@@ -201,12 +212,14 @@ std::string pilot::setting() {
 /// None for a device whose link is limited, and for one that cannot have it, which is out.
 std::vector<std::shared_ptr<pilot::cargo>> pilot::cargoes() {
   std::vector<std::shared_ptr<cargo>> goods(devices_.size());
+  const auto unlimited = [](const device* d) { return !d->info().link.limited(); };
+  const auto sharing = static_cast<std::size_t>(std::ranges::count_if(devices_, unlimited));
   for (std::size_t d = 0; d < goods.size(); ++d) {
-    if (devices_[d]->info().link.limited() || round_->is_out(d)) {
+    if (!unlimited(devices_[d]) || round_->is_out(d)) {
       continue;
     }
     try {
-      goods[d] = std::make_shared<cargo>(*devices_[d]);
+      goods[d] = cargo::make_for(*devices_[d], sharing);
     } catch (...) {
       round_->leave_out(d, to_fault(std::current_exception()));
     }

@@ -5,6 +5,7 @@
 #include "partition/profile.hpp"
 #include "partition/update_cost.hpp"
 #include "runtime/device.hpp"
+#include "runtime/fault.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,12 @@
 #include <vector>
 
 namespace hydra {
+
+/// All devices of a pilot have failed; of the first one, what has happened.
+class measuring_error final : public fault_error {
+ public:
+  using fault_error::fault_error;
+};
 
 /// What is measured runs on the queues of all devices at the same time, as in the run: with their intra-op threads, and
 /// with their contention where several are threads of one machine. A device that fails is left out while another one
@@ -47,7 +54,8 @@ class pilot {
   using closure = std::function<void()>;
   using copy_maker = closure (*)(const cargo& c);
   std::vector<std::shared_ptr<cargo>> cargoes();
-  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods, copy_maker make);
+  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods,
+                                              copy_maker make);
   std::vector<completion> everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of);
 
   std::span<device* const> devices_;

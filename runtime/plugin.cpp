@@ -74,6 +74,9 @@ void check_whole(const fs::path& file) {
   std::error_code ignored;
   const auto size = fs::file_size(file, ignored);
   const auto least = least_size(file);
+  if (least == beyond_all) {
+    refuse(file, "it is damaged: its tables tell of parts that no file could hold; copy or build it again");
+  }
   if (size < least) {
     refuse(file, fmt::format("it is cut short: {} bytes of {} are there; copy or build it again", size, least));
   }

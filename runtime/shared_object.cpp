@@ -67,10 +67,23 @@ std::vector<segment> segments_of(elf_reader& file) {
   return header ? file.read<segment>(header->e_phoff, header->e_phnum) : std::vector<segment>{};
 }
 
-/// A table of sections is for others than the loader; a file may have none.
-std::vector<section> sections_of(elf_reader& file, const file_header& header) {
-  const bool some = header.e_shoff != 0 && header.e_shentsize == sizeof(section);
-  return some ? file.read<section>(header.e_shoff, header.e_shnum) : std::vector<section>{};
+/// A table of sections is for others than the loader; a file may have none. Where there are too many for the header, the
+/// first section has their number.
+std::uint64_t section_count(elf_reader& file, const file_header& header) {
+  if (header.e_shoff == 0 || header.e_shentsize != sizeof(section)) {
+    return 0;
+  }
+  if (header.e_shnum != 0) {
+    return header.e_shnum;
+  }
+  const auto first = file.read<section>(header.e_shoff, 1);
+  return first.empty() ? 0 : first[0].sh_size;
+}
+
+/// Where `count` things end that begin at an offset; 0: there are none; beyond_all: no file is so long.
+std::uint64_t end_of(std::uint64_t offset, std::uint64_t count, std::uint64_t each = 1) {
+  const bool fits = count <= (beyond_all - offset) / each;
+  return count == 0 ? 0 : fits ? offset + count * each : beyond_all;
 }
 
 /// Where an address of the loaded object stands in its file.
@@ -150,13 +163,10 @@ std::uint64_t least_size(const fs::path& file) {
   if (!header) {
     return 0;
   }
-  std::uint64_t least = std::max<std::uint64_t>({sizeof(file_header), header->e_phoff + header->e_phnum * sizeof(segment),
-                                                 header->e_shoff + std::uint64_t{header->e_shnum} * header->e_shentsize});
+  std::uint64_t least = std::max<std::uint64_t>({sizeof(file_header), end_of(header->e_phoff, header->e_phnum, sizeof(segment)),
+                                                 end_of(header->e_shoff, section_count(in, *header), sizeof(section))});
   for (const auto& s : segments_of(in)) {
-    least = std::max<std::uint64_t>(least, s.p_offset + s.p_filesz);
-  }
-  for (const auto& s : sections_of(in, *header)) {
-    least = std::max<std::uint64_t>(least, s.sh_type == SHT_NOBITS ? 0 : s.sh_offset + s.sh_size);
+    least = std::max(least, s.p_type == PT_LOAD ? end_of(s.p_offset, s.p_filesz) : 0);
   }
   return least;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,10 @@ struct shared_object {
 std::optional<shared_object> read_shared_object(const std::filesystem::path& file);
 
 /// How many bytes an ELF file of this machine has at least, as its header and its tables say: the loader maps them without
-/// looking, and a program that reads beyond the end of a file is ended. 0 for any other file.
+/// looking, and a program that reads beyond the end of a file is ended. 0 for any other file; beyond_all for one whose
+/// tables contradict themselves.
 std::uint64_t least_size(const std::filesystem::path& file);
+
+inline constexpr std::uint64_t beyond_all = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace hydra

@@ -4,6 +4,7 @@
 #include "apps/report/recorded_run.hpp"
 #include "apps/workload/check.hpp"
 #include "apps/workload/convert.hpp"
+#include "apps/workload/device_kinds.hpp"
 #include "apps/workload/forbidden_changes.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/to_toml.hpp"
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,28 +55,40 @@ value_table read_recorded(const workload& w, const fs::path& file) {
   return table;
 }
 
-/// What of a device decides bits, in words: "cpu", "cpu with threads = 2", "cuda with precision = "bf16", tf32 = true".
-std::string arithmetic_of(const value_table& device) {
-  std::vector<std::string> special;
-  for (const auto& [key, usual] : {std::pair{"threads", "1"}, {"precision", "\"fp32\""}, {"tf32", "false"}}) {
-    const value* const given = device.find(key);
-    const std::string is = given ? inline_toml(*given) : usual;
-    if (is != usual) special.push_back(fmt::format("{} = {}", key, is));
-  }
+/// The keys of a kind; none of one that only an older workload names.
+std::span<const key_rule> keys_of(const std::string& kind, const workload& w) {
+  for (const device_entry& d : w.devices)
+    if (d.kind.name == kind) return d.kind.keys;
+  const auto known = std::ranges::find(device_kinds(), kind, &device_kind::name);
+  return known == device_kinds().end() ? std::span<const key_rule>{} : known->keys;
+}
+
+bool is_default_of(std::span<const key_rule> keys, const std::string& key, const value& given) {
+  const auto rule = std::ranges::find(keys, key, &key_rule::name);
+  return rule != keys.end() && is_default(given, *rule);
+}
+
+/// What of a device decides bits, in words: "cpu", "cpu with threads = 2", "cuda with precision = "bf16", tf32 = true". What
+/// its kind has by default is left out.
+std::string arithmetic_of(const value_table& device, const workload& w) {
   const value* const kind = device.find("kind");
   const std::string name = kind && kind->as<std::string>() ? *kind->as<std::string>() : "";
+  std::vector<std::string> special;
+  for (const char* key : {"threads", "precision", "gradients", "tf32"})
+    if (const value* const given = device.find(key); given && !is_default_of(keys_of(name, w), key, *given))
+      special.push_back(fmt::format("{} = {}", key, inline_toml(*given)));
   return special.empty() ? name : fmt::format("{} with {}", name, fmt::join(special, ", "));
 }
 
-std::set<std::string> arithmetics_of(const value_table& root) {
+std::set<std::string> arithmetics_of(const value_table& root, const workload& w) {
   std::set<std::string> all;
-  for (const value& device : sub_tables(root, "device")) all.insert(arithmetic_of(std::get<value_table>(device.content)));
+  for (const value& device : sub_tables(root, "device")) all.insert(arithmetic_of(std::get<value_table>(device.content), w));
   return all;
 }
 
 void check_same_arithmetic(const value_table& recorded, const workload& w) {
-  const auto before = arithmetics_of(recorded);
-  const auto now = arithmetics_of(w.as_run);
+  const auto before = arithmetics_of(recorded, w);
+  const auto now = arithmetics_of(w.as_run, w);
   if (before == now) return;
   refuse(w.devices.front().keys.where, "device",
          fmt::format("the run was trained on {} (now {}); other arithmetic may give other bits. Resume it as it was, or "

@@ -13,7 +13,8 @@ namespace hydra::apps {
 /// run had another workload (naming the first key that must not change).
 std::string check_resume(const workload& w);
 
-/// The folder's report tells of a run all of whose models have ended; one that was killed at its very end has none yet.
+/// The folder's report tells of a run all of whose models have ended. It is written behind the other files: one that was
+/// killed at its very end has none yet, or an older one.
 bool tells_end(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

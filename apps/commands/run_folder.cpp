@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ostream>
 
 namespace hydra::apps {
@@ -48,6 +49,15 @@ void make_run_folder(const place& where, const fs::path& folder, const std::stri
   if (error)
     refuse(where, "run.output", fmt::format("the folder \"{}\" cannot be made: {}", folder.string(), error.message()));
   write_atomically(folder / workload_file, [&](std::ostream& out) { out << text; });
+}
+
+void remove_unused(const fs::path& folder) noexcept try {
+  const auto is_workload = [](const fs::directory_entry& e) { return e.path().filename() == workload_file; };
+  if (!std::ranges::all_of(fs::directory_iterator{folder}, is_workload)) return;
+  fs::remove(folder / workload_file);
+  fs::remove(folder);
+} catch (...) {
+  // it stays; --resume takes it up
 }
 
 }  // namespace hydra::apps

@@ -92,6 +92,14 @@ int tell_complete(const workload& w, const train_options& o) {
   return exit_status::all_done;
 }
 
+/// A run that cannot begin leaves no folder that the same command would be refused for.
+report run_in_folder(session& s, const workload& w, bool is_new) try {
+  return s.run();
+} catch (...) {
+  if (is_new) remove_unused(w.options.output);
+  throw;
+}
+
 int train(const workload& w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
@@ -101,9 +109,10 @@ int train(const workload& w, const train_options& o, const blocked_signals& bloc
   assemble(s, w);
   s.plan();
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
+  const bool is_new = !std::filesystem::exists(w.options.output);
   make_run_folder(w.output_place, w.options.output, w.expanded);
   if (!lock) lock.emplace(w.output_place, w.options.output);
-  const report r = s.run();
+  const report r = run_in_folder(s, w, is_new);
   tell(r, w, o);
   return status_of(r);
 }
@@ -132,8 +141,8 @@ command_action declare_train(CLI::App& app) {
   add_plugin_option(app, o->plugins);
   add_set_option(app, o->set);
   app.add_flag("--resume", o->resume,
-               "goes on in the run folder; host, policy, cuts, checkpoint, ablation and the number, memory and speed of devices "
-               "may have changed");
+               "goes on in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, checkpoint, "
+               "ablation, output and of devices all but kind, threads, precision, gradients and tf32 may have changed");
   app.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings");
   return [o] { return train_or_tell(*o); };
 }

@@ -204,13 +204,20 @@ std::vector<forbidden_change> forbidden_changes(const table_site& was, const tab
   return c.found;
 }
 
+bool is_default(const value& given, const key_rule& rule) {
+  const std::optional<value> usual = default_of(rule);
+  const auto* text = given.as<std::string>();
+  return usual ? same(given, *usual) : text && *text == rule.fallback;
+}
+
 void refuse_changes(const std::vector<forbidden_change>& changes) {
   if (changes.empty()) return;
   const forbidden_change& first = changes.front();
   const std::string more = changes.size() > 1 ? fmt::format("; {} more like it", changes.size() - 1) : "";
   refuse(first.where, first.key,
-         fmt::format("{}{}; with --resume only device, host, policy, cuts, priority, deadline, arrival, checkpoint, ablation "
-                     "and output may change: undo the change, or train afresh in another folder by --output",
+         fmt::format("{}{}; with --resume only device (but for kind, threads, precision, gradients and tf32), host, policy, "
+                     "plugins, optimizer_on, cuts, priority, deadline, arrival, checkpoint, ablation and output may change: "
+                     "undo the change, or train afresh in another folder by --output",
                      first.text, more));
 }
 

@@ -19,6 +19,9 @@ struct forbidden_change {
 /// are the same; so are a model without a seed and one with the run's. `was` need not be valid.
 std::vector<forbidden_change> forbidden_changes(const table_site& was, const table_site& is);
 
+/// It is what holds without the key, as far as the rule says that by a value, or by the text itself.
+bool is_default(const value& given, const key_rule& rule);
+
 /// Throws fault_error{bad_input} for the first of them, if there is one, with what to do.
 void refuse_changes(const std::vector<forbidden_change>& changes);
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -39,8 +40,10 @@ std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count bud
 byte_count budget_of(const cuda_options& o, const gpu_facts& gpu) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, byte_count> given;
-  const bool takes_all = o.use == device_use::run;
-  const auto available = takes_all ? gpu.free + gpu.context : gpu.total;  // the budget counts the context, which is taken already
+  const auto available = gpu.free + gpu.context;  // the budget counts the context, which is taken already
+  if (o.use == device_use::measure) {
+    return available - std::min(available, gpu.growth);
+  }
   if (!o.memory.empty()) {
     return memory_budget(o.name, o.memory, available, gpu.total);
   }
@@ -55,7 +58,13 @@ byte_count budget_of(const cuda_options& o, const gpu_facts& gpu) {
 byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_count beside) {
   using namespace literals;
   const auto budget = budget_of(o, gpu);
-  if (budget < beside + 32_MiB) {
+  const bool too_few = budget < beside + 32_MiB;
+  if (too_few && o.use == device_use::measure) {
+    throw fault_error(fault_code::out_of_memory,
+                      fmt::format("device {}: {} of GPU {} are free; too few to measure anything", o.name,
+                                  to_string(gpu.free), o.index));
+  }
+  if (too_few) {
     throw fault_error(fault_code::bad_input,
                       fmt::format("device {}: memory: {} are too few: of a CUDA device, {} go to the driver's context and the "
                                   "libraries' workspaces", o.name, to_string(budget), to_string(beside)));
@@ -87,7 +96,7 @@ std::unique_ptr<device> make_cuda_device(const cuda_options& o) {
                    .torch_device = fmt::format("cuda:{}", o.index),
                    .numbers = o.numbers,
                    .gradients = o.gradients};
-  return make_stream_device(std::move(info), make_cuda_driver(o.index), std::move(memory));
+  return make_stream_device(std::move(info), make_cuda_driver(o.index, o.use), std::move(memory));
 }
 
 }  // namespace hydra

@@ -114,7 +114,7 @@ void run_notice(void* given) {
 
 class cuda_driver final : public stream_driver {
  public:
-  explicit cuda_driver(int gpu) : gpu_(gpu), streams_(streams_of_process().borrow(gpu)) {}
+  cuda_driver(int gpu, device_use use) : gpu_(gpu), use_(use), streams_(streams_of_process().borrow(gpu)) {}
   ~cuda_driver() override {
     for (const auto& streams : {&streams_->work, &streams_->notices}) {
       for (const auto& s : *streams) {
@@ -170,19 +170,20 @@ class cuda_driver final : public stream_driver {
     return {};
   }
 
-  std::unique_ptr<work_meter> measure() override { return make_cuda_meter(); }
+  std::unique_ptr<work_meter> measure() override { return make_cuda_meter(use_); }
   page_locker* locker() noexcept override { return &locker_; }
 
  private:
   cudaStream_t work(queue_kind queue) const noexcept { return streams_->work[static_cast<std::size_t>(queue)].get(); }
 
   int gpu_;
+  device_use use_;
   std::shared_ptr<gpu_streams> streams_;
   cuda_locker locker_;
 };
 
 }  // namespace
 
-std::unique_ptr<stream_driver> make_cuda_driver(int gpu) { return std::make_unique<cuda_driver>(gpu); }
+std::unique_ptr<stream_driver> make_cuda_driver(int gpu, device_use use) { return std::make_unique<cuda_driver>(gpu, use); }
 
 }  // namespace hydra

@@ -18,7 +18,10 @@ namespace {
 /// Counts what it passes on, each block as charged.
 class counting_pool final : public tensor_pool {
  public:
-  explicit counting_pool(std::shared_ptr<tensor_pool> first) : first_(std::move(first)), then_(library_pool()) {}
+  /// Beside a run the thread's pool is the only one.
+  counting_pool(std::shared_ptr<tensor_pool> own, device_use use)
+      : first_(use == device_use::run ? own : nullptr),
+        then_(use == device_use::run || !own ? library_pool() : std::move(own)) {}
 
   void* allocate(std::size_t n) override {
     void* p = first_ ? first_->try_allocate(n) : nullptr;
@@ -95,7 +98,7 @@ class timing_event {
 
 class cuda_meter final : public work_meter {
  public:
-  cuda_meter() {
+  explicit cuda_meter(device_use use) : pool_(std::make_shared<counting_pool>(current_pool(), use)) {
     first_.record(stream_);
     first_.wait();
     began_ = steady_clock::now();
@@ -115,12 +118,12 @@ class cuda_meter final : public work_meter {
   const cudaStream_t stream_ = c10::cuda::getCurrentCUDAStream().stream();
   timing_event first_;
   time_point began_;
-  const std::shared_ptr<counting_pool> pool_ = std::make_shared<counting_pool>(current_pool());
+  const std::shared_ptr<counting_pool> pool_;
   const allocate_from counted_{pool_};
 };
 
 }  // namespace
 
-std::unique_ptr<work_meter> make_cuda_meter() { return std::make_unique<cuda_meter>(); }
+std::unique_ptr<work_meter> make_cuda_meter(device_use use) { return std::make_unique<cuda_meter>(use); }
 
 }  // namespace hydra

@@ -88,7 +88,7 @@ gpu_facts look_at_gpu(int index) {
   std::size_t free = 0;
   std::size_t total = 0;
   cuda_check(cudaMemGetInfo(&free, &total), "the GPU's memory cannot be asked for");
-  return {properties(index).name, byte_count{total}, byte_count{free}, context};
+  return {properties(index).name, byte_count{total}, byte_count{free}, context, context_growth};
 }
 
 std::vector<std::string> describe_gpus() {

@@ -12,7 +12,8 @@ struct gpu_facts {
   std::string name;      ///< "NVIDIA H200"
   byte_count total;
   byte_count free;       ///< now
-  byte_count context;    ///< what the driver took for this process and not for tensors
+  byte_count context;    ///< what the driver took for this process and not for tensors, and `growth`
+  byte_count growth;     ///< of the context: what it may still take
 };
 
 /// How many GPUs there are. Throws fault_error{bad_input} saying what is missing: a driver, or a GPU.

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -25,7 +27,10 @@ model_description wide(const std::string& name) {
           .optimizer = sgd({.learning_rate = 0.1})};
 }
 
-std::unique_ptr<work_meter> no_memory() { throw fault_error{fault_code::out_of_memory, "1.0 MiB are needed, none are free"}; }
+const fault none_free{fault_code::out_of_memory, "1.0 MiB are needed, none are free"};
+
+std::unique_ptr<work_meter> no_memory() { throw fault_error{none_free}; }
+std::unique_ptr<work_meter> no_host_memory() { throw std::bad_alloc{}; }
 
 /// A joiner of the run of one model on one device.
 struct bench {
@@ -47,13 +52,13 @@ struct bench {
     ++devices_made;
     CHECK(use == device_use::measure);
     auto made = make_cpu_device(name, slow_link);
-    if (!full) return made;
-    return std::make_unique<test::outfitted_device>(std::move(made), test::outfit{.meter = no_memory});
+    if (!meter) return made;
+    return std::make_unique<test::outfitted_device>(std::move(made), test::outfit{.meter = meter});
   }
 
   session_options options{.log = verbosity::quiet};
   int devices_made = 0;
-  bool full = false;   ///< the devices of the run have left nothing to measure with
+  std::function<std::unique_ptr<work_meter>()> meter;   ///< of the devices; none: their own
   std::unique_ptr<host_arena> arena = make_host_arena(64_MiB);
   std::optional<model_joiner> joiner;
 };
@@ -90,10 +95,21 @@ TEST_CASE("a preparation that is cancelled ends with its present phase, and no o
 
 TEST_CASE("a layer that cannot be measured beside the run's devices is refused with what can be done", "[joining]") {
   bench b;
-  b.full = true;
+  b.meter = no_memory;   // the devices of the run have left nothing to measure with
   auto wider = wide("late");
   wider.chain = mlp({.layers = 2, .width = 48});
   CHECK(refusal(*b.joiner, wider) == fault_code::does_not_fit);
   CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), Catch::Contains("model 'late' cannot join: ") &&
                                                       Catch::Contains("none are free") && Catch::Contains("a smaller memory"));
+}
+
+TEST_CASE("memory that the host lacks, or a data source, is told as what it is", "[joining]") {
+  bench b;
+  b.meter = no_host_memory;
+  auto wider = wide("late");
+  wider.chain = mlp({.layers = 2, .width = 48});
+  CHECK(refusal(*b.joiner, wider) == fault_code::out_of_memory);
+  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), Catch::StartsWith("the host refused an allocation"));
+  wider.chain.build = [](const data_source&) -> chain { throw fault_error{none_free}; };
+  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), none_free.text);
 }

@@ -140,6 +140,18 @@ class slow_meter final : public work_meter {
   int looks_ = 0;
 };
 
+/// Of a system that locks little.
+class poor_locker final : public page_locker {
+ public:
+  void lock(std::span<std::byte> pages) override {
+    asked.push_back(pages.size());
+    if (byte_count{pages.size()} > 8_MiB) throw fault_error(fault_code::out_of_memory, "not so many");
+  }
+  void unlock(std::span<std::byte>) noexcept override {}
+
+  std::vector<std::size_t> asked;
+};
+
 }  // namespace
 
 TEST_CASE("a pilot measures with the device's own meter") {
@@ -183,4 +195,21 @@ TEST_CASE("the pilot's copies are from pages that the device has locked, and are
   REQUIRE(locker.locks().size() == 1);
   CHECK(byte_count{locker.locks()[0].size()} == round_up(host_charge(4_MiB), 4096));
   CHECK(locker.held().empty());
+}
+
+TEST_CASE("devices whose links are measured share the host memory for it, and take the least where no more is locked") {
+  const auto size = [](byte_count cargo) { return static_cast<std::size_t>(round_up(host_charge(cargo), 4096).value()); };
+  auto made = std::make_unique<recorded_locker>(), poor_made = std::make_unique<poor_locker>();
+  const auto& locker = *made;
+  const auto& poor = *poor_made;
+  outfitted_device rich_device(make_cpu_device("cpu:0", {.memory = 1_GiB}),
+                               {.torch_device = other_device, .locker = std::move(made)});
+  outfitted_device poor_device(make_cpu_device("cpu:1", {.memory = 1_GiB}),
+                               {.torch_device = other_device, .locker = std::move(poor_made)});
+  const auto emulated = make_cpu_device("cpu:2", {.memory = 1_GiB, .link = 10_GiB_per_s});
+  device* const devices[] = {&rich_device, &poor_device, emulated.get()};
+  for (const auto rate : pilot(devices, long_enough).link_rates()) CHECK(rate.limited());
+  REQUIRE(locker.locks().size() == 1);
+  CHECK(locker.locks()[0].size() == size(32_MiB));
+  CHECK(poor.asked == std::vector<std::size_t>{size(32_MiB), size(4_MiB)});
 }

@@ -8,6 +8,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <elf.h>
+#include <link.h>
+
+#include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -62,6 +66,9 @@ TEST_CASE("a plug-in that is cut short is refused, wherever it ends", "[plugin]"
   }
   const test::temporary_file copy{bytes};
   CHECK(refusal(copy.path()) == "accepted");
+  auto damaged = bytes;
+  damaged.replace(offsetof(ElfW(Ehdr), e_shoff), 8, 8, '\xff');
+  CHECK_THAT(refusal(test::temporary_file{damaged}.path()), Contains("it is damaged"));
 }
 
 TEST_CASE("all libraries that are missing for a plug-in are named, those that others need included", "[plugin]") {

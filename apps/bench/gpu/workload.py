@@ -65,8 +65,9 @@ class Workload:
         several = self.models > 1
         data = max(2 * self.tokens, min(self.steps * self.tokens, MOST_DATA)) + 1
         text = TEMPLATE.format(
-            name=self.name, optimizer_on=self.optimizer_on, host_memory=self.host_memory, device=self.device, memory=self.memory, vocabulary=self.shape.vocabulary,
-            data_tokens=data, suffix="-{seed}" if several else "", chain=self.shape.keys(),
+            name=self.name, optimizer_on=self.optimizer_on, host_memory=self.host_memory, device=self.device,
+            memory=self.memory, vocabulary=self.shape.vocabulary, data_tokens=data,
+            suffix="-{seed}" if several else "", chain=self.shape.keys(),
             batch_size=self.tokens // self.shape.context, micro_batches=self.micro_batches, steps=self.steps)
         if self.cuts:
             text += f"cuts = {list(self.cuts)}\n"

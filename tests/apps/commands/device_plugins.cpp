@@ -112,6 +112,20 @@ TEST_CASE("precision and reserve of a plug-in's devices are told by plan, report
   CHECK_THAT(run_hydra(folder, "report there").out, Contains("board:0  board  bf16"));
 }
 
+TEST_CASE("what decides bits of a plug-in's device is compared with the defaults of its kind") {
+  const temporary_folder folder;
+  const auto board = [](const std::string& keys) { return on("kind = \"board\"\nmemory = \"24MiB\"\n" + keys); };
+  const auto resume = [&](const std::string& text) {
+    folder.write("w.toml", text);
+    return run_hydra(folder, "train w.toml --resume --quiet --output there --plugin " + plugin("board"));
+  };
+  REQUIRE(resume(board("threads = 3")).status == 0);
+  CHECK(resume(board("precision = \"fp32\"")).status == 0);
+  const outcome one = resume(board("threads = 1"));
+  CHECK(one.status == 2);
+  CHECK_THAT(one.err, Contains("trained on board (now board with threads = 1)"));
+}
+
 TEST_CASE("one plug-in brings devices and a policy") {
   const auto r = report_of(on("kind = \"moody\"\nmemory = \"24MiB\""), "--policy front --plugin " + plugin("devices"));
   CHECK(r["policy"] == "front");
@@ -130,6 +144,22 @@ TEST_CASE("a device that cannot be made ends the program with its name and its r
   CHECK(crossed.status == 2);
   CHECK_THAT(crossed.err, StartsWith("c.toml:4: device: device crossed:0 cannot be made: ") && Contains("the wires are crossed"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
+}
+
+TEST_CASE("a run that was planned and cannot begin leaves no folder: the same command may be given again") {
+  const temporary_folder folder;
+  folder.write("w.toml", on("kind = \"moody\"\nmemory = \"24MiB\"\nmood = \"changing\""));
+  const auto train = [&](const std::string& options) {
+    const outcome o = run_hydra(folder, "train w.toml --quiet --plugin " + plugin("devices") + " --output " + options);
+    CHECK(o.status == 3);
+    CHECK_THAT(o.err, Contains("moody:0 cannot be made"));
+  };
+  train("there");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "there"));
+  train("there");
+  std::filesystem::create_directory(folder.path() / "mine");
+  train("mine --resume");
+  CHECK_FALSE(folder.read("mine/workload.toml").empty());
 }
 
 TEST_CASE("a plug-in whose libraries are missing is refused with all of them, and one of a name that is taken") {

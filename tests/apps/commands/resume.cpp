@@ -162,6 +162,8 @@ TEST_CASE("devices of another arithmetic are refused: bits may differ") {
   CHECK_THAT(on("--set device.threads=2"),
              StartsWith("w.toml:4: device: the run was trained on cpu (now cpu with threads = 2); other arithmetic may"));
   CHECK_THAT(on("--set device.precision=bf16"), Contains("cpu (now cpu with precision = \"bf16\")"));
+  CHECK_THAT(on("--set device.precision=bf16 --set device.gradients=bf16"),
+             Contains("cpu (now cpu with precision = \"bf16\", gradients = \"bf16\")"));
   const std::string cuda = bent("kind = \"cpu\"\nmemory = \"24MiB\"", "kind = \"cuda\"");
   CHECK_THAT(on("", cuda), Contains("cpu (now cuda)"));
   CHECK_THAT(on("--set device.tf32=true", cuda), Contains("cpu (now cuda with tf32 = true)"));
@@ -173,7 +175,8 @@ TEST_CASE("the default of what decides bits may be written out when a run is res
   const temporary_folder folder;
   leave_run(folder);
   const auto said = check_resume(parse_workload(
-      bent("memory = \"24MiB\"", "memory = \"1MiB\"\nthreads = 1\nprecision = \"fp32\"\ncount = 3"), "w.toml",
+      bent("memory = \"24MiB\"",
+           "memory = \"1MiB\"\nthreads = 1\nprecision = \"fp32\"\ngradients = \"fp32\"\ncount = 3"), "w.toml",
       {parse_override("run.output=" + (folder.path() / "runs/w").string())}));
   CHECK(said == "");
 }
@@ -202,6 +205,14 @@ TEST_CASE("a run that was killed before its report was written is told when it i
   fs::remove(folder.path() / "runs/w/report.json");
   CHECK(resume(folder, example, "--quiet").status == 0);
   CHECK_THAT(folder.read("runs/w/report.json"), Contains("\"finished\"") && !Contains("left_out"));
+}
+
+TEST_CASE("the report is written behind the other files: it names those that could not be") {
+  const temporary_folder folder;
+  for (const char* file : {"plan.json", "trace.json"}) fs::create_directories(folder.path() / "runs/w" / file / "in the way");
+  folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);
+  CHECK(resume(folder, example, "--quiet").status == 1);
+  CHECK_THAT(folder.read("runs/w/report.json"), Contains("plan.json") && Contains("trace.json"));
 }
 
 TEST_CASE("an existing run folder without --resume is refused, and --resume is offered") {

@@ -131,7 +131,9 @@ TEST_CASE("gradients in bf16 are refused of devices in fp32, and where devices d
 
 TEST_CASE("what a plug-in's device means by precision is its own affair") {
   key_rule own{.name = "precision", .fallback = "half"};
-  const device_entry odd{{"odd", "", {own}, true, {}}, 1, {{}, "", value_table{}}};
+  value_table keys;
+  keys.set("precision", text_value("bf16", {}));
+  const device_entry odd{{"odd", "", {own}, true, {}}, 1, {{}, "", keys}};
   CHECK(common_formats({odd}) == number_formats{});
 }
 

@@ -50,7 +50,7 @@ TEST_CASE("devices, host, policy, cuts, terms of the schedule, checkpoint, ablat
   CHECK(changed_by("memory = \"24MiB\"", "memory = \"9MiB\"\nspeed = 0.5\nlink = \"1GiB/s\"\ncount = 3") == "");
   CHECK(changed_by("[data.", "[[device]]\nkind = \"cpu\"\nmemory = 7\n\n[data.") == "");
   CHECK(changed_by("seed = 7", "seed = 7\n[host]\nmemory = \"1GiB\"\noptimizer_threads = 2") == "");
-  CHECK(changed_by("seed = 7", "seed = 7\npolicy = \"fifo\"\noutput = \"there\"") == "");
+  CHECK(changed_by("seed = 7", "seed = 7\npolicy = \"fifo\"\noutput = \"there\"\noptimizer_on = \"auto\"") == "");
   CHECK(changed_by("seed = 7", "seed = 7\ncheckpoint = { every_steps = 1, every_minutes = 0, keep = 9 }") == "");
   CHECK(changed_by("steps = 3", "steps = 3\ncuts = [0, 2]") == "");
   CHECK(changed_by("steps = 3", "steps = 3\npriority = 2\ndeadline = \"9s\"\narrival = \"1s\"") == "");
@@ -72,7 +72,8 @@ TEST_CASE("a key at its default and one written with that value are the same") {
 TEST_CASE("a change of the run is refused where it stands, with both values") {
   CHECK_THAT(changed_by("seed = 7", "seed = 8"),
              StartsWith("w.toml:2: run.seed: another value than in run/workload.toml:2 (was 7, is 8)") &&
-                 Contains("only device, host, policy, cuts, priority, deadline, arrival, checkpoint, ablation and output may change"));
+                 Contains("only device (but for kind, threads, precision, gradients and tf32), host, policy, plugins, "
+                          "optimizer_on, cuts, priority, deadline, arrival, checkpoint, ablation and output may change"));
   CHECK_THAT(changed_by("seed = 7\n", ""), StartsWith("w.toml:1: run.seed: ") && Contains("(was 7, is 0 by default)"));
   CHECK_THAT(changed_by("seed = 7", "seed = 7\nname = \"n\""),
              StartsWith("w.toml:3: run.name: ") && Contains("(was \"w\", is \"n\")"));

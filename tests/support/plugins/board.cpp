@@ -66,7 +66,8 @@ extern "C" const hydra_plugin* hydra_plugin_v1() {
       {hydra::offer_device<board>("board", "a part of a board of 64 MiB",
                                   {{{.name = "memory", .help = "budget", .type = byte_count{}},
                                     {.name = "reserve", .help = "not for blocks", .type = byte_count{}, .fallback = "0"},
-                                    {.name = "precision", .help = "", .type = std::string{}, .fallback = "fp32"}},
+                                    {.name = "precision", .help = "", .type = std::string{}, .fallback = "fp32"},
+                                    {.name = "threads", .help = "", .type = std::int64_t{}, .fallback = "3"}},
                                    {}})}};
   return &plugin;
 }

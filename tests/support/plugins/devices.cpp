@@ -18,10 +18,12 @@ struct spell {
   std::string operator()(duration v) const { return std::to_string(v.count()) + " ns"; }
 };
 
-/// A device, or a fault that repeats the options.
+/// A device, or a fault that repeats the options; in a changing mood, each in turn.
 void* make_moody(const void* given) {
+  static int changes = 0;
   const auto& r = *static_cast<const device_request*>(given);
-  if (value_or(r, "mood", std::string{"good"}) != "bad") return new thread_device{r};
+  const auto mood = value_or(r, "mood", std::string{"good"});
+  if (mood != "bad" && (mood != "changing" || ++changes % 2 == 1)) return new thread_device{r};
   std::string text = "in a bad mood:";
   for (const auto& [name, value] : r.options) text += " " + name + "=" + std::visit(spell{}, value);
   throw fault_error{fault_code::does_not_fit, text};
@@ -29,7 +31,8 @@ void* make_moody(const void* given) {
 
 plugin_item moody() {
   device_about about{{{.name = "memory", .help = "budget", .type = byte_count{}},
-                      {.name = "mood", .help = "\"bad\": it cannot be made", .type = std::string{}, .fallback = "good"},
+                      {.name = "mood", .help = "\"bad\": it cannot be made; \"changing\": each other time",
+                       .type = std::string{}, .fallback = "good"},
                       {.name = "hot", .help = "", .type = false, .fallback = "false"},
                       {.name = "fans", .help = "", .type = std::int64_t{}, .fallback = "1"},
                       {.name = "tilt", .help = "", .type = 0.0, .fallback = "0"},
