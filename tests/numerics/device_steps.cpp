@@ -176,7 +176,7 @@ TEST_CASE("a run goes on with plain training's bits when updates move between ho
   some.chain = tiny_gpt(0.1, true).chain;  // of it only the shard in the middle can be updated on a device
   using enum optimizer_place;
   for (auto* m : {&all, &some, &head}) {
-    m->steps = 8;
+    m->steps = 14;
     m->evaluate_every = 0;
     for (const std::size_t after : {101, 118, 140}) {  // an evaluation is begun again: it must fit between two interruptions
       INFO("interrupted before operation " << after);
@@ -189,7 +189,7 @@ TEST_CASE("a run goes on with plain training's bits when updates move between ho
 
 TEST_CASE("a step that is split between host and device is taken up again", "[resume][device-steps]") {
   auto m = free_gpt(1);
-  m.steps = 8;
+  m.steps = 14;
   m.evaluate_every = 0;
   const run_options options{.devices = {{.memory = 64_MiB, .link = 400_MiB_per_s}}, .optimizer_on = optimizer_place::automatic};
   const auto stepped = stepped_shards(plan_of({m}, options).models[0]);
