@@ -318,3 +318,20 @@ TEST_CASE("a store that begins inside a step goes on as the one before") {
   CHECK(next.commit(s.m.backward(0), d0));
   CHECK(next.blocks() == 0);
 }
+
+TEST_CASE("of a step that is split between host and device versions tell what is complete") {
+  const simulated_shard at_home{.parameters = 1024_B, .activation = 512_B, .working = 4096_B};
+  auto on_device = at_home;
+  on_device.device_update = duration{};
+  const auto what = make_simulated_model({.name = "split", .shards = {on_device, at_home, at_home}});
+  const auto arena = make_host_arena(1_MiB);
+  block_store store(*arena);
+  const version_index old{4}, next{5};
+  store.add_model(model_id{0}, what, {.homes = homes_without_bytes(what->plan), .versions = {old, next, next}});
+  using enum update_phase;
+  // What the optimizer says, which has ended its part of the step: it does not know that the device's is still to come.
+  const auto memory = store.capture(model_id{0}, {.shards = {complete, waiting, waiting}, .norms = {}}, true);
+  CHECK(memory.updates.shards == std::vector{waiting, complete, complete});
+  CHECK(memory.step() == old.value);
+  CHECK_FALSE(memory.at_step_begin());
+}

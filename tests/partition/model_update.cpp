@@ -4,6 +4,7 @@
 #include "models/gradient_clip.hpp"
 #include "models/random.hpp"
 #include "models/rounded_gradient.hpp"
+#include "tests/support/recorded_locker.hpp"
 #include "tests/support/small_resnet.hpp"
 
 #include <catch2/catch.hpp>
@@ -288,4 +289,17 @@ TEST_CASE("norms of gradients in bf16 are those of their values in fp32, but for
     }
   }
   t.check_equal();
+}
+
+TEST_CASE("moments of a shard that a device steps begin as zeroes where something else has lain", "[device-steps]") {
+  const auto m = cut_model(small_mlp({.layers = 2, .width = 4}), {.update = adamw({})});
+  m->plan.shards[0].steps_on_device = true;
+  recorded_locker locker;
+  const auto arena = make_host_arena(1_MiB, {.lockers = {&locker}, .size = 64_KiB});
+  auto before = arena->allocate(48_KiB, "what lay there", host_use::transferred);
+  std::ranges::fill(before->floats(), 3.0F);
+  before.reset();
+  const auto home = make_home(*arena, *m, 0);
+  REQUIRE(home.moments.size() == 2);
+  for (const auto& moments : home.moments) CHECK(std::ranges::all_of(moments->floats(), [](float x) { return x == 0; }));
 }
