@@ -129,10 +129,8 @@ void device_pipeline::completed(const completion& c) {
     failed_.insert(c.operation.value);
     fail(v, c.error);
     fail_behind(c.operation);
-  } else if (op.kind == op_kind::compute) {
+  } else if (op.kind == op_kind::compute || op.kind == op_kind::step) {
     on_computed(v, op, c);
-  } else if (op.kind == op_kind::step) {
-    on_stepped(v, c);
   } else if (op.kind != op_kind::promote && op.kind != op_kind::promote_input) {
     on_landed(v, op);
   }

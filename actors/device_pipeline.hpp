@@ -155,7 +155,6 @@ class device_pipeline {
   bool try_step(visit_record& v);
   ticket submit_step(visit_record& v, const device_block_ptr& stepped);
   void demote_stepped(visit_record& v, const device_block_ptr& stepped, const std::vector<staged_block>& state);
-  void on_stepped(visit_record& v, const completion& c);
 
   // -- events ------------------------------------------------------------------------------------------------------
   void count(const operation_record& op, const completion& c);

@@ -91,14 +91,18 @@ void device_pipeline::expose(visit_record& v, time_point begin) {
 
 void device_pipeline::on_computed(visit_record& v, const operation_record& op, const completion& c) {
   expose(v, c.begin);
-  if (op.batch == 0) {
-    v.times.begin = c.begin;
-    v.times.idle_since = last_compute_end_;
+  if (op.kind == op_kind::step) {
+    v.stepping.computed = true;
+  } else {
+    if (op.batch == 0) {
+      v.times.begin = c.begin;
+      v.times.idle_since = last_compute_end_;
+    }
+    v.batches[op.batch].computed = true;
+    ++v.computed;
   }
   v.times.end = c.end;
   last_compute_end_ = c.end;
-  v.batches[op.batch].computed = true;
-  ++v.computed;
   if (!v.error && v.all_computed()) {
     finish_compute(v);
   }

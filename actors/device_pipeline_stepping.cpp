@@ -72,14 +72,4 @@ void device_pipeline::demote_stepped(visit_record& v, const device_block_ptr& st
   }
 }
 
-void device_pipeline::on_stepped(visit_record& v, const completion& c) {
-  expose(v, c.begin);
-  v.times.end = c.end;
-  last_compute_end_ = c.end;
-  v.stepping.computed = true;
-  if (!v.error && v.all_computed()) {
-    finish_compute(v);
-  }
-}
-
 }  // namespace hydra

@@ -62,8 +62,7 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
   s.input = s.input_spec.bytes();
   s.output = is_last ? byte_count{} : layers[last - 1].output_spec.bytes();
   s.targets = is_last ? m.profile->target_spec.bytes() : byte_count{};
-  s.backward = footprint_of(*m.profile, first, last, direction::backward);
-  s.forward = is_last ? s.backward : footprint_of(*m.profile, first, last, direction::forward);
+  s.forward = footprint_of(*m.profile, first, last, direction::forward);
   s.evaluation = footprint_of(*m.profile, first, last, direction::evaluate);
   for (std::size_t i = first; i < last; ++i) {
     s.forward_time += layers[i].forward * m.micro_batches;
