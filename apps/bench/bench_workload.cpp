@@ -76,6 +76,17 @@ report run_bench(const bench_workload& w) {
   return s.run();
 }
 
+report run_to_its_end(const bench_workload& w) {
+  report r = run_bench(w);
+  if (!r.all_finished()) throw fault_error{fault_code::internal, "a model of the benchmark has failed"};
+  return r;
+}
+
+std::string heading(const bench_plan& p) {
+  return fmt::format("device memory {}, mean unit {}, mean promote {}\n\n", to_string(p.memory), to_string(p.mean_unit),
+                     to_string(p.mean_promote));
+}
+
 bench_plan plan_bench(const bench_workload& w) {
   session s{silent(w)};
   fill(s, w);

@@ -12,8 +12,7 @@ namespace {
 double run_cell(const overlap_cell& cell, bench_workload w) {
   w.models = cell.models;
   w.link = cell.link;
-  const report r = run_bench(w);
-  if (!r.all_finished()) throw fault_error{fault_code::internal, "a model of the benchmark has failed"};
+  const report r = run_to_its_end(w);
   return seconds(r.makespan) / seconds(r.bound());
 }
 
@@ -44,9 +43,7 @@ std::string to_table(const overlap_result& r) {
   for (const overlap_cell& c : r.cells)
     t.add(
         {std::to_string(c.models), fmt::format("{:g}", c.ratio), to_string(c.link), to_string(c.makespan_over_bound)});
-  return fmt::format("device memory {}, mean unit {}, mean promote {}\n\n", to_string(r.plan.memory),
-                     hydra::to_string(r.plan.mean_unit), to_string(r.plan.mean_promote)) +
-         t.to_string();
+  return heading(r.plan) + t.to_string();
 }
 
 std::string to_json(const overlap_result& r, const machine_description& on) {

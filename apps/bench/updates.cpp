@@ -16,9 +16,7 @@ double makespan_of(const updates_cell& cell, optimizer_place place, bench_worklo
   w.models = cell.models;
   w.link = cell.link;
   w.optimizer_on = place;
-  const report r = run_bench(w);
-  if (!r.all_finished()) throw fault_error{fault_code::internal, "a model of the benchmark has failed"};
-  return seconds(r.makespan);
+  return seconds(run_to_its_end(w).makespan);
 }
 
 std::vector<updates_cell> make_cells(const updates_options& o, const bench_plan& plan) {
@@ -59,9 +57,7 @@ std::string to_table(const updates_result& r) {
                 {"makespan/host median [min..max]", alignment::right}}};
   for (const updates_cell& c : r.cells)
     t.add({std::to_string(c.models), fmt::format("{:g}", c.ratio), to_string(c.link), to_string(c.place), to_string(c.over_host)});
-  return fmt::format("device memory {}, mean unit {}, mean promote {}\n\n", to_string(r.plan.memory),
-                     hydra::to_string(r.plan.mean_unit), to_string(r.plan.mean_promote)) +
-         t.to_string();
+  return heading(r.plan) + t.to_string();
 }
 
 std::string to_json(const updates_result& r, const machine_description& on) {
