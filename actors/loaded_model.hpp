@@ -4,8 +4,7 @@
 #include "actors/model_entry.hpp"
 #include "actors/prepared_model.hpp"
 #include "partition/saved_model.hpp"
-
-#include <spdlog/spdlog.h>
+#include "runtime/log.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -16,9 +16,8 @@
 #include "runtime/device.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/host_arena.hpp"
+#include "runtime/log.hpp"
 #include "runtime/trace.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <functional>
 #include <memory>

@@ -5,69 +5,29 @@
 
 #include "actors/protocol.hpp"
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::begin_run)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::crew_assembled)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_added)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::add_model)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::prepare_model)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_prepared)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_joined)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_refused)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_added)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_arrived)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_left)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_ended)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::register_model)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::unit_ready)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_freed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::prefetch_shard)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::unit_placed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::unit_lost)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::withdraw_unit)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::execute_shard)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::lease_shard)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_leased)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::lease_refused)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::lease_returned)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::operation_completed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_demoted)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_failed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_completed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::step_shard)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_stepped)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_updated)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::batch_wanted)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::batch_ready)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::resume_updates)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::capture_model)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::hold_updates)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::updates_held)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_captured)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::save_model)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shard_saved)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::model_saved)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::checkpoint_due)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::checkpoints_retired)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::step_observed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::step_acknowledged)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::evaluation_observed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::evaluation_acknowledged)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::step_completed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::evaluation_completed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_retired)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_lost)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::interrupt_run)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::run_aborted)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::scheduler_retired)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::memory_retired)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::device_given_up)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::controller_silent)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::controller_lost)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::run_stalled)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::tell_state)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::state_told)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_progress)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_devices)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_controller)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::check_policy)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::shut_down)
+#define HYDRA_MESSAGES(X) \
+  X(begin_run) X(crew_assembled) X(device_added) X(add_model) X(prepare_model) X(model_prepared) X(model_joined) \
+  X(model_refused) X(model_added) X(model_arrived) X(model_left) X(model_ended) X(register_model) X(unit_ready) \
+  X(device_freed) X(prefetch_shard) X(unit_placed) X(unit_lost) X(withdraw_unit) X(execute_shard) X(lease_shard) \
+  X(shard_leased) X(lease_refused) X(lease_returned) X(operation_completed) X(shard_demoted) X(shard_failed) \
+  X(shard_completed) X(step_shard) X(shard_stepped) X(shard_updated) X(batch_wanted) X(batch_ready) \
+  X(resume_updates) X(capture_model) X(hold_updates) X(updates_held) X(model_captured) X(save_model) X(shard_saved) \
+  X(model_saved) X(checkpoint_due) X(checkpoints_retired) X(step_observed) X(step_acknowledged) \
+  X(evaluation_observed) X(evaluation_acknowledged) X(step_completed) X(evaluation_completed) X(device_retired) \
+  X(device_lost) X(interrupt_run) X(run_aborted) X(scheduler_retired) X(memory_retired) X(device_given_up) \
+  X(controller_silent) X(controller_lost) X(run_stalled) X(tell_state) X(state_told) X(check_progress) \
+  X(check_devices) X(check_controller) X(check_policy) X(shut_down)
+
+// A message's carriers are compiled once, in messages.cpp, instead of in every actor that sends it.
+#define HYDRA_CARRIERS_OF(M, PREFIX)                                                          \
+  namespace caf {                                                                             \
+  PREFIX template class detail::tuple_vals_impl<detail::message_data, hydra::M>;              \
+  PREFIX template class detail::tuple_vals_impl<type_erased_tuple, hydra::M>;                 \
+  PREFIX template class detail::tuple_vals<hydra::M>;                                         \
+  PREFIX template class detail::type_erased_value_impl<hydra::M>;                             \
+  }
+#define HYDRA_DECLARE_MESSAGE(M)           \
+  CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::M) \
+  HYDRA_CARRIERS_OF(M, extern)
+
+HYDRA_MESSAGES(HYDRA_DECLARE_MESSAGE)

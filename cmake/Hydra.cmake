@@ -1,9 +1,10 @@
-# hydra_library(NAME SOURCES a.cpp ... DEPENDS target ...)   static library hydra_NAME (header-only while it has no source)
-# hydra_test(NAME SOURCES a.cpp ... DEPENDS target ...)      test binary NAME_tests = one ctest test (none while it has no source)
+# hydra_library(NAME SOURCES a.cpp ... DEPENDS target ... [PRECOMPILED kind])   static library hydra_NAME
+# hydra_test(NAME SOURCES a.cpp ... DEPENDS target ... [PRECOMPILED kind])      test binary NAME_tests = one ctest test
+# (header-only, or none, while it has no source). Kinds: PrecompiledHeaders.cmake; tests without one have "tests".
 # Sources are listed by hand, relative to the calling folder; an #include names a file from the root of the tree.
 
 function(hydra_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;DEPENDS")
   if(arg_SOURCES)
     add_library(hydra_${name} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
@@ -18,16 +19,23 @@ function(hydra_library name)
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
     "$<INSTALL_INTERFACE:include>" "$<INSTALL_INTERFACE:include/hydra>")
   target_link_libraries(hydra_${name} ${scope} ${arg_DEPENDS})
+  if(arg_PRECOMPILED)
+    hydra_precompile(hydra_${name} ${arg_PRECOMPILED})
+  endif()
   set_property(GLOBAL APPEND PROPERTY HYDRA_LIBRARIES hydra_${name})
 endfunction()
 
 function(hydra_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;DEPENDS")
   if(NOT arg_SOURCES)
     return()
   endif()
   add_executable(${name}_tests ${arg_SOURCES})
   target_link_libraries(${name}_tests PRIVATE hydra_test_main ${arg_DEPENDS})
+  if(NOT arg_PRECOMPILED)
+    set(arg_PRECOMPILED tests)
+  endif()
+  hydra_precompile(${name}_tests ${arg_PRECOMPILED})
   add_test(NAME ${name} COMMAND ${name}_tests)
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${HYDRA_TEST_ENVIRONMENT}")
 endfunction()

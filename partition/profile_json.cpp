@@ -2,6 +2,8 @@
 
 #include "runtime/fault.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>

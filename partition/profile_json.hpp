@@ -3,7 +3,7 @@
 
 #include "partition/profile.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace hydra {
 

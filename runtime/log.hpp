@@ -5,6 +5,10 @@
 
 #include <memory>
 
+// libfmt has it; spdlog's header would have it compiled again in every file that logs (two seconds each).
+extern template void fmt::detail::vformat_to<char>(buffer<char>&, string_view,
+                                                   basic_format_args<buffer_context<char>>, locale_ref);
+
 namespace hydra {
 
 enum class verbosity { quiet, normal, debug };

@@ -107,15 +107,15 @@ int bench(const bench_options& o) {
 
 }  // namespace
 
-command_action declare_bench(CLI::App& app) {
+command_action declare_bench(command_line& line) {
   auto o = std::make_shared<bench_options>();
   std::string help = "which one:";
   for (const bench_entry& b : benches()) help += fmt::format("\n{}: {}", b.name, b.help);
-  app.add_option("name", o->name, help)->required();
-  app.add_option("--repeats", o->repeats, "runs of each cell, of which the median is told (3)")
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--workload", o->workload, "checkpoints, replay, fragmentation: of another workload file");
-  app.add_flag("--json", o->json, "JSON instead of a table");
+  line.add_option("name", o->name, help).required();
+  line.add_option("--repeats", o->repeats, "runs of each cell, of which the median is told (3)")
+      .within(1, 1000);
+  line.add_option("--workload", o->workload, "checkpoints, replay, fragmentation: of another workload file");
+  line.add_flag("--json", o->json, "JSON instead of a table");
   return [o] { return bench(*o); };
 }
 

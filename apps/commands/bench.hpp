@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_bench(CLI::App& app);
+command_action declare_bench(command_line& line);
 
 }  // namespace hydra::apps

@@ -4,7 +4,7 @@
 //
 // stdout carries results only; messages, progress and the log go to stderr.
 
-#include <CLI/CLI.hpp>
+#include "apps/commands/command_line.hpp"
 
 #include <functional>
 #include <string>
@@ -18,8 +18,8 @@ using command_action = std::function<int()>;
 struct command {
   std::string name;
   std::string help;
-  /// Declares the options on `app` and returns the action, which owns what they are read into.
-  command_action (*declare)(CLI::App& app);
+  /// Declares the options on `line` and returns the action, which owns what they are read into.
+  command_action (*declare)(command_line& line);
 };
 
 const std::vector<command>& commands();

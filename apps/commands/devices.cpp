@@ -46,9 +46,9 @@ int list_devices(const std::vector<std::string>& plugins) {
 
 }  // namespace
 
-command_action declare_devices(CLI::App& app) {
+command_action declare_devices(command_line& line) {
   auto plugins = std::make_shared<std::vector<std::string>>();
-  add_plugin_option(app, *plugins);
+  add_plugin_option(line, *plugins);
   return [plugins] { return list_devices(*plugins); };
 }
 

@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_devices(CLI::App& app);
+command_action declare_devices(command_line& line);
 
 }  // namespace hydra::apps

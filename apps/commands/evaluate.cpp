@@ -150,14 +150,14 @@ int evaluate(const evaluate_options& o) {
 
 }  // namespace
 
-command_action declare_evaluate(CLI::App& app) {
+command_action declare_evaluate(command_line& line) {
   auto o = std::make_shared<evaluate_options>();
-  app.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models as they begin)")->required();
-  app.add_option("models", o->models, "names; default: all");
-  app.add_flag("--best", o->best, "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
-  add_plugin_option(app, o->plugins);
-  add_set_option(app, o->set);
-  app.add_flag("--json", o->json, "JSON on stdout instead of a table");
+  line.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models as they begin)").required();
+  line.add_option("models", o->models, "names; default: all");
+  line.add_flag("--best", o->best, "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
+  add_plugin_option(line, o->plugins);
+  add_set_option(line, o->set);
+  line.add_flag("--json", o->json, "JSON on stdout instead of a table");
   return [o] { return evaluate(*o); };
 }
 

@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_evaluate(CLI::App& app);
+command_action declare_evaluate(command_line& line);
 
 }  // namespace hydra::apps

@@ -73,13 +73,13 @@ int export_model(const export_options& o) {
 
 }  // namespace
 
-command_action declare_export(CLI::App& app) {
+command_action declare_export(command_line& line) {
   auto o = std::make_shared<export_options>();
-  app.add_option("run", o->run, "run folder")->required();
-  app.add_option("model", o->model, "name of one of its models")->required();
-  app.add_option("folder", o->folder, "where config.json, model.safetensors and the tokenizer's files go; made anew")
-      ->required();
-  app.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
+  line.add_option("run", o->run, "run folder").required();
+  line.add_option("model", o->model, "name of one of its models").required();
+  line.add_option("folder", o->folder, "where config.json, model.safetensors and the tokenizer's files go; made anew")
+      .required();
+  line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   return [o] { return export_model(*o); };
 }
 

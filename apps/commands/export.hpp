@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_export(CLI::App& app);
+command_action declare_export(command_line& line);
 
 }  // namespace hydra::apps

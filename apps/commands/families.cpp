@@ -31,6 +31,6 @@ int list_families() {
 
 }  // namespace
 
-command_action declare_families(CLI::App&) { return list_families; }
+command_action declare_families(command_line&) { return list_families; }
 
 }  // namespace hydra::apps

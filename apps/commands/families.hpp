@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_families(CLI::App& app);
+command_action declare_families(command_line& line);
 
 }  // namespace hydra::apps

@@ -160,38 +160,38 @@ int generate(const generate_options& o) {
   return 0;
 }
 
-void declare_prompt(CLI::App& app, generate_options& o) {
-  app.add_option("--prompt", o.prompt,
+void declare_prompt(command_line& line, generate_options& o) {
+  line.add_option("--prompt", o.prompt,
                  "text to go on with; behind a begin-of-text token where the checkpoint's tokenizer adds one");
-  app.add_option("--prompt-file", o.prompt_file, "the same, in a file");
-  app.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
-  app.add_option("--tokens", o.tokens,
+  line.add_option("--prompt-file", o.prompt_file, "the same, in a file");
+  line.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
+  line.add_option("--tokens", o.tokens,
                  "tokens to write at most (default: 100, or what the model's context has room for)");
-  app.add_option("--samples", o.samples, "texts to write, each with other random choices (default: 1)");
+  line.add_option("--samples", o.samples, "texts to write, each with other random choices (default: 1)");
 }
 
-void declare_sampling(CLI::App& app, sampling_options& o) {
-  app.add_option("--temperature", o.temperature, "of the random choices; 0: always the likeliest token (default: 1)");
-  app.add_option("--top-k", o.top_k, "choose among the likeliest k tokens (default: all)");
-  app.add_option("--top-p", o.top_p,
+void declare_sampling(command_line& line, sampling_options& o) {
+  line.add_option("--temperature", o.temperature, "of the random choices; 0: always the likeliest token (default: 1)");
+  line.add_option("--top-k", o.top_k, "choose among the likeliest k tokens (default: all)");
+  line.add_option("--top-p", o.top_p,
                  "choose among the likeliest tokens that have this probability together (default: 1)");
-  app.add_option("--seed", o.seed, "of the random choices (default: 0)");
+  line.add_option("--seed", o.seed, "of the random choices (default: 0)");
 }
 
 }  // namespace
 
-command_action declare_generate(CLI::App& app) {
+command_action declare_generate(command_line& line) {
   auto o = std::make_shared<generate_options>();
-  app.add_option("source", o->from.source, "folder of a Hugging Face checkpoint, or run folder (the newest checkpoint)")
-      ->required();
-  app.add_option("--model", o->from.model, "name of a model of the run; not needed if there is one");
-  app.add_flag("--best", o->from.best,
+  line.add_option("source", o->from.source, "folder of a Hugging Face checkpoint, or run folder (the newest checkpoint)")
+      .required();
+  line.add_option("--model", o->from.model, "name of a model of the run; not needed if there is one");
+  line.add_flag("--best", o->from.best,
                "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
-  app.add_option("--tokenizer", o->from.tokenizer,
+  line.add_option("--tokenizer", o->from.tokenizer,
                  "bytes, a tokenizer.json or its folder (default: the checkpoint's, or that of the run's data)");
-  declare_prompt(app, *o);
-  declare_sampling(app, o->sampling);
-  app.add_option("--memory", o->memory,
+  declare_prompt(line, *o);
+  declare_sampling(line, o->sampling);
+  line.add_option("--memory", o->memory,
                  "of the device, \"24MiB\": what does not fit is streamed (default: everything fits)");
   return [o] { return generate(*o); };
 }

@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_generate(CLI::App& app);
+command_action declare_generate(command_line& line);
 
 }  // namespace hydra::apps

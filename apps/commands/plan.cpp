@@ -78,13 +78,13 @@ int plan(const plan_options& o) {
 
 }  // namespace
 
-command_action declare_plan(CLI::App& app) {
+command_action declare_plan(command_line& line) {
   auto o = std::make_shared<plan_options>();
-  app.add_option("workload", o->file, "workload file (TOML)")->required();
-  app.add_option("--save", o->save, "file for the plan (JSON), must not exist; `cuts` of a model may name it");
-  add_plugin_option(app, o->plugins);
-  add_set_option(app, o->set);
-  app.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");
+  line.add_option("workload", o->file, "workload file (TOML)").required();
+  line.add_option("--save", o->save, "file for the plan (JSON), must not exist; `cuts` of a model may name it");
+  add_plugin_option(line, o->plugins);
+  add_set_option(line, o->set);
+  line.add_flag("--json", o->json, "the plan as JSON on stdout instead of tables");
   return [o] { return plan(*o); };
 }
 

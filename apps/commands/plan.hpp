@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_plan(CLI::App& app);
+command_action declare_plan(command_line& line);
 
 }  // namespace hydra::apps

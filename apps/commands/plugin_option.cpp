@@ -7,10 +7,9 @@
 
 namespace hydra::apps {
 
-void add_plugin_option(CLI::App& app, std::vector<std::string>& into) {
-  app.add_option("--plugin", into, "shared object to load: its policies and devices are known by name; may be repeated")
-      ->type_size(1)
-      ->allow_extra_args(false);
+void add_plugin_option(command_line& line, std::vector<std::string>& into) {
+  line.add_option("--plugin", into, "shared object to load: its policies and devices are known by name; may be repeated")
+      .repeated();
 }
 
 std::vector<key_override> parse_overrides(const std::vector<std::string>& set, const std::vector<std::string>& plugins) {

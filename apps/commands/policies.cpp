@@ -37,9 +37,9 @@ int list_policies(const std::vector<std::string>& plugins) {
 
 }  // namespace
 
-command_action declare_policies(CLI::App& app) {
+command_action declare_policies(command_line& line) {
   auto plugins = std::make_shared<std::vector<std::string>>();
-  add_plugin_option(app, *plugins);
+  add_plugin_option(line, *plugins);
   return [plugins] { return list_policies(*plugins); };
 }
 

@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_policies(CLI::App& app);
+command_action declare_policies(command_line& line);
 
 }  // namespace hydra::apps

@@ -1,10 +1,12 @@
 #include "apps/commands/program.hpp"
 
 #include "apps/commands/command.hpp"
+#include "apps/commands/command_line.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/nearest.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <hydra/version.hpp>
 
@@ -38,7 +40,8 @@ void declare_all(CLI::App& app, command_action& chosen) {
   app.require_subcommand(1);
   for (const command& c : commands()) {
     CLI::App* const sub = app.add_subcommand(c.name, c.help);
-    sub->callback([&chosen, action = c.declare(*sub)] { chosen = action; });
+    command_line line{*sub};
+    sub->callback([&chosen, action = c.declare(line)] { chosen = action; });
   }
 }
 

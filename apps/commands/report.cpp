@@ -51,10 +51,10 @@ int show(const report_options& o) {
 
 }  // namespace
 
-command_action declare_report(CLI::App& app) {
+command_action declare_report(command_line& line) {
   auto o = std::make_shared<report_options>();
-  app.add_option("run", o->run, "run folder, such as runs/quickstart")->required();
-  app.add_option("--html", o->html, "also write one self-contained page with loss curves and the devices' time-line");
+  line.add_option("run", o->run, "run folder, such as runs/quickstart").required();
+  line.add_option("--html", o->html, "also write one self-contained page with loss curves and the devices' time-line");
   return [o] { return show(*o); };
 }
 

@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_report(CLI::App& app);
+command_action declare_report(command_line& line);
 
 }  // namespace hydra::apps

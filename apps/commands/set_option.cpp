@@ -5,13 +5,11 @@
 
 namespace hydra::apps {
 
-void add_set_option(CLI::App& app, std::vector<std::string>& into) {
-  app.add_option("--set", into,
+void add_set_option(command_line& line, std::vector<std::string>& into) {
+  line.add_option("--set", into,
                  "key=value instead of the file's: run.seed=3, device.memory=12MiB (all devices), model.steps=5 (all "
                  "models), model.NAME.steps=5; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->type_size(1)
-      ->allow_extra_args(false);
+      .repeated("KEY=VALUE");
 }
 
 std::vector<key_override> parse_overrides(const std::vector<std::string>& texts) {

@@ -126,29 +126,29 @@ int simulate(const simulate_options& o) {
 
 }  // namespace
 
-command_action declare_simulate(CLI::App& app) {
+command_action declare_simulate(command_line& line) {
   auto o = std::make_shared<simulate_options>();
-  app.add_option("input", o->input,
+  line.add_option("input", o->input,
                  "workload file (W.toml), scheduling instance (I.json), or a run's folder or trace.json, which is "
                  "simulated with the times it has recorded");
-  app.add_option("--generate", o->recipe,
+  line.add_option("--generate", o->recipe,
                  "a random instance instead: equal, hetero, skewed or paper, then keys: "
                  "hetero:models=12,devices=8,rho=0.5,slots=3,seed=1 (apps/studies/README.md lists them)");
-  app.add_option(
+  line.add_option(
       "--policies", o->policies,
       "a,b,... or all; options in parentheses: band-hold(critical_units=2); default: all that choose without "
       "chance or search, for a run its own");
-  add_plugin_option(app, o->plugins);
-  app.add_option("--driver", o->driver,
+  add_plugin_option(line, o->plugins);
+  line.add_option("--driver", o->driver,
                  "actors (those of a run in virtual time, default) or loop (fast; instances only)");
-  app.add_option("--completion", o->completion,
+  line.add_option("--completion", o->completion,
                  "of the loop: ended (a unit is complete when it has computed, default) or landed (when all it has "
                  "produced is at home, as for the actors)");
-  app.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
-  app.add_option("--seed", o->seed, "of policies that choose by chance (default: that of the workload or run, else 0)");
-  app.add_option("--save", o->save, "file for the instance (JSON), must not exist");
-  add_set_option(app, o->set);
-  app.add_flag("--json", o->json, "JSON on stdout instead of a table");
+  line.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
+  line.add_option("--seed", o->seed, "of policies that choose by chance (default: that of the workload or run, else 0)");
+  line.add_option("--save", o->save, "file for the instance (JSON), must not exist");
+  add_set_option(line, o->set);
+  line.add_flag("--json", o->json, "JSON on stdout instead of a table");
   return [o] { return simulate(*o); };
 }
 

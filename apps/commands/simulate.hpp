@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_simulate(CLI::App& app);
+command_action declare_simulate(command_line& line);
 
 }  // namespace hydra::apps

@@ -68,12 +68,12 @@ int run(const study_options& o) {
 
 }  // namespace
 
-command_action declare_study(CLI::App& app) {
+command_action declare_study(command_line& line) {
   auto o = std::make_shared<study_options>();
-  app.add_option("study", o->file, "study file (TOML), such as apps/studies/scheduling.toml")->required();
-  app.add_option("--output", o->output,
+  line.add_option("study", o->file, "study file (TOML), such as apps/studies/scheduling.toml").required();
+  line.add_option("--output", o->output,
                  "folder for CSV, JSON and HTML, must not exist (default: studies/<file's name>)");
-  app.add_flag("--quiet", o->quiet, "no progress on stderr");
+  line.add_flag("--quiet", o->quiet, "no progress on stderr");
   return [o] { return run(*o); };
 }
 

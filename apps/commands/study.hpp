@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_study(CLI::App& app);
+command_action declare_study(command_line& line);
 
 }  // namespace hydra::apps

@@ -8,6 +8,7 @@
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

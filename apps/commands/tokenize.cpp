@@ -174,26 +174,25 @@ int run(const tokenize_options& o) {
 
 }  // namespace
 
-command_action declare_tokenize(CLI::App& app) {
+command_action declare_tokenize(command_line& line) {
   auto o = std::make_shared<tokenize_options>();
-  app.add_option("input", o->inputs, "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids")
-      ->required();
-  const auto tokenizer = app.add_option(
+  line.add_option("input", o->inputs, "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids")
+      .required();
+  const auto tokenizer = line.add_option(
       "--tokenizer", o->tokenizer,
       "bytes, a tokenizer.json, or a folder with one, with vocab.json and merges.txt, or with vocab.txt");
-  app.add_option("--output", o->output,
+  line.add_option("--output", o->output,
                  "file to write, must not exist: ids as flat little-endian uint32, a text, or a tokenizer.json");
-  app.add_option("--field", o->field, "of each record of JSON lines")->capture_default_str();
-  const auto json = app.add_flag("--json", o->json, "one list of ids for each line or record, on stdout");
+  line.add_option("--field", o->field, "of each record of JSON lines").shows_default();
+  const auto json = line.add_flag("--json", o->json, "one list of ids for each line or record, on stdout");
   const auto decode =
-      app.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
-  const auto train = app.add_option("--train", o->train, "learns a byte-level BPE of so many tokens");
-  app.add_option("--special", o->special, "a special token of the tokenizer that is learnt; may be given again")
-      ->needs(train)
-      ->expected(1)
-      ->take_all();
-  app.add_option("--least-count", o->least_count, "rarer pairs are not merged")->needs(train)->capture_default_str();
-  train->excludes(tokenizer)->excludes(json)->excludes(decode);
+      line.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
+  auto train = line.add_option("--train", o->train, "learns a byte-level BPE of so many tokens");
+  line.add_option("--special", o->special, "a special token of the tokenizer that is learnt; may be given again")
+      .needs(train)
+      .repeated();
+  line.add_option("--least-count", o->least_count, "rarer pairs are not merged").needs(train).shows_default();
+  train.excludes(tokenizer).excludes(json).excludes(decode);
   return [o] { return run(*o); };
 }
 

@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_tokenize(CLI::App& app);
+command_action declare_tokenize(command_line& line);
 
 }  // namespace hydra::apps

@@ -132,18 +132,18 @@ int train_or_tell(const train_options& o) {
 
 }  // namespace
 
-command_action declare_train(CLI::App& app) {
+command_action declare_train(command_line& line) {
   auto o = std::make_shared<train_options>();
-  app.add_option("workload", o->file, "workload file (TOML)")->required();
-  app.add_option("--output", o->output,
+  line.add_option("workload", o->file, "workload file (TOML)").required();
+  line.add_option("--output", o->output,
                  "run folder, must not exist unless resumed (default: [run] output, else runs/<name>)");
-  app.add_option("--policy", o->policy, "scheduling policy instead of the file's: a name, or the path of a plug-in");
-  add_plugin_option(app, o->plugins);
-  add_set_option(app, o->set);
-  app.add_flag("--resume", o->resume,
+  line.add_option("--policy", o->policy, "scheduling policy instead of the file's: a name, or the path of a plug-in");
+  add_plugin_option(line, o->plugins);
+  add_set_option(line, o->set);
+  line.add_flag("--resume", o->resume,
                "goes on in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, checkpoint, "
                "ablation, output and of devices all but kind, threads, precision, gradients and tf32 may have changed");
-  app.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings");
+  line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings");
   return [o] { return train_or_tell(*o); };
 }
 

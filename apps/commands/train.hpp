@@ -5,6 +5,6 @@
 
 namespace hydra::apps {
 
-command_action declare_train(CLI::App& app);
+command_action declare_train(command_line& line);
 
 }  // namespace hydra::apps

@@ -9,7 +9,7 @@ namespace hydra::apps {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -24,7 +24,7 @@ std::string quoted(std::string_view text) {
 bool is_bare(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; }
 
 std::string key_text(const std::string& key) {
-  return !key.empty() && std::ranges::all_of(key, is_bare) ? key : quoted(key);
+  return !key.empty() && std::ranges::all_of(key, is_bare) ? key : in_quotes(key);
 }
 
 std::string list_text(const value_list& list) {
@@ -81,7 +81,7 @@ std::string top_level(const table_entry& e) {
 }  // namespace
 
 std::string inline_toml(const value& v) {
-  if (const auto* text = v.as<std::string>()) return quoted(*text);
+  if (const auto* text = v.as<std::string>()) return in_quotes(*text);
   if (const auto* list = v.as<value_list>()) return list_text(*list);
   if (const auto* table = v.as<value_table>()) return table_text(*table);
   return v.written;

@@ -4,6 +4,7 @@
 #include "models/hub/labels.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

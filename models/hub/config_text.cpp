@@ -1,6 +1,7 @@
 #include "models/hub/config_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <utility>
 

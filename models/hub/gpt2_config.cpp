@@ -3,6 +3,7 @@
 #include "models/hub/config_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace hydra {
 namespace {

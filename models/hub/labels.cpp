@@ -1,6 +1,7 @@
 #include "models/hub/labels.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <utility>

@@ -5,7 +5,7 @@
 #include "models/data_source.hpp"
 #include "models/hub/model_config.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <string>

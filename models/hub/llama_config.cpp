@@ -4,6 +4,7 @@
 #include "models/hub/rope_config.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -33,7 +33,7 @@ json parse(const std::filesystem::path& file, std::string_view text) try {
 }  // namespace
 
 model_config::model_config(std::string file, json table, std::string prefix)
-    : file_(std::move(file)), table_(std::move(table)), prefix_(std::move(prefix)) {}
+    : file_(std::move(file)), table_(std::make_shared<const json>(std::move(table))), prefix_(std::move(prefix)) {}
 
 model_config model_config::read(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -45,8 +45,8 @@ model_config model_config::read(const std::filesystem::path& file) {
 }
 
 const json* model_config::find(std::string_view key) const {
-  const auto found = table_.find(key);
-  return found == table_.end() || found->is_null() ? nullptr : &*found;
+  const auto found = table_->find(key);
+  return found == table_->end() || found->is_null() ? nullptr : &*found;
 }
 
 bool model_config::has(std::string_view key) const { return find(key) != nullptr; }

@@ -1,10 +1,11 @@
 #pragma once
 // config.json of a Hugging Face checkpoint: keys with their types, and complaints that name file and key.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,7 +36,7 @@ class model_config {
   /// refuse() unless the key is absent or has this value: what Hydra's layers do not do otherwise.
   void require(std::string_view key, const nlohmann::json& only) const;
 
-  const nlohmann::json& content() const noexcept { return table_; }
+  const nlohmann::json& content() const noexcept { return *table_; }
   const std::string& file() const noexcept { return file_; }
 
  private:
@@ -43,7 +44,7 @@ class model_config {
   std::int64_t integer_of(std::string_view key, const nlohmann::json& value) const;
 
   std::string file_;
-  nlohmann::json table_;
+  std::shared_ptr<const nlohmann::json> table_;
   std::string prefix_;  ///< of keys in complaints: "rope_scaling."
 };
 

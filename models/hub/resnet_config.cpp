@@ -4,6 +4,7 @@
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace hydra {
 namespace {

@@ -1,6 +1,7 @@
 #include "models/hub/rope_config.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace hydra {
 namespace {

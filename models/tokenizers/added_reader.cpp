@@ -3,6 +3,7 @@
 #include "models/tokenizers/tokenizer_source.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>

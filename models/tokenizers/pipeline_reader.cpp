@@ -3,6 +3,7 @@
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <utility>
 

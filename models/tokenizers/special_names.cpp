@@ -1,5 +1,7 @@
 #include "models/tokenizers/special_names.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <string>
 #include <vector>

@@ -9,6 +9,7 @@
 #include "models/tokenizers/wordpiece.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <utility>
 

@@ -4,8 +4,6 @@
 #include "models/hub/model_config.hpp"
 #include "runtime/sha256.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
 #include <optional>
 #include <string>

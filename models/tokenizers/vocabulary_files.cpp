@@ -7,6 +7,8 @@
 #include "models/tokenizers/vocabulary_reader.hpp"
 #include "models/tokenizers/wordpiece.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <utility>
 

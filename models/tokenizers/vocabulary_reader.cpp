@@ -4,6 +4,7 @@
 #include "models/tokenizers/unicode.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <functional>

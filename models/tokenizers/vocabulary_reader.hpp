@@ -4,7 +4,7 @@
 #include "models/tokenizers/merge_table.hpp"
 #include "models/tokenizers/token_table.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <string_view>

@@ -6,6 +6,7 @@
 #include "tests/support/reference_trainer.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <set>
 

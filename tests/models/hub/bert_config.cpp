@@ -4,6 +4,7 @@
 #include "tests/support/masked_samples.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 using namespace hydra;
 using namespace hydra::test;

@@ -4,6 +4,7 @@
 #include "runtime/fault.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 using namespace hydra;
 using Catch::Matchers::Contains;

@@ -1,0 +1,24 @@
+# hydra_precompile(TARGET KIND)   compiles the target with the precompiled headers of that kind; the first target of a kind
+#                                 makes them, and those after it must be compiled with the same flags
+# Only headers of other projects are in them, so that no change of Hydra's own files compiles them again; what costs every
+# source more than it saves is not (nlohmann/json, CLI11). A source still includes what it uses: a build with
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows that.
+set(HYDRA_PRECOMPILED_STANDARD <algorithm> <array> <chrono> <cmath> <cstdint> <deque> <filesystem> <fstream> <functional> <map>
+  <memory> <mutex> <numeric> <optional> <ranges> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map>
+  <utility> <variant> <vector>)
+set(HYDRA_PRECOMPILED_runtime ${HYDRA_PRECOMPILED_STANDARD} <fmt/format.h> <spdlog/spdlog.h>)
+set(HYDRA_PRECOMPILED_torch ${HYDRA_PRECOMPILED_runtime} <ATen/core/Tensor.h>)
+set(HYDRA_PRECOMPILED_actors ${HYDRA_PRECOMPILED_torch} <caf/actor_system.hpp> <caf/actor_system_config.hpp>
+  <caf/allowed_unsafe_message_type.hpp> <caf/send.hpp> <caf/typed_actor.hpp> <caf/typed_event_based_actor.hpp>)
+set(HYDRA_PRECOMPILED_tests ${HYDRA_PRECOMPILED_torch} <catch2/catch.hpp>)
+set(HYDRA_PRECOMPILED_actor_tests ${HYDRA_PRECOMPILED_actors} <catch2/catch.hpp>)
+
+function(hydra_precompile target kind)
+  get_property(owner GLOBAL PROPERTY HYDRA_PRECOMPILED_${kind}_OWNER)
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${target} PRIVATE ${HYDRA_PRECOMPILED_${kind}})
+    set_property(GLOBAL PROPERTY HYDRA_PRECOMPILED_${kind}_OWNER ${target})
+  endif()
+endfunction()
