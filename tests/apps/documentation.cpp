@@ -4,6 +4,7 @@
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/schema.hpp"
 #include "tests/apps/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,7 @@
 #include "tests/actors/simulation/shipped_instances.hpp"
 
+#include "tests/support/places.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>

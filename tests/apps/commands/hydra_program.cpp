@@ -1,5 +1,7 @@
 #include "tests/apps/commands/hydra_program.hpp"
 
+#include "tests/support/places.hpp"
+
 #include <sys/wait.h>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/report/xml_check.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 #include "apps/simulate/study_file.hpp"
 
 #include "apps/simulate/recipe_keys.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch.hpp>
 
