@@ -3,11 +3,11 @@
 
     compare_tokenizers.py HYDRA [--strings N] [--only NAME]
 
-HYDRA is the program. Texts: all of WikiText-2, as a whole and by lines, and N seeded random Unicode strings. Tokenizers:
-GPT-2's files; Llama 3's form with merges that stay within words and merges that cross them, with and without
-ignore_merges; Qwen2's form (NFC); a cased and an uncased BERT; one that Hydra has learnt, which must also be the one that
-the package learns. Needs only that package. Exit status 77 where it or the data ($HYDRA_TEST_DATA, else ../shared/data
-beside the tree) is missing.
+HYDRA is the program. Texts: all of WikiText-2, or where that is missing the tree's own text, as a whole and by lines, and N
+seeded random Unicode strings. Tokenizers: GPT-2's files, where they are; Llama 3's form with merges that stay within words
+and merges that cross them, with and without ignore_merges; Qwen2's form (NFC); a cased and an uncased BERT; one that Hydra has
+learnt, which must also be the one that the package learns. Needs only that package: exit status 77 where it is missing.
+WikiText-2 and GPT-2's files are looked for in $HYDRA_TEST_DATA, else in ../shared/data beside the tree.
 
 Unicode: the package's tables are of several versions (its patterns 16, its BERT categories 8), Hydra's are those of the
 system's PCRE2 (14 or later) and utf8proc. Random strings therefore have only characters that were assigned in Unicode 14
@@ -207,7 +207,7 @@ def tokenizers_of(data, text, program, only):
 
     lines = text.splitlines(keepends=True)
     files = data / "gpt2-tokenizer"
-    made = {"gpt2": (files, gpt2(files, text))}
+    made = {"gpt2": (files, gpt2(files, text))} if (files / "vocab.json").exists() else {}
     makers = {f"llama3, merges {m}, ignored {i}": lambda m=m, i=i: llama3(lines, m, i)
               for m in ("plain", "crossing", "reversed") for i in (False, True)}
     makers |= {"qwen2": lambda: qwen2(lines), "roberta": lambda: roberta(lines)}
@@ -255,6 +255,16 @@ def compare(name, ours, theirs, program, texts):
     return wrong
 
 
+def text_of(data, tree):
+    """WikiText-2 is not the project's to ship."""
+    sources = [data / "wikitext-2" / name for name in ("valid.txt", "test.txt")]
+    if not all(f.exists() for f in sources):
+        print(f"{data} has no WikiText-2: the tree's own text instead; GPT-2's files are looked for there, too")
+        sources = [f for folder in ("runtime", "models", "partition") for f in sorted((tree / folder).rglob("*.[ch]pp"))]
+    text = "".join(f.read_bytes().decode() for f in sources)
+    return text.replace("<|endoftext|>", "")  # which learning would leave out here and not there
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("hydra")
@@ -263,10 +273,7 @@ def main():
     options = arguments.parse_args()
     tree = pathlib.Path(__file__).resolve().parents[2]
     data = pathlib.Path(os.environ.get("HYDRA_TEST_DATA") or tree.parent / "shared" / "data")
-    sources = [data / "wikitext-2" / name for name in ("valid.txt", "test.txt")]
-    if not all(f.exists() for f in [*sources, data / "gpt2-tokenizer" / "vocab.json"]):
-        skip(f"{data} has no WikiText-2 or no GPT-2 vocabulary")
-    text = "".join(f.read_bytes().decode() for f in sources)
+    text = text_of(data, tree)
     strings = random_strings(options.strings)
     lines = [line for line in text.split("\n") if line]
     with tempfile.TemporaryDirectory() as folder:
