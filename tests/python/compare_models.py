@@ -19,6 +19,7 @@ import tempfile
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["HF_HUB_OFFLINE"] = "1"
 try:
+    import torch_of_build
     import torch
     import torch.nn.functional as F
     import transformers
