@@ -6,7 +6,7 @@ import time
 
 import programs
 import results
-from machine import host_bytes, machine
+from machine import budget_of, free_bytes, host_bytes, machine
 from programs import ROOT, shell
 from shapes import SHAPES, Shape, peak_of
 
@@ -18,7 +18,7 @@ SIZES = ("8k", "32k", "128k", "512k")  # tokens in a step; a dry run has smaller
 class Scale:
     """Everything that differs between a measurement and a dry run."""
     device: str
-    budgets: dict
+    budgets: dict         # of a mode: a size, and the share of what is free on the GPU that holds where it is less
     tokens: tuple
     steps: tuple          # that are measured, by tokens; one more is warm-up
     torch_steps: tuple
@@ -31,12 +31,12 @@ class Scale:
 
 
 REAL = Scale(device='kind = "cuda"\nindex = {index}\nprecision = "bf16"',
-             budgets={"resident": "90%", "recompute": "90%", "spill24": "24GiB", "spill16": "16GiB"},
+             budgets={"resident": ("", 0.9), "recompute": ("", 0.9), "spill24": ("24GiB", 0.65), "spill16": ("16GiB", 0.45)},
              tokens=(8192, 32768, 131072, 524288), steps=(10, 8, 4, 2), torch_steps=(6, 4, 2, 1),
              micro_batch=8, large_micro_batch=32,
              small=Shape("small", layers=8, width=512, heads=8, hidden=1408, context=256, vocabulary=4096), small_memory="2GiB",
              many_steps=1000)
-DRY = Scale(device='kind = "cpu"', budgets={"resident": "64MiB", "recompute": "64MiB", "spill24": "3MiB", "spill16": "1536KiB"},
+DRY = Scale(device='kind = "cpu"', budgets={"resident": ("64MiB", 0.9), "recompute": ("64MiB", 0.9), "spill24": ("3MiB", 0.65), "spill16": ("1536KiB", 0.45)},
             tokens=(64, 256, 1024, 2048), steps=(3, 2, 2, 1), torch_steps=(2, 1, 1, 1), micro_batch=2, large_micro_batch=8,
             shape=SHAPES["tiny"], small=SHAPES["tiny"], small_memory="3MiB", many_steps=200)
 
@@ -47,6 +47,9 @@ class Bench:
         self.scale = DRY if a.dry_run else REAL
         self.machine = machine(a)
         self.peak = a.peak_tflops * 1e12 if a.peak_tflops else None if a.dry_run else peak_of(self.machine["gpu"])
+        if not (self.peak or a.dry_run):
+            print(f'the bf16 rate of "{self.machine["gpu"]}" is not known: no % of peak; --peak-tflops gives it', flush=True)
+        self.free = None if a.dry_run else free_bytes(a.index)
         self.results = results.Results(a.output, self.machine)
         self.work = a.work
         self.work.mkdir(parents=True, exist_ok=True)
@@ -65,6 +68,9 @@ class Bench:
     def sizes(self, steps):
         """Tokens and steps of the sizes that were asked for."""
         return [(tokens, n) for name, tokens, n in zip(SIZES, self.scale.tokens, steps) if name in self.a.sizes]
+
+    def budget(self, mode):
+        return budget_of(*self.scale.budgets[mode], self.free)
 
     def shape(self, name):
         return self.scale.shape or SHAPES[name]

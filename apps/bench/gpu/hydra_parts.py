@@ -31,7 +31,7 @@ def cuts_of(bench, shape, mode):
         return []
     planned, why = plan(bench, one_model(bench, shape, "spill24", bench.scale.tokens[0], 1))
     if planned is None:
-        print(f"  no plan under {bench.scale.budgets['spill24']}, shards of four layers instead: {why}", flush=True)
+        print(f"  no plan under {bench.budget('spill24')}, shards of four layers instead: {why}", flush=True)
         return even_cuts(shape)
     cuts = [shard["first_layer"] for shard in planned["models"][0]["shards"]]
     return cuts if len(cuts) > 1 else even_cuts(shape)

@@ -81,6 +81,6 @@ def train_row(bench, name, w, setting, keep=False):
 
 def one_model(bench, shape, mode, tokens, steps, cuts=()):
     return Workload(name=f"{shape.name.lower()}-{mode}-{tokens}", shape=shape,
-                    device=bench.scale.device.format(index=bench.a.index), memory=bench.scale.budgets[mode],
+                    device=bench.scale.device.format(index=bench.a.index), memory=bench.budget(mode),
                     host_memory=bench.host_memory, tokens=tokens,
                     micro_batch=min(bench.scale.micro_batch, tokens // shape.context), steps=steps + 1, cuts=tuple(cuts))

@@ -29,6 +29,19 @@ def machine(a):
             "commit": said("git", "-C", ROOT, "rev-parse", "--short", "HEAD"), "dry_run": a.dry_run}
 
 
+def free_bytes(index):
+    """Of the GPU's memory; None where nvidia-smi does not say."""
+    free = said("nvidia-smi", f"--id={index}", "--query-gpu=memory.free", "--format=csv,noheader,nounits")
+    return int(free) * 2**20 if free.isdigit() else None
+
+
+def budget_of(size, share, free):
+    """The size where it is at most that share of what is free, else that share. A dry run has no GPU: `free` is None."""
+    if free is None or size and to_bytes(size) <= share * free:
+        return size
+    return f"{int(share * free) // 2**20}MiB"
+
+
 def to_bytes(text):
     """Of "24GiB" or "1.5MiB"."""
     found = re.fullmatch(r"([\d.]+) *([KMGT]i?)?B?", text)

@@ -3,6 +3,7 @@
 Llama-like: RMS norms, rotary positions, as many key-value heads as heads, gated MLP, an output matrix of its own.
 """
 import dataclasses
+import re
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,11 +40,19 @@ SHAPES = {s.name: s for s in (
     Shape("tiny", layers=6, width=64, heads=2, hidden=192, context=32, vocabulary=64),
 )}
 
-# Dense bf16 with fp32 accumulation, TFLOP/s, by the vendor's datasheets; the first name that is part of the GPU's holds.
-PEAKS = (("H200", 989.4), ("GH200", 989.4), ("H100 PCIe", 756.0), ("H100 NVL", 835.0), ("H100", 989.4), ("B200", 2250.0),
-         ("B100", 1750.0), ("A100", 312.0), ("A10G", 70.0), ("L40S", 362.0), ("L4", 121.0), ("4090", 165.2))
+# Dense bf16 with fp32 accumulation, TFLOP/s, by the vendor's datasheets and whitepapers; of T4 and V100, which have no bf16, fp16.
+PEAKS = {"B200": 2250.0, "B100": 1750.0, "GH200": 989.4, "H200": 989.4, "H200 NVL": 835.5, "H100": 989.4, "H100 PCIe": 756.0,
+         "H100 NVL": 835.5, "A100": 312.0, "A100 PCIe": 312.0, "A40": 149.7, "A10": 125.0, "A10G": 70.0, "L40S": 362.05,
+         "L40": 181.05, "L4": 121.0, "T4": 65.0, "V100": 125.0, "V100 PCIe": 112.0, "RTX 6000 Ada": 364.2, "RTX A6000": 154.8,
+         "RTX 4090": 165.2, "RTX 3090": 71.0}
+NO_MODEL = re.compile(r"NVIDIA|GeForce|Tesla|Generation|SXM\d*|HBM\w*|\d+GB?", re.IGNORECASE)  # words about vendor, socket, memory
+
+
+def model_of(gpu):
+    """"H100 PCIe" of "NVIDIA H100 PCIe", "A100" of "NVIDIA A100-SXM4-80GB"."""
+    return " ".join(word for word in re.split(r"[ -]+", gpu) if not NO_MODEL.fullmatch(word))
 
 
 def peak_of(gpu):
-    """In FLOP/s; None of a GPU that is not in the table (run --peak-tflops says it then)."""
-    return next((tera * 1e12 for name, tera in PEAKS if name.lower() in gpu.lower()), None)
+    """In FLOP/s; None of a GPU whose whole model name is not in the table (run --peak-tflops says it then)."""
+    return {name.lower(): tera * 1e12 for name, tera in PEAKS.items()}.get(model_of(gpu).lower())

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """apps/bench/gpu: the evaluator of time-lines, the file of results and its tables, on inputs made by hand.   gpu_results.py ROOT"""
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(sys.argv.pop()).resolve()
 sys.path.insert(0, str(ROOT / "apps/bench/gpu"))
 
+import bench
+import machine
 import results
 import timeline
 from shapes import SHAPES, peak_of
@@ -147,7 +152,18 @@ class Shapes(unittest.TestCase):
     def test_peaks_go_by_the_gpus_name(self):
         self.assertEqual(peak_of("NVIDIA H100 80GB HBM3"), 989.4e12)
         self.assertEqual(peak_of("NVIDIA H100 PCIe"), 756e12)
-        self.assertIsNone(peak_of("GeForce 256"))
+        self.assertEqual(peak_of("NVIDIA A100-SXM4-80GB"), 312e12)
+        self.assertEqual(peak_of("Tesla V100-PCIE-16GB"), 112e12)
+        self.assertEqual(peak_of("NVIDIA GeForce RTX 3090"), 71e12)
+        self.assertEqual(peak_of("NVIDIA RTX 6000 Ada Generation"), 364.2e12)
+
+    def test_a_name_that_is_part_of_another_is_another_gpu(self):
+        self.assertEqual([peak_of(f"NVIDIA {name}") for name in ("L4", "L40", "L40S")], [121e12, 181.05e12, 362.05e12])
+        self.assertEqual([peak_of(f"NVIDIA {name}") for name in ("A10", "A10G", "A100 80GB PCIe")], [125e12, 70e12, 312e12])
+
+    def test_a_gpu_that_is_not_in_the_table_has_no_peak(self):
+        for name in ("GeForce 256", "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 3090 Ti", "NVIDIA RTX A600", "Quadro RTX 6000", ""):
+            self.assertIsNone(peak_of(name), name)
 
     def test_a_workload_divides_its_tokens(self):
         w = Workload("w", SHAPES["tiny"], 'kind = "cpu"', "3MiB", "1GiB", tokens=1024, micro_batch=8, steps=2, models=2,
@@ -155,6 +171,35 @@ class Shapes(unittest.TestCase):
         text = w.text()
         for line in ("batch_size = 32", "micro_batches = 4", "seed = [1, 2]", "sharp = false"):
             self.assertIn(line + "\n", text)
+
+
+class Budgets(unittest.TestCase):
+    def test_a_budget_is_the_size_where_the_gpu_has_room_for_it_and_a_share_of_what_is_free_where_not(self):
+        gib = 2**30
+        self.assertEqual(machine.budget_of("24GiB", 0.65, 139 * gib), "24GiB")
+        self.assertEqual(machine.budget_of("24GiB", 0.65, 23 * gib), f"{int(0.65 * 23 * 1024)}MiB")
+        self.assertEqual(machine.budget_of("", 0.9, 20 * gib), f"{18 * 1024}MiB")
+        self.assertEqual(machine.budget_of("3MiB", 0.65, None), "3MiB")
+
+    def test_every_budget_fits_every_gpu(self):
+        for free in (8, 16, 23, 39, 47, 79, 139):
+            for size, share in bench.REAL.budgets.values():
+                self.assertLessEqual(machine.to_bytes(machine.budget_of(size, share, free * 2**30)), 0.9 * free * 2**30)
+
+    def check(self, answers):
+        """What `run` says at once, by what nvidia-smi says of its GPUs and of free MiB."""
+        loader = importlib.machinery.SourceFileLoader("run", str(ROOT / "apps/bench/gpu/run"))
+        run = importlib.util.module_from_spec(importlib.util.spec_from_loader("run", loader))
+        loader.exec_module(run)
+        with mock.patch.object(run, "said", lambda *c: answers[0]), mock.patch.object(machine, "said", lambda *c: answers[1]):
+            run.check_gpu(0)
+
+    def test_a_gpu_without_enough_free_memory_is_refused_with_the_numbers(self):
+        self.check(["GPU 0", "24210"])
+        for answers, said in ((["", ""], "sees no GPU"), (["GPU 0", "[N/A]"], "does not say how much"),
+                              (["GPU 0", "1229"], r"1\.2 GiB free, the parts need 4 GiB: end what else uses it")):
+            with self.assertRaisesRegex(SystemExit, said):
+                self.check(answers)
 
 
 if __name__ == "__main__":
