@@ -1,11 +1,24 @@
 #include "runtime/nearest.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace hydra {
+
+namespace {
+
+/// What people call a thing, and Hydra's name for it.
+constexpr std::pair<std::string_view, std::string_view> other_names[]{{"gpu", "cuda"}, {"nvidia", "cuda"}};
+
+bool is_other_name(std::string_view name, std::string_view known) {
+  return std::ranges::find(other_names, std::pair{name, known}) != std::end(other_names);
+}
+
+}  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);  // distances of the prefix of `a` read so far to each prefix of `b`
@@ -23,7 +36,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
   const auto nearest = std::ranges::min_element(candidates, {}, [&](const std::string& candidate) {
-    return std::pair{candidate.find(name) == std::string::npos, edit_distance(name, candidate)};
+    return std::tuple{!is_other_name(name, candidate), candidate.find(name) == std::string::npos,
+                      edit_distance(name, candidate)};
   });
   return nearest == candidates.end() ? std::string{} : *nearest;
 }

@@ -11,7 +11,7 @@ namespace hydra {
 /// Number of insertions, deletions and substitutions that turn `a` into `b` (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate that contains `name`, else any, with the smallest edit distance to it, the first of equals; empty if there
+/// The candidate that people also call `name` ("gpu" for "cuda"), else one that contains `name`, else any, with the smallest edit distance to it, the first of equals; empty if there
 /// is none.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 

@@ -32,13 +32,32 @@ struct column_site {
   const csv_columns& header;
   std::size_t index;
 
-  float number(const csv_record& r) const {
+  const std::string& name() const { return header.names()[index]; }
+  std::optional<float> number(const csv_record& r) const { return finite_number(r.fields[index]); }
+
+  /// Of a field that is no number.
+  [[noreturn]] void refuse(const csv_record& r, std::string_view remedy) const {
     const std::string& text = r.fields[index];
-    const auto x = finite_number(text);
-    if (!x) header.refuse(r, fmt::format("\"{}\" in column \"{}\" is no number", text, header.names()[index]));
-    return *x;
+    const auto what = text.empty() ? fmt::format("column \"{}\" is empty; fill it in, leave the row out", name())
+                                   : fmt::format("\"{}\" in column \"{}\" is no number; write one", text, name());
+    header.refuse(r, fmt::format("{}, or {}", what, remedy));
   }
 };
+
+/// Of `inputs`, those that are numbers in this record are what a user can go on with.
+float input_of(const column_site& input, const csv_record& r, const std::vector<column_site>& inputs) {
+  if (const auto x = input.number(r)) return *x;
+  std::vector<std::string> numbers;
+  for (const column_site& c : inputs)
+    if (c.number(r)) numbers.push_back(fmt::format("\"{}\"", c.name()));
+  input.refuse(r, numbers.empty() ? "leave the column out by naming those of numbers: columns = [...]"
+                                  : fmt::format("leave the column out: columns = [{}]", fmt::join(numbers, ", ")));
+}
+
+float target_of(const column_site& target, const csv_record& r) {
+  if (const auto x = target.number(r)) return *x;
+  target.refuse(r, "leave out regression = true: then the target is a class");
+}
 
 std::vector<class_label> labels_of(const csv_columns& header, const csv_file_text& text, std::size_t target,
                                    label_census& census) {
@@ -98,8 +117,8 @@ csv_numbers csv_rows::load(const std::filesystem::path& file) {
   for (const std::string& name : columns_) inputs.push_back({header, header.find(name)});
   csv_numbers n;
   header.for_each(text, [&](const csv_record& r) {
-    for (const column_site& c : inputs) n.features.push_back(c.number(r));
-    if (options_.regression) n.reals.push_back(column_site{header, target}.number(r));
+    for (const column_site& c : inputs) n.features.push_back(input_of(c, r, inputs));
+    if (options_.regression) n.reals.push_back(target_of({header, target}, r));
     ++n.rows;
   });
   if (n.rows == 0) header.refuse({.line = 1}, "there is no record below the names");

@@ -27,6 +27,11 @@ TEST_CASE("a name that contains what was written is nearer than any other") {
   CHECK(nearest_name("synthetic", std::vector<std::string>{"text", "synthetic-language"}) == "synthetic-language");
 }
 
+TEST_CASE("what people also call a thing is nearest to its name") {
+  CHECK(nearest_name("gpu", std::vector<std::string>{"cpu", "cuda"}) == "cuda");
+  CHECK(nearest_name("gpu", std::vector<std::string>{"cpu", "mock"}) == "cpu");
+}
+
 TEST_CASE("only names that are near are worth a question") {
   const std::vector<std::string> names{"fifo", "sharded-lrtf"};
   CHECK(near_name("fifa", names) == "fifo");

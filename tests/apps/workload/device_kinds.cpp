@@ -40,6 +40,7 @@ TEST_CASE("a cuda device is checked whether its plug-in is there or not") {
   CHECK(with_cuda("") == "");
   CHECK(with_cuda("count = 2\nindex = 1\nmemory = \"60%\"\nprecision = \"bf16\"\ngradients = \"bf16\"\ntf32 = true\n"
                   "pool = \"expandable\"") == "");
+  CHECK_THAT(refusal(bent("\"cpu\"", "\"gpu\"")), StartsWith("w.toml:5: device.kind: ") && Contains("mean \"cuda\""));
   CHECK_THAT(with_cuda("indx = 1"), StartsWith("w.toml:6: device.indx: unknown key") && Contains("\"index\""));
   CHECK_THAT(with_cuda("index = -1"), StartsWith("w.toml:6: device.index: -1 ") && Contains("at least 0"));
   CHECK_THAT(with_cuda("memory = \"160%\""), StartsWith("w.toml:6: device.memory: "));

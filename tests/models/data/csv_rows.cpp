@@ -122,11 +122,25 @@ TEST_CASE("the fingerprint tells rows of other bytes or options apart") {
   CHECK(csv_rows{files.options("kind,length,width\nrose,1,10\ntulip,2,20\nrose,3,31\n")}.fingerprint() != first);
 }
 
+TEST_CASE("a column of texts or an empty cell is refused with what to do") {
+  const row_files files;
+  const std::string_view people = "kind,age,town,fare\na,30,Rome,7\nb,,Bonn,8\n";
+  CHECK_THAT(refusal(files.options(people)),
+             Contains("train.csv:2: \"Rome\" in column \"town\" is no number; write one, or leave the column out: "
+                      "columns = [\"age\", \"fare\"]"));
+  CHECK_THAT(refusal(files.options(people, {.target = "kind", .columns = {"age", "fare"}})),
+             Contains("train.csv:3: column \"age\" is empty; fill it in, leave the row out, or leave the column out: "
+                      "columns = [\"fare\"]"));
+  CHECK_THAT(refusal(files.options("kind,town\na,Rome\n")), Contains("naming those of numbers: columns = [...]"));
+  CHECK_THAT(refusal(files.options("x,y\n1,low\n", {.target = "y", .regression = true})),
+             Contains("\"low\" in column \"y\" is no number; write one, or leave out regression = true"));
+}
+
 TEST_CASE("what is wrong in a file of rows is refused by file and line") {
   const row_files files;
   CHECK_THAT(refusal(files.options("kind,x\na,1\nb,two\n")),
              Contains("train.csv:3: \"two\" in column \"x\" is no number"));
-  CHECK_THAT(refusal(files.options("kind,x\na,1\nb,\n")), Contains("train.csv:3: \"\" in column \"x\""));
+  CHECK_THAT(refusal(files.options("kind,x\na,1\nb,\n")), Contains("train.csv:3: column \"x\" is empty"));
   for (const char* number : {"nan", "inf", "1e99", "1x"})
     CHECK_THAT(refusal(files.options(std::string{"kind,x\na,"} + number + "\n")), Contains("train.csv:2: "));
   CHECK_THAT(refusal(files.options("kind,x\na,1,2\n")), Contains("train.csv:2: 3 fields, but there are 2 columns"));
