@@ -15,7 +15,6 @@ int main(int argc, char** argv) {
 
   hydra::session s{{.seed = 7}};
   s.add_devices(2, hydra::cpu_device{.memory = 24_MiB, .link = 1_GiB_per_s});
-  s.use_policy("sharded-lrtf");
   for (double lr : {3e-4, 1e-4})
     s.add_model({.name = fmt::format("gpt-{}", lr),
                  .chain = hydra::gpt2({.layers = 6, .width = 128, .heads = 4, .context = 64}),

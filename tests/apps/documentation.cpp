@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -26,25 +27,75 @@ std::string readme() {
   return text.str();
 }
 
-/// Words between backquotes on one line.
-std::set<std::string> code_words(const std::string& text) {
-  static const std::regex code{"`[^`\\n]+`"}, word{"[A-Za-z_0-9]+"};
+std::set<std::string> words_of(const std::string& text) {
+  static const std::regex word{"[A-Za-z_0-9-]+"};
   std::set<std::string> words;
-  for (std::sregex_iterator c{text.begin(), text.end(), code}, none; c != none; ++c) {
-    const std::string span = c->str();
-    for (std::sregex_iterator w{span.begin(), span.end(), word}; w != none; ++w) words.insert(w->str());
-  }
+  for (std::sregex_iterator w{text.begin(), text.end(), word}, none; w != none; ++w) words.insert(w->str());
   return words;
 }
 
-void collect_keys(const table_rules& rules, std::vector<std::string>& keys) {
-  const auto add = [&](const key_rule& rule) {
-    keys.push_back(rule.name);
-    for (const table_rules& inner : rule.inner) collect_keys(inner, keys);
+/// Words between backquotes on one line.
+std::set<std::string> code_words(const std::string& text) {
+  static const std::regex code{"`[^`\\n]+`"};
+  std::set<std::string> words;
+  for (std::sregex_iterator c{text.begin(), text.end(), code}, none; c != none; ++c) words.merge(words_of(c->str()));
+  return words;
+}
+
+/// A row of the README's table of a workload file's keys, by its first cell.
+struct key_row {
+  std::string table;            ///< "device": of this or of the nearest row above that names one
+  std::set<std::string> keys;   ///< what is code
+  std::set<std::string> label;  ///< what stands before a colon, else all
+};
+
+std::vector<key_row> key_rows() {
+  static const std::regex of_table{"`\\[+([a-z]+)"};
+  std::istringstream text{readme().substr(readme().find("| table, key |"))};
+  std::vector<key_row> rows;
+  std::string table;
+  for (std::string line; std::getline(text, line) && line.starts_with('|');) {
+    const std::string cell = line.substr(1, line.find('|', 1) - 1);
+    if (std::smatch found; std::regex_search(cell, found, of_table)) table = found[1];
+    if (!table.empty()) rows.push_back({table, code_words(cell), words_of(cell.substr(0, cell.find(':')))});
+  }
+  return rows;
+}
+
+/// A key of a workload file.
+struct file_key {
+  std::string table;
+  std::string name;
+  std::string beside;  ///< in the same row: the kind that takes the key, or the key of the table that it is in
+};
+
+void collect_keys(const table_rules& rules, const file_key& at, std::vector<file_key>& keys) {
+  const auto add = [&](const key_rule& rule, const std::string& beside) {
+    keys.push_back({at.table, rule.name, beside});
+    for (const table_rules& inner : rule.inner) collect_keys(inner, {at.table, "", rule.name}, keys);
   };
-  for (const key_rule& rule : rules.keys) add(rule);
+  for (const key_rule& rule : rules.keys) add(rule, at.beside);
   for (const table_variant& variant : rules.variants)
-    for (const key_rule& rule : variant.keys) add(rule);
+    for (const key_rule& rule : variant.keys) add(rule, variant.name);
+}
+
+std::vector<file_key> file_keys() {
+  std::vector<file_key> keys;
+  for (const key_rule& table : workload_rules().keys)
+    for (const table_rules& rules : table.inner) collect_keys(rules, {table.name, "", ""}, keys);
+  return keys;
+}
+
+/// "device.speed of cpu": the keys that have no row.
+std::vector<std::string> without_row(const std::vector<file_key>& keys, const std::vector<key_row>& rows) {
+  std::vector<std::string> missing;
+  for (const file_key& k : keys) {
+    const auto names = [&k](const key_row& r) {
+      return r.table == k.table && r.keys.contains(k.name) && (k.beside.empty() || r.label.contains(k.beside));
+    };
+    if (std::ranges::none_of(rows, names)) missing.push_back(k.table + "." + k.name + " of " + k.beside);
+  }
+  return missing;
 }
 
 /// Bytes of a model's parameters and gradients.
@@ -56,14 +107,18 @@ double trained_bytes(const model_entry& m, const workload& w) {
 
 }  // namespace
 
-TEST_CASE("the README names every key of a workload file") {
-  std::vector<std::string> keys;
-  collect_keys(workload_rules(), keys);
-  const std::set<std::string> named = code_words(readme());
-  REQUIRE(keys.size() > 50);
-  for (const std::string& key : keys) {
-    INFO(key);
-    CHECK(named.contains(key));
+TEST_CASE("every key of a workload file stands in its own row of the README's table") {
+  REQUIRE(file_keys().size() > 100);
+  CHECK(without_row(file_keys(), key_rows()) == std::vector<std::string>{});
+}
+
+TEST_CASE("a row that the README's table of keys loses is missed") {
+  const auto rows = key_rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto others = rows;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    INFO(Catch::StringMaker<std::set<std::string>>::convert(rows[i].keys));
+    CHECK_FALSE(without_row(file_keys(), others).empty());
   }
 }
 
@@ -119,12 +174,12 @@ TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint, and so i
   const temporary_folder folder;
   const std::string checkpoint = small_checkpoint(folder);
   const std::string text = folder.write("text.txt", "some words").string();
-  for (const std::string name : {"paper", "small"}) {
-    const workload w = read_workload(source / "apps/workloads/paper" / (name + ".toml"),
-                                     {parse_override("model.chain.from=" + checkpoint),
-                                      parse_override("data.wikitext.train=" + text),
-                                      parse_override("data.wikitext.validation=" + text),
-                                      parse_override("data.wikitext.tokenizer=bytes")});
+  for (const auto& [name, data] :
+       {std::pair<std::string, std::string>{"paper", "data.wikitext"}, {"small", "data.pages"}}) {
+    const workload w =
+        read_workload(source / "apps/workloads/paper" / (name + ".toml"),
+                      {parse_override("model.chain.from=" + checkpoint), parse_override(data + ".train=" + text),
+                       parse_override(data + ".validation=" + text), parse_override(data + ".tokenizer=bytes")});
     std::set<std::pair<std::uint32_t, double>> grid;
     for (const model_entry& m : w.models) grid.emplace(m.description.batch_size, m.description.optimizer.learning_rate);
     CHECK(grid.size() == 12);
