@@ -12,15 +12,6 @@ namespace hydra::apps {
 
 namespace {
 
-/// Of /proc/cpuinfo; "unknown processor" where it does not say.
-std::string processor_name() {
-  std::ifstream in{"/proc/cpuinfo"};
-  for (std::string line; std::getline(in, line);)
-    if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
-      return line.substr(colon + 2);
-  return "unknown processor";
-}
-
 unsigned cores_allowed(unsigned otherwise) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -53,7 +44,15 @@ std::string to_json(const measurement& m) {
 
 machine_description this_machine() {
   const unsigned cores = std::thread::hardware_concurrency();
-  return {processor_name(), cores_allowed(cores), cores};
+  std::ifstream cpuinfo{"/proc/cpuinfo"};
+  return {processor_in(cpuinfo), cores_allowed(cores), cores};
+}
+
+std::string processor_in(std::istream& cpuinfo) {
+  for (std::string line; std::getline(cpuinfo, line);)
+    if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
+      return line.substr(colon + 2);
+  return "unknown processor";
 }
 
 std::string to_string(const machine_description& m) {

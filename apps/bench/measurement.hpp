@@ -2,6 +2,7 @@
 // apps/bench/ holds the benchmarks behind the figures: each is a function from options to a result, which prints as a
 // table and as JSON. Figures are medians of repeats that are interleaved, because a machine's speed drifts.
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct machine_description {
 };
 
 machine_description this_machine();
+/// Of the text of /proc/cpuinfo; "unknown processor" where it does not say.
+std::string processor_in(std::istream& cpuinfo);
 std::string to_string(const machine_description& m);
 
 }  // namespace hydra::apps

@@ -14,6 +14,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <sched.h>
+
+#include <sstream>
+
 namespace hydra::apps {
 
 using Catch::Contains;
@@ -34,10 +38,26 @@ TEST_CASE("a measurement tells its median, least and largest value") {
   CHECK(json::parse(to_json(measurement{{3, 1, 2}}))["values"].size() == 3);
 }
 
-TEST_CASE("the machine is described by its processor and the cores in use") {
+TEST_CASE("a machine is named by the first processor that it tells") {
+  const auto named = [](const std::string& cpuinfo) {
+    std::istringstream text{cpuinfo};
+    return processor_in(text);
+  };
+  CHECK(named("processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7B13: 64\nmodel name\t: other\n") ==
+        "AMD EPYC 7B13: 64");
+  CHECK(named("processor\t: 0\nmodel name\n") == "unknown processor");
+}
+
+TEST_CASE("the cores in use are those that the process may run on") {
+  cpu_set_t all, one;
+  REQUIRE(::sched_getaffinity(0, sizeof all, &all) == 0);
+  CHECK(this_machine().cores_used == static_cast<unsigned>(CPU_COUNT(&all)));
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
   const machine_description m = this_machine();
-  CHECK_FALSE(m.processor.empty());
-  CHECK(m.cores_used >= 1);
+  REQUIRE(::sched_setaffinity(0, sizeof all, &all) == 0);
+  CHECK(m.cores_used == 1);
   CHECK_THAT(to_string(machine_description{"CPU", 2, 64}), StartsWith("CPU, 2 cores used of 64"));
 }
 

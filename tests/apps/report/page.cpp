@@ -5,6 +5,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <regex>
+#include <set>
+
 namespace hydra::apps {
 
 using Catch::Contains;
@@ -20,6 +23,16 @@ recorded_run with_models(const std::vector<std::pair<double, double>>& loss_and_
     run.summary.models.push_back(m);
   }
   return run;
+}
+
+constexpr const char* defined = R"((--\w+):)";
+
+/// What the pattern's first group matches.
+std::set<std::string> names_in(const std::string& text, const char* pattern) {
+  const std::regex name{pattern};
+  std::set<std::string> names;
+  for (std::sregex_iterator m{text.begin(), text.end(), name}, none; m != none; ++m) names.insert((*m)[1]);
+  return names;
 }
 
 }  // namespace
@@ -44,8 +57,16 @@ TEST_CASE("the page needs nothing from elsewhere") {
     CHECK_THAT(page, !Contains(outside));
 }
 
-TEST_CASE("the page suits dark screens and paper") {
-  CHECK_THAT(to_page(example_run(), {}), Contains("prefers-color-scheme: dark") && Contains("@media print"));
+TEST_CASE("every colour variable of the page has a value for light and dark screens and for paper") {
+  const std::string page = to_page(example_run(), {});
+  const auto dark = page.find("@media (prefers-color-scheme: dark)"), body = page.find("\nbody {"),
+             print = page.find("@media print");
+  const auto used = names_in(page, R"(var\((--\w+)\))");
+  REQUIRE_FALSE(used.empty());
+  REQUIRE((dark < body && body < print && print < page.find("</style>")));
+  CHECK(names_in(page.substr(0, dark), defined) == used);
+  CHECK(names_in(page.substr(dark, body - dark), defined) == used);
+  CHECK(names_in(page.substr(print, page.find("</style>") - print), defined) == used);
 }
 
 TEST_CASE("the headline tells makespan, bound and efficiency as reported") {

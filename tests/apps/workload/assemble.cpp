@@ -5,6 +5,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace hydra::apps {
 
 using Catch::Contains;
@@ -23,6 +27,20 @@ std::string assembly_refusal(const std::string& text) {
   }
 }
 
+/// Why the models cannot be planned; empty if they can.
+fault plan_refusal(const std::string& text) {
+  workload w = parse_workload(text, "w.toml");
+  w.options.log = verbosity::quiet;
+  session s{w.options};
+  assemble(s, w);
+  try {
+    s.plan();
+    return {};
+  } catch (const fault_error& e) {
+    return e.what_happened();
+  }
+}
+
 std::string text_data(const std::filesystem::path& file) {
   return "kind = \"text\"\ntrain = \"" + file.string() + "\"";
 }
@@ -35,6 +53,16 @@ TEST_CASE("a text shorter than one sample is refused where the data are describe
   const temporary_folder folder;
   CHECK_THAT(assembly_refusal(bent("kind = \"synthetic-language\"", text_data(folder.write("short.txt", "abc")))),
              StartsWith("w.toml:8: data.language: ") && Contains("short.txt"));
+}
+
+TEST_CASE("tokens that end within one, and a context longer than the data, are refused where the data are described") {
+  const temporary_folder folder;
+  const std::string file = folder.write("three.bin", "abc").string();
+  CHECK_THAT(assembly_refusal(
+                 bent("kind = \"synthetic-language\"", "kind = \"tokens\"\nvocabulary = 9\ntrain = \"" + file + "\"")),
+             StartsWith("w.toml:8: data.language: ") && Contains("three.bin"));
+  CHECK_THAT(assembly_refusal(bent("context = 4", "context = 300000")),
+             StartsWith("w.toml:8: data.language: ") && Contains("300000"));
 }
 
 TEST_CASE("a text that is not UTF-8 is refused where the data are described") {
@@ -64,6 +92,11 @@ TEST_CASE("a language is refused for a chain that wants features") {
              StartsWith("w.toml:"));
 }
 
+TEST_CASE("features are refused for a language model") {
+  CHECK_THAT(assembly_refusal(bent("kind = \"synthetic-language\"", "kind = \"synthetic-classes\"")),
+             StartsWith("w.toml:") && Contains("gpt2"));
+}
+
 TEST_CASE("data shorter than a batch are refused where the batch is given") {
   CHECK(assembly_refusal(bent("batch_size = 4", "batch_size = 49999")) == "");
   CHECK_THAT(assembly_refusal(bent("batch_size = 4", "batch_size = 50000")),
@@ -72,6 +105,17 @@ TEST_CASE("data shorter than a batch are refused where the batch is given") {
 
 TEST_CASE("a cut behind the last layer is refused where the cuts are given") {
   CHECK_THAT(assembly_refusal(bent("steps = 3", "steps = 3\ncuts = [0, 4]")), StartsWith("w.toml:17: model.cuts: "));
+}
+
+TEST_CASE("budgets that are too small are refused with what is needed, a device by its name") {
+  for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
+           {bent("24MiB", "2KiB"), "KiB"},
+           {bent("seed = 7", "[host]\nmemory = \"3KiB\""), "KiB"},
+           {example + "[[device]]\nkind = \"cpu\"\nmemory = \"2KiB\"\n", "cpu:1"}}) {
+    const fault f = plan_refusal(text);
+    CHECK(f.code == fault_code::does_not_fit);
+    CHECK_THAT(f.text, Contains(says));
+  }
 }
 
 }  // namespace hydra::apps

@@ -175,6 +175,7 @@ TEST_CASE("a placeholder that is no key of the grid is refused") {
 TEST_CASE("names that a grid's placeholders do not tell apart are refused") {
   CHECK_THAT(grid_refusal("seed = [1, 2]\nbatch_size = [4]\n", "m{batch_size}"),
              StartsWith("w.toml:12: model.name: \"m4\" is used twice"));
+  CHECK_THAT(grid_refusal("seed = [1, 1]\n"), StartsWith("w.toml:12: model.name: \"gpt-1\" is used twice"));
 }
 
 TEST_CASE("a wrong value of a grid is refused where it stands in the grid") {

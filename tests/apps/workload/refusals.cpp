@@ -2,8 +2,11 @@
 
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/apps/workload/example.hpp"
+#include "tests/support/ordinary_user.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <filesystem>
 
 namespace hydra::apps {
 
@@ -40,12 +43,6 @@ TEST_CASE("an unknown key is refused with the nearest known one, in every table"
   CHECK_THAT(refusal(bent("[run]", "[runn]")), StartsWith("w.toml:1: runn: unknown key") && Contains("\"run\""));
   CHECK_THAT(refusal(example + "[ablation]\ncash = true\n"),
              StartsWith("w.toml:19: ablation.cash: unknown key") && Contains("\"cache\""));
-}
-
-TEST_CASE("keys that no issue has brought yet are unknown") {
-  CHECK_THAT(refusal(bent("seed = 7", "collectives = []")), StartsWith("w.toml:2: run.collectives: unknown key"));
-  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nreplicas = 2")),
-             StartsWith("w.toml:17: model.replicas: unknown key"));
 }
 
 TEST_CASE("a checkpoint that is impossible is refused with what is allowed") {
@@ -102,6 +99,7 @@ TEST_CASE("a wrong type is refused with the value and what is expected") {
   CHECK_THAT(refusal(bent("steps = 3", "steps = \"three\"")),
              StartsWith("w.toml:16: model.steps: the text \"three\"") && Contains("an integer of at least 1"));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3.0")), StartsWith("w.toml:16: model.steps: 3.0"));
+  CHECK_THAT(refusal(bent("batch_size = 4", "batch_size = 4.5")), StartsWith("w.toml:15: model.batch_size: 4.5"));
   CHECK_THAT(refusal(bent("\"gpt\"", "5")), StartsWith("w.toml:12: model.name: 5 ") && Contains("a text"));
   CHECK_THAT(refusal(bent("{ learning_rate = 1e-3 }", "1e-3")),
              StartsWith("w.toml:17: model.optimizer: 1e-3 ") && Contains("a table"));
@@ -119,6 +117,12 @@ TEST_CASE("negative, zero, infinite and undefined numbers are refused where they
   for (const char* steps : {"0", "-1", "9000000000"})
     CHECK_THAT(refusal(bent("steps = 3", std::string{"steps = "} + steps)),
                StartsWith("w.toml:16: model.steps: " + std::string{steps}));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 4294967297")),
+             StartsWith("w.toml:16: model.steps: 4294967297") && Contains("at most"));
+  for (const char* size : {"0", "-4"})
+    CHECK_THAT(refusal(bent("batch_size = 4", std::string{"batch_size = "} + size)),
+               StartsWith("w.toml:15: model.batch_size: ") && Contains("at least 1"));
+  CHECK_THAT(with_optimizer("learning_rate = 1e999"), StartsWith("w.toml:17: "));
   for (const char* rate : {"0", "-0.1", "nan", "inf", "-inf"})
     CHECK_THAT(with_optimizer("learning_rate = " + std::string{rate}),
                StartsWith("w.toml:17: model.optimizer.learning_rate: " + std::string{rate}));
@@ -136,6 +140,8 @@ TEST_CASE("negative, zero, infinite and undefined numbers are refused where they
 TEST_CASE("sizes, rates and times need their unit and a sensible number") {
   for (const char* memory : {"\"0MiB\"", "0", "-5", "\"24 sheep\"", "\"\"", "\"60%\"", "1.5"})
     CHECK_THAT(with_device(std::string{"memory = "} + memory), StartsWith("w.toml:6: device.memory: "));
+  CHECK_THAT(with_device("memory = \"99999999999TiB\""),
+             StartsWith("w.toml:6: device.memory: ") && Contains("99999999999TiB"));
   CHECK_THAT(with_device("memory = 1\nlink = \"1GiB\""), StartsWith("w.toml:7: device.link: ") && Contains("GiB/s"));
   CHECK_THAT(with_device("memory = 1\nlink = 1000"),
              StartsWith("w.toml:7: device.link: 1000 ") && Contains("a rate such as"));
@@ -198,7 +204,9 @@ TEST_CASE("keys of a model that do not go together are refused") {
              StartsWith("w.toml:16: model.steps: ") && Contains("exactly one"));
   CHECK_THAT(refusal(bent("steps = 3\n", "")), StartsWith("w.toml:11: model.steps: ") && Contains("exactly one"));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nmicro_batches = 3")),
-             StartsWith("w.toml:17: model.micro_batches: ") && Contains("evenly"));
+             StartsWith("w.toml:17: model.micro_batches: 3 ") && Contains("evenly"));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nmicro_batches = 8")),
+             StartsWith("w.toml:17: model.micro_batches: 8 ") && Contains("4"));
   CHECK_THAT(with_optimizer("kind = \"sgd\", learning_rate = 1, nesterov = true"),
              StartsWith("w.toml:17: model.optimizer: ") && Contains("momentum"));
 }
@@ -220,11 +228,13 @@ TEST_CASE("names that are no folder names are refused") {
   CHECK_THAT(refusal(bent("\"gpt\"", "\"a/b\"")), StartsWith("w.toml:12: model.name: "));
   CHECK_THAT(refusal(bent("\"gpt\"", "\"\"")), StartsWith("w.toml:12: model.name: "));
   CHECK_THAT(refusal(bent("seed = 7", "name = \"..\"")), StartsWith("w.toml:2: run.name: "));
+  CHECK_THAT(refusal(bent("seed = 7", "output = \"\"")), StartsWith("w.toml:2: run.output: "));
 }
 
 TEST_CASE("text that is not TOML is refused with its line") {
   CHECK_THAT(refusal("[run]\nseed = \n"), StartsWith("w.toml:2: not valid TOML"));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nsteps = 4")), StartsWith("w.toml:17: not valid TOML"));
+  CHECK_THAT(refusal("{}"), StartsWith("w.toml:1: not valid TOML"));
   CHECK_THAT(refusal("seed = 99999999999999999999\n"), StartsWith("w.toml:1: not valid TOML"));
   CHECK_THAT(refusal("[run]\nname = \"\xFF\"\n"), StartsWith("w.toml:2: not valid TOML"));
   CHECK_THAT(refusal(example.substr(0, example.size() - 4)), StartsWith("w.toml:17: not valid TOML"));
@@ -257,13 +267,31 @@ TEST_CASE("a file beside the workload file is pointed out when it is looked for 
   CHECK_THROWS_WITH(parse_workload(text, (folder.path() / "w.toml").string()), Contains("there is \"" + corpus));
 }
 
+TEST_CASE("a data file that may not be read, or a link to nowhere, is refused by name") {
+  const temporary_folder folder;
+  const std::string secret = folder.write("secret.txt", "text").string(),
+                    dangling = (folder.path() / "dangling").string();
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(secret, std::filesystem::perms::none);
+  std::filesystem::create_symlink("nowhere", dangling);
+  const test::ordinary_user somebody;
+  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + secret + "\""),
+             StartsWith("w.toml:10: data.language.train: ") && Contains("secret.txt\" cannot be read"));
+  CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + dangling + "\""),
+             StartsWith("w.toml:10: data.language.train: no such file") && Contains("dangling"));
+}
+
 TEST_CASE("an empty data file is refused") {
   const temporary_folder folder;
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + folder.write("empty.txt", "").string() + "\""),
              Contains("is empty"));
 }
 
-TEST_CASE("a workload file that is not there, or a folder, is refused by name") {
+TEST_CASE("a workload file that is not there, a folder or a link to nowhere is refused by name") {
+  const temporary_folder folder;
+  const std::filesystem::path dangling = folder.path() / "dangling.toml";
+  std::filesystem::create_symlink("nowhere", dangling);
+  CHECK_THROWS_WITH(read_workload(dangling), dangling.string() + ": no such file");
   CHECK_THROWS_WITH(read_workload("no/such.toml"), "no/such.toml: no such file");
   CHECK_THROWS_WITH(read_workload("/"), StartsWith("/: this is a folder"));
 }

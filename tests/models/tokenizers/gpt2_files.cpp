@@ -1,41 +1,50 @@
+// GPT-2's two files in small. tests/python/compare_tokenizers.py reads the real ones where they are.
+
 #include "models/tokenizer.hpp"
+#include "tests/models/tokenizers/made_tokenizers.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 using namespace hydra;
+using namespace hydra::test;
 
 namespace {
 
-namespace fs = std::filesystem;
+/// Bytes 0 to 255, the words "Hello" (259) and " world" (264), "n'" (265), which no word holds, and the end of a text (266).
+struct gpt2_files : temporary_folder {
+  gpt2_files() {
+    const std::vector<std::string> merges{"H e",  "He l",  "Hel l",  "Hell o",  "Ġ w",
+                                          "Ġw o", "Ġwo r", "Ġwor l", "Ġworl d", "n '"};
+    auto vocab = bpe_file(merges)["model"]["vocab"];
+    vocab["<|endoftext|>"] = vocab.size();
+    std::string lines = "#version: 0.2\n";
+    for (const std::string& merge : merges) lines += merge + "\n";
+    write("vocab.json", vocab.dump());
+    write("merges.txt", lines);
+  }
+};
 
-fs::path test_data() {
-  const char* const named = std::getenv("HYDRA_TEST_DATA");
-  return named ? fs::path{named} : fs::path{HYDRA_SOURCE_DIR}.parent_path() / "shared" / "data";
-}
-
-std::string read(const fs::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using ids = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_CASE("GPT-2's files encode as GPT-2 does, and WikiText-2 is decoded to the byte") {
-  const fs::path files = test_data() / "gpt2-tokenizer", text_file = test_data() / "wikitext-2" / "valid.txt";
-  if (!fs::exists(files) || !fs::exists(text_file)) {
-    WARN("skipped: " << test_data() << " has no GPT-2 vocabulary or no WikiText-2");
-    return;
-  }
-  const auto t = open_tokenizer({.file = files});
-  CHECK(t->vocabulary() == 50257);
-  CHECK(t->special().end_of_text == 50256u);
-  CHECK(t->encode("Hello world<|endoftext|>") == std::vector<std::uint32_t>{15496, 995, 50256});
-  CHECK(open_tokenizer({.vocab = files / "vocab.json", .merges = files / "merges.txt"})->identity() == t->identity());
-  const std::string text = read(text_file);
+TEST_CASE("vocab.json and merges.txt are GPT-2's tokenizer, named one by one or by their folder") {
+  const gpt2_files files;
+  const auto t = open_tokenizer({.file = files.path()});
+  CHECK(t->vocabulary() == 267);
+  CHECK(t->special().end_of_text == 266u);
+  CHECK(t->encode("Hello world<|endoftext|>") == ids{259, 264, 266});
+  CHECK(t->encode("n't") == ids{'n', '\'', 't'});
+  const auto named = open_tokenizer({.vocab = files.path() / "vocab.json", .merges = files.path() / "merges.txt"});
+  CHECK(named->identity() == t->identity());
+}
+
+TEST_CASE("what GPT-2's tokenizer encodes it decodes to the byte") {
+  const gpt2_files files;
+  const auto t = open_tokenizer({.file = files.path()});
+  std::string text =
+      "\r\n  Hello world\t= Größe = \n\n e\u0301 \U0001F468\u200d\U0001F469 \u3000\u00a0don't <|endoftext|> 12 345  ";
+  for (char c = 1; c != 127; ++c) text += c;
   CHECK(t->decode(t->encode(text)) == text);
 }

@@ -1,0 +1,52 @@
+#include "apps/commands/run_folder.hpp"
+
+#include "tests/apps/temporary_folder.hpp"
+#include "tests/support/ordinary_user.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <iterator>
+#include <memory>
+
+namespace hydra::apps {
+
+using Catch::StartsWith;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string refusal(const fs::path& output) {
+  try {
+    check_output({std::make_shared<std::string>("--output"), 0}, output);
+    return "";
+  } catch (const fault_error& e) {
+    return e.what_happened().code == fault_code::bad_input ? e.what_happened().text : "wrong code";
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an output that exists or cannot be made is refused, and nothing is made or changed") {
+  const temporary_folder folder;
+  folder.write("file", "precious");
+  fs::create_directory(folder.path() / "mine");
+  fs::create_symlink("nowhere", folder.path() / "dangling");
+  for (const char* output : {"mine", "file", "dangling", "file/below"})
+    CHECK_THAT(refusal(folder.path() / output), StartsWith("--output: run.output: "));
+  CHECK(refusal(folder.path() / "new/below") == "");
+  CHECK(folder.read("file") == "precious");
+  CHECK(std::distance(fs::directory_iterator{folder.path()}, {}) == 3);
+}
+
+TEST_CASE("an output in a folder that may not be written to is refused") {
+  const temporary_folder folder;
+  fs::permissions(folder.path(),
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  const test::ordinary_user somebody;
+  CHECK_THAT(refusal(folder.path() / "new"),
+             StartsWith("--output: run.output: ") && Catch::EndsWith("is not writable"));
+}
+
+}  // namespace hydra::apps
