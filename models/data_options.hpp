@@ -38,7 +38,7 @@ struct mask_options {
   std::uint64_t seed = 0;
 };
 
-/// A UTF-8 text. Without a tokenizer each byte is a token (vocabulary 256).
+/// A UTF-8 text. Where the tokenizer is bytes, the vocabulary is 256.
 struct text_files {
   std::filesystem::path train{};
   std::filesystem::path validation{};  ///< empty: none

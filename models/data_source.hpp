@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct sample_request {
   sample_form form = sample_form::causal;
   std::vector<std::int64_t> image{};  ///< [channels, height, width]; empty: as the files are
   friend bool operator==(const sample_request&, const sample_request&) = default;
+  /// Folder of the checkpoint that the model starts from: text is read by its tokenizer unless the data name another. Empty: none.
+  std::filesystem::path checkpoint{};
 };
 
 /// Mean cross entropy per target, in nats, of a predictor that knows the source and sees what a model sees.

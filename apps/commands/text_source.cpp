@@ -11,10 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <concepts>
 #include <utility>
-#include <variant>
 
 namespace hydra::apps {
 
@@ -81,11 +78,6 @@ std::optional<std::int64_t> begin_of(const fs::path& chosen, const tokenizer& wo
   return token ? words.id_of(*token) : std::nullopt;
 }
 
-bool has_tokenizer(const fs::path& folder) {
-  return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt"},
-                             [&](const char* name) { return fs::is_regular_file(folder / name); });
-}
-
 text_source from_hub(const text_source_options& o) {
   const fs::path folder{o.source};
   if (o.model || o.best)
@@ -111,27 +103,18 @@ std::shared_ptr<const tokenizer> open_named(const std::string& name) {
   return open_tokenizer(name == "bytes" ? tokenizer_choice{} : tokenizer_choice{.file = name});
 }
 
-/// That of the data which the model has learnt; none if they are not texts, or ids that only their vocabulary is known of.
-std::shared_ptr<const tokenizer> tokenizer_of(const data_description& data) {
-  return std::visit(
-      []<class Files>(const Files& files) -> std::shared_ptr<const tokenizer> {
-        if constexpr (requires { files.tokenizer; }) {
-          const bool ids_only = std::same_as<Files, token_files> && files.tokenizer == tokenizer_choice{};
-          if (!ids_only) return open_tokenizer(files.tokenizer);
-        }
-        return nullptr;
-      },
-      data.what);
-}
-
 text_source from_run(const text_source_options& o) {
   const workload w = read_run(o.source);
   const model_entry& m = model_of(w, o);
   require_writer(m.description.chain, m.description.name);
-  const auto d = with_checkpoint(m.description.chain, checkpoint_to_read(o.source, m.description.name, o.best));
+  const auto checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
+  const auto d = with_checkpoint(m.description.chain, checkpoint);
   text_source s{std::make_shared<const chain>(build_chain(w, m, d)), d.context};
   if (!s.model->hub().config.empty()) add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
-  if (!o.tokenizer) s.words = tokenizer_of(w.data.at(m.data).description);
+  if (o.tokenizer) return s;
+  const data_description& data = w.data.at(m.data).description;
+  require_tokenizer_of_training(checkpoint, data, d.wants());
+  if (const auto choice = tokenizer_for(data, d.wants())) s.words = open_tokenizer(*choice);
   return s;
 }
 

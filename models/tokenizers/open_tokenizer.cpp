@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 namespace hydra {
+#include <algorithm>
+#include <array>
+
 
 namespace {
 
@@ -27,7 +30,9 @@ std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
 }  // namespace
 
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) {
-  const auto& [file, vocab, merges] = choice;
+  const auto& [bytes, file, vocab, merges] = choice;
+  if (bytes && !(file.empty() && vocab.empty() && merges.empty()))
+    refuse(fmt::format("a tokenizer is bytes or {}, not both", (file.empty() ? vocab.empty() ? merges : vocab : file).string()));
   if (!file.empty() && !(vocab.empty() && merges.empty()))
     refuse(fmt::format("a tokenizer is {} or {}, not both", file.string(), (vocab.empty() ? merges : vocab).string()));
   if (!merges.empty() && vocab.empty())
@@ -39,3 +44,8 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) 
 }
 
 }  // namespace hydra
+bool has_tokenizer(const fs::path& folder) {
+  return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt"},
+                             [&](const char* name) { return fs::is_regular_file(folder / name); });
+}
+

@@ -157,3 +157,4 @@ TEST_CASE("a shorter context than the checkpoint's is taken, a longer one refuse
   CHECK(from_checkpoint(folder.path(), {.context = 3}).context == 3);
   CHECK_THROWS_WITH(describe_from(folder.path(), {.context = 7}), Contains("config.json: n_positions: ") || Contains("7"));
 }
+  CHECK(from_checkpoint(folder.path()).wants().checkpoint == folder.path());

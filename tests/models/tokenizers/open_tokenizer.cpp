@@ -149,3 +149,4 @@ TEST_CASE("no choice makes every byte a token") {
   CHECK_THROWS_WITH(t->decode(std::vector<std::uint32_t>{256}), Catch::Contains("the id 256 is no byte"));
   CHECK_THROWS_WITH(t->encode("\xC3"), Catch::Contains("byte 0"));
 }
+  refused({.bytes = true, .file = "a"}, "bytes or a, not both");
