@@ -1,15 +1,16 @@
 #include "models/tokenizer.hpp"
 #include "models/tokenizers/byte_tokenizer.hpp"
 #include "models/tokenizers/tokenizer_json.hpp"
+#include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
 
-namespace hydra {
 #include <algorithm>
 #include <array>
 
+namespace hydra {
 
 namespace {
 
@@ -22,9 +23,10 @@ std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
   if (has("tokenizer.json")) return open_tokenizer_json(folder / "tokenizer.json");
   if (has("vocab.json") && has("merges.txt")) return open_bpe_files(folder / "vocab.json", folder / "merges.txt");
   if (has("vocab.txt")) return open_wordpiece_file(folder / "vocab.txt");
-  refuse(fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt{}",
+  refuse(fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt{}{}",
                      folder.string(),
-                     has("tokenizer.model") ? "; SentencePiece's tokenizer.model is not supported" : ""));
+                     has("tokenizer.model") ? "; SentencePiece's tokenizer.model is not supported" : "",
+                     has("tokenizer.model") ? ids_instead : ""));
 }
 
 }  // namespace
@@ -43,9 +45,9 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) 
   return fs::is_directory(file) ? open_folder(file) : open_tokenizer_json(file);
 }
 
-}  // namespace hydra
 bool has_tokenizer(const fs::path& folder) {
   return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt"},
                              [&](const char* name) { return fs::is_regular_file(folder / name); });
 }
 
+}  // namespace hydra
