@@ -129,6 +129,7 @@ TEST_CASE("records with labels are classified; validation has no labels of its o
   CHECK(read_sample(*data, 0).input == ids{2, 5, 3, 0, 0, 0, 0, 0, 1, 1, 1, 0});
   CHECK(read_sample(*data, 0).target == ids{1});
   CHECK(data->classes() == 2);
+  CHECK(data->class_names() == std::vector<std::string>{"a", "b"});
   CHECK(open_data(jsonl(o), masked(4))->classes() == 10);
   o.validation = valid;
   CHECK_THROWS_WITH(open_data(jsonl(o), labelled(4)), Contains("v.jsonl:2: the label \"c\" is not known"));
