@@ -52,15 +52,23 @@ void add_ends(const json& config, std::set<std::int64_t>& ends) {
     if (each.is_number_integer()) ends.insert(each.get<std::int64_t>());
 }
 
+/// A member of an object that anybody may have written; null where there is none.
+const json& member(const json& of, const char* key) {
+  static const json none;
+  const auto found = of.find(key);  // the end, in what is no object
+  return found == of.end() ? none : *found;
+}
+
 /// The token that a tokenizer.json's template (the whole post_processor, or one of a sequence) puts before a single text.
 std::optional<std::string> first_of_template(const json& post) {
-  if (!post.is_object()) return std::nullopt;
-  if (post.value("type", "") == "Sequence")
-    for (const json& each : post.value("processors", json::array()))
+  const json& type = member(post, "type");
+  if (type == "Sequence")
+    for (const json& each : member(post, "processors"))
       if (auto token = first_of_template(each)) return token;
-  const json single = post.value("type", "") == "TemplateProcessing" ? post.value("single", json::array()) : json::array();
-  if (!single.is_array() || single.empty() || !single.front().contains("SpecialToken")) return std::nullopt;
-  return single.front()["SpecialToken"].value("id", "");
+  const json& single = member(post, "single");
+  if (type != "TemplateProcessing" || !single.is_array() || single.empty()) return std::nullopt;
+  const json& id = member(member(single.front(), "SpecialToken"), "id");
+  return id.is_string() ? std::optional{id.get<std::string>()} : std::nullopt;
 }
 
 json content_if_there(const fs::path& file) {
@@ -74,7 +82,7 @@ std::optional<std::int64_t> begin_of(const fs::path& chosen, const tokenizer& wo
   if (const auto adds = settings.find("add_bos_token"); adds != settings.end() && adds->is_boolean())
     return *adds ? words.special().begin_of_text : std::nullopt;
   const json file = content_if_there(is_folder ? chosen / "tokenizer.json" : chosen);
-  const auto token = first_of_template(file.value("post_processor", json{}));
+  const auto token = first_of_template(member(file, "post_processor"));
   return token ? words.id_of(*token) : std::nullopt;
 }
 

@@ -228,6 +228,12 @@ TEST_CASE("a prompt stands behind a begin-of-text token where the checkpoint's t
   const nlohmann::json template_of = {
       {"type", "TemplateProcessing"},
       {"single", {{{"SpecialToken", {{"id", "<|endoftext|>"}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}}}}}}};
+  for (const nlohmann::json& odd : {nlohmann::json(3), nlohmann::json({{"type", 1}}),
+                                    nlohmann::json({{"type", "TemplateProcessing"}, {"single", {{{"SpecialToken", "x"}}}}})}) {
+    file["post_processor"] = odd;
+    folder.write("padded/tokenizer.json", file.dump());
+    CHECK_FALSE(full());
+  }
   file["post_processor"] = {{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, template_of}}};
   folder.write("padded/tokenizer.json", file.dump());
   CHECK(full());
