@@ -18,20 +18,25 @@ namespace {
 using source = std::shared_ptr<const data_source>;
 
 template <class Files>
-concept with_tokenizer = requires(const Files& files) { files.tokenizer; };
+concept with_tokenizer = requires(const Files& files) {
+  files.tokenizer;
+};
 
 template <class Files>
-bool holds_text(const Files&) { return true; }
+bool holds_text(const Files&) {
+  return true;
+}
 bool holds_text(const token_files&) { return false; }  // but ids, which are what they are
 bool holds_text(const csv_files& o) { return !o.text.empty(); }
 
 [[noreturn]] void refuse_untold(const std::string& file, const std::filesystem::path& checkpoint) {
   throw fault_error{
       fault_code::bad_input,
-      fmt::format("{}: the model starts from {}, which has no tokenizer that Hydra reads (tokenizer.json, vocab.json with "
-                  "merges.txt, or vocab.txt); name the one that it was trained with, tokenizer = {{ file = \"...\" }}, or "
-                  "say tokenizer = \"bytes\" if each byte shall be a token",
-                  file, checkpoint.string())};
+      fmt::format(
+          "{}: the model starts from {}, which has no tokenizer that Hydra reads (tokenizer.json, vocab.json with "
+          "merges.txt, or vocab.txt); name the one that it was trained with, tokenizer = {{ file = \"...\" }}, or "
+          "say tokenizer = \"bytes\" if each byte shall be a token",
+          file, checkpoint.string())};
 }
 
 /// Nothing: bytes.

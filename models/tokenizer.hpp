@@ -53,7 +53,7 @@ class tokenizer {
 /// How a workload names a tokenizer: bytes, a file, or two. Nothing: that of the checkpoint which the model starts from, bytes
 /// for other models.
 struct tokenizer_choice {
-  bool bytes = false;               ///< every byte is a token; nothing else is given then
+  bool bytes = false;              ///< every byte is a token; nothing else is given then
   std::filesystem::path file{};    ///< tokenizer.json, or a folder that has it, or vocab.json + merges.txt, or vocab.txt
   std::filesystem::path vocab{};   ///< vocab.json with merges.txt (byte-level BPE), or vocab.txt alone (WordPiece)
   std::filesystem::path merges{};

@@ -73,7 +73,9 @@ std::set<std::string> check_listed(const std::filesystem::path& folder) {
 }
 
 template <class Check>
-void verify(const std::filesystem::path& folder, const Check& check_all) try { check_all(); } catch (const fault_error& e) {
+void verify(const std::filesystem::path& folder, const Check& check_all) try {
+  check_all();
+} catch (const fault_error& e) {
   throw fault_error{e.what_happened().code, fmt::format("{} is damaged: {}", folder.string(), e.what())};
 } catch (const std::filesystem::filesystem_error& e) {
   throw file_error("read", folder, e.code().value());

@@ -59,12 +59,14 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   return found->folder;
 }
 
-void require_tokenizer_of_training(const fs::path& checkpoint, const data_description& data, const sample_request& wants) {
+void require_tokenizer_of_training(const fs::path& checkpoint, const data_description& data,
+                                   const sample_request& wants) {
   const bool named = tokenizer_for(data, wants) == tokenizer_for(data, {});
   if (named || was_trained_by_tokenizer(checkpoint)) return;
-  refuse(fmt::format("{} was trained on bytes; by now, data without a tokenizer are read by that of {}. Write tokenizer = "
-                     "\"bytes\" into the [data.NAME] of the run's workload.toml",
-                     checkpoint.string(), wants.checkpoint.string()));
+  refuse(
+      fmt::format("{} was trained on bytes; by now, data without a tokenizer are read by that of {}. Write tokenizer = "
+                  "\"bytes\" into the [data.NAME] of the run's workload.toml",
+                  checkpoint.string(), wants.checkpoint.string()));
 }
 
 chain_description with_checkpoint(chain_description description, const fs::path& checkpoint) {

@@ -35,7 +35,8 @@ class opened_data {
 
  private:
   const workload& workload_;
-  std::map<std::tuple<std::string, std::int64_t, sample_form, std::vector<std::int64_t>, std::filesystem::path>, source_ptr>
+  std::map<std::tuple<std::string, std::int64_t, sample_form, std::vector<std::int64_t>, std::filesystem::path>,
+           source_ptr>
       sources_;
 };
 

@@ -8,8 +8,9 @@ namespace {
 key_rule tokenizer_rule() {
   return {.name = "tokenizer",
           .kind = value_kind::tokenizer,
-          .help = "how text becomes tokens; { file } or { vocab, merges } of a trained one. Default of a model that starts "
-                  "from a checkpoint: the checkpoint's",
+          .help =
+              "how text becomes tokens; { file } or { vocab, merges } of a trained one. Default of a model that starts "
+              "from a checkpoint: the checkpoint's",
           .fallback = "bytes"};
 }
 

@@ -146,8 +146,9 @@ bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   tensors_->verify();
   const hub_tensor& t = *place->second;
   if (const std::size_t wrong = widen_mapped(t.tensor, values))
-    refuse(t, fmt::format("{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
-                          wrong, values.size()));
+    refuse(t, fmt::format(
+                  "{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
+                  wrong, values.size()));
   return true;
 }
 

@@ -34,7 +34,8 @@ std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) {
   const auto& [bytes, file, vocab, merges] = choice;
   if (bytes && !(file.empty() && vocab.empty() && merges.empty()))
-    refuse(fmt::format("a tokenizer is bytes or {}, not both", (file.empty() ? vocab.empty() ? merges : vocab : file).string()));
+    refuse(fmt::format("a tokenizer is bytes or {}, not both",
+                       (file.empty() ? vocab.empty() ? merges : vocab : file).string()));
   if (!file.empty() && !(vocab.empty() && merges.empty()))
     refuse(fmt::format("a tokenizer is {} or {}, not both", file.string(), (vocab.empty() ? merges : vocab).string()));
   if (!merges.empty() && vocab.empty())

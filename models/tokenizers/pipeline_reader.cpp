@@ -99,7 +99,8 @@ pre_tokenizer read_byte_level_words(const model_config& file) {
   const auto parts = members(file, "pre_tokenizer", "pretokenizers");
   if (parts.empty())
     file.refuse("pre_tokenizer", fmt::format("is missing: of BPE models, Hydra reads the byte-level ones, which end in "
-                                             "ByteLevel here{}", ids_instead));
+                                             "ByteLevel here{}",
+                                             ids_instead));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool last = i + 1 == parts.size();
     const std::string type = type_of(parts[i]);

@@ -66,7 +66,8 @@ std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path
   if (!model) file.refuse("model", "is missing");
   const std::string type = type_of(*model);
   if (type != "BPE" && type != "WordPiece")
-    model->refuse("type", fmt::format("{} is not supported; byte-level BPE and WordPiece are{}", in_quotes(type), ids_instead));
+    model->refuse("type",
+                  fmt::format("{} is not supported; byte-level BPE and WordPiece are{}", in_quotes(type), ids_instead));
   if (!model->has("vocab")) model->refuse("vocab", "is missing");
   tokenizer_parts parts{.file = path.string()};
   parts.tokens = read_vocabulary(model->content().at("vocab"), file.file(), "model.vocab");

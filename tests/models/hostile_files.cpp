@@ -9,8 +9,8 @@
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <array>
@@ -44,10 +44,17 @@ class mutator {
     for (; changes > 0 && !bytes.empty(); --changes) {
       const std::size_t at = below(bytes.size()), length = 1 + below(std::min<std::size_t>(bytes.size() - at, 40));
       switch (below(4)) {
-        case 0: bytes[at] = static_cast<char>(below(256)); break;
-        case 1: bytes.resize(at); break;
-        case 2: bytes.erase(at, length); break;
-        default: bytes.insert(below(bytes.size()), bytes.substr(at, length));
+        case 0:
+          bytes[at] = static_cast<char>(below(256));
+          break;
+        case 1:
+          bytes.resize(at);
+          break;
+        case 2:
+          bytes.erase(at, length);
+          break;
+        default:
+          bytes.insert(below(bytes.size()), bytes.substr(at, length));
       }
     }
     return bytes;
@@ -70,10 +77,32 @@ class mutator {
   }
 
   static const std::vector<json>& odd_values() {
-    static const std::vector<json> all{
-        nullptr, true, 0, -1, 1, 3, 1.5, -0.0, 1e300, 4294967295u, 4294967296u, std::int64_t{9223372036854775807},
-        std::uint64_t{18446744073709551615u}, "", "a", "\xF0\x9F\x98\x80", "F32", "(((", json::array(), json::object(),
-        {0}, {1, 2}, {-1, 3}, {{"type", "Sequence"}}, {{"type", "ByteLevel"}}, std::string(300, 'x')};
+    static const std::vector<json> all{nullptr,
+                                       true,
+                                       0,
+                                       -1,
+                                       1,
+                                       3,
+                                       1.5,
+                                       -0.0,
+                                       1e300,
+                                       4294967295u,
+                                       4294967296u,
+                                       std::int64_t{9223372036854775807},
+                                       std::uint64_t{18446744073709551615u},
+                                       "",
+                                       "a",
+                                       "\xF0\x9F\x98\x80",
+                                       "F32",
+                                       "(((",
+                                       json::array(),
+                                       json::object(),
+                                       {0},
+                                       {1, 2},
+                                       {-1, 3},
+                                       {{"type", "Sequence"}},
+                                       {{"type", "ByteLevel"}},
+                                       std::string(300, 'x')};
     return all;
   }
 
@@ -113,13 +142,27 @@ json with_settings(json file) {
 
 /// Configurations of each architecture; none but the first is that of the tensors.
 std::vector<json> configs() {
-  const json sizes{{"hidden_size", 8},           {"num_hidden_layers", 1},        {"num_attention_heads", 2},
-                   {"intermediate_size", 12},    {"max_position_embeddings", 16}, {"vocab_size", 8},
-                   {"num_key_value_heads", 1},   {"hidden_act", "silu"},          {"rope_theta", 1e4},
-                   {"sliding_window", nullptr},  {"image_size", 8},               {"patch_size", 4},
-                   {"num_channels", 3},          {"type_vocab_size", 2},          {"layer_norm_eps", 1e-5},
-                   {"depths", {1, 1}},           {"hidden_sizes", {8, 16}},       {"embedding_size", 4},
-                   {"layer_type", "bottleneck"}, {"num_labels", 10},              {"rms_norm_eps", 1e-5}};
+  const json sizes{{"hidden_size", 8},
+                   {"num_hidden_layers", 1},
+                   {"num_attention_heads", 2},
+                   {"intermediate_size", 12},
+                   {"max_position_embeddings", 16},
+                   {"vocab_size", 8},
+                   {"num_key_value_heads", 1},
+                   {"hidden_act", "silu"},
+                   {"rope_theta", 1e4},
+                   {"sliding_window", nullptr},
+                   {"image_size", 8},
+                   {"patch_size", 4},
+                   {"num_channels", 3},
+                   {"type_vocab_size", 2},
+                   {"layer_norm_eps", 1e-5},
+                   {"depths", {1, 1}},
+                   {"hidden_sizes", {8, 16}},
+                   {"embedding_size", 4},
+                   {"layer_type", "bottleneck"},
+                   {"num_labels", 10},
+                   {"rms_norm_eps", 1e-5}};
   std::vector<json> all{tiny_gpt2_config()};
   for (const architecture& a : architectures()) {
     all.push_back(sizes);

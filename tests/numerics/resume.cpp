@@ -144,7 +144,8 @@ TEST_CASE("a loss that is not finite before any update is not put down to the le
   const exact_case m{.chain = mlp({.width = 8}), .data = far, .optimizer = adamw({}), .cuts = {}, .evaluate_every = 0};
   const auto failed = train_spilled({m}, {}).summary.models[0];
   REQUIRE(failed.status == model_status::failed);
-  CHECK_THAT(failed.error.text, Catch::Contains("before any update") && Catch::Contains("in the data, and in the weights"));
+  CHECK_THAT(failed.error.text,
+             Catch::Contains("before any update") && Catch::Contains("in the data, and in the weights"));
   CHECK_THAT(failed.error.text, !Catch::Contains("learning rate"));
 }
 

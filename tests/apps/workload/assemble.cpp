@@ -45,14 +45,18 @@ TEST_CASE("a text that is not UTF-8 is refused where the data are described") {
              StartsWith("w.toml:8: data.language: ") && Contains("latin.txt"));
 }
 
-TEST_CASE("a text for a model that starts from a checkpoint is read by the checkpoint's tokenizer, and refused if it has none") {
+TEST_CASE(
+    "a text for a model that starts from a checkpoint is read by the checkpoint's tokenizer, and refused if it has "
+    "none") {
   const temporary_folder folder;
   const auto tiny = folder.path() / "tiny";
   test::write_checkpoint(tiny, test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
-  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"" + tiny.string() + "\" }");
+  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }",
+                          "{ from = \"" + tiny.string() + "\" }");
   const std::string kind = "kind = \"synthetic-language\"";
   text.replace(text.find(kind), kind.size(), text_data(folder.write("a.txt", std::string(100, 'a'))));
-  CHECK_THAT(assembly_refusal(text), StartsWith("w.toml:8: data.language: ") && Contains("tiny, which has no tokenizer"));
+  CHECK_THAT(assembly_refusal(text),
+             StartsWith("w.toml:8: data.language: ") && Contains("tiny, which has no tokenizer"));
   folder.write("tiny/vocab.json", R"({"a": 0, "aa": 1})");
   folder.write("tiny/merges.txt", "a a\n");
   CHECK(assembly_refusal(text) == "");

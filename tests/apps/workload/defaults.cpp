@@ -15,9 +15,9 @@
 #include "models/vit.hpp"
 #include "runtime/cuda/cuda_options.hpp"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -110,7 +110,8 @@ void add_data(std::map<std::string, std::string>& all) {
   all["data.synthetic-classes.noise"] = toml(classes.noise);
   all["data.synthetic-classes.seed"] = toml(classes.seed);
   for (const std::string kind : {"text", "tokens", "jsonl", "csv"}) {
-    all["data." + kind + ".tokenizer"] = toml("bytes");  // of models that start from no checkpoint; identities tell the others
+    all["data." + kind + ".tokenizer"] =
+        toml("bytes");  // of models that start from no checkpoint; identities tell the others
     all["data." + kind + ".mask_share"] = toml(mask_options{}.share);
     all["data." + kind + ".seed"] = toml(mask_options{}.seed);
   }

@@ -79,7 +79,8 @@ TEST_CASE("a text for a checkpoint without tokenizer is refused with what can be
   const sample_request wants{.context = 2, .checkpoint = folder.path()};
   const auto file = folder.write("t", "one two three");
   CHECK_THROWS_WITH(open_data(text(file), wants), Contains(file.string()) && Contains("has no tokenizer") &&
-                                                      Contains("tokenizer = \"bytes\"") && Contains("tokenizer = { file"));
+                                                      Contains("tokenizer = \"bytes\"") &&
+                                                      Contains("tokenizer = { file"));
   CHECK(open_data(text(file, {}, {.bytes = true}), wants)->classes() == 256);
 }
 

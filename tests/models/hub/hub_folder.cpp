@@ -136,8 +136,9 @@ TEST_CASE("values that are not finite are refused when they are read, with file,
     hub_test_tensors tensors = tiny_gpt2_tensors();
     std::memcpy(tensors["transformer.h.0.mlp.c_fc.weight"].bytes.data() + 8, &wrong, sizeof wrong);
     write_checkpoint(folder.path(), tiny_gpt2_config(), tensors);
-    CHECK_THROWS_WITH(values_of(built(folder.path())),
-                      Contains("model.safetensors: tensor transformer.h.0.mlp.c_fc.weight: 1 of 64 values are not finite"));
+    CHECK_THROWS_WITH(
+        values_of(built(folder.path())),
+        Contains("model.safetensors: tensor transformer.h.0.mlp.c_fc.weight: 1 of 64 values are not finite"));
   }
 }
 
@@ -154,8 +155,8 @@ TEST_CASE("weights that are not those of the SHA256SUMS beside them are refused 
   hub_test_tensors others = tiny_gpt2_tensors();
   others["transformer.ln_f.bias"] = ramp({4}, 7);
   write_tensors(stored / "model.safetensors", others);
-  CHECK_THROWS_WITH(values_of(built(stored)), Contains("stored is damaged: model.safetensors has the SHA-256") &&
-                                                  Contains("remove SHA256SUMS"));
+  CHECK_THROWS_WITH(values_of(built(stored)),
+                    Contains("stored is damaged: model.safetensors has the SHA-256") && Contains("remove SHA256SUMS"));
   fs::remove(stored / "SHA256SUMS");
   CHECK_NOTHROW(values_of(built(stored)));
 }

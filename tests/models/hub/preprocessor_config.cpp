@@ -75,7 +75,8 @@ TEST_CASE("models of images have the folders' names as labels, and their process
     durable_folder into{posix_file_system(), out};
     const std::vector<float> zeros(1 << 16);
     write_hub_files(into, model, [&](const parameter_spec& p) {
-      return stored_tensor{stored_type::f32, p.shape, std::as_bytes(std::span{zeros}).first(p.elements() * sizeof(float))};
+      return stored_tensor{stored_type::f32, p.shape,
+                           std::as_bytes(std::span{zeros}).first(p.elements() * sizeof(float))};
     });
     into.commit();
     CHECK(json::parse(std::ifstream{out / "preprocessor_config.json"}) == json::parse(preprocessor_config(*data)));
