@@ -11,11 +11,22 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace hydra {
 
 namespace {
+
+/// What can be the cause: before the first update, the learning rate is not.
+std::string not_finite_text(std::uint32_t step, double loss) {
+  const char* const cause =
+      step == 1 ? "before any update: look for values that are nan, infinite or very large in the data, and in the weights that "
+                  "the model starts with"
+                : "the losses before it were finite: lower the learning rate or set clip_norm, or look for nan, infinite or very "
+                  "large values in the data";
+  return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" goes on)", step, loss, cause);
+}
 
 /// MODEL TASK: announces the units of one model and keeps its history; what may be announced is decided by task_books.
 class model_task final : public task_actor::base {
@@ -207,9 +218,7 @@ class model_task final : public task_actor::base {
   void on_loss(const shard_completed& m) {
     loss_ = m.loss;
     if (!std::isfinite(m.loss) && setup_.what->stop_on_nan) {
-      end({fault_code::not_finite, fmt::format("the loss of step {} is {}; lower the learning rate or set clip_norm "
-                                               "(on_nan = \"ignore\" goes on)",
-                                               m.what.step.value + 1, m.loss)});
+      end({fault_code::not_finite, not_finite_text(m.what.step.value + 1, m.loss)});
     }
   }
 

@@ -100,7 +100,7 @@ chain build_bert(bert_options options, const data_source& data) {
   chain result{"bert", data.sample_input(), cross_entropy()};
   add_encoder(result, options);
   add_head(result, options, data.classes());
-  result.publish_as({.config = bert_config_text(options, data.classes()), .stored_name = {}});
+  result.publish_as({.config = bert_config_text(options, data), .stored_name = {}});
   result.validate();
   return result;
 }

@@ -5,6 +5,7 @@
 #include "models/data_source.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,8 +26,9 @@ struct chain_description {
   std::function<chain(const data_source&)> build;
   sample_form form = sample_form::causal;  ///< what samples of text look like
   std::vector<std::int64_t> image{};       ///< [channels, height, width] that it wants; empty: as the data have them
+  std::filesystem::path checkpoint{};      ///< folder of the checkpoint that it starts from; empty: none
 
-  sample_request wants() const { return {context, form, image}; }
+  sample_request wants() const { return {context, form, image, checkpoint}; }
 };
 
 /// One option of a family, for `hydra families` and for checking workload files.

@@ -23,6 +23,7 @@ struct chain_layer {
 struct hub_form {
   std::string config{};  ///< text of config.json; empty: there is no such form
   std::function<std::string(const std::string&)> stored_name{};  ///< of a parameter, by its full name; null: the same
+  std::string preprocessor{};                                    ///< text of preprocessor_config.json; empty: none
 };
 
 /// Builder and value: immutable once handed to a session.

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,11 +32,17 @@ data_description cifar(cifar_files files);
 /// Opens a source, after a look at every record and at the header of every image. Of a text, causal sample i is the window
 /// of context + 1 tokens at i * context. Throws fault_error{bad_input} or {io} with the file and the line or position named:
 /// missing, not readable, empty, not UTF-8, too short for one sample, a token id not below the vocabulary, a record that is
-/// not what the options say, an image that cannot be read; or where the data do not have what the model wants.
+/// not what the options say, an image that cannot be read; or where the data do not have what the model wants. Text is read
+/// by tokenizer_for().
 std::shared_ptr<const data_source> open_data(const data_description& data, const sample_request& wants);
 inline std::shared_ptr<const data_source> open_data(const data_description& data, std::int64_t context) {
   return open_data(data, sample_request{.context = context});
 }
+
+/// The tokenizer that reads the data's texts for such a model: the one that they name, else that of the checkpoint which the
+/// model starts from, else bytes. Nothing: there are no texts. Throws fault_error{bad_input} if the checkpoint has no tokenizer
+/// and the data name none.
+std::optional<tokenizer_choice> tokenizer_for(const data_description& data, const sample_request& wants);
 
 /// Names for `kind = "..."`.
 std::vector<std::string> data_kinds();

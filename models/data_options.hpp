@@ -1,6 +1,7 @@
 #pragma once
 // What a workload can say of each kind of data, as plain options.
 
+#include "models/pixel_scale.hpp"
 #include "models/tokenizer.hpp"
 
 #include <cstdint>
@@ -38,7 +39,7 @@ struct mask_options {
   std::uint64_t seed = 0;
 };
 
-/// A UTF-8 text. Without a tokenizer each byte is a token (vocabulary 256).
+/// A UTF-8 text. Where the tokenizer is bytes, the vocabulary is 256.
 struct text_files {
   std::filesystem::path train{};
   std::filesystem::path validation{};  ///< empty: none
@@ -85,12 +86,6 @@ struct csv_files {
   tokenizer_choice tokenizer{};        ///< of the texts
   char separator = ',';
   mask_options masking{};
-};
-
-/// How 8-bit pixels become numbers: (value / 255 - mean) / deviation, one of each for each channel.
-struct pixel_scale {
-  std::vector<double> mean{};  ///< empty: of ImageNet (0.485, 0.456, 0.406), for one channel their mean; CIFAR: its own
-  std::vector<double> deviation{};  ///< empty: 0.229, 0.224, 0.225, for one channel their mean; CIFAR: its own
 };
 
 /// A folder of class folders of JPEG and PNG files.

@@ -1,10 +1,12 @@
 #pragma once
 // Data: samples by index. Position in the data is the step number, so it restores itself.
 
+#include "models/pixel_scale.hpp"
 #include "models/tensor_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +28,8 @@ struct sample_request {
   std::int64_t context = 0;  ///< tokens per sample
   sample_form form = sample_form::causal;
   std::vector<std::int64_t> image{};  ///< [channels, height, width]; empty: as the files are
+  /// Folder of the checkpoint that the model starts from: text is read by its tokenizer unless the data name another. Empty: none.
+  std::filesystem::path checkpoint{};
   friend bool operator==(const sample_request&, const sample_request&) = default;
 };
 
@@ -53,6 +57,9 @@ class data_source {
 
   /// What the classes are called, where they have names: classes() of them.
   virtual std::vector<std::string> class_names() const { return {}; }
+
+  /// How samples were made of images' pixels, which were stretched to their size before; nothing if they are no such images.
+  virtual std::optional<pixel_scale> pixel_scaling() const { return std::nullopt; }
 
   /// For messages: "text corpus.txt".
   virtual std::string describe() const = 0;

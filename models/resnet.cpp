@@ -1,5 +1,6 @@
 #include "models/resnet.hpp"
 
+#include "models/hub/preprocessor_config.hpp"
 #include "models/hub/resnet_config.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/pooled_head.hpp"
@@ -62,7 +63,9 @@ chain build_resnet(resnet_options options, const data_source& data) {
   for (std::size_t s = 0; s < options.depths.size(); ++s) add_stage(result, options, s);
   result.add("classifier.1.", std::make_shared<pooled_head>(pooled_head_options{.in = options.hidden_sizes.back(),
                                                                                 .out = options.classes}));
-  result.publish_as({.config = resnet_config(options)}).validate();
+  result.publish_as(
+      {.config = resnet_config(options, data), .stored_name = {}, .preprocessor = preprocessor_config(data)});
+  result.validate();
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -42,13 +43,21 @@ void widen_part(stored_type type, std::span<const std::byte> from, std::span<flo
   std::memcpy(to.data(), from.data(), from.size());
 }
 
+/// While the values are in the caches. By their bits: a loop without branches.
+std::size_t not_finite_in(std::span<const float> values) {
+  constexpr std::uint32_t exponent = 0x7F800000u;
+  std::size_t count = 0;
+  for (const float x : values) count += (std::bit_cast<std::uint32_t>(x) & exponent) == exponent;
+  return count;
+}
+
 void check(const stored_tensor& from, std::span<float> to) {
   if (!widens_to_f32(from.type) || from.data.size() != to.size() * width_of(from.type))
     throw fault_error{fault_code::internal, fmt::format("{} bytes of {} are not {} values of fp32", from.data.size(),
                                                         to_string(from.type), to.size())};
 }
 
-/// Calls `done` with each part of the source that has been read.
+/// Calls `done` with each part of the source that has been read, and what it became.
 template <class Done>
 void widen_parts(const stored_tensor& from, std::span<float> to, const Done& done) {
   check(from, to);
@@ -58,7 +67,7 @@ void widen_parts(const stored_tensor& from, std::span<float> to, const Done& don
       const std::size_t n = std::min(part_elements, range.end() - i);
       const auto part = from.data.subspan(i * width, n * width);
       widen_part(from.type, part, to.subspan(i, n));
-      done(part);
+      done(part, to.subspan(i, n));
     }
   });
 }
@@ -70,9 +79,16 @@ bool widens_to_f32(stored_type type) noexcept {
 }
 
 void widen(const stored_tensor& from, std::span<float> to) {
-  widen_parts(from, to, [](std::span<const std::byte>) {});
+  widen_parts(from, to, [](std::span<const std::byte>, std::span<const float>) {});
 }
 
-void widen_mapped(const stored_tensor& from, std::span<float> to) { widen_parts(from, to, mapped_file::release); }
+std::size_t widen_mapped(const stored_tensor& from, std::span<float> to) {
+  std::atomic<std::size_t> wrong{0};
+  widen_parts(from, to, [&](std::span<const std::byte> read, std::span<const float> values) {
+    mapped_file::release(read);
+    wrong += not_finite_in(values);
+  });
+  return wrong;
+}
 
 }  // namespace hydra

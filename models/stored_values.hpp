@@ -3,6 +3,7 @@
 
 #include "models/safetensors.hpp"
 
+#include <cstddef>
 #include <span>
 
 namespace hydra {
@@ -16,7 +17,7 @@ bool widens_to_f32(stored_type type) noexcept;
 void widen(const stored_tensor& from, std::span<float> to);
 
 /// widen() for a tensor in a file's mapping (safetensors_file): gives each part's memory back when it has been read, so
-/// that a tensor is never in memory twice.
-void widen_mapped(const stored_tensor& from, std::span<float> to);
+/// that a tensor is never in memory twice. Returns how many elements are not finite.
+std::size_t widen_mapped(const stored_tensor& from, std::span<float> to);
 
 }  // namespace hydra

@@ -50,16 +50,21 @@ class tokenizer {
   virtual std::string describe() const = 0;
 };
 
-/// How a workload names a tokenizer: nothing (bytes), a file, or two.
+/// How a workload names a tokenizer: bytes, a file, or two. Nothing: that of the checkpoint which the model starts from, bytes
+/// for other models.
 struct tokenizer_choice {
+  bool bytes = false;              ///< every byte is a token; nothing else is given then
   std::filesystem::path file{};    ///< tokenizer.json, or a folder that has it, or vocab.json + merges.txt, or vocab.txt
   std::filesystem::path vocab{};   ///< vocab.json with merges.txt (byte-level BPE), or vocab.txt alone (WordPiece)
   std::filesystem::path merges{};
   friend bool operator==(const tokenizer_choice&, const tokenizer_choice&) = default;
 };
 
-/// Opens a tokenizer; every byte is a token if the choice is empty. Throws fault_error{bad_input} naming the file and what is
+/// Opens a tokenizer; every byte is a token if no file is given. Throws fault_error{bad_input} naming the file and what is
 /// wrong in it.
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice);
+
+/// Whether a folder has one of the files that open_tokenizer() looks for there.
+bool has_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #include "models/vit.hpp"
 
+#include "models/hub/preprocessor_config.hpp"
 #include "models/hub/vit_config.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/encoder_attention.hpp"
@@ -69,7 +70,8 @@ chain build_vit(vit_options options, const data_source& data) {
   for (std::int64_t i = 0; i < options.layers; ++i) result.add(fmt::format("vit.encoder.layer.{}.", i), block);
   result.add("", std::make_shared<vit_classifier>(vit_classifier_options{
                      .width = options.width, .classes = data.classes(), .eps = options.eps}));
-  result.publish_as({.config = vit_config_text(options, data.classes()), .stored_name = {}});
+  result.publish_as(
+      {.config = vit_config_text(options, data), .stored_name = {}, .preprocessor = preprocessor_config(data)});
   result.validate();
   return result;
 }

@@ -62,21 +62,33 @@ void check_nothing_else(const std::filesystem::path& folder, const std::set<std:
   }
 }
 
-void check_all(const std::filesystem::path& folder) {
+/// Returns the names that are listed.
+std::set<std::string> check_listed(const std::filesystem::path& folder) {
   std::set<std::string> listed;
   for (const checksum& expected : list_of(folder)) {
     if (!listed.insert(expected.file).second) refuse(expected.file + " is listed twice");
     check(folder, expected);
   }
-  check_nothing_else(folder, listed);
+  return listed;
+}
+
+template <class Check>
+void verify(const std::filesystem::path& folder, const Check& check_all) try {
+  check_all();
+} catch (const fault_error& e) {
+  throw fault_error{e.what_happened().code, fmt::format("{} is damaged: {}", folder.string(), e.what())};
+} catch (const std::filesystem::filesystem_error& e) {
+  throw file_error("read", folder, e.code().value());
 }
 
 }  // namespace
 
-void verify_folder(const std::filesystem::path& folder) try { check_all(folder); } catch (const fault_error& e) {
-  throw fault_error{e.what_happened().code, fmt::format("{} is damaged: {}", folder.string(), e.what())};
-} catch (const std::filesystem::filesystem_error& e) {
-  throw file_error("read", folder, e.code().value());
+void verify_folder(const std::filesystem::path& folder) {
+  verify(folder, [&] { check_nothing_else(folder, check_listed(folder)); });
+}
+
+void verify_listed(const std::filesystem::path& folder) {
+  verify(folder, [&] { check_listed(folder); });
 }
 
 }  // namespace hydra

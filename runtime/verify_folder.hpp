@@ -9,4 +9,7 @@ namespace hydra {
 /// another SHA-256 than SHA256SUMS says, or is not listed there; also if SHA256SUMS is missing or no such list.
 void verify_folder(const std::filesystem::path& folder);
 
+/// The same for a folder that others may have added files to: those that SHA256SUMS does not list are not looked at.
+void verify_listed(const std::filesystem::path& folder);
+
 }  // namespace hydra

@@ -66,7 +66,7 @@ def make_checkpoint(kind, folder):
 
 
 def train_by_hydra(name, kind, a, folder, work):
-    tokenizer = "" if name == "bytes" else 'tokenizer = {{ vocab = "{0}/vocab.json", merges = "{0}/merges.txt" }}'.format(
+    tokenizer = 'tokenizer = "bytes"' if name == "bytes" else 'tokenizer = {{ vocab = "{0}/vocab.json", merges = "{0}/merges.txt" }}'.format(
         a.data / "gpt2-tokenizer")
     file = work / f"{name}.toml"
     file.write_text(WORKLOAD.format(name=name, data=a.data, tokenizer=tokenizer, folder=folder, steps=a.steps, rate=RATE, clip=CLIP,

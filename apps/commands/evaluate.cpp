@@ -72,6 +72,7 @@ std::vector<std::string> prepare(workload& w, const evaluate_options& o) {
     weights.emplace_back("as it begins");
     if (!is_run(o)) continue;
     const fs::path checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
+    require_tokenizer_of_training(checkpoint, w.data.at(m.data).description, m.description.chain.wants());
     m.description.chain = with_checkpoint(std::move(m.description.chain), checkpoint);
     weights.back() = checkpoint.filename().string();
   }

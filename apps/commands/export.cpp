@@ -3,7 +3,6 @@
 #include "apps/commands/saved_run.hpp"
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
-#include "apps/workload/convert.hpp"
 #include "models/hub/hub_export.hpp"
 #include "partition/checkpoint_tensors.hpp"
 #include "partition/saved_model.hpp"
@@ -17,7 +16,6 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace hydra::apps {
@@ -61,10 +59,13 @@ int export_model(const export_options& o) {
   check_target(target);
   const fs::path checkpoint = checkpoint_to_read(o.run, o.model, o.best);
   const checkpoint_tensors tensors{checkpoint, read_checkpoint(checkpoint).cuts.size()};
+  const chain_description& d = m.description.chain;
+  const data_description& data = w.data.at(m.data).description;
+  require_tokenizer_of_training(checkpoint, data, d.wants());
   durable_folder into{posix_file_system(), target};
-  copy_tokenizer_files(into, data_keys(w, m));
-  copy_checkpoint_files(into, sub_table(std::get<value_table>(m.keys.content), "chain"));
-  write_hub_files(into, build_chain(w, m, m.description.chain),
+  copy_tokenizer_files(into, tokenizer_for(data, d.wants()).value_or(tokenizer_choice{}));
+  copy_checkpoint_files(into, d.checkpoint);
+  write_hub_files(into, build_chain(w, m, d),
                   [&](const parameter_spec& p) { return value_of(tensors, p, checkpoint); });
   into.commit();
   fmt::print("{}\n", target.string());

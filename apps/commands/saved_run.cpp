@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <variant>
 #include <vector>
 
 namespace hydra::apps {
@@ -38,11 +37,6 @@ chain build_chain(const workload& w, const model_entry& m, const chain_descripti
   const data_entry& data = w.data.at(m.data);
   return located(m.keys.where, "model",
                  [&] { return description.build(*open_data(data.description, description.wants())); });
-}
-
-const value_table& data_keys(const workload& w, const model_entry& m) {
-  const value* const keys = find_path(w.as_run, "data");
-  return std::get<value_table>(std::get<value_table>(keys->content).find(m.data)->content);
 }
 
 }  // namespace hydra::apps

@@ -17,7 +17,4 @@ const model_entry& find_model(const workload& w, const std::string& name);
 /// Opens the model's data and builds its chain, with the weights that its description says.
 chain build_chain(const workload& w, const model_entry& m, const chain_description& description);
 
-/// The table [data.NAME] that the model reads.
-const value_table& data_keys(const workload& w, const model_entry& m);
-
 }  // namespace hydra::apps

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,14 @@ fs::path verified(const fs::path& folder) try {
   return folder;
 } catch (const fault_error& e) {
   refuse(fmt::format("the checkpoint of the best evaluation is damaged: {}", e.what_happened().text));
+}
+
+/// The line of its data says so.
+bool was_trained_by_tokenizer(const fs::path& checkpoint) {
+  std::istringstream lines{read_checkpoint(checkpoint).identity};
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("data: ")) return line.find(", tokenizer ") != std::string::npos;
+  return false;
 }
 
 }  // namespace
@@ -48,6 +57,16 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
                        fmt::join(notes, "; ")));
   for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
   return found->folder;
+}
+
+void require_tokenizer_of_training(const fs::path& checkpoint, const data_description& data,
+                                   const sample_request& wants) {
+  const bool named = tokenizer_for(data, wants) == tokenizer_for(data, {});
+  if (named || was_trained_by_tokenizer(checkpoint)) return;
+  refuse(
+      fmt::format("{} was trained on bytes; by now, data without a tokenizer are read by that of {}. Write tokenizer = "
+                  "\"bytes\" into the [data.NAME] of the run's workload.toml",
+                  checkpoint.string(), wants.checkpoint.string()));
 }
 
 chain_description with_checkpoint(chain_description description, const fs::path& checkpoint) {

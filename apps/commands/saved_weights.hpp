@@ -2,6 +2,7 @@
 // Which checkpoint of a run's model a command reads.
 
 #include "models/catalog.hpp"
+#include "models/data_catalog.hpp"
 
 #include <filesystem>
 #include <string>
@@ -12,6 +13,11 @@ namespace hydra::apps {
 /// ones it passed over, and why; changes nothing in the folder. Throws fault_error{bad_input} with what there is if there
 /// is none, or with the file if that of the best evaluation is damaged.
 std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
+
+/// Older runs of models that start from a checkpoint read data without a `tokenizer` as bytes, not by the checkpoint's. Throws
+/// fault_error{bad_input} with what to write if the checkpoint is of one, and `data` name no tokenizer.
+void require_tokenizer_of_training(const std::filesystem::path& checkpoint, const data_description& data,
+                                   const sample_request& wants);
 
 /// The same chain with the parameters of that checkpoint.
 chain_description with_checkpoint(chain_description description, const std::filesystem::path& checkpoint);

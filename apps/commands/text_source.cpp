@@ -11,10 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <concepts>
 #include <utility>
-#include <variant>
 
 namespace hydra::apps {
 
@@ -55,15 +52,23 @@ void add_ends(const json& config, std::set<std::int64_t>& ends) {
     if (each.is_number_integer()) ends.insert(each.get<std::int64_t>());
 }
 
+/// A member of an object that anybody may have written; null where there is none.
+const json& member(const json& of, const char* key) {
+  static const json none;
+  const auto found = of.find(key);  // the end, in what is no object
+  return found == of.end() ? none : *found;
+}
+
 /// The token that a tokenizer.json's template (the whole post_processor, or one of a sequence) puts before a single text.
 std::optional<std::string> first_of_template(const json& post) {
-  if (!post.is_object()) return std::nullopt;
-  if (post.value("type", "") == "Sequence")
-    for (const json& each : post.value("processors", json::array()))
+  const json& type = member(post, "type");
+  if (type == "Sequence")
+    for (const json& each : member(post, "processors"))
       if (auto token = first_of_template(each)) return token;
-  const json single = post.value("type", "") == "TemplateProcessing" ? post.value("single", json::array()) : json::array();
-  if (!single.is_array() || single.empty() || !single.front().contains("SpecialToken")) return std::nullopt;
-  return single.front()["SpecialToken"].value("id", "");
+  const json& single = member(post, "single");
+  if (type != "TemplateProcessing" || !single.is_array() || single.empty()) return std::nullopt;
+  const json& id = member(member(single.front(), "SpecialToken"), "id");
+  return id.is_string() ? std::optional{id.get<std::string>()} : std::nullopt;
 }
 
 json content_if_there(const fs::path& file) {
@@ -77,13 +82,8 @@ std::optional<std::int64_t> begin_of(const fs::path& chosen, const tokenizer& wo
   if (const auto adds = settings.find("add_bos_token"); adds != settings.end() && adds->is_boolean())
     return *adds ? words.special().begin_of_text : std::nullopt;
   const json file = content_if_there(is_folder ? chosen / "tokenizer.json" : chosen);
-  const auto token = first_of_template(file.value("post_processor", json{}));
+  const auto token = first_of_template(member(file, "post_processor"));
   return token ? words.id_of(*token) : std::nullopt;
-}
-
-bool has_tokenizer(const fs::path& folder) {
-  return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt"},
-                             [&](const char* name) { return fs::is_regular_file(folder / name); });
 }
 
 text_source from_hub(const text_source_options& o) {
@@ -111,27 +111,18 @@ std::shared_ptr<const tokenizer> open_named(const std::string& name) {
   return open_tokenizer(name == "bytes" ? tokenizer_choice{} : tokenizer_choice{.file = name});
 }
 
-/// That of the data which the model has learnt; none if they are not texts, or ids that only their vocabulary is known of.
-std::shared_ptr<const tokenizer> tokenizer_of(const data_description& data) {
-  return std::visit(
-      []<class Files>(const Files& files) -> std::shared_ptr<const tokenizer> {
-        if constexpr (requires { files.tokenizer; }) {
-          const bool ids_only = std::same_as<Files, token_files> && files.tokenizer == tokenizer_choice{};
-          if (!ids_only) return open_tokenizer(files.tokenizer);
-        }
-        return nullptr;
-      },
-      data.what);
-}
-
 text_source from_run(const text_source_options& o) {
   const workload w = read_run(o.source);
   const model_entry& m = model_of(w, o);
   require_writer(m.description.chain, m.description.name);
-  const auto d = with_checkpoint(m.description.chain, checkpoint_to_read(o.source, m.description.name, o.best));
+  const auto checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
+  const auto d = with_checkpoint(m.description.chain, checkpoint);
   text_source s{std::make_shared<const chain>(build_chain(w, m, d)), d.context};
   if (!s.model->hub().config.empty()) add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
-  if (!o.tokenizer) s.words = tokenizer_of(w.data.at(m.data).description);
+  if (o.tokenizer) return s;
+  const data_description& data = w.data.at(m.data).description;
+  require_tokenizer_of_training(checkpoint, data, d.wants());
+  if (const auto choice = tokenizer_for(data, d.wants())) s.words = open_tokenizer(*choice);
   return s;
 }
 

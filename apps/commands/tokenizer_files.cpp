@@ -1,6 +1,5 @@
 #include "apps/commands/tokenizer_files.hpp"
 
-#include "apps/workload/convert.hpp"
 #include "models/data/mapped_file.hpp"
 #include "runtime/durable_folder.hpp"
 #include "runtime/fault.hpp"
@@ -13,6 +12,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::array companions{"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
 
 /// What lies beside a checkpoint's weights and says how they are used.
-constexpr std::array checkpoint_companions{"generation_config.json", "chat_template.jinja", "preprocessor_config.json"};
+constexpr std::array checkpoint_companions{"generation_config.json", "chat_template.jinja"};
 
 void copy(durable_folder& into, const std::string& name, const fs::path& file) {
   const mapped_file content{file};
@@ -34,12 +34,18 @@ void copy(durable_folder& into, const std::string& name, const fs::path& file) {
 /// A tokenizer's own files in a folder.
 constexpr std::array tokenizers{"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt"};
 
-/// The name by which Hugging Face's libraries look for the file under that key of `tokenizer = { ... }`: a vocabulary without
-/// merges is one of WordPiece.
-std::string published_name(const std::string& key, const fs::path& file, bool merges) {
-  if (key == "vocab") return merges ? "vocab.json" : "vocab.txt";
-  if (key == "merges") return "merges.txt";
-  return file.extension() == ".txt" ? "vocab.txt" : "tokenizer.json";
+/// A file and the name by which Hugging Face's libraries look for it.
+struct published_file {
+  fs::path file;
+  std::string name;
+};
+
+/// A vocabulary without merges is one of WordPiece.
+std::vector<published_file> files_of(const tokenizer_choice& t) {
+  if (!t.file.empty()) return {{t.file, t.file.extension() == ".txt" ? "vocab.txt" : "tokenizer.json"}};
+  if (t.vocab.empty()) return {};
+  if (t.merges.empty()) return {{t.vocab, "vocab.txt"}};
+  return {{t.vocab, "vocab.json"}, {t.merges, "merges.txt"}};
 }
 
 template <class Names>
@@ -62,25 +68,18 @@ void copy_folder(durable_folder& into, const fs::path& folder) {
 
 }  // namespace
 
-void copy_tokenizer_files(durable_folder& into, const value_table& data) {
-  const value* const named = data.find("tokenizer");
-  const auto* table = named ? named->as<value_table>() : nullptr;
-  if (!table) return;
-  if (const value* const file = table->find("file"))
-    if (const fs::path folder = to<std::string>(*file); fs::is_directory(folder)) return copy_folder(into, folder);
+void copy_tokenizer_files(durable_folder& into, const tokenizer_choice& tokenizer) {
+  if (fs::is_directory(tokenizer.file)) return copy_folder(into, tokenizer.file);
   std::set<fs::path> folders;
-  for (const char* const key : {"file", "vocab", "merges"})
-    if (const value* const file = table->find(key)) {
-      const fs::path path = to<std::string>(*file);
-      copy(into, published_name(key, path, table->find("merges") != nullptr), path);
-      folders.insert(path.parent_path());
-    }
+  for (const auto& [file, name] : files_of(tokenizer)) {
+    copy(into, name, file);
+    folders.insert(file.parent_path());
+  }
   if (folders.size() == 1) copy_found(into, *folders.begin(), companions);
 }
 
-void copy_checkpoint_files(durable_folder& into, const value_table& chain) {
-  const value* const from = chain.find("from");
-  if (from) copy_found(into, to<std::string>(*from), checkpoint_companions);
+void copy_checkpoint_files(durable_folder& into, const fs::path& checkpoint) {
+  if (!checkpoint.empty()) copy_found(into, checkpoint, checkpoint_companions);
 }
 
 }  // namespace hydra::apps

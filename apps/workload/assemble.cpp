@@ -28,14 +28,16 @@ class opened_data {
   data_description open(const model_entry& m) {
     const data_entry& entry = workload_.data.at(m.data);
     const sample_request wants = m.description.chain.wants();
-    source_ptr& source = sources_[{m.data, wants.context, wants.form, wants.image}];
+    source_ptr& source = sources_[{m.data, wants.context, wants.form, wants.image, wants.checkpoint}];
     if (!source) source = located(entry.where, "data." + m.data, [&] { return open_data(entry.description, wants); });
     return {source, entry.description.shuffle};
   }
 
  private:
   const workload& workload_;
-  std::map<std::tuple<std::string, std::int64_t, sample_form, std::vector<std::int64_t>>, source_ptr> sources_;
+  std::map<std::tuple<std::string, std::int64_t, sample_form, std::vector<std::int64_t>, std::filesystem::path>,
+           source_ptr>
+      sources_;
 };
 
 place part(const model_entry& m, std::string_view key) {

@@ -20,8 +20,12 @@ std::string hint(const place& where, const fs::path& path) {
 }
 
 std::string missing(const place& where, const fs::path& path, const char* what = "file") {
-  return fmt::format("no such {} \"{}\" (relative paths start at the working directory){}", what, path.string(),
-                     hint(where, path));
+  std::error_code ignored;
+  const std::string looked =
+      path.is_relative()
+          ? fmt::format(" in {}, the working directory, where relative paths start", fs::current_path(ignored).string())
+          : "";
+  return fmt::format("no such {} \"{}\"{}{}", what, path.string(), looked, hint(where, path));
 }
 
 }  // namespace

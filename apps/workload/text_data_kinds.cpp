@@ -8,7 +8,9 @@ namespace {
 key_rule tokenizer_rule() {
   return {.name = "tokenizer",
           .kind = value_kind::tokenizer,
-          .help = "how text becomes tokens; { file } or { vocab, merges } of a trained one",
+          .help =
+              "how text becomes tokens; { file } or { vocab, merges } of a trained one. Default of a model that starts "
+              "from a checkpoint: the checkpoint's",
           .fallback = "bytes"};
 }
 
@@ -32,6 +34,7 @@ tokenizer_choice read_tokenizer(const value_table& keys) {
   tokenizer_choice choice;
   const value* const v = keys.find("tokenizer");
   const auto* table = v ? v->as<value_table>() : nullptr;
+  choice.bytes = v && !table;
   if (!table) return choice;
   assign(*table, "file", choice.file);
   assign(*table, "vocab", choice.vocab);
@@ -56,7 +59,7 @@ std::vector<key_rule> text_file_rules() { return joined(joined(file_rules(), {to
 data_description read_tokens(const value_table& keys) {
   auto d = read_text_files<token_files>(keys);
   assign(keys, "vocabulary", d.vocabulary);
-  if (d.vocabulary == 0 && d.tokenizer == tokenizer_choice{})
+  if (d.vocabulary == 0 && (d.tokenizer == tokenizer_choice{} || d.tokenizer.bytes))
     refuse(place_of(keys, "kind", {}), "data.vocabulary",
            "missing, expected an integer of at least 1; or a tokenizer, whose vocabulary it is");
   return {d};

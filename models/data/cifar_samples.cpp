@@ -56,7 +56,7 @@ paths validation_of(const cifar_files& o) {
   return implied;
 }
 
-/// Of the training images, as usual.
+/// Numbers of the training images, as usual.
 pixel_scale with_cifar_defaults(pixel_scale scale, std::int64_t classes) {
   const bool ten = classes == 10;
   if (scale.mean.empty()) scale.mean = ten ? std::vector{0.4914, 0.4822, 0.4465} : std::vector{0.5071, 0.4865, 0.4409};
@@ -70,16 +70,17 @@ pixel_scale with_cifar_defaults(pixel_scale scale, std::int64_t classes) {
 cifar_samples::cifar_samples(const cifar_files& options) : options_(options) {
   check_classes(options_);
   name_ = fmt::format("cifar {}", options_.train.front().string());
-  values_ = {with_cifar_defaults(options_.scale, options_.classes), 3, name_};
+  options_.scale = with_cifar_defaults(options_.scale, options_.classes);
+  values_ = {options_.scale, 3, name_};
   for (const fs::path& file : unfolded(options_.train, options_.classes, true)) add(file, train_);
   digests_ += "validation ";
   for (const fs::path& file : validation_of(options_)) add(file, validation_);
 }
 
 std::string cifar_samples::fingerprint() const {
-  const pixel_scale scale = with_cifar_defaults(options_.scale, options_.classes);
   return fmt::format("cifar {}classes {}, mean {}, deviation {}, flip {}, seed {}", digests_, options_.classes,
-                     fmt::join(scale.mean, " "), fmt::join(scale.deviation, " "), options_.flip, options_.seed);
+                     fmt::join(options_.scale.mean, " "), fmt::join(options_.scale.deviation, " "), options_.flip,
+                     options_.seed);
 }
 
 std::int64_t cifar_samples::label(record r) const noexcept {

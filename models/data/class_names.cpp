@@ -60,9 +60,16 @@ void class_names::check(const label_census& found, const std::filesystem::path& 
   }
 }
 
+/// A text that looks like an integer which is a class, too, is told from it by quotes.
+std::string class_names::name_of(const class_label& label) const {
+  const auto* text = std::get_if<std::string>(&label);
+  const bool unlike = text && (label_from(*text) == label || find(label_from(*text)) < 0);
+  return unlike ? *text : to_string(label);
+}
+
 std::vector<std::string> class_names::names() const {
   std::vector<std::string> all(classes_.size());
-  for (const auto& [label, index] : classes_) all[static_cast<std::size_t>(index)] = to_string(label);
+  for (const auto& [label, index] : classes_) all[static_cast<std::size_t>(index)] = name_of(label);
   return all;
 }
 

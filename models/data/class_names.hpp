@@ -17,6 +17,7 @@ using label_census = std::map<class_label, std::size_t>;
 
 /// "7" is an integer, "seven" a text, and so is "07".
 class_label label_from(std::string_view text);
+/// For messages: 7, "seven".
 std::string to_string(const class_label& label);
 
 /// Throws fault_error{bad_input} with file and line if the text "" was found: a cell that nobody filled in.
@@ -34,12 +35,14 @@ class class_names {
   void check(const label_census& found, const std::filesystem::path& file) const;
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(classes_.size()); }
-  /// In the order of the classes.
+  /// In the order of the classes: the labels as they are, each another.
   std::vector<std::string> names() const;
   /// -1 for a label that is not known.
   std::int64_t find(const class_label& label) const;
 
  private:
+  std::string name_of(const class_label& label) const;
+
   std::map<class_label, std::int64_t> classes_;
 };
 

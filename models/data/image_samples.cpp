@@ -35,10 +35,9 @@ std::string digest_of(const std::vector<labelled_image>& images) {
 }
 
 std::string fingerprint_of(const image_samples_options& o) {
-  const pixel_scale scale = with_defaults(o.scale, o.channels);
   return fmt::format("images {} {}, classes {}, size {} {} {}, mean {}, deviation {}, flip {}, seed {}",
                      digest_of(o.train), digest_of(o.validation), o.classes, o.channels, o.size.height, o.size.width,
-                     fmt::join(scale.mean, " "), fmt::join(scale.deviation, " "), o.flip, o.seed);
+                     fmt::join(o.scale.mean, " "), fmt::join(o.scale.deviation, " "), o.flip, o.seed);
 }
 
 }  // namespace
@@ -47,7 +46,8 @@ image_samples::image_samples(image_samples_options options) : options_(std::move
   if (options_.channels != 1 && options_.channels != 3)
     throw fault_error{fault_code::bad_input,
                       fmt::format("{}: images have 1 or 3 channels, not {}", options_.name, options_.channels)};
-  values_ = {with_defaults(options_.scale, options_.channels), options_.channels, options_.name};
+  options_.scale = with_defaults(options_.scale, options_.channels);
+  values_ = {options_.scale, options_.channels, options_.name};
   const bool sized = options_.size != image_size{};
   for (const split part : {split::train, split::validation})
     for (const labelled_image& i : list(part)) check(i, sized);

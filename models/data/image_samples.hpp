@@ -39,6 +39,7 @@ class image_samples final : public data_source {
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::vector<std::string> class_names() const override { return options_.names; }
+  std::optional<pixel_scale> pixel_scaling() const override { return options_.scale; }
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return fingerprint_; }
 

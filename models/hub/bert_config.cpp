@@ -79,7 +79,7 @@ chain_description bert_from_config(const model_config& config, const from_option
   return labelled(bert(b), config, stored ? label_names::stored : label_names::fresh);
 }
 
-std::string bert_config_text(const bert_options& b, std::int64_t classes) {
+std::string bert_config_text(const bert_options& b, const data_source& data) {
   const bool masked_lm = b.head == bert_head::masked_lm;
   json table{{"architectures", {masked_lm ? "BertForMaskedLM" : "BertForSequenceClassification"}},
              {"model_type", "bert"},
@@ -99,7 +99,7 @@ std::string bert_config_text(const bert_options& b, std::int64_t classes) {
              {"pad_token_id", b.padding < 0 ? json() : json(b.padding)},
              {"tie_word_embeddings", true},
              {"dtype", "float32"}};
-  if (!masked_lm) add_labels(table, classes);
+  if (!masked_lm) add_labels(table, data);
   return table.dump(2);
 }
 

@@ -14,7 +14,7 @@ namespace hydra {
 /// Throws fault_error{bad_input} with the key for what Hydra's BERT cannot do.
 chain_description bert_from_config(const model_config& config, const from_options& options);
 
-/// config.json of a chain with these options (complete: nothing is left to the data) and number of classes.
-std::string bert_config_text(const bert_options& options, std::int64_t classes);
+/// config.json of a chain with these options (complete: nothing is left to the data) and the data's labels.
+std::string bert_config_text(const bert_options& options, const data_source& data);
 
 }  // namespace hydra

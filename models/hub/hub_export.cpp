@@ -89,6 +89,7 @@ void write_hub_files(durable_folder& into, const chain& model, const stored_valu
     throw fault_error{fault_code::bad_input, fmt::format("a model of family {} has no form as a Hugging Face checkpoint: "
                                                          "none of its architectures is this one", model.family())};
   write_text(into, "config.json", model.hub().config);
+  if (!model.hub().preprocessor.empty()) write_text(into, "preprocessor_config.json", model.hub().preprocessor);
   const tensor_list tensors = tensors_of(model, values);
   const std::vector<tensor_list> parts = parts_of(tensors, part_bytes);
   if (parts.size() == 1)

@@ -65,6 +65,7 @@ chain_description describe_from(const fs::path& folder, const from_options& opti
   chain_description description = architecture_of(config).read(config, options);
   const auto tensors = std::make_shared<const hub_tensors>(folder);
   require_layers(config, tensors->all().size());
+  description.checkpoint = folder;
   const auto head = options.head.empty() ? hub_head::stored : hub_head::fresh;
   description.build = [build = std::move(description.build), tensors, head](const data_source& data) {
     chain made = build(data);

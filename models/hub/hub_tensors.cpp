@@ -1,8 +1,10 @@
 #include "models/hub/hub_tensors.hpp"
 
 #include "models/hub/model_config.hpp"
+#include "runtime/checksum_list.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/sha256.hpp"
+#include "runtime/verify_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,6 +40,14 @@ fs::path part_path(const fs::path& index, const std::string& tensor, const nlohm
   if (name.empty() || name != name.filename())
     refuse(index, fmt::format("weight_map: {}: {} is no name of a file in this folder", tensor, part.dump()));
   return index.parent_path() / name;
+}
+
+void verify_sums(const fs::path& folder) try {
+  if (fs::exists(folder / checksum_file)) verify_listed(folder);
+} catch (const fault_error& e) {
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so",
+                                e.what_happened().text, checksum_file)};
 }
 
 }  // namespace
@@ -92,6 +102,10 @@ void hub_tensors::add(const fs::path& file, const std::string& name, const store
 const hub_tensor* hub_tensors::find(std::string_view name) const {
   const auto found = tensors_.find(canonical_name(name));
   return found == tensors_.end() ? nullptr : &found->second;
+}
+
+void hub_tensors::verify() const {
+  std::call_once(verified_, [this] { verify_sums(folder_); });
 }
 
 std::string hub_tensors::identity() const {

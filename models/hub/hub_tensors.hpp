@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,10 @@ class hub_tensors {
   /// cut into files: cheap, and training changes those bytes.
   std::string identity() const;
 
+  /// Where SHA256SUMS lies beside them, as in what Hydra exports: compares it with the files that it lists, once. Reads them whole.
+  /// Throws fault_error{bad_input} with the file that is another.
+  void verify() const;
+
  private:
   void read_index(const std::filesystem::path& index);
   const safetensors_file& open(const std::filesystem::path& file);
@@ -50,6 +55,7 @@ class hub_tensors {
   std::filesystem::path folder_;
   std::map<std::filesystem::path, std::unique_ptr<safetensors_file>> files_;
   std::map<std::string, hub_tensor, std::less<>> tensors_;
+  mutable std::once_flag verified_;
 };
 
 }  // namespace hydra

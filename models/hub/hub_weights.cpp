@@ -143,7 +143,12 @@ hub_weights::hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain
 bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   const auto place = places_.find(p.name);
   if (place == places_.end()) return false;
-  widen_mapped(place->second->tensor, values);
+  tensors_->verify();
+  const hub_tensor& t = *place->second;
+  if (const std::size_t wrong = widen_mapped(t.tensor, values))
+    refuse(t, fmt::format(
+                  "{} of {} values are not finite: the file is damaged, or holds what a diverged training has left",
+                  wrong, values.size()));
   return true;
 }
 

@@ -23,6 +23,7 @@ class hub_weights final : public weight_source {
   /// configuration, and heads that the chain has not).
   hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head);
 
+  /// Throws fault_error{bad_input} for values that are not finite, and what hub_tensors::verify() throws.
   bool read(const parameter_spec& p, std::span<float> values) const override;
   std::string identity() const override { return identity_; }
 

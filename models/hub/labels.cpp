@@ -23,9 +23,20 @@ void require_labels(const model_config& config, const data_source& data) {
                                         label_count(config), data.describe(), data.classes()));
 }
 
-void add_labels(json& table, std::int64_t classes) {
-  for (std::int64_t i = 0; i < classes; ++i) {
-    const std::string name = fmt::format("LABEL_{}", i);
+namespace {
+
+/// A folder's name is bytes; JSON is UTF-8.
+std::string as_utf8(const std::string& name) {
+  return json::parse(json(name).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+}
+
+}  // namespace
+
+void add_labels(json& table, const data_source& data) {
+  const std::vector<std::string> names = data.class_names();
+  const auto classes = static_cast<std::size_t>(data.classes());
+  for (std::size_t i = 0; i < classes; ++i) {
+    const std::string name = names.size() == classes ? as_utf8(names[i]) : fmt::format("LABEL_{}", i);
     table["id2label"][std::to_string(i)] = name;
     table["label2id"][name] = i;
   }
@@ -45,29 +56,14 @@ std::string exported_config(const json& original, const std::string& own, label_
   return result.dump(2);
 }
 
-namespace {
-
-/// The data's names for the classes of an own config.json that has some.
-std::string with_names(const std::string& own, const std::vector<std::string>& names) {
-  json table = json::parse(own);
-  if (names.empty() || !table.contains("id2label") || table["id2label"].size() != names.size()) return own;
-  table["label2id"] = json::object();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    table["id2label"][std::to_string(i)] = names[i];
-    table["label2id"][names[i]] = i;
-  }
-  return table.dump();
-}
-
-}  // namespace
-
 chain_description labelled(chain_description description, const model_config& config, label_names names) {
   if (names == label_names::stored) config.require("problem_type", "single_label_classification");
   description.build = [config, names, build = std::move(description.build)](const data_source& data) {
     if (names == label_names::stored) require_labels(config, data);
     chain c = build(data);
-    const std::string own = with_names(c.hub().config, data.class_names());
-    return c.publish_as({.config = exported_config(config.content(), own, names), .stored_name = {}});
+    hub_form form = c.hub();
+    form.config = exported_config(config.content(), form.config, names);
+    return c.publish_as(std::move(form));
   };
   return description;
 }

@@ -22,16 +22,16 @@ std::int64_t label_count(const model_config& config);
 /// of the data is the checkpoint's label i is left to the user: names are not compared, which many data do not have.
 void require_labels(const model_config& config, const data_source& data);
 
-/// Adds "id2label" and "label2id" with the names that transformers gives to nameless classes.
-void add_labels(nlohmann::json& table, std::int64_t classes);
+/// Adds "id2label" and "label2id" with the data's class names, where they have none with those that transformers gives then.
+void add_labels(nlohmann::json& table, const data_source& data);
 
 /// The text of config.json for a model that began as `original`: all its keys, changed where `own` (another
 /// config.json) says otherwise. Labels keep their names if those are the stored ones and there are as many; with fresh ones
 /// the kind of problem is that of Hydra's classifiers, too. What is exported is fp32.
 std::string exported_config(const nlohmann::json& original, const std::string& own, label_names names);
 
-/// The description whose chains are exported with exported_config(); fresh labels are the data's class names where they have
-/// some, with stored ones it asks for data with as many classes. Throws fault_error{bad_input} with the key for a classifier whose stored labels do not exclude each other.
+/// The description whose chains are exported with exported_config(); with stored labels it asks for data with as many classes.
+/// Throws fault_error{bad_input} with the key for a classifier whose stored labels do not exclude each other.
 chain_description labelled(chain_description description, const model_config& config, label_names names);
 
 }  // namespace hydra

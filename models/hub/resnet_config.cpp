@@ -41,7 +41,7 @@ chain_description resnet_from_config(const model_config& config, const from_opti
                   options.head.empty() ? label_names::stored : label_names::fresh);
 }
 
-std::string resnet_config(const resnet_options& options) {
+std::string resnet_config(const resnet_options& options, const data_source& data) {
   json table{{"architectures", {"ResNetForImageClassification"}},
              {"model_type", "resnet"},
              {"num_channels", options.channels},
@@ -53,7 +53,7 @@ std::string resnet_config(const resnet_options& options) {
              {"downsample_in_first_stage", options.downsample_in_first_stage},
              {"downsample_in_bottleneck", options.downsample_in_bottleneck},
              {"dtype", "float32"}};
-  add_labels(table, options.classes);
+  add_labels(table, data);
   return table.dump(2);
 }
 

@@ -48,7 +48,7 @@ chain_description vit_from_config(const model_config& config, const from_options
   return labelled(vit(read_options(config, options.dropout)), config, names);
 }
 
-std::string vit_config_text(const vit_options& v, std::int64_t classes) {
+std::string vit_config_text(const vit_options& v, const data_source& data) {
   const bool square = v.image[1] == v.image[2];
   json table{{"architectures", {"ViTForImageClassification"}},
              {"model_type", "vit"},
@@ -66,7 +66,7 @@ std::string vit_config_text(const vit_options& v, std::int64_t classes) {
              {"patch_size", v.patch},
              {"qkv_bias", v.qkv_bias},
              {"dtype", "float32"}};
-  add_labels(table, classes);
+  add_labels(table, data);
   return table.dump(2);
 }
 

@@ -12,7 +12,7 @@ namespace hydra {
 /// classes as the data have. Throws fault_error{bad_input} with the key for what Hydra's layers cannot do.
 chain_description vit_from_config(const model_config& config, const from_options& options);
 
-/// config.json of a chain with these options (complete: nothing is left to the data) and number of classes.
-std::string vit_config_text(const vit_options& options, std::int64_t classes);
+/// config.json of a chain with these options (complete: nothing is left to the data) and the data's labels.
+std::string vit_config_text(const vit_options& options, const data_source& data);
 
 }  // namespace hydra

@@ -1,10 +1,14 @@
 #include "models/tokenizer.hpp"
 #include "models/tokenizers/byte_tokenizer.hpp"
 #include "models/tokenizers/tokenizer_json.hpp"
+#include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 
 namespace hydra {
 
@@ -19,15 +23,19 @@ std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
   if (has("tokenizer.json")) return open_tokenizer_json(folder / "tokenizer.json");
   if (has("vocab.json") && has("merges.txt")) return open_bpe_files(folder / "vocab.json", folder / "merges.txt");
   if (has("vocab.txt")) return open_wordpiece_file(folder / "vocab.txt");
-  refuse(fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt{}",
+  refuse(fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt{}{}",
                      folder.string(),
-                     has("tokenizer.model") ? "; SentencePiece's tokenizer.model is not supported" : ""));
+                     has("tokenizer.model") ? "; SentencePiece's tokenizer.model is not supported" : "",
+                     has("tokenizer.model") ? ids_instead : ""));
 }
 
 }  // namespace
 
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) {
-  const auto& [file, vocab, merges] = choice;
+  const auto& [bytes, file, vocab, merges] = choice;
+  if (bytes && !(file.empty() && vocab.empty() && merges.empty()))
+    refuse(fmt::format("a tokenizer is bytes or {}, not both",
+                       (file.empty() ? vocab.empty() ? merges : vocab : file).string()));
   if (!file.empty() && !(vocab.empty() && merges.empty()))
     refuse(fmt::format("a tokenizer is {} or {}, not both", file.string(), (vocab.empty() ? merges : vocab).string()));
   if (!merges.empty() && vocab.empty())
@@ -36,6 +44,11 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) 
   if (!vocab.empty()) return open_wordpiece_file(vocab);
   if (file.empty()) return std::make_shared<byte_tokenizer>();
   return fs::is_directory(file) ? open_folder(file) : open_tokenizer_json(file);
+}
+
+bool has_tokenizer(const fs::path& folder) {
+  return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt"},
+                             [&](const char* name) { return fs::is_regular_file(folder / name); });
 }
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #include "models/tokenizers/pipeline_reader.hpp"
 
+#include "models/tokenizers/tokenizer_source.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ using step_kind = pre_tokenizer_step::kind;
 std::string type_of(const model_config& part) { return part.text("type", ""); }
 
 [[noreturn]] void refuse_type(const model_config& part, std::string_view supported) {
-  part.refuse("type", fmt::format("\"{}\" is not supported; {} is", type_of(part), supported));
+  part.refuse("type", fmt::format("\"{}\" is not supported; {} is{}", type_of(part), supported, ids_instead));
 }
 
 /// The members of a Sequence, else the part itself; nothing if it is absent.
@@ -64,7 +65,7 @@ pre_tokenizer_step split_step(const model_config& part) {
   const bool invert = part.boolean("invert", false);
   if (behavior == "Isolated") return {step_kind::isolate, pattern_of(part)};
   if (behavior == "Removed") return {invert ? step_kind::remove_between : step_kind::remove_found, pattern_of(part)};
-  part.refuse("behavior", fmt::format("\"{}\" is not supported; Isolated and Removed are", behavior));
+  part.refuse("behavior", fmt::format("\"{}\" is not supported; Isolated and Removed are{}", behavior, ids_instead));
 }
 
 pre_tokenizer_step digits_step(const model_config& part) {
@@ -97,8 +98,9 @@ pre_tokenizer read_byte_level_words(const model_config& file) {
   std::vector<pre_tokenizer_step> steps;
   const auto parts = members(file, "pre_tokenizer", "pretokenizers");
   if (parts.empty())
-    file.refuse("pre_tokenizer",
-                "is missing: of BPE models, Hydra reads the byte-level ones, which end in ByteLevel here");
+    file.refuse("pre_tokenizer", fmt::format("is missing: of BPE models, Hydra reads the byte-level ones, which end in "
+                                             "ByteLevel here{}",
+                                             ids_instead));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool last = i + 1 == parts.size();
     const std::string type = type_of(parts[i]);

@@ -27,7 +27,8 @@ std::optional<std::uint32_t> unknown_of(const model_config& model, const token_t
 }
 
 bpe_rules read_bpe(const model_config& file, const model_config& model, const token_table& tokens) {
-  model.require("byte_fallback", false);
+  if (model.boolean("byte_fallback", false))
+    model.refuse("byte_fallback", fmt::format("true: bytes for what is in no token are not supported{}", ids_instead));
   model.require("continuing_subword_prefix", "");
   model.require("end_of_word_suffix", "");
   if (model.real("dropout", 0) != 0) model.refuse("dropout", "merges that are left out at random are not supported");
@@ -65,7 +66,8 @@ std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path
   if (!model) file.refuse("model", "is missing");
   const std::string type = type_of(*model);
   if (type != "BPE" && type != "WordPiece")
-    model->refuse("type", fmt::format("{} is not supported; byte-level BPE and WordPiece are", in_quotes(type)));
+    model->refuse("type",
+                  fmt::format("{} is not supported; byte-level BPE and WordPiece are{}", in_quotes(type), ids_instead));
   if (!model->has("vocab")) model->refuse("vocab", "is missing");
   tokenizer_parts parts{.file = path.string()};
   parts.tokens = read_vocabulary(model->content().at("vocab"), file.file(), "model.vocab");

@@ -30,6 +30,11 @@ class tokenizer_source {
 /// Throws fault_error{bad_input} "FILE: PLACE: WHY".
 [[noreturn]] void refuse_file(std::string_view file, std::string_view place, std::string_view why);
 
+/// For tokenizers that Hydra does not read: how their texts can be trained on nevertheless.
+inline constexpr const char* ids_instead =
+    "; the `tokenizers` package can write the token ids of the texts, for data of kind = \"tokens\" (README.md shows "
+    "it)";
+
 /// A token for messages, in quotes and without characters that a terminal would obey.
 std::string in_quotes(std::string_view token);
 

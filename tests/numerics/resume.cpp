@@ -130,12 +130,23 @@ TEST_CASE("a model whose loss is not finite fails at the same step again when it
   const auto first = train_spilled(models, options).summary;
   REQUIRE(first.models[1].status == model_status::failed);
   CHECK(first.models[1].error.code == fault_code::not_finite);
+  CHECK_THAT(first.models[1].error.text, Catch::Contains("the losses before it were finite: lower the learning rate"));
   CHECK(first.models[0].status == model_status::finished);
   options.resume = true;
   const auto again = train_spilled(models, options).summary;
   CHECK(again.models[1].error.text == first.models[1].error.text);
   CHECK(again.models[1].loss.size() == first.models[1].loss.size());
   CHECK(again.models[0].digest == first.models[0].digest);
+}
+
+TEST_CASE("a loss that is not finite before any update is not put down to the learning rate") {
+  const auto far = open_data({synthetic_classes{.samples = 64, .validation_samples = 0, .noise = 1e38}}, 0);
+  const exact_case m{.chain = mlp({.width = 8}), .data = far, .optimizer = adamw({}), .cuts = {}, .evaluate_every = 0};
+  const auto failed = train_spilled({m}, {}).summary.models[0];
+  REQUIRE(failed.status == model_status::failed);
+  CHECK_THAT(failed.error.text,
+             Catch::Contains("before any update") && Catch::Contains("in the data, and in the weights"));
+  CHECK_THAT(failed.error.text, !Catch::Contains("learning rate"));
 }
 
 TEST_CASE("a checkpoint from inside a step does not start afresh under cuts that it cannot have", "[resume]") {

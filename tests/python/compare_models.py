@@ -10,6 +10,7 @@ changed bit (fp32, bf16, fp16, in parts); then the program's export, and what it
 
 import copy
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -23,6 +24,7 @@ try:
     import torch
     import torch.nn.functional as F
     import transformers
+    from PIL import Image
     from safetensors.torch import load_file, save_file
 except ImportError as missing:
     print(f"skipped: {missing}; tests/python/setup installs what is needed")
@@ -419,7 +421,87 @@ def compare_generation(hydra):
                 require(len(expected) > len(prompt), f"{name}: nothing is written")
 
 
+CLASSIFIERS = """[run]
+seed = 7
+[[device]]
+kind = "cpu"
+memory = "64MiB"
+[data.pets]
+kind = "images"
+train = "{work}/pets"
+validation = "{work}/pets"
+mean = [0.5, 0.25, 0.125]
+[data.moods]
+kind = "csv"
+train = "{work}/moods.csv"
+text = "text"
+target = "mood"
+tokenizer = {{ vocab = "{work}/vocab.txt" }}
+[[model]]
+name = "vit"
+chain = {{ family = "vit", layers = 1, width = 8, heads = 2, patch = 8 }}
+data = "pets"
+batch_size = 3
+steps = 2
+optimizer = {{ learning_rate = 1e-2 }}
+[[model]]
+name = "resnet"
+chain = {{ family = "resnet", depths = "1,1", hidden_sizes = "8,16", embedding_size = 8, layer_type = "basic" }}
+data = "pets"
+batch_size = 3
+steps = 2
+optimizer = {{ learning_rate = 1e-2 }}
+[[model]]
+name = "bert"
+chain = {{ family = "bert", layers = 1, width = 8, heads = 2, context = 8, vocabulary = 7, head = "classification" }}
+data = "moods"
+batch_size = 2
+steps = 2
+optimizer = {{ learning_rate = 1e-2 }}
+"""
+
+
+def write_classes(work):
+    generator = torch.Generator().manual_seed(SEED)
+    for name in ("cat", "dog", "eel"):
+        (work / "pets" / name).mkdir(parents=True)
+        for i in range(3):
+            pixels = torch.randint(256, (32, 32, 3), generator=generator, dtype=torch.uint8)
+            Image.fromarray(pixels.numpy()).save(work / "pets" / name / f"{i}.png")
+    (work / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\nbad\n")
+    (work / "moods.csv").write_text("text,mood\ngood good,positive\nbad,negative\n")
+    (work / "w.toml").write_text(CLASSIFIERS.format(work=work))
+
+
+def loss_of_pipeline(classify, pets):
+    """Of the images in folders with their labels."""
+    losses = []
+    for file in sorted(pets.glob("*/*.png")):
+        scores = {each["label"]: each["score"] for each in classify(str(file), top_k=3)}
+        require(set(scores) == {"cat", "dog", "eel"}, f"the labels are {sorted(scores)}")
+        losses.append(-math.log(scores[file.parent.name]))
+    return sum(losses) / len(losses)
+
+
+def compare_classifiers(hydra):
+    """Exports in transformers' pipelines: labels of the data, and the loss that hydra train has found."""
+    with tempfile.TemporaryDirectory() as path:
+        work = pathlib.Path(path)
+        write_classes(work)
+        run(hydra, "train", work / "w.toml", "--output", work / "run", "--quiet")
+        report = json.loads((work / "run" / "report.json").read_text())
+        found = {m["name"]: m["validation"][-1]["loss"] for m in report["models"] if m["validation"]}
+        for name in ("vit", "resnet", "bert"):
+            run(hydra, "export", work / "run", name, work / name)
+        for name in ("vit", "resnet"):
+            loss = loss_of_pipeline(transformers.pipeline("image-classification", model=str(work / name)), work / "pets")
+            require(abs(loss - found[name]) <= 1e-4 * loss, f"{name}: the pipeline's loss is {loss}, hydra's {found[name]}")
+        moods = transformers.pipeline("text-classification", model=str(work / "bert"))("good", top_k=2)
+        require({each["label"] for each in moods} == {"negative", "positive"}, f"the labels are {moods}")
+
+
 PROGRAM = {"hydra export is read by transformers": compare_program,
+           "hydra export's classifiers are transformers' pipelines": compare_classifiers,
            "hydra generate is transformers' greedy search": compare_generation}
 
 

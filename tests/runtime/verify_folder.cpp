@@ -34,6 +34,19 @@ TEST_CASE("a committed folder verifies, and sha256sum agrees") {
   CHECK(std::system(("cd '" + s.folder.string() + "' && sha256sum --strict --quiet -c SHA256SUMS").c_str()) == 0);
 }
 
+TEST_CASE("where others may add files, those that are listed are looked at and no others") {
+  const stored s;
+  const auto listed = [&] { return refusal_of([&] { verify_listed(s.folder); }); };
+  overwrite(s.folder / "more", "added");
+  CHECK(listed().empty());
+  CHECK_THAT(s.refusal(), Contains("more is not in SHA256SUMS"));
+  const std::string text = text_of(s.folder / "notes");
+  overwrite(s.folder / "notes", text + "!");
+  CHECK_THAT(listed(), Contains(s.folder.string() + " is damaged: notes has the SHA-256"));
+  std::filesystem::remove(s.folder / "notes");
+  CHECK_THAT(listed(), Contains("notes is missing"));
+}
+
 TEST_CASE("one other bit in any byte of any file is found, and the folder is named") {
   const stored s;
   const int bit = GENERATE(0, 5, 7);

@@ -173,6 +173,38 @@ TEST_CASE("a model whose data name a tokenizer's file goes on with text in its t
   CHECK(run_hydra(folder, "generate runs/w --tokenizer t.json --prompt 'abcd ' --tokens 4").out == o.out);
 }
 
+TEST_CASE(
+    "a run from a checkpoint reads prompts by the checkpoint's tokenizer; one that was trained on bytes is not taken "
+    "for it") {
+  const temporary_folder folder;
+  learn_tokenizer(folder);
+  write_padded_gpt2(folder);
+  folder.write("padded/tokenizer.json", folder.read("t.json"));
+  folder.write("corpus.txt", std::string(400, 'a'));
+  const std::string from =
+      bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"padded\" }");
+  const std::string kind = "kind = \"synthetic-language\"", data = "kind = \"text\"\ntrain = \"corpus.txt\"";
+  folder.write("w.toml", bent_in(from, kind, data));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  CHECK(run_hydra(folder, "generate runs/w --prompt abcd --tokens 1").status == 0);
+  REQUIRE(run_hydra(folder, "export runs/w gpt out").status == 0);
+  CHECK(folder.read("out/tokenizer.json") == folder.read("t.json"));
+
+  const std::string bytes = "\ntokenizer = \"bytes\"";
+  folder.write("old.toml", bent_in(from, kind, data + bytes));
+  REQUIRE(run_hydra(folder, "train old.toml --quiet").status == 0);
+  REQUIRE(run_hydra(folder, "export runs/old gpt plain").status == 0);
+  CHECK(folder.read("plain/tokenizer.json").empty());
+  folder.write("runs/old/workload.toml",
+               bent_in(folder.read("runs/old/workload.toml"), bytes, ""));  // as older runs are
+  check_refused(folder, "runs/old --prompt abcd --tokens 1", "was trained on bytes");
+  CHECK_THAT(run_hydra(folder, "export runs/old gpt again").err, Contains("was trained on bytes"));
+  folder.write("old.toml", bent_in(folder.read("old.toml"), bytes, ""));
+  const outcome resumed = run_hydra(folder, "train old.toml --resume");
+  CHECK(resumed.status == 2);
+  CHECK_THAT(resumed.err, Contains("data: text corpus.txt (saved)") && Contains("padded/tokenizer.json (now)"));
+}
+
 TEST_CASE("a text is written of the tokenizer's tokens, even if the model's vocabulary has more") {
   const temporary_folder folder;
   write_padded_gpt2(folder);
@@ -200,6 +232,13 @@ TEST_CASE("a prompt stands behind a begin-of-text token where the checkpoint's t
   const nlohmann::json template_of = {
       {"type", "TemplateProcessing"},
       {"single", {{{"SpecialToken", {{"id", "<|endoftext|>"}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}}}}}}};
+  for (const nlohmann::json& odd :
+       {nlohmann::json(3), nlohmann::json({{"type", 1}}),
+        nlohmann::json({{"type", "TemplateProcessing"}, {"single", {{{"SpecialToken", "x"}}}}})}) {
+    file["post_processor"] = odd;
+    folder.write("padded/tokenizer.json", file.dump());
+    CHECK_FALSE(full());
+  }
   file["post_processor"] = {{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, template_of}}};
   folder.write("padded/tokenizer.json", file.dump());
   CHECK(full());

@@ -1,6 +1,5 @@
 #include "apps/commands/tokenizer_files.hpp"
 
-#include "apps/workload/parse.hpp"
 #include "runtime/durable_folder.hpp"
 #include "tests/apps/temporary_folder.hpp"
 
@@ -12,10 +11,10 @@ namespace hydra::apps {
 
 namespace {
 
-/// Copies what a table of data with this line names into the folder "out".
-void copy_named(const temporary_folder& folder, const std::string& line) {
+/// Copies the files of a tokenizer into the folder "out".
+void copy_named(const temporary_folder& folder, const tokenizer_choice& choice) {
   durable_folder into{posix_file_system(), folder.path() / "out"};
-  copy_tokenizer_files(into, parse_toml(line, "w.toml"));
+  copy_tokenizer_files(into, choice);
   into.commit();
 }
 
@@ -26,8 +25,7 @@ TEST_CASE("a tokenizer's files go along under the names that others look for, wi
   folder.write("my-vocab.json", "v");
   folder.write("my-merges.txt", "m");
   folder.write("tokenizer_config.json", "c");
-  const std::string at = folder.path().string();
-  copy_named(folder, "tokenizer = { vocab = \"" + at + "/my-vocab.json\", merges = \"" + at + "/my-merges.txt\" }");
+  copy_named(folder, {.vocab = folder.path() / "my-vocab.json", .merges = folder.path() / "my-merges.txt"});
   CHECK(folder.read("out/vocab.json") == "v");
   CHECK(folder.read("out/merges.txt") == "m");
   CHECK(folder.read("out/tokenizer_config.json") == "c");
@@ -36,12 +34,12 @@ TEST_CASE("a tokenizer's files go along under the names that others look for, wi
 TEST_CASE("a tokenizer in one file keeps its kind, and data without one leave nothing") {
   const temporary_folder one, list, none;
   one.write("t.json", "j");
-  copy_named(one, "tokenizer = { file = \"" + one.path().string() + "/t.json\" }");
+  copy_named(one, {.file = one.path() / "t.json"});
   CHECK(one.read("out/tokenizer.json") == "j");
   list.write("words.txt", "w");
-  copy_named(list, "tokenizer = { file = \"" + list.path().string() + "/words.txt\" }");
+  copy_named(list, {.file = list.path() / "words.txt"});
   CHECK(list.read("out/vocab.txt") == "w");
-  copy_named(none, "tokenizer = \"bytes\"");
+  copy_named(none, {});
   CHECK(none.read("out/tokenizer.json").empty());
 }
 
@@ -51,19 +49,19 @@ TEST_CASE("of a tokenizer's folder all that belongs to it goes along, and one wi
   folder.write("merges.txt", "m");
   folder.write("special_tokens_map.json", "s");
   folder.write("model.safetensors", "weights");
-  copy_named(folder, "tokenizer = { file = \"" + folder.path().string() + "\" }");
+  copy_named(folder, {.file = folder.path()});
   CHECK(folder.read("out/vocab.json") == "v");
   CHECK(folder.read("out/merges.txt") == "m");
   CHECK(folder.read("out/special_tokens_map.json") == "s");
   CHECK_FALSE(std::filesystem::exists(folder.path() / "out/model.safetensors"));
-  CHECK_THROWS_WITH(copy_named(empty, "tokenizer = { file = \"" + empty.path().string() + "\" }"),
+  CHECK_THROWS_WITH(copy_named(empty, {.file = empty.path()}),
                     Catch::Contains(empty.path().string()) && Catch::Contains("vocab.txt"));
 }
 
 TEST_CASE("a vocabulary without merges is WordPiece's vocab.txt") {
   const temporary_folder folder;
   folder.write("words", "w");
-  copy_named(folder, "tokenizer = { vocab = \"" + folder.path().string() + "/words\" }");
+  copy_named(folder, {.vocab = folder.path() / "words"});
   CHECK(folder.read("out/vocab.txt") == "w");
   CHECK_FALSE(std::filesystem::exists(folder.path() / "out/vocab.json"));
 }

@@ -2,6 +2,7 @@
 
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/apps/workload/example.hpp"
+#include "tests/support/hub_checkpoint.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -70,6 +71,39 @@ TEST_CASE("a text that is not UTF-8 is refused where the data are described") {
   CHECK_THAT(assembly_refusal(bent("kind = \"synthetic-language\"",
                                    text_data(folder.write("latin.txt", "caf\xE9 au lait, s'il vous plait")))),
              StartsWith("w.toml:8: data.language: ") && Contains("latin.txt"));
+}
+
+TEST_CASE(
+    "a text for a model that starts from a checkpoint is read by the checkpoint's tokenizer, and refused if it has "
+    "none") {
+  const temporary_folder folder;
+  const auto tiny = folder.path() / "tiny";
+  test::write_checkpoint(tiny, test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
+  std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }",
+                          "{ from = \"" + tiny.string() + "\" }");
+  const std::string kind = "kind = \"synthetic-language\"";
+  text.replace(text.find(kind), kind.size(), text_data(folder.write("a.txt", std::string(100, 'a'))));
+  CHECK_THAT(assembly_refusal(text),
+             StartsWith("w.toml:8: data.language: ") && Contains("tiny, which has no tokenizer"));
+  folder.write("tiny/vocab.json", R"({"a": 0, "aa": 1})");
+  folder.write("tiny/merges.txt", "a a\n");
+  CHECK(assembly_refusal(text) == "");
+}
+
+TEST_CASE("two models that start from different checkpoints read a text by different tokenizers") {
+  const temporary_folder folder;
+  const std::string data = text_data(folder.write("a.txt", std::string(100, 'a')));
+  std::string text = bent("kind = \"synthetic-language\"", data);
+  text.resize(text.find("[[model]]"));
+  for (const std::string name : {"one", "two"}) {
+    test::write_checkpoint(folder.path() / name, test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
+    folder.write(name + "/vocab.json", R"({"a": 0, "aa": 1})");
+    text += "[[model]]\nname = \"" + name + "\"\nchain = { from = \"" + (folder.path() / name).string() +
+            "\" }\ndata = \"language\"\nbatch_size = 16\nsteps = 1\noptimizer = { learning_rate = 1e-3 }\n";
+  }
+  folder.write("one/merges.txt", "#version: 0.2\n");
+  folder.write("two/merges.txt", "a a\n");  // half as many tokens: too few for a batch
+  CHECK_THAT(assembly_refusal(text), Contains("two") && Contains("8 training samples"));
 }
 
 TEST_CASE("a vocabulary too small for the data is refused where the chain is described") {

@@ -58,10 +58,10 @@ const std::string text = "kind = \"text\"\ntrain = \"DIR/t\"\n", jsonl = "kind =
 
 }  // namespace
 
-TEST_CASE("a text is of bytes, or of the tokenizer that is named") {
+TEST_CASE("a text is of bytes, or of the tokenizer that is named, or says nothing of it") {
   const data_table t;
   CHECK(t.as<text_files>(text).tokenizer == tokenizer_choice{});
-  CHECK(t.as<text_files>(text + "tokenizer = \"bytes\"").tokenizer == tokenizer_choice{});
+  CHECK(t.as<text_files>(text + "tokenizer = \"bytes\"").tokenizer == tokenizer_choice{.bytes = true});
   CHECK(t.as<text_files>(text + "tokenizer = { file = \"DIR/tokenizer.json\" }").tokenizer.file ==
         t.folder.path() / "tokenizer.json");
   CHECK(t.as<text_files>(text + "tokenizer = { file = \"DIR\" }").tokenizer.file == t.folder.path());

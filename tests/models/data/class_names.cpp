@@ -23,6 +23,13 @@ TEST_CASE("classes are the labels in their order: numbers as numbers, before tex
   CHECK(names.find(std::string{"2"}) == -1);
 }
 
+TEST_CASE("names of classes are the labels as they are, without quotes; no two are the same") {
+  const class_names names{{}, {{bee, 1}, {two, 2}, {ant, 3}}, "f"};
+  CHECK(names.names() == std::vector<std::string>{"2", "ant", "bee"});
+  const class_names alike{{two, std::string{"2"}, std::string{"10"}}, {}, "f"};
+  CHECK(alike.names() == std::vector<std::string>{"2", "\"2\"", "10"});
+}
+
 TEST_CASE("labels that are given are classes in the given order") {
   const class_names names{{bee, ant}, {{ant, 1}}, "f"};
   CHECK(names.find(bee) == 0);

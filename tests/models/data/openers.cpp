@@ -55,6 +55,45 @@ TEST_CASE("a text is masked for a model that wants it, if its tokenizer can") {
   CHECK_THROWS_WITH(open_data(text(file), labelled(6)), Contains("has no labels"));
 }
 
+TEST_CASE("a text is read by the tokenizer of the checkpoint that the model starts from, unless the data say another") {
+  const data_folder folder;
+  const sample_request wants{.context = 2, .checkpoint = folder.vocab().parent_path()};
+  const auto file = folder.write("t", "one two three four five one");
+  const auto lines = folder.write("t.jsonl", "{\"text\": \"one two three\"}\n");
+  const auto rows = folder.write("t.csv", "what\none two\n");
+  for (const data_description& data : {text(file), jsonl({.train = lines}), csv({.train = rows, .text = "what"})}) {
+    const auto source = open_data(data, wants);
+    CHECK(source->classes() == 10);
+    CHECK_THAT(source->describe(), Contains("vocab.txt"));
+    CHECK(tokenizer_for(data, wants) == tokenizer_choice{.file = wants.checkpoint});
+  }
+  CHECK(open_data(text(file), 2)->classes() == 256);
+  const auto bytes = text(file, {}, {.bytes = true});
+  CHECK(open_data(bytes, wants)->fingerprint() == open_data(text(file), 2)->fingerprint());
+  CHECK(open_data(bytes, wants)->describe() == open_data(text(file), 2)->describe());
+  CHECK(tokenizer_for(bytes, wants) == tokenizer_choice{});
+}
+
+TEST_CASE("a text for a checkpoint without tokenizer is refused with what can be said, and bytes can be asked for") {
+  const data_folder folder;
+  const sample_request wants{.context = 2, .checkpoint = folder.path()};
+  const auto file = folder.write("t", "one two three");
+  CHECK_THROWS_WITH(open_data(text(file), wants), Contains(file.string()) && Contains("has no tokenizer") &&
+                                                      Contains("tokenizer = \"bytes\"") &&
+                                                      Contains("tokenizer = { file"));
+  CHECK(open_data(text(file, {}, {.bytes = true}), wants)->classes() == 256);
+}
+
+TEST_CASE("ids and numbers are what they are, whatever tokenizer a checkpoint has") {
+  const data_folder folder;
+  const sample_request wants{.context = 2, .checkpoint = folder.vocab().parent_path()};
+  const data_description ids{token_files{.train = folder.write("t", std::string(16, '\0')), .vocabulary = 300}};
+  CHECK(open_data(ids, wants)->classes() == 300);
+  CHECK_FALSE(tokenizer_for(ids, wants).has_value());
+  CHECK_FALSE(tokenizer_for(csv({.train = "t.csv", .target = "x"}), wants).has_value());
+  CHECK_FALSE(tokenizer_for({synthetic_language{}}, wants).has_value());
+}
+
 TEST_CASE("tokens may have a tokenizer instead of a vocabulary") {
   const data_folder folder;
   const auto file = folder.write("t", std::string{"\x05\0\0\0\x06\0\0\0\x07\0\0\0", 12});
@@ -91,6 +130,7 @@ TEST_CASE("records with labels are classified; validation has no labels of its o
   CHECK(read_sample(*data, 0).input == ids{2, 5, 3, 0, 0, 0, 0, 0, 1, 1, 1, 0});
   CHECK(read_sample(*data, 0).target == ids{1});
   CHECK(data->classes() == 2);
+  CHECK(data->class_names() == std::vector<std::string>{"a", "b"});
   CHECK(open_data(jsonl(o), masked(4))->classes() == 10);
   o.validation = valid;
   CHECK_THROWS_WITH(open_data(jsonl(o), labelled(4)), Contains("v.jsonl:2: the label \"c\" is not known"));

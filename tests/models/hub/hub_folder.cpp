@@ -1,13 +1,16 @@
 #include "models/hub/hub_folder.hpp"
 
+#include "models/data/mapped_file.hpp"
 #include "models/data_catalog.hpp"
 #include "models/parameter_layout.hpp"
+#include "runtime/durable_folder.hpp"
 #include "runtime/fault.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <cstring>
 
 using namespace hydra;
@@ -127,6 +130,37 @@ TEST_CASE("weights that are not those of the model are refused whole, with file 
              Contains("tensor transformer.ln_f.bias: is of type F64"));
 }
 
+TEST_CASE("values that are not finite are refused when they are read, with file, tensor and how many") {
+  for (const float wrong : {std::nanf(""), INFINITY, -INFINITY}) {
+    const temporary_folder folder;
+    hub_test_tensors tensors = tiny_gpt2_tensors();
+    std::memcpy(tensors["transformer.h.0.mlp.c_fc.weight"].bytes.data() + 8, &wrong, sizeof wrong);
+    write_checkpoint(folder.path(), tiny_gpt2_config(), tensors);
+    CHECK_THROWS_WITH(
+        values_of(built(folder.path())),
+        Contains("model.safetensors: tensor transformer.h.0.mlp.c_fc.weight: 1 of 64 values are not finite"));
+  }
+}
+
+TEST_CASE("weights that are not those of the SHA256SUMS beside them are refused when they are read, with the file") {
+  const temporary_folder folder;
+  const fs::path original = folder.path() / "original", stored = folder.path() / "stored";
+  write_checkpoint(original, tiny_gpt2_config(), tiny_gpt2_tensors());
+  durable_folder into{posix_file_system(), stored};
+  for (const char* name : {"config.json", "model.safetensors"})
+    into.write(name, [&](byte_sink& out) { out.add(mapped_file{original / name}.bytes()); });
+  into.commit();
+  write_text(stored / "README.md", "added later");
+  CHECK(values_of(built(stored)) == values_of(built(original)));
+  hub_test_tensors others = tiny_gpt2_tensors();
+  others["transformer.ln_f.bias"] = ramp({4}, 7);
+  write_tensors(stored / "model.safetensors", others);
+  CHECK_THROWS_WITH(values_of(built(stored)),
+                    Contains("stored is damaged: model.safetensors has the SHA-256") && Contains("remove SHA256SUMS"));
+  fs::remove(stored / "SHA256SUMS");
+  CHECK_NOTHROW(values_of(built(stored)));
+}
+
 TEST_CASE("a configuration that Hydra cannot follow is refused with file and key") {
   CHECK_THAT(refusal_with("architectures", {"GPT2LMHeadModle"}),
              Contains("config.json: architectures: ") && Contains("the nearest is \"GPT2LMHeadModel\""));
@@ -154,6 +188,7 @@ TEST_CASE("a shorter context than the checkpoint's is taken, a longer one refuse
   const temporary_folder folder;
   write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
   CHECK(from_checkpoint(folder.path()).context == 6);
+  CHECK(from_checkpoint(folder.path()).wants().checkpoint == folder.path());
   CHECK(from_checkpoint(folder.path(), {.context = 3}).context == 3);
   CHECK_THROWS_WITH(describe_from(folder.path(), {.context = 7}), Contains("config.json: n_positions: ") || Contains("7"));
 }

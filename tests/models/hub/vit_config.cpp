@@ -75,6 +75,8 @@ TEST_CASE("labels keep their names with the stored head only") {
   const auto of_data = json::parse(read(named, {.head = "classification"}).build(named_images{}).hub().config);
   CHECK(of_data["id2label"] == json{{"0", "cat"}, {"1", "dog"}});
   CHECK(of_data["label2id"] == json{{"cat", 0}, {"dog", 1}});
+  const chain own = vit({.layers = 1, .width = 8, .heads = 2, .patch = 4}).build(named_images{});
+  CHECK(json::parse(own.hub().config)["id2label"] == json{{"0", "cat"}, {"1", "dog"}});
   named["problem_type"] = "multi_label_classification";
   CHECK_THROWS_WITH(read(named), Contains("config.json: problem_type"));
   const chain fresh = read(named, {.head = "classification"}).build(*data);

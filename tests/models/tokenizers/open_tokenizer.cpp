@@ -75,6 +75,21 @@ TEST_CASE("each way of being no tokenizer.json that Hydra reads is refused with 
   }
 }
 
+TEST_CASE("a tokenizer of SentencePiece's kind is refused with the way round it") {
+  for (const char* patch : {R"({"model": {"type": "Unigram"}})", R"({"model": {"byte_fallback": true}})",
+                            R"({"pre_tokenizer": {"type": "Metaspace"}})", R"({"normalizer": {"type": "Prepend"}})",
+                            R"({"pre_tokenizer": null})", R"({"decoder": {"type": "Metaspace"}})"}) {
+    auto file = bpe_file({"a b"});
+    file.merge_patch(nlohmann::json::parse(patch));
+    const temporary_file on_disk{file.dump()};
+    CAPTURE(patch);
+    CHECK_THROWS_WITH(open_tokenizer({.file = on_disk.path()}), Catch::Contains("kind = \"tokens\""));
+  }
+  const temporary_folder folder;
+  std::ofstream{folder.path() / "tokenizer.model"} << "x";
+  CHECK_THROWS_WITH(open_tokenizer({.file = folder.path()}), Catch::Contains("kind = \"tokens\""));
+}
+
 TEST_CASE("a file that is no JSON is refused with the byte, one that says a thing twice with the key") {
   const auto refused = [](const std::string& text, const std::string& why) {
     const temporary_file on_disk{text};
@@ -136,6 +151,7 @@ TEST_CASE("a choice that names nothing readable is bad input that says what is m
   refused({.file = folder.path() / "none.json"}, "none.json: does not exist");
   refused({.merges = "merges.txt"}, "needs the vocabulary");
   refused({.file = "a", .vocab = "b"}, "not both");
+  refused({.bytes = true, .file = "a"}, "bytes or a, not both");
   std::ofstream{folder.path() / "vocab.txt"} << "a\na\n";
   refused({.file = folder.path()}, "vocab.txt: line 2: \"a\" is there already");
 }
