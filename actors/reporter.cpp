@@ -83,7 +83,8 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_shard_updated),
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
-            guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_state_told),
+            guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_controller_lost),
+            guarded(this, &reporter::on_state_told),
             guarded(this, &reporter::on_shard_saved),          guarded(this, &reporter::on_model_saved),
             guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
   }
@@ -216,6 +217,8 @@ class reporter final : public reporter_actor::base {
   }
 
   void on_checkpoints_retired(const checkpoints_retired& m) { record_.checkpoints = m.totals; }
+
+  void on_controller_lost(const controller_lost& m) { record_.callbacks_lost = m.why; }
 
   /// To save takes its time: it is progress.
   void on_shard_saved(const shard_saved&) { ++events_; }

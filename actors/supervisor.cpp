@@ -27,7 +27,7 @@ class supervisor final : public supervisor_actor::base {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
     return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_add_model),
             guarded(this, &supervisor::on_model_prepared), guarded(this, &supervisor::on_model_ended),
-            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_silent),
+            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_failed),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
             guarded(this, &supervisor::on_run_stalled)};
   }
@@ -235,7 +235,7 @@ class supervisor final : public supervisor_actor::base {
       }
     }
     if (crew_.controller && crew_.controller.address() == m.source) {
-      lose_controller("its actor is gone");
+      lose_controller("the actor that calls the callbacks is gone");
       return;
     }
     const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
@@ -268,9 +268,7 @@ class supervisor final : public supervisor_actor::base {
     }
   }
 
-  void on_controller_silent(const controller_silent& m) {
-    lose_controller("a callback has not returned for " + to_string(m.lasted));
-  }
+  void on_controller_failed(const controller_failed& m) { lose_controller(m.why); }
 
   /// Once. It may still be in a callback: nobody waits for it any more.
   void lose_controller(const std::string& why) {
@@ -278,13 +276,14 @@ class supervisor final : public supervisor_actor::base {
       return;
     }
     if (!ending_) {
-      services_.log->warn("the controller is lost ({}); the run goes on without callbacks", why);
+      services_.log->warn("{}; the run goes on without callbacks: nothing stops a model early or adds one any more", why);
+      send(crew_.reporter, controller_lost{why});
     }
     host_.erase(crew_.controller.address());
     send(crew_.controller, shut_down{});
     crew_.controller = nullptr;
     for (const auto& task : crew_.tasks) {
-      send(task, controller_lost{});
+      send(task, controller_lost{why});
     }
     end_reporter_if_alone();
   }
@@ -318,7 +317,7 @@ class supervisor final : public supervisor_actor::base {
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
       if (const auto limit = setup_.callback_limit; limit > duration{}) {
-        delayed_send(this, limit, controller_silent{limit});
+        delayed_send(this, limit, controller_failed{"a callback has not returned within " + to_string(limit)});
       }
     }
     if (crew_.checkpointer) {

@@ -495,6 +495,7 @@ TEST_CASE("a controller may die at any message: the run goes on without callback
       }
     } while (s.step());
     require_finished(s);
+    CHECK((at > 0 || s.record()->callbacks_lost == "the actor that calls the callbacks is gone"));
   }
 }
 
@@ -510,6 +511,7 @@ TEST_CASE("a callback that throws is not called again, and nothing else happens"
     s.run();
     require_finished(s);
     CHECK(calls == throws_at + 1);
+    CHECK_THAT(s.record()->callbacks_lost, Contains("a callback failed after step ") && Contains(" of ") && Contains(": no"));
   }
 }
 
@@ -522,6 +524,7 @@ TEST_CASE("a controller that never answers is awaited once, not longer than its 
   }
   require_finished(s);
   CHECK(told == 2);
+  CHECK_THAT(s.record()->callbacks_lost, Contains("a callback has not returned within 1.000 ms after step 1 of "));
   CHECK(makespan(s) > 1ms);
   CHECK(makespan(s) < 2ms);
 }

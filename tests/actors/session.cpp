@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <limits>
+#include <stdexcept>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -37,6 +38,24 @@ TEST_CASE("as many epochs as can be counted are planned") {
   s.add_devices(1, cpu_device{.memory = 16_MiB});
   s.add_model(small(8'388'607));
   CHECK(s.plan().models.size() == 1);
+}
+
+TEST_CASE("a report says that callbacks were given up, and behind which step") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  auto model = small(0);
+  model.steps = 4;
+  s.add_model(model);
+  s.on<step_completed>([](const step_completed& e, control&) {
+    if (e.step.value == 1) {
+      throw std::runtime_error("no");
+    }
+  });
+  const auto r = s.run();
+  CHECK(r.all_finished());
+  CHECK(r.callbacks_lost == "a callback failed after step 2 of small: no");
+  REQUIRE(r.notes.size() == 1);
+  CHECK_THAT(r.notes[0], Contains(r.callbacks_lost));
 }
 
 TEST_CASE("minutes between checkpoints that are no time are refused") {
