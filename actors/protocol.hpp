@@ -48,7 +48,7 @@
 // CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed in the same way. Evaluation units take
 // the same way, between the last unit of a step and the first of the next. A CONTROLLER that dies or does not answer
 // (controller_failed MODEL TASK or CONTROLLER -> SUPERVISOR) is done without: controller_lost SUPERVISOR -> MODEL TASK and
-// REPORTER. Everything is
+// REPORTER. SUPERVISOR and REPORTER watch each other: the end of either ends the run. Everything is
 // one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
 
 #include "actors/advice.hpp"
@@ -253,7 +253,8 @@ struct model_added {
 /// A task's own clock: the model takes part from now on.
 struct model_arrived {};
 
-/// A model will announce no more units (finished, failed or stopped); its late flights are nobody's.
+/// A model will announce no more units (finished, failed or stopped); its late flights are nobody's. From its MODEL TASK, or
+/// from the SUPERVISOR where that has died.
 struct model_left {
   model_id model;
 };

@@ -655,7 +655,9 @@ run_record session::state::execute(trace& spans) {
     const auto crew = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
     interrupts.connect([supervisor = crew.supervisor] { post(supervisor, interrupt_run{}); });
     joins.connect([supervisor = crew.supervisor](join_request r) { post(supervisor, told(std::move(r))); });
-    record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
+    // SUPERVISOR and REPORTER watch each other, and the REPORTER the run: this is bounded by the stall limit, unless a
+    // user's callback or a read of a file never returns.
+    record.wait();
     joins.close();
     interrupts.disconnect();
     snapshots = devices->retire([this](bool hanging) { arena->end_locks(hanging); });
