@@ -44,22 +44,31 @@ std::vector<std::size_t> batch_reader::samples_of(const batch_range& range) {
 }
 
 read_batch batch_reader::read(const batch_range& range) {
-  const auto& plan = what_->plan;
-  const auto each = static_cast<std::size_t>(plan.samples);
+  read_batch batch{.targets = source_ ? std::size_t{0} : 1, .blocks = allocate(range)};
+  if (!source_) {
+    return batch;
+  }
+  const auto each = static_cast<std::size_t>(what_->plan.samples);
   const auto samples = samples_of(range);
   const auto part = range.pass == pass_kind::train ? split::train : split::validation;
-  read_batch batch;
-  for (std::uint32_t k = 0; k < range.micro_batches; ++k) {
-    auto inputs = arena_.allocate(plan.shards.front().input, "minibatch of " + what_->name, host_use::transferred);
-    auto targets = arena_.allocate(plan.shards.back().targets, "targets of " + what_->name, host_use::transferred);
-    if (source_) {
-      batch.targets += fill(part, std::span(samples).subspan(k * each, each), *inputs, *targets);
-    }
-    batch.blocks.emplace_back(name(block_kind::minibatch, range, k), std::move(inputs));
-    batch.blocks.emplace_back(name(block_kind::targets, range, k), std::move(targets));
+  for (std::size_t k = 0; k < range.micro_batches; ++k) {
+    batch.targets += fill(part, std::span(samples).subspan(k * each, each), *batch.blocks[2 * k].second,
+                          *batch.blocks[2 * k + 1].second);
   }
-  batch.targets = source_ ? batch.targets : 1;
   return batch;
+}
+
+/// All of them before the first byte is read: a batch that waits for room is asked for again and again.
+std::vector<std::pair<block_id, host_block_ptr>> batch_reader::allocate(const batch_range& range) {
+  const auto& shards = what_->plan.shards;
+  std::vector<std::pair<block_id, host_block_ptr>> blocks;
+  for (std::uint32_t k = 0; k < range.micro_batches; ++k) {
+    blocks.emplace_back(name(block_kind::minibatch, range, k),
+                        arena_.allocate(shards.front().input, "minibatch of " + what_->name, host_use::transferred));
+    blocks.emplace_back(name(block_kind::targets, range, k),
+                        arena_.allocate(shards.back().targets, "targets of " + what_->name, host_use::transferred));
+  }
+  return blocks;
 }
 
 std::size_t batch_reader::fill(split part, std::span<const std::size_t> samples, host_block& inputs,

@@ -30,6 +30,7 @@ class batch_reader {
  private:
   block_id name(block_kind kind, const batch_range& range, std::uint32_t k) const;
   std::vector<std::size_t> samples_of(const batch_range& range);
+  std::vector<std::pair<block_id, host_block_ptr>> allocate(const batch_range& range);
   std::size_t fill(split part, std::span<const std::size_t> samples, host_block& inputs, host_block& targets) const;
 
   model_id id_;

@@ -43,4 +43,10 @@ void end_actor(const Handle& which) {
   caf::anon_send_exit(which, caf::exit_reason::kill);
 }
 
+/// Calls `f` where the actor ends, however it does, behind its on_exit; at once if it has ended.
+template <class Handle, class F>
+void at_end_of(const Handle& which, F f) {
+  caf::actor_cast<caf::abstract_actor*>(which)->attach_functor(std::move(f));
+}
+
 }  // namespace hydra

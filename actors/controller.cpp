@@ -2,6 +2,8 @@
 #include "actors/spawn.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,17 +36,23 @@ class callback_controller final : public controller_actor::base {
   }
 
   void on_fault(const fault& why) {
-    services_.log->warn("a callback failed: {}", why.text);
+    send(supervisor_, controller_failed{"a callback failed after " + told_ + ": " + why.text});
     quit(caf::exit_reason::unhandled_exception);
   }
 
  private:
   void on_step_observed(const step_observed& m) {
+    told_ = step_of(m.what.step.value + 1, m.what.name);
     send(m.task, step_acknowledged{m.what.step, tell(callbacks_.steps, m.what)});
   }
 
   void on_evaluation_observed(const evaluation_observed& m) {
+    told_ = step_of(m.what.steps, m.what.name);
     send(m.task, evaluation_acknowledged{m.what.steps, tell(callbacks_.evaluations, m.what)});
+  }
+
+  static std::string step_of(std::uint32_t steps, const std::string& model) {
+    return "step " + std::to_string(steps) + " of " + model;
   }
 
   /// True if the model it is about is to stop.
@@ -68,6 +76,7 @@ class callback_controller final : public controller_actor::base {
   callback_set callbacks_;
   supervisor_actor supervisor_;
   std::vector<model_id> stopped_;
+  std::string told_;   ///< behind which step the callbacks are, or were last
 };
 
 }  // namespace

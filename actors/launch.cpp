@@ -1,6 +1,10 @@
 #include "actors/policy_actor.hpp"
 #include "actors/spawn.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace hydra {
@@ -20,6 +24,24 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
   r.sink = std::move(sink);
   return r;
 }
+
+/// The record of a run, told when the last of some actors has ended: each tells so where it ends.
+class run_end {
+ public:
+  run_end(std::size_t actors, record_sink sink) : left_(actors), sink_(std::move(sink)) {}
+
+  void take(run_record record) { record_ = std::move(record); }
+  void one_has_ended() {
+    if (--left_ == 0) {
+      sink_(std::move(record_));
+    }
+  }
+
+ private:
+  std::atomic<std::size_t> left_;
+  run_record record_;   ///< by the REPORTER, before it ends
+  record_sink sink_;
+};
 
 adviser start_adviser(caf::actor_system& system, const adviser_setup& setup) {
   if (!setup.source) {
@@ -48,7 +70,9 @@ void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assem
 /// Models of the same period are saved one after the other, not all at once.
 checkpoint_times times_of(const run_setup& setup, std::uint32_t model) {
   const auto& c = setup.checkpoints;
-  return {c.every_steps, c.every, c.every * (model + 1) / static_cast<std::int64_t>(setup.models.size())};
+  const auto n = static_cast<std::int64_t>(setup.models.size());
+  const auto place = std::int64_t{model} + 1;
+  return {c.every_steps, c.every, c.every / n * place + c.every % n * place / n};  // every * place / n, which may overflow
 }
 
 void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {
@@ -62,7 +86,49 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
   }
 }
 
+/// Calls `f` with each actor but the SUPERVISOR that the run cannot be over without; none of them ever blocks.
+template <class F>
+void each_that_ends(const crew_assembled& crew, F f) {
+  f(crew.reporter);
+  f(crew.scheduler);
+  f(crew.memory);
+  f(crew.optimizer);
+  std::ranges::for_each(crew.devices, f);
+  std::ranges::for_each(crew.tasks, f);
+}
+
+/// In order the SUPERVISOR has ended the others when it ends. When it dies nobody else would, and the session waits for them.
+void end_together(const crew_assembled& crew, const std::shared_ptr<run_end>& end) {
+  each_that_ends(crew, [&](const auto& actor) { at_end_of(actor, [end] { end->one_has_ended(); }); });
+  auto others = crew;
+  others.supervisor = nullptr;
+  others.reporter = nullptr;   // it sees that the SUPERVISOR is gone, and tells the record
+  at_end_of(crew.supervisor, [end, others = std::move(others)] {
+    end_crew(others);
+    end->one_has_ended();
+  });
+}
+
 }  // namespace
+
+void end_crew(const crew_assembled& crew) {
+  const auto end = [](const auto& actor) {
+    if (actor) {
+      end_actor(actor);
+    }
+  };
+  std::ranges::for_each(crew.devices, end);
+  std::ranges::for_each(crew.tasks, end);
+  end(crew.scheduler);
+  end(crew.memory);
+  end(crew.optimizer);
+  end(crew.data);
+  end(crew.controller);
+  end(crew.checkpointer);
+  end(crew.recruiter);
+  end(crew.reporter);
+  end(crew.supervisor);
+}
 
 task_setup task_setup_of(model_id id, const model_entry& entry, const crew_assembled& crew) {
   return {.id = id,
@@ -83,8 +149,11 @@ task_setup task_setup_of(model_id id, const model_entry& entry, const crew_assem
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
   auto advice = start_adviser(system, setup.adviser);  // first: it may be refused
   crew_assembled crew;
-  crew.supervisor = spawn_supervisor(system, setup.services, {setup.callback_limit, setup.checkpoints, setup.halted});
-  crew.reporter = spawn_reporter(system, setup.services, report_of(setup, crew.supervisor, std::move(sink)));
+  crew.supervisor = spawn_supervisor(system, setup.services,
+                                     {setup.callback_limit, setup.stall_limit, setup.checkpoints, setup.halted});
+  const auto end = std::make_shared<run_end>(5 + setup.devices.size() + setup.models.size(), std::move(sink));
+  crew.reporter = spawn_reporter(system, setup.services,
+                                 report_of(setup, crew.supervisor, [end](run_record r) { end->take(std::move(r)); }));
   crew.scheduler =
       spawn_scheduler(system, setup.services, {.chosen = std::move(setup.chosen),
                                                .advice = std::move(advice),
@@ -105,6 +174,7 @@ crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink si
                          {setup.checkpoints.store, crew.memory, crew.optimizer, crew.reporter}, setup.detached);
   spawn_devices(system, setup, crew);
   spawn_tasks(system, setup, crew);
+  end_together(crew, end);
   post(crew.supervisor, crew);
   return crew;
 }

@@ -278,7 +278,9 @@ class model_task final : public task_actor::base {
   void on_check_controller(const check_controller&) {
     checks_controller_ = false;
     if (observed_at_ && clock().now() - *observed_at_ >= setup_.callback_limit) {
-      send(setup_.supervisor, controller_silent{setup_.callback_limit});
+      send(setup_.supervisor,
+           controller_failed{fmt::format("a callback has not returned within {} after step {} of {}",
+                                         to_string(setup_.callback_limit), history_.losses.size(), setup_.what->name)});
     }
     keep_watch();
   }

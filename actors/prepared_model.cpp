@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -26,6 +28,16 @@ batch_order order_of(const model_description& m, const data_source& source, std:
                           samples, m.batch_size));
   }
   return {.samples = samples, .batch_size = m.batch_size, .seed = m.seed.value_or(seed), .shuffle = m.data.shuffle};
+}
+
+std::uint32_t steps_of(const model_description& m, const batch_order& order) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t batches = order.batches_per_epoch();
+  if (m.epochs > 0 && batches > most / m.epochs) {
+    refuse(m, fmt::format("epochs: {} epochs of {} batches are more steps than can be counted ({}); use fewer, or steps",
+                          m.epochs, batches, most));
+  }
+  return m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(batches);
 }
 
 /// Far beyond any run, and far from where times overflow.
@@ -174,7 +186,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
                           p.data.source->describe(), to_string(p.data.source->sample_input())));
   }
   p.data.order = order_of(m, *p.data.source, seed_);
-  p.steps = m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(p.data.order.batches_per_epoch());
+  p.steps = steps_of(m, p.data.order);
   p.evaluation = evaluation_micro_batches(m, *p.data.source);
   if (m.evaluate_only && p.evaluation == 0) {
     refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on", p.data.source->describe()));

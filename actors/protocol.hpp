@@ -47,7 +47,8 @@
 // batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
 // CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed in the same way. Evaluation units take
 // the same way, between the last unit of a step and the first of the next. A CONTROLLER that dies or does not answer
-// (controller_silent MODEL TASK -> SUPERVISOR) is done without: controller_lost SUPERVISOR -> MODEL TASK. Everything is
+// (controller_failed MODEL TASK or CONTROLLER -> SUPERVISOR) is done without: controller_lost SUPERVISOR -> MODEL TASK and
+// REPORTER. SUPERVISOR and REPORTER watch each other: the end of either ends the run. Everything is
 // one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
 
 #include "actors/advice.hpp"
@@ -126,7 +127,7 @@ struct step_observed;
 struct step_acknowledged;
 struct evaluation_observed;
 struct evaluation_acknowledged;
-struct controller_silent;
+struct controller_failed;
 struct controller_lost;
 struct add_model;
 struct prepare_model;
@@ -200,13 +201,13 @@ using reporter_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<model_joined>, caf::reacts_to<model_refused>, caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
     caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<shard_saved>,
-    caf::reacts_to<model_saved>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<model_saved>, caf::reacts_to<controller_lost>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
     caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
                      caf::reacts_to<model_ended>, caf::reacts_to<device_given_up>,
-                     caf::reacts_to<controller_silent>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
+                     caf::reacts_to<controller_failed>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
                      caf::reacts_to<run_stalled>>;
 
 // -- set-up -------------------------------------------------------------------------------------------------------------
@@ -252,7 +253,8 @@ struct model_added {
 /// A task's own clock: the model takes part from now on.
 struct model_arrived {};
 
-/// A model will announce no more units (finished, failed or stopped); its late flights are nobody's.
+/// A model will announce no more units (finished, failed or stopped); its late flights are nobody's. From its MODEL TASK, or
+/// from the SUPERVISOR where that has died.
 struct model_left {
   model_id model;
 };
@@ -565,14 +567,16 @@ struct evaluation_acknowledged {
   bool stop = false;
 };
 
-/// The CONTROLLER has not answered for longer than a callback may take. From a MODEL TASK that waits; at the end of the
-/// run the SUPERVISOR says it to itself.
-struct controller_silent {
-  duration lasted{};
+/// The CONTROLLER has not answered for longer than a callback may take (from a MODEL TASK that waits; at the end of the run
+/// the SUPERVISOR says it to itself), or a callback has thrown (from the CONTROLLER). `why`: behind which step of which model.
+struct controller_failed {
+  std::string why;
 };
 
 /// There is no CONTROLLER any more: nobody waits for it, later steps are not observed.
-struct controller_lost {};
+struct controller_lost {
+  std::string why;
+};
 
 /// A model task is through.
 struct model_ended {

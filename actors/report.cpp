@@ -315,6 +315,9 @@ json json_of(const report& r) {
          {"devices", json::array()},
          {"host", json_of_host(r)},
          {"models", json::array()}};
+  if (!r.callbacks_lost.empty()) {
+    j["callbacks_lost"] = r.callbacks_lost;
+  }
   for (const auto& d : r.devices) {
     j["devices"].push_back(json_of(d, r.makespan));
   }

@@ -80,6 +80,7 @@ struct report {
   duration checkpoint_time{};         ///< that writing them took, beside the run
   std::uint32_t unsaved = 0;          ///< models whose last checkpoint could not be written
   bool interrupted = false;           ///< by session::interrupt()
+  std::string callbacks_lost;         ///< why callbacks were not called any more, and behind which step; empty: they were
   std::vector<std::string> notes;     ///< what a user should know: checkpoints passed over, devices lost, ...
   std::uint64_t decisions = 0;
   duration decision_mean{};

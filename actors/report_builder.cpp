@@ -161,6 +161,14 @@ report build_report(const finished_run& run) {
       r.notes.push_back(fmt::format("{} could not be saved at its end: {}", run.models[i].what->name, why.text));
     }
   }
+  r.callbacks_lost = record.callbacks_lost;
+  if (!r.callbacks_lost.empty()) {
+    r.notes.push_back(r.callbacks_lost + ": no callback was called any more, so nothing stopped a model early or added one");
+  }
+  const bool all_ended = std::ranges::all_of(record.models, &model_outcome::ended);
+  if (record.aborted && all_ended && record.stuck.empty()) {  // else models say it
+    r.notes.push_back(record.aborted.text);
+  }
   for (const auto& m : record.refused) {
     r.notes.push_back("not added: " + m.why.text);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -74,6 +75,8 @@ class reporter final : public reporter_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
+    set_down_handler([this](const caf::down_msg&) { on_supervisor_down(); });
+    monitor(setup_.supervisor);
     if (setup_.stall_limit > duration{}) {
       delayed_send(this, setup_.stall_limit, check_progress{0});
     }
@@ -83,7 +86,8 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_shard_updated),
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
-            guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_state_told),
+            guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_controller_lost),
+            guarded(this, &reporter::on_state_told),
             guarded(this, &reporter::on_shard_saved),          guarded(this, &reporter::on_model_saved),
             guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
   }
@@ -91,8 +95,11 @@ class reporter final : public reporter_actor::base {
   void on_exit() override {
     setup_.supervisor = nullptr;
     if (auto sink = std::exchange(setup_.sink, nullptr)) {
-      finish();
-      sink(std::move(record_));
+      if (!complete_) {
+        abort({fault_code::internal, "the reporter of the run has died, which is an error of Hydra: the run was halted, every "
+                                     "model was saved that could be, and nothing more is known of it"});
+      }
+      sink(finished());
     }
   }
 
@@ -101,7 +108,7 @@ class reporter final : public reporter_actor::base {
     services_.log->error("reporter fails: {}", why.text);
     if (!record_.aborted) {
       record_.aborted = why;
-      send(setup_.supervisor, run_aborted{why});
+      send(setup_.supervisor, run_aborted{why, true});
     }
   }
 
@@ -180,7 +187,7 @@ class reporter final : public reporter_actor::base {
     ++events_;
     auto& out = record_.models.at(m.model.value);
     out.ended = true;
-    out.steps = m.steps;
+    out.steps = std::max(m.steps, static_cast<std::uint32_t>(out.history.losses.size()));  // who has died does not say
     out.stopped = m.stopped;
     out.why = m.why;
     out.unsaved = m.unsaved;
@@ -217,6 +224,8 @@ class reporter final : public reporter_actor::base {
 
   void on_checkpoints_retired(const checkpoints_retired& m) { record_.checkpoints = m.totals; }
 
+  void on_controller_lost(const controller_lost& m) { record_.callbacks_lost = m.why; }
+
   /// To save takes its time: it is progress.
   void on_shard_saved(const shard_saved&) { ++events_; }
   void on_model_saved(const model_saved&) { ++events_; }
@@ -243,7 +252,30 @@ class reporter final : public reporter_actor::base {
     return std::ranges::any_of(record_.models, [&](const auto& m) { return !m.ended && m.arrival <= since; });
   }
 
-  void on_shut_down(const shut_down&) { quit(); }
+  void on_shut_down(const shut_down&) {
+    complete_ = true;
+    quit();
+  }
+
+  /// In order shut_down comes before.
+  void on_supervisor_down() {
+    services_.log->error("the supervisor of the run has died");
+    abort({fault_code::internal, "the supervisor of the run has died, which is an error of Hydra: everything was ended at "
+                                 "once; checkpoints may have what was trained"});
+    quit();
+  }
+
+  void abort(const fault& why) { record_.aborted = record_.aborted ? record_.aborted : why; }
+
+  /// Without the sums over the run if they cannot be made: the session waits for what there is.
+  run_record finished() {
+    try {
+      finish();
+    } catch (...) {
+      abort(to_fault(std::current_exception()));
+    }
+    return std::move(record_);
+  }
 
   void finish() {
     for (auto& m : record_.models) {
@@ -262,6 +294,7 @@ class reporter final : public reporter_actor::base {
   run_record record_;
   blame_book blame_;
   std::uint64_t events_ = 1;
+  bool complete_ = false;   ///< everybody has said what there was to say
 };
 
 }  // namespace

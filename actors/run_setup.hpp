@@ -123,6 +123,7 @@ struct run_record {
   std::optional<time_point> last_update; ///< or evaluation
   std::optional<time_point> saved;       ///< the last model was saved, if it was to be
   checkpoint_totals checkpoints;
+  std::string callbacks_lost;            ///< why, behind which step of which model; empty: they were called to the end
   fault aborted;
   std::string stuck;                     ///< what each actor held when the run made no progress
   std::string leftovers;                 ///< empty if everything was given back

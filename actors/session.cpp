@@ -78,6 +78,16 @@ void check_count(int count) {
   }
 }
 
+session_options checked(session_options o) {
+  constexpr double most_minutes = 1e6;
+  const auto minutes = o.checkpoint.every_minutes;
+  if (!(minutes >= 0 && minutes <= most_minutes)) {  // nor is what is not a number
+    throw fault_error(fault_code::bad_input, fmt::format("checkpoint.every_minutes: {} is out of range; use 0 (off) to {:.0f}",
+                                                         minutes, most_minutes));
+  }
+  return o;
+}
+
 /// What was made; a fault gets the place in front, if there is one.
 template <class Make>
 auto located(const std::string& where, const Make& make) {
@@ -205,7 +215,7 @@ struct session::state {
 
 // -- building the workload ------------------------------------------------------------------------------------------------
 
-session::session(session_options options) : state_(std::make_unique<state>(std::move(options))) {}
+session::session(session_options options) : state_(std::make_unique<state>(checked(std::move(options)))) {}
 session::~session() = default;
 
 void session::add_devices(int count, const cpu_device& options) {
@@ -645,7 +655,9 @@ run_record session::state::execute(trace& spans) {
     const auto crew = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
     interrupts.connect([supervisor = crew.supervisor] { post(supervisor, interrupt_run{}); });
     joins.connect([supervisor = crew.supervisor](join_request r) { post(supervisor, told(std::move(r))); });
-    record.wait();  // bounded by the stall limit, unless a user's callback or a read of a file never returns
+    // SUPERVISOR and REPORTER watch each other, and the REPORTER the run: this is bounded by the stall limit, unless a
+    // user's callback or a read of a file never returns.
+    record.wait();
     joins.close();
     interrupts.disconnect();
     snapshots = devices->retire([this](bool hanging) { arena->end_locks(hanging); });

@@ -65,6 +65,7 @@ struct session_options {
 /// add_model(); run() once.
 class session {
  public:
+  /// Throws fault_error{bad_input} for options that are out of range.
   explicit session(session_options options = {});
   ~session();
   session(const session&) = delete;

@@ -102,7 +102,7 @@ struct checkpointer_setup {
 checkpoint_actor spawn_checkpointer(caf::actor_system& system, const run_services& services,
                                     const checkpointer_setup& setup, bool detached);
 
-/// Everything a run was asked to produce, delivered when the REPORTER is shut down.
+/// Everything a run was asked to produce.
 using record_sink = std::function<void(run_record)>;
 
 struct reporter_setup {
@@ -112,20 +112,24 @@ struct reporter_setup {
   progress_printer* progress = nullptr;
   duration stall_limit{};
   supervisor_actor supervisor;
-  record_sink sink;
+  record_sink sink;                ///< called at its end, however it ends
 };
 reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
 
 struct supervisor_setup {
   duration callback_limit{};       ///< as a task's
+  duration stall_limit{};          ///< zero: a run without REPORTER may take for ever to end
   checkpoint_setup checkpoints;    ///< of models that join
   std::function<void()> halted{};  ///< as run_setup
 };
 /// Waits for crew_assembled, then starts the run.
 supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_setup& setup);
 
-/// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets
-/// the record when every model has ended and the actors are shut down.
+/// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets the
+/// record when all actors have ended that use a device or the executor, in order or because one of them has died.
 crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink);
+
+/// Ends all that are there and have not ended, whatever they still have to do.
+void end_crew(const crew_assembled& crew);
 
 }  // namespace hydra

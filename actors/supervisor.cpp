@@ -27,12 +27,19 @@ class supervisor final : public supervisor_actor::base {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
     return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_add_model),
             guarded(this, &supervisor::on_model_prepared), guarded(this, &supervisor::on_model_ended),
-            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_silent),
+            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_failed),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
             guarded(this, &supervisor::on_run_stalled)};
   }
 
+  /// However it ends: those of the crew that launch() does not know of end with it, and what is being prepared is given up.
   void on_exit() override {
+    if (!ending_ && setup_.halted) {
+      setup_.halted();
+    }
+    for (const auto& task : crew_.tasks) {
+      end_actor(task);
+    }
     crew_ = {};
     asked_.clear();  // who waits for an answer learns by this that there will be none
   }
@@ -48,6 +55,7 @@ class supervisor final : public supervisor_actor::base {
     crew_.supervisor = nullptr;  // a handle to itself would keep it alive
     began_ = clock().now();
     const begin_run start{began_};
+    monitor(crew_.reporter);
     send(crew_.reporter, start);
     for (std::uint32_t i = 0; i < crew_.devices.size(); ++i) {
       monitor(crew_.devices[i]);
@@ -230,12 +238,16 @@ class supervisor final : public supervisor_actor::base {
     }
     for (std::uint32_t i = 0; i < crew_.tasks.size(); ++i) {
       if (crew_.tasks[i].address() == m.source) {
-        on_model_ended({model_id{i}, 0, false, {fault_code::internal, "its task died"}, {}});
+        on_task_down(model_id{i});
         return;
       }
     }
+    if (crew_.reporter.address() == m.source) {
+      on_reporter_down();
+      return;
+    }
     if (crew_.controller && crew_.controller.address() == m.source) {
-      lose_controller("its actor is gone");
+      lose_controller("the actor that calls the callbacks is gone");
       return;
     }
     const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
@@ -243,6 +255,33 @@ class supervisor final : public supervisor_actor::base {
       on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}});
     }
     end_reporter_if_alone();
+  }
+
+  /// One that was still to say how its model ended: its announced unit is placed no more, those that wait on devices are
+  /// withdrawn.
+  void on_task_down(model_id model) {
+    if (ended_.contains(model)) {
+      return;
+    }
+    services_.log->error("the task of model {} has died", model.value);
+    const fault why{fault_code::internal, "its task has died, which is an error of Hydra; the log may say more"};
+    const model_ended message{model, 0, false, why, {}};
+    send(crew_.scheduler, model_left{model});
+    send(crew_.reporter, message);
+    on_model_ended(message);
+  }
+
+  /// Nobody would see any more whether the run goes on: it is halted, and has as long for that as a run may stand still.
+  void on_reporter_down() {
+    if (ending_) {
+      return;
+    }
+    const fault why{fault_code::internal, "the reporter of the run has died"};
+    services_.log->error("{}", why.text);
+    on_run_aborted({why, true});
+    if (setup_.stall_limit > duration{}) {
+      delayed_send(this, setup_.stall_limit, run_aborted{why});
+    }
   }
 
   void on_device_down(device_id device) { lose(device, {fault_code::device_lost, "the device is gone"}); }
@@ -268,9 +307,7 @@ class supervisor final : public supervisor_actor::base {
     }
   }
 
-  void on_controller_silent(const controller_silent& m) {
-    lose_controller("a callback has not returned for " + to_string(m.lasted));
-  }
+  void on_controller_failed(const controller_failed& m) { lose_controller(m.why); }
 
   /// Once. It may still be in a callback: nobody waits for it any more.
   void lose_controller(const std::string& why) {
@@ -278,13 +315,14 @@ class supervisor final : public supervisor_actor::base {
       return;
     }
     if (!ending_) {
-      services_.log->warn("the controller is lost ({}); the run goes on without callbacks", why);
+      services_.log->warn("{}; the run goes on without callbacks: nothing stops a model early or adds one any more", why);
+      send(crew_.reporter, controller_lost{why});
     }
     host_.erase(crew_.controller.address());
     send(crew_.controller, shut_down{});
     crew_.controller = nullptr;
     for (const auto& task : crew_.tasks) {
-      send(task, controller_lost{});
+      send(task, controller_lost{why});
     }
     end_reporter_if_alone();
   }
@@ -318,7 +356,7 @@ class supervisor final : public supervisor_actor::base {
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
       if (const auto limit = setup_.callback_limit; limit > duration{}) {
-        delayed_send(this, limit, controller_silent{limit});
+        delayed_send(this, limit, controller_failed{"a callback has not returned within " + to_string(limit)});
       }
     }
     if (crew_.checkpointer) {

@@ -82,7 +82,7 @@ void fetch(placed_layer& place, const std::string& torch_device) {
 /// Streams: a layer that is promoted for one token waits for the operation that freed the place of the one `buffers` before.
 class decoder::state {
  public:
-  state(std::shared_ptr<const chain> model, const decoder_options& options, device& on, host_arena& home);
+  state(std::shared_ptr<const chain> model, const decoder_options& options, device& on, std::shared_ptr<host_arena> home);
 
   std::vector<float> next(std::span<const std::int64_t> ids);
   void restart();
@@ -105,16 +105,14 @@ class decoder::state {
   ticket compute(std::size_t layer, const promoted& parameters, const device_block_ptr& x, ticket after);
   void park_memory(std::size_t layer, ticket after);
   std::vector<float> receive(const device_block_ptr& x, ticket after);
-  ticket submit(queue_kind queue, operation op, std::span<const ticket> after) {
-    return device_.submit(queue, std::move(op), after);
-  }
+  ticket submit(queue_kind queue, operation op, std::span<const ticket> after);
 
   std::shared_ptr<const chain> model_;
   device& device_;
-  host_arena& arena_;
+  std::shared_ptr<host_arena> arena_;
   std::int64_t longest_;
   std::int64_t vocabulary_ = 0;
-  std::shared_ptr<operation_wait> wait_ = std::make_shared<operation_wait>();
+  std::shared_ptr<operation_wait> wait_;
   std::vector<decode_cost> costs_;
   decode_plan plan_;
   std::vector<placed_layer_ptr> layers_;
@@ -127,17 +125,25 @@ class decoder::state {
   std::int64_t seen_ = 0;
 };
 
-decoder::state::state(std::shared_ptr<const chain> model, const decoder_options& options, device& on, host_arena& home)
+decoder::state::state(std::shared_ptr<const chain> model, const decoder_options& options, device& on,
+                      std::shared_ptr<host_arena> home)
     : model_(std::move(model)),
       device_(on),
-      arena_(home),
+      arena_(std::move(home)),
       longest_(options.lengths.longest),
+      wait_(std::make_shared<operation_wait>(on.info().name, options.stall_limit)),
       costs_(measured_costs(options.lengths)),
       plan_(plan_decoding(costs_, on.info().memory - on.info().reserve)),
       places_(plan_.buffers),
       memory_places_(plan_.buffers) {
   vocabulary_ = model_->parameters(0).front().shape.front();
   load(options);
+}
+
+ticket decoder::state::submit(queue_kind queue, operation op, std::span<const ticket> after) {
+  const ticket t = device_.submit(queue, std::move(op), after);
+  wait_->begin(t);
+  return t;
 }
 
 /// On the queue that will compute: what a layer takes depends on the device.
@@ -156,7 +162,7 @@ std::vector<decode_cost> decoder::state::measured_costs(const decode_lengths& le
 void decoder::state::load(const decoder_options& options) {
   for (std::size_t i = 0; i < model_->size(); ++i) {
     auto& place = *layers_.emplace_back(std::make_shared<placed_layer>(model_, i));
-    place.home = arena_.allocate(place.layout.bytes(), fmt::format("parameters of layer {}", i), host_use::transferred);
+    place.home = arena_->allocate(place.layout.bytes(), fmt::format("parameters of layer {}", i), host_use::transferred);
     place.layout.initialise(place.home->floats(), *model_, options.seed);
     resident_.push_back(plan_.resident[i] ? settle(i) : promoted{});
     if (!plan_.resident[i]) {
@@ -222,7 +228,7 @@ void decoder::state::check(std::span<const std::int64_t> ids) const {
 
 ticket decoder::state::send_ids(std::span<const std::int64_t> ids, const device_block_ptr& to) {
   const byte_count n{ids.size_bytes()};
-  const auto home = arena_.allocate(n, "token ids", host_use::transferred);
+  const auto home = arena_->allocate(n, "token ids", host_use::transferred);
   std::memcpy(home->data(), ids.data(), ids.size_bytes());
   auto work = [copy = copy_in(home, n, to, device_.info().torch_device), to] {
     copy();
@@ -266,7 +272,7 @@ void decoder::state::park_memory(std::size_t layer, ticket after) {
     return;
   }
   memory_places_.push_back(submit(queue_kind::d2h,
-                                  {.work = [place = layers_[layer], arena = &arena_] { park(*place, *arena); },
+                                  {.work = [place = layers_[layer], arena = arena_] { park(*place, *arena); },
                                    .bytes = costs_[layer].memory,
                                    .estimate = {},
                                    .label = {"d2h memory", fmt::format("layer {}", layer)}},
@@ -275,7 +281,7 @@ void decoder::state::park_memory(std::size_t layer, ticket after) {
 
 std::vector<float> decoder::state::receive(const device_block_ptr& x, ticket after) {
   const byte_count n{static_cast<std::uint64_t>(vocabulary_) * sizeof(float)};
-  const auto logits = arena_.allocate(n, "logits", host_use::transferred);
+  const auto logits = arena_->allocate(n, "logits", host_use::transferred);
   wait_->for_end_of(submit(queue_kind::d2h,
                            {.work = copy_out(x, logits), .bytes = n, .estimate = {}, .label = {"d2h logits", {}}},
                            {&after, 1}));
@@ -311,8 +317,9 @@ void decoder::state::restart() {
   }
 }
 
-decoder::decoder(std::shared_ptr<const chain> model, const decoder_options& options, device& on, host_arena& home)
-    : state_(std::make_unique<state>(std::move(model), options, on, home)) {}
+decoder::decoder(std::shared_ptr<const chain> model, const decoder_options& options, device& on,
+                 std::shared_ptr<host_arena> home)
+    : state_(std::make_unique<state>(std::move(model), options, on, std::move(home))) {}
 
 decoder::~decoder() = default;
 

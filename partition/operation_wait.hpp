@@ -1,26 +1,43 @@
 #pragma once
 // Waiting for operations of a device, for code that is no actor.
 
+#include "runtime/bytes.hpp"
 #include "runtime/ticket.hpp"
 
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <set>
+#include <string>
 
 namespace hydra {
 
-/// Hears the completions of one device; another thread waits.
+/// Hears the completions of one device; another thread, the only one that submits, waits.
 class operation_wait {
  public:
+  /// A device that completes nothing for `limit` is not awaited any longer.
+  operation_wait(std::string device, duration limit);
+
+  /// Of an operation that was just submitted; it may have ended already.
+  void begin(ticket t);
   void complete(const completion& c);
   /// Returns when that operation has ended, at once for ticket 0. Throws fault_error with the first fault of any operation
-  /// so far, which is why later ones were skipped.
+  /// so far, which is why later ones were skipped; {device_lost} beyond the limit.
   void for_end_of(ticket t);
 
+  /// Begun and not ended.
+  std::size_t under_way() const;
+
  private:
-  std::mutex mutex_;
+  void note(ticket t);
+
+  const std::string device_;
+  const duration limit_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::set<ticket> ended_;
+  std::set<ticket> open_;   ///< of whose begin and end one has been told
+  std::uint64_t heard_ = 0;
   fault first_;
 };
 

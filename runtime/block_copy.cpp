@@ -12,8 +12,12 @@ namespace hydra {
 
 namespace {
 
-/// The host bytes as a tensor, without a copy.
+/// The first `n` host bytes as a tensor, without a copy.
 at::Tensor on_host(host_block& home, std::int64_t n) {
+  if (home.size().value() < static_cast<std::uint64_t>(n)) {
+    throw fault_error(fault_code::internal, "a copy of " + to_string(byte_count{static_cast<std::uint64_t>(n)}) +
+                                                " does not fit its block of " + to_string(home.size()) + " on the host");
+  }
   return at::from_blob(home.data(), {n}, at::TensorOptions().dtype(at::kByte));
 }
 
@@ -23,9 +27,10 @@ std::function<void()> copy_in(host_block_ptr home, byte_count n, device_block_pt
   return [home = std::move(home), n, to = std::move(to), where = std::move(torch_device)] {
     const at::NoGradGuard no_grad;
     const auto bytes = static_cast<std::int64_t>(n.value());
+    const auto source = on_host(*home, bytes);
     to->tensor = at::_ops::empty_memory_format::call(c10::SymIntArrayRef{c10::SymInt(bytes)}, at::kByte, std::nullopt,
                                                      at::Device(where), std::nullopt, std::nullopt);
-    to->tensor.copy_(on_host(*home, bytes), /*non_blocking=*/true);
+    to->tensor.copy_(source, /*non_blocking=*/true);
   };
 }
 
@@ -39,12 +44,7 @@ std::function<void()> copy_over(host_block_ptr home, device_block_ptr to) {
 std::function<void()> copy_out(device_block_ptr from, host_block_ptr home) {
   return [from = std::move(from), home = std::move(home)] {
     const at::NoGradGuard no_grad;
-    const auto bytes = static_cast<std::int64_t>(from->tensor.nbytes());
-    if (home->size().value() < from->tensor.nbytes()) {
-      throw fault_error(fault_code::internal, "a block of " + to_string(byte_count{from->tensor.nbytes()}) +
-                                                  " cannot land in " + to_string(home->size()));
-    }
-    auto target = on_host(*home, bytes);
+    auto target = on_host(*home, static_cast<std::int64_t>(from->tensor.nbytes()));
     target.copy_(from->tensor.flatten().view(at::kByte), /*non_blocking=*/true);
   };
 }

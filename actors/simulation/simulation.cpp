@@ -119,26 +119,7 @@ simulation::simulation(simulation_setup setup)
 
 simulation::~simulation() {
   // Whatever has not ended (a run that was left early) ends here: no actor may outlive what it points to.
-  const auto kill = [](const auto& actor) {
-    if (actor) {
-      caf::anon_send_exit(actor, caf::exit_reason::kill);
-    }
-  };
-  for (const auto& d : crew_.devices) {
-    kill(d);
-  }
-  for (const auto& t : crew_.tasks) {
-    kill(t);
-  }
-  kill(crew_.scheduler);
-  kill(crew_.memory);
-  kill(crew_.optimizer);
-  kill(crew_.data);
-  kill(crew_.controller);
-  kill(crew_.checkpointer);
-  kill(crew_.recruiter);
-  kill(crew_.reporter);
-  kill(crew_.supervisor);
+  end_crew(crew_);
   for (auto& d : devices_) {
     d->deliver_by(nullptr);
   }

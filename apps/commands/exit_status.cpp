@@ -14,7 +14,7 @@ exit_status status_of(const report& r) {
   if (r.unsaved > 0) return exit_status::some_failed;
   if (r.interrupted) return exit_status::interrupted;
   const bool failed = std::ranges::count(r.models, model_status::failed, &model_report::status) > 0;
-  return failed ? exit_status::some_failed : exit_status::all_done;
+  return failed || !r.callbacks_lost.empty() ? exit_status::some_failed : exit_status::all_done;
 }
 
 }  // namespace hydra::apps

@@ -12,7 +12,7 @@ enum exit_status : int { all_done = 0, some_failed = 1, bad_input = 2, does_not_
 /// Of a command that has thrown.
 exit_status status_of(fault_code code);
 
-/// Of a run: whether some model could not be saved; interrupted; whether some model failed.
+/// Of a run: whether some model could not be saved; interrupted; whether some model failed or callbacks were given up.
 exit_status status_of(const report& r);
 
 }  // namespace hydra::apps

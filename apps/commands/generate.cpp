@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -28,6 +29,14 @@ namespace {
 
 constexpr std::int64_t usual_tokens = 100;
 constexpr byte_count unlimited{std::uint64_t{1} << 62};
+constexpr duration stop_limit = std::chrono::seconds(10);
+
+/// The threads of a device that hangs use it until the program ends.
+struct leave_if_hanging {
+  void operator()(device* d) const {
+    if (d->stop(stop_limit)) delete d;
+  }
+};
 
 struct generate_options {
   text_source_options from;
@@ -149,9 +158,8 @@ int generate(const generate_options& o) {
   check_prompt(prompt, s);
   const auto given = std::ssize(prompt);
   const std::int64_t count = tokens_to_write(given, s, o);
-  const auto device = make_cpu_device("cpu:0", {.memory = memory});
-  const auto arena = make_host_arena(unlimited);
-  decoder writer{s.model, {.lengths = {.prompt = given, .longest = given + count - 1}}, *device, *arena};
+  const std::unique_ptr<device, leave_if_hanging> on{make_cpu_device("cpu:0", {.memory = memory}).release()};
+  decoder writer{s.model, {.lengths = {.prompt = given, .longest = given + count - 1}}, *on, make_host_arena(unlimited)};
   tell(writer.plan());
   for (std::uint64_t sample = 0; sample < o.samples; ++sample) {
     fmt::print("{}\n", as_text(write(writer, prompt, count, s, o, sample), s, o));

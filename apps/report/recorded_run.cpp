@@ -212,6 +212,7 @@ report read_summary(const json& j, const std::vector<named_seconds>& bounds) {
   read(j, "pilot_s", r.pilot);
   read(j, "save_s", r.save);
   read(j, "interrupted", r.interrupted);
+  read(j, "callbacks_lost", r.callbacks_lost);
   read(j, "notes", r.notes);
   read_scheduling(object_of(j, "scheduling"), r);
   read_host(object_of(j, "host"), r);

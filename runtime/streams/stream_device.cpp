@@ -35,7 +35,7 @@ struct flight {
   stream_event_ptr end_of_work;                        ///< null until it is launched, and if the driver failed
   bool told = true;                                    ///< somebody hears of its completion
   bool launched = false;
-  bool done = false;                                   ///< the driver says so
+  bool done = false;                                   ///< the driver says so; only the thread that retires changes it then
   fault error;
   time_point begin;                                    ///< of its launch, then of its work
   time_point end;
@@ -287,14 +287,15 @@ void stream_device::notify_at_end(const flight_ptr& f, const stream_event_ptr& e
       return;
     }
   } catch (...) {
+    const auto why = to_fault(std::current_exception());
     const std::lock_guard lock{mutex_};
-    f->error = to_fault(std::current_exception());
-    lose_all(f->error);
+    lose_all(why);  // this one with the others, unless somebody else has lost it before
   }
   post(f);
 }
 
-/// A driver that is broken for good calls nobody any more; what is not launched yet is not tried.
+/// A driver that is broken for good calls nobody any more; what is not launched yet is not tried. Leaves alone what is done:
+/// the thread that retires reads it without the lock.
 void stream_device::lose_all(const fault& why) {
   lost_ = why;
   for (const auto& [id, f] : flights_) {

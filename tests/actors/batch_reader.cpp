@@ -19,6 +19,7 @@ class numbered final : public data_source {
   tensor_spec sample_target() const override { return {{1}, element::i64}; }
   std::int64_t classes() const override { return 200; }
   std::size_t read(split, std::size_t i, std::span<std::byte> input, std::span<std::byte> target) const override {
+    ++reads;
     const std::int64_t numbers[] = {static_cast<std::int64_t>(i), static_cast<std::int64_t>(i), 100 + static_cast<std::int64_t>(i)};
     REQUIRE(input.size() == 16);
     REQUIRE(target.size() == 8);
@@ -27,6 +28,8 @@ class numbered final : public data_source {
     return i % 3 == 0 ? 0 : 1;
   }
   std::string describe() const override { return "numbers"; }
+
+  mutable std::size_t reads = 0;
 };
 
 /// Two micro-batches of two samples; three shards.
@@ -115,6 +118,16 @@ TEST_CASE("a batch that does not fit the host's memory is refused and leaves not
   batch_reader reader(model_id{}, entry(), *arena);
   CHECK_THROWS_WITH(reader.read(training(0)), Catch::Matchers::Contains("minibatch of counting"));
   CHECK(arena->budget().used() == 0_B);
+}
+
+TEST_CASE("a batch for which there is no room is not read from the disk") {
+  const auto arena = make_host_arena(host_charge(32_B) + host_charge(16_B));
+  auto model = entry();
+  const auto source = std::make_shared<numbered>();
+  model.data.source = source;
+  batch_reader reader(model_id{}, model, *arena);
+  CHECK_THROWS_AS(reader.read(training(0)), fault_error);
+  CHECK(source->reads == 0);
 }
 
 TEST_CASE("the last micro-batch of an evaluation is filled with a sample that does not count") {

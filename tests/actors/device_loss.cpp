@@ -1,9 +1,9 @@
 // A device is lost, or an operation fails, at every single moment of a small run.
 
 #include "actors/simulation/simulated_device.hpp"
-#include "tests/support/overhear.hpp"
+#include "tests/support/disturbed_run.hpp"
 #include "tests/support/memory_store.hpp"
-#include "tests/support/protocol_witness.hpp"
+#include "tests/support/overhear.hpp"
 #include "tests/support/small_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -22,52 +22,6 @@ using namespace std::chrono_literals;
 using Catch::Contains;
 
 namespace {
-
-/// Two and three shards, two steps, two micro-batches; boundaries take a fifth of a visit.
-std::vector<simulated_model> small_models() {
-  std::vector models{even_model("a", 2, 2, 20us, 10us), even_model("b", 3, 2, 20us, 10us)};
-  for (auto& m : models) {
-    m.micro_batches = 2;
-    for (auto& s : m.shards) {
-      s.activation = bytes_of(4us);
-      s.update = 3us;
-      s.working = bytes_of(30us);
-      s.landing = bytes_of(18us);
-    }
-  }
-  return models;
-}
-
-/// Budgets that are just sufficient: (P + C) + W.
-simulation_setup small_run(std::size_t devices, std::uint32_t slots) {
-  auto setup = even_run(small_models(), devices);
-  for (auto& d : setup.devices) {
-    d.memory = byte_count{512 * 120};
-  }
-  setup.pipeline.slots = slots;
-  setup.pipeline.staging_room = byte_count{512 * 36};
-  return setup;
-}
-
-/// Runs in order and lets `disturb` act before message `at`. The number of messages of the run; the witness's complaint
-/// in `complaint`.
-std::size_t run_disturbed(simulation& s, std::size_t at, const std::function<void()>& disturb, std::uint32_t slots,
-                          std::string& complaint) {
-  protocol_witness witness(s, {.slots = slots, .untroubled = false});
-  std::size_t n = 0;
-  do {
-    if (n++ == at) {
-      disturb();
-    }
-    if (const auto m = overhear(s)) {
-      witness.hear(*m);
-    } else if (!s.next()) {
-      witness.rest();
-    }
-  } while (s.step());
-  complaint = witness.complaint();
-  return n;
-}
 
 void kill(simulation& s, std::size_t device) {
   caf::anon_send_exit(s.actors().devices[device], caf::exit_reason::kill);
@@ -495,6 +449,7 @@ TEST_CASE("a controller may die at any message: the run goes on without callback
       }
     } while (s.step());
     require_finished(s);
+    CHECK((at > 0 || s.record()->callbacks_lost == "the actor that calls the callbacks is gone"));
   }
 }
 
@@ -510,6 +465,7 @@ TEST_CASE("a callback that throws is not called again, and nothing else happens"
     s.run();
     require_finished(s);
     CHECK(calls == throws_at + 1);
+    CHECK_THAT(s.record()->callbacks_lost, Contains("a callback failed after step ") && Contains(" of ") && Contains(": no"));
   }
 }
 
@@ -522,6 +478,7 @@ TEST_CASE("a controller that never answers is awaited once, not longer than its 
   }
   require_finished(s);
   CHECK(told == 2);
+  CHECK_THAT(s.record()->callbacks_lost, Contains("a callback has not returned within 1.000 ms after step 1 of "));
   CHECK(makespan(s) > 1ms);
   CHECK(makespan(s) < 2ms);
 }

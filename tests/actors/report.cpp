@@ -256,6 +256,13 @@ TEST_CASE("report.json omits what does not exist", "[report]") {
   CHECK(parsed(r)["devices"][0]["lost"] == true);
 }
 
+TEST_CASE("report.json says why callbacks were given up, if they were", "[report]") {
+  report r;
+  CHECK_FALSE(json::parse(to_json(r)).contains("callbacks_lost"));
+  r.callbacks_lost = "a callback failed after step 3 of a: no";
+  CHECK(json::parse(to_json(r))["callbacks_lost"] == r.callbacks_lost);
+}
+
 TEST_CASE("numbers that JSON does not have become null", "[report]") {
   auto r = example();
   r.models[0].loss = {1.0F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()};

@@ -8,15 +8,19 @@
 #include "runtime/cpu_device.hpp"
 #include "runtime/fault.hpp"
 #include "tests/models/numeric.hpp"
+#include "tests/support/hanging_device.hpp"
 #include "tests/support/other_device.hpp"
 #include "tests/support/outfitted_device.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <span>
+#include <utility>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -95,9 +99,9 @@ struct decoded {
 
 decoded decode_within(const model_ptr& model, byte_count memory, int times = 1) {
   const auto device = make_cpu_device("cpu:0", {.memory = memory});
-  const auto arena = make_host_arena(64_MiB);
+  const std::shared_ptr arena = make_host_arena(64_MiB);
   decoded result;
-  decoder writer{model, {.lengths = lengths, .seed = 7}, *device, *arena};
+  decoder writer{model, {.lengths = lengths, .seed = 7}, *device, arena};
   for (int i = 0; i < times; ++i) {
     writer.restart();
     result.logits = by_decoding(writer);
@@ -158,8 +162,8 @@ TEST_CASE("under every budget a decoder gives the same bits and never exceeds wh
 TEST_CASE("a budget that holds no layer is refused with what would do, before a byte is taken") {
   const auto model = small_llama();
   const auto device = make_cpu_device("cpu:0", {.memory = 16_KiB});
-  const auto arena = make_host_arena(64_MiB);
-  CHECK_THROWS_WITH((decoder{model, {.lengths = lengths}, *device, *arena}),
+  const std::shared_ptr arena = make_host_arena(64_MiB);
+  CHECK_THROWS_WITH((decoder{model, {.lengths = lengths}, *device, arena}),
                     Contains("one layer at a time") && Contains("16.0 KiB"));
   CHECK(device->memory().peak == byte_count{});
   CHECK(arena->budget().peak() == byte_count{});
@@ -183,8 +187,8 @@ TEST_CASE("the largest layers stay as long as there is room, after what layers r
 TEST_CASE("texts longer than planned, unknown ids and chains that write no text are refused") {
   const auto model = small_gpt2();
   const auto device = make_cpu_device("cpu:0", {.memory = 64_MiB});
-  const auto arena = make_host_arena(64_MiB);
-  decoder writer{model, {.lengths = {.prompt = 2, .longest = 3}}, *device, *arena};
+  const std::shared_ptr arena = make_host_arena(64_MiB);
+  decoder writer{model, {.lengths = {.prompt = 2, .longest = 3}}, *device, arena};
   const std::vector<std::int64_t> four{1, 2, 3, 4}, unknown{50}, negative{-1};
   CHECK_THROWS_WITH(writer.next(four), Contains("3 tokens was planned"));
   CHECK_THROWS_WITH(writer.next(unknown), Contains("token id 50") && Contains("vocabulary of 50"));
@@ -198,8 +202,8 @@ TEST_CASE("texts longer than planned, unknown ids and chains that write no text 
 TEST_CASE("parameters that stay on the device leave the host") {
   const auto model = built(llama({.layers = 12, .width = 32, .heads = 4, .kv_heads = 2, .hidden = 64, .context = 160}));
   const auto device = make_cpu_device("cpu:0", {.memory = 64_MiB});
-  const auto arena = make_host_arena(64_MiB);
-  const decoder writer{model, {.lengths = lengths}, *device, *arena};
+  const std::shared_ptr arena = make_host_arena(64_MiB);
+  const decoder writer{model, {.lengths = lengths}, *device, arena};
   byte_count largest{};
   for (std::size_t i = 0; i < model->size(); ++i) {
     largest = std::max(largest, arena->charged(parameter_layout{*model, i, i + 1}.bytes()));
@@ -215,10 +219,72 @@ TEST_CASE("a decoder computes and remembers where the device's tensors are, what
     const auto costs = decode_costs(*model, lengths, {*meter, other_device});
     for (const byte_count memory : {byte_count{64_MiB}, least(costs)}) {
       outfitted_device there(make_cpu_device("cpu:0", {.memory = memory}), {.torch_device = other_device});
-      const auto arena = make_host_arena(64_MiB);
+      const std::shared_ptr arena = make_host_arena(64_MiB);
       const no_waiting strict;
-      decoder writer{model, {.lengths = lengths, .seed = 7}, there, *arena};
+      decoder writer{model, {.lengths = lengths, .seed = 7}, there, arena};
       CHECK(distance(by_decoding(writer), expected) < 1e-4);
     }
   }
+}
+
+namespace {
+
+/// Its first copy home waits for a gate; it takes no computation after that.
+class failing_behind_a_copy final : public device {
+ public:
+  explicit failing_behind_a_copy(std::unique_ptr<device> inside) : inside_(std::move(inside)) {}
+  ~failing_behind_a_copy() override { go_on.open(); }
+
+  const device_info& info() const noexcept override { return inside_->info(); }
+  void on_completion(completion_sink sink) override { inside_->on_completion(std::move(sink)); }
+  memory_usage memory() const noexcept override { return inside_->memory(); }
+  bool stop(duration limit) noexcept override { return inside_->stop(limit); }
+  ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override {
+    if (queue == queue_kind::compute && copies_) {
+      throw fault_error(fault_code::device_lost, "the device has died, as the test wants");
+    }
+    if (queue == queue_kind::d2h && !std::exchange(copies_, true)) {
+      op.work = [this, work = std::move(op.work)] {
+        begun.open();
+        go_on.wait();
+        work();
+      };
+    }
+    return inside_->submit(queue, std::move(op), after);
+  }
+
+  gate begun;
+  gate go_on;
+
+ private:
+  bool copies_ = false;
+  std::unique_ptr<device> inside_;
+};
+
+}  // namespace
+
+TEST_CASE("when a decoder fails, its arena lives as long as the operations that use it") {
+  const auto model = small_gpt2();
+  failing_behind_a_copy on(make_cpu_device("cpu:0", {.memory = least(decode_costs(*model, lengths))}));
+  std::shared_ptr arena = make_host_arena(64_MiB);
+  const std::weak_ptr seen = arena;
+  {
+    decoder writer{model, {.lengths = lengths}, on, std::exchange(arena, nullptr)};
+    REQUIRE_FALSE(writer.plan().memory_resident);
+    CHECK_THROWS_WITH(writer.next(text()), Contains("has died"));
+  }
+  REQUIRE(on.begun.wait());
+  CHECK_FALSE(seen.expired());
+  on.go_on.open();
+  REQUIRE(on.stop(patience));
+  CHECK(seen.expired());
+}
+
+TEST_CASE("a device that hangs is not awaited beyond the limit") {
+  const auto where = std::make_shared<hanging_point>();
+  hanging_device stuck(make_cpu_device("cpu:0", {.memory = 64_MiB}), 3, where);
+  const opens_at_exit release{where->go_on};
+  const decoder_options options{.lengths = {.prompt = 2, .longest = 4}, .stall_limit = std::chrono::seconds{1}};
+  decoder writer{small_gpt2(), options, stuck, make_host_arena(64_MiB)};
+  CHECK_THROWS_WITH(writer.next(std::vector<std::int64_t>{1, 2}), Contains("cpu:0 has completed nothing for 1.000 s"));
 }

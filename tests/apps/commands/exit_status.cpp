@@ -22,6 +22,12 @@ TEST_CASE("a run ends with 0, with 1 if a model failed, with 130 if it was inter
   CHECK(status_of(run_of(true, {model_status::finished})) == 130);
 }
 
+TEST_CASE("a run ends with 1 if its callbacks were given up, though every model has finished") {
+  auto r = run_of(false, {model_status::finished});
+  r.callbacks_lost = "a callback has not returned within 300.000 s after step 3 of a";
+  CHECK(status_of(r) == 1);
+}
+
 TEST_CASE("a command that throws ends with 2 for its input, 3 for a budget, 1 for all else") {
   CHECK(status_of(fault_code::bad_input) == 2);
   CHECK(status_of(fault_code::does_not_fit) == 3);

@@ -190,11 +190,10 @@ TEST_CASE("a device that fails without telling anybody is asked, and everything 
 
 namespace {
 
-/// The first work of the device cannot be done.
-class unprepared final : public stream_driver {
+/// Works as host streams do; tests break a part of it.
+class altered_streams : public stream_driver {
  public:
   std::shared_ptr<void> serve(queue_kind queue) override { return inside_->serve(queue); }
-  void prepare() override { throw fault_error(fault_code::out_of_memory, "no workspace"); }
   void wait(queue_kind queue, const stream_event& event) override { inside_->wait(queue, event); }
   stream_event_ptr record(queue_kind queue) override { return inside_->record(queue); }
   void notify(queue_kind queue, const stream_event& event, std::function<void()> then) override {
@@ -206,6 +205,53 @@ class unprepared final : public stream_driver {
 
  private:
   std::unique_ptr<stream_driver> inside_ = make_host_streams();
+};
+
+/// The first work of the device cannot be done.
+class unprepared final : public altered_streams {
+ public:
+  void prepare() override { throw fault_error(fault_code::out_of_memory, "no workspace"); }
+};
+
+/// Waits without a lock: the thread sanitizer must not take it for an order.
+void await(const std::atomic<bool>& flag) {
+  for (const auto limit = steady_clock::now() + patience; !flag.load(std::memory_order_relaxed) && steady_clock::now() < limit;) {
+    std::this_thread::yield();
+  }
+}
+
+/// What two threads of a device that breaks say to each other.
+struct breakage {
+  gate launched;                        ///< a computation, whose end is about to be asked for
+  std::atomic<bool> breaks = false;
+  std::atomic<bool> reported = false;   ///< that computation, as lost
+  std::atomic<bool> goes_on = false;    ///< the compute queue, behind it
+};
+
+/// Its h2d queue sees first that it is broken, its compute queue when that has been told already.
+class broken_twice final : public altered_streams {
+ public:
+  explicit broken_twice(std::shared_ptr<breakage> state) : state_(std::move(state)) {}
+
+  stream_event_ptr record(queue_kind queue) override {
+    if (state_->breaks && queue == queue_kind::h2d) {
+      throw fault_error(fault_code::device_lost, "seen by h2d");
+    }
+    state_->goes_on.store(state_->reported.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    return altered_streams::record(queue);
+  }
+  void notify(queue_kind queue, const stream_event& event, std::function<void()> then) override {
+    if (!state_->breaks) {
+      altered_streams::notify(queue, event, std::move(then));
+      return;
+    }
+    state_->launched.open();
+    await(state_->reported);
+    throw fault_error(fault_code::device_lost, "seen by compute");
+  }
+
+ private:
+  std::shared_ptr<breakage> state_;
 };
 
 /// Closures take blocks of an arena; their kernels write into them later, on lagging streams, and look at what they wrote
@@ -247,6 +293,26 @@ struct pattern_writers {
 TEST_CASE("a device whose first work fails is not made") {
   REQUIRE_THROWS_WITH(make_stream_device({}, std::make_unique<unprepared>(), make_charged_memory(1_MiB)),
                       Catch::Contains("no workspace"));
+}
+
+/// What has completed is read without a lock: only the thread sanitizer sees whether somebody still writes it.
+TEST_CASE("a queue that sees late that its device is broken leaves alone what has completed") {
+  const auto state = std::make_shared<breakage>();
+  completion_log log;
+  const auto dev = make_stream_device({}, std::make_unique<broken_twice>(state), make_charged_memory(1_MiB));
+  dev->on_completion([state, hear = log.sink()](const completion& c) {
+    hear(c);
+    state->reported.store(true, std::memory_order_relaxed);
+    await(state->goes_on);
+  });
+  state->breaks = true;
+  const auto computed = dev->submit(queue_kind::compute, {}, {});
+  REQUIRE(state->launched.wait());
+  const auto copied = dev->submit(queue_kind::h2d, {}, {});
+  const auto later = dev->submit(queue_kind::compute, {}, {});
+  CHECK(log.wait_for(computed).error.text == "seen by h2d");
+  CHECK(log.wait_for(copied).error.text == "seen by h2d");
+  CHECK(log.wait_for(later).error.code == fault_code::device_lost);
 }
 
 TEST_CASE("bytes that a closure frees before its kernels have run are nobody else's until they have") {

@@ -1,0 +1,205 @@
+// The actor of a model, SUPERVISOR or REPORTER dies, or throws, at every single message of a small run: no run hangs.
+
+#include "tests/support/disturbed_run.hpp"
+#include "tests/support/memory_store.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace std::chrono_literals;
+using Catch::Contains;
+
+namespace {
+
+template <class Handle>
+void kill(const Handle& actor) {
+  end_actor(actor);
+}
+
+/// A shard that no model has.
+void confuse(const task_actor& task, std::uint32_t model) {
+  post(task, shard_updated{model_id{model}, shard_index{99}, version_index{1}, {}, {}, {}});
+}
+
+simulation_setup watched_run(std::uint32_t slots) {
+  auto setup = small_run(2, slots);
+  setup.watch = {.minimum = 300us, .factor = 5};
+  return setup;
+}
+
+/// The victim has finished, or says why not; the other one has finished. Every device is well, nothing is left over.
+void only_victim_failed(const simulation& s, std::size_t victim, const std::string& why) {
+  REQUIRE(s.record());
+  const auto& r = *s.record();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& m = r.models[i];
+    REQUIRE(m.ended);
+    REQUIRE(m.history.losses.size() <= m.steps);
+    if (i != victim || !m.why) {
+      REQUIRE(m.why.text == "");
+      REQUIRE(m.steps == 2);
+    } else {
+      REQUIRE_THAT(m.why.text, Contains(why));
+    }
+    REQUIRE(r.devices[i].retired);
+  }
+  REQUIRE(r.leftovers == "");
+}
+
+using disturbance = std::function<void(simulation&, std::size_t victim)>;
+
+void disturb_task_at_every_message(const disturbance& disturb, const std::string& why, checkpoint_store* store) {
+  const auto slots = GENERATE(1U, 2U);
+  for (std::size_t victim = 0; victim < 2; ++victim) {
+    for (std::size_t at = 0, messages = 1; at < messages; ++at) {
+      INFO("model " << victim << " at message " << at);
+      auto setup = watched_run(slots);
+      setup.checkpoints = {.store = store, .every_steps = 1, .every = {}};
+      simulation s(std::move(setup));
+      std::string complaint;
+      messages = run_disturbed(
+          s, at, [&] { disturb(s, victim); }, slots, complaint);
+      REQUIRE(complaint == "");
+      only_victim_failed(s, victim, why);
+    }
+  }
+}
+
+void kill_task(simulation& s, std::size_t victim) { kill(s.actors().tasks[victim]); }
+
+}  // namespace
+
+TEST_CASE("a model's task may die at any message: the model fails, the other one finishes on healthy devices", "[loss]") {
+  disturb_task_at_every_message(kill_task, "its task has died", nullptr);
+}
+
+TEST_CASE("a model's task may die at any message of a run that is saved", "[loss]") {
+  memory_store store;
+  disturb_task_at_every_message(kill_task, "its task has died", &store);
+}
+
+TEST_CASE("a model's task may throw at any message: the model fails, the other one finishes on healthy devices", "[loss]") {
+  disturb_task_at_every_message(
+      [](simulation& s, std::size_t victim) { confuse(s.actors().tasks[victim], static_cast<std::uint32_t>(victim)); }, "",
+      nullptr);
+}
+
+TEST_CASE("a model's task may die in any order of messages", "[loss]") {
+  for (std::uint32_t seed = 1; seed <= 500; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    const auto slots = 1 + seed % 2;
+    const auto victim = random() % 2;
+    const auto at = random() % 400;
+    simulation s(watched_run(slots));
+    std::size_t n = 0;
+    do {
+      if (n++ == at) {
+        kill_task(s, victim);
+      }
+    } while (s.step(random()));
+    only_victim_failed(s, victim, "its task has died");
+  }
+}
+
+TEST_CASE("when every task dies the run ends", "[loss]") {
+  for (std::size_t at = 0, messages = 1; at < messages; ++at) {
+    INFO("message " << at);
+    simulation s(small_run(1, 1));
+    std::string complaint;
+    messages = run_disturbed(
+        s, at, [&] { kill_task(s, 0), kill_task(s, 1); }, 1, complaint);
+    REQUIRE(complaint == "");
+    REQUIRE(s.record());
+    REQUIRE(s.record()->leftovers == "");
+  }
+}
+
+// -- those who watch the run ----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Kills one of the crew, each time at another message.
+template <class Victim>
+void kill_at_every_message(Victim victim, const std::function<void(simulation&, memory_store&)>& check) {
+  for (std::size_t at = 0, messages = 1; at < messages; ++at) {
+    INFO("message " << at);
+    memory_store store;
+    auto setup = small_run(2, 1);
+    setup.checkpoints.store = &store;
+    setup.stall_limit = 1s;
+    simulation s(std::move(setup));
+    messages = 0;
+    do {
+      if (messages++ == at) {
+        kill(victim(s.actors()));
+      }
+    } while (s.step());
+    REQUIRE(s.record());
+    check(s, store);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the supervisor may die at any message: the run ends and says so", "[loss]") {
+  kill_at_every_message([](const crew_assembled& crew) { return crew.supervisor; },
+                        [](simulation& s, memory_store&) {
+                          const auto& r = *s.record();
+                          for (const auto& m : r.models) {
+                            REQUIRE((m.ended || r.aborted.text.find("the supervisor of the run has died") == 0));
+                          }
+                        });
+}
+
+TEST_CASE("the reporter may die at any message: the run ends and says so, and every model is saved", "[loss]") {
+  kill_at_every_message([](const crew_assembled& crew) { return crew.reporter; },
+                        [](simulation& s, memory_store& store) {
+                          const auto& r = *s.record();
+                          for (const auto& m : r.models) {
+                            REQUIRE((m.ended || r.aborted.text.find("the reporter of the run has died") == 0));
+                          }
+                          for (const auto& m : small_models()) {
+                            REQUIRE(store.of(m.name).size() == 1);
+                          }
+                        });
+}
+
+namespace {
+
+bool has_ended(const task_actor& task) {
+  const auto ended = std::make_shared<bool>(false);
+  at_end_of(task, [ended] { *ended = true; });
+  return *ended;
+}
+
+}  // namespace
+
+TEST_CASE("what the supervisor has let join ends with it", "[loss]") {
+  for (std::size_t at = 0, messages = 1; at < messages; ++at) {
+    INFO("message " << at);
+    auto setup = small_run(2, 1);
+    setup.recruits.push_back(small_models()[0]);
+    setup.recruits[0].name = "late";
+    simulation s(std::move(setup));
+    s.add_model("late");
+    messages = 0;
+    do {
+      if (messages++ == at) {
+        kill(s.actors().supervisor);
+      }
+    } while (s.step());
+    REQUIRE(s.record());
+    for (const auto& j : s.joins()) {
+      REQUIRE((j.why || has_ended(j.task)));
+    }
+  }
+}

@@ -1,0 +1,64 @@
+#include "actors/session.hpp"
+
+#include "models/mlp.hpp"
+#include "runtime/fault.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+#include <stdexcept>
+
+using namespace hydra;
+using namespace hydra::literals;
+using Catch::Contains;
+
+namespace {
+
+/// 512 batches an epoch.
+model_description small(std::uint32_t epochs) {
+  return {.name = "small",
+          .chain = mlp({.layers = 1, .width = 8}),
+          .data = {synthetic_classes{.samples = 4096}},
+          .batch_size = 8,
+          .epochs = epochs,
+          .optimizer = sgd({.learning_rate = 0.1})};
+}
+
+}  // namespace
+
+TEST_CASE("epochs that make more steps than can be counted are refused") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  s.add_model(small(8'388'608));  // times 512: one too many
+  CHECK_THROWS_WITH(s.plan(), Contains("model 'small': epochs: 8388608 epochs of 512 batches are more steps than can be counted"));
+}
+
+TEST_CASE("as many epochs as can be counted are planned") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  s.add_model(small(8'388'607));
+  CHECK(s.plan().models.size() == 1);
+}
+
+TEST_CASE("a report says that callbacks were given up, and behind which step") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  auto model = small(0);
+  model.steps = 4;
+  s.add_model(model);
+  s.on<step_completed>([](const step_completed& e, control&) {
+    if (e.step.value == 1) {
+      throw std::runtime_error("no");
+    }
+  });
+  const auto r = s.run();
+  CHECK(r.all_finished());
+  CHECK(r.callbacks_lost == "a callback failed after step 2 of small: no");
+  REQUIRE(r.notes.size() == 1);
+  CHECK_THAT(r.notes[0], Contains(r.callbacks_lost));
+}
+
+TEST_CASE("minutes between checkpoints that are no time are refused") {
+  const double minutes = GENERATE(-1.0, 1e9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
+  CHECK_THROWS_WITH(session({.checkpoint = {.every_minutes = minutes}}), Contains("checkpoint.every_minutes: ") && Contains("use 0"));
+}
