@@ -198,9 +198,9 @@ struct session::state {
   int optimizer_threads() const;
   stepping_terms stepping() const;
   void retire(adviser_home& home) const;
-  run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
-  run_record execute(trace& spans);
-  void write(report& r, const run_record& record, const trace& spans) const;
+  run_setup make_setup(trace* spans, executor& updates, progress_printer* progress);
+  run_record execute(trace* spans);
+  void write(report& r, const run_record& record, const trace* spans) const;
 };
 
 // -- building the workload ------------------------------------------------------------------------------------------------
@@ -594,9 +594,9 @@ void session::state::retire(adviser_home& home) const {
   }
 }
 
-run_setup session::state::make_setup(trace& spans, executor& updates, progress_printer* progress) {
+run_setup session::state::make_setup(trace* spans, executor& updates, progress_printer* progress) {
   run_setup setup;
-  setup.services = {log, &spans, arena.get(), &updates};
+  setup.services = {log, spans, arena.get(), &updates};
   setup.devices = devices->pointers();
   setup.models = models;
   for (auto& m : models) {
@@ -622,7 +622,7 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   return setup;
 }
 
-run_record session::state::execute(trace& spans) {
+run_record session::state::execute(trace* spans) {
   const auto config = make_system_config();
   auto updates = make_executor(optimizer_threads());
   const auto t = terminal_of(STDERR_FILENO);
@@ -675,8 +675,8 @@ report session::run() {
   state_->load_models();
   state_->make_joiner();
   const auto loaded = steady_clock::now() - start;
-  trace spans;
-  const auto record = state_->execute(spans);
+  const auto spans = state_->options.output.empty() ? nullptr : std::make_unique<trace>();  // nobody would read it
+  const auto record = state_->execute(spans.get());
   state_->keep_models(record);
   state_->tell_unlocked();
   auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
@@ -686,13 +686,13 @@ report session::run() {
   r.pilot = state_->pilot_time;
   r.notes.insert(r.notes.begin(), state_->joiner->notes().begin(), state_->joiner->notes().end());
   r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
-  state_->write(r, record, spans);
+  state_->write(r, record, spans.get());
   return r;
 }
 
 /// Each file on its own: what can be written is, and the results are told in any case. The report is the last one: where it
 /// tells of the end, the others are of the same run.
-void session::state::write(report& r, const run_record& record, const trace& spans) const {
+void session::state::write(report& r, const run_record& record, const trace* spans) const {
   if (options.output.empty()) {
     return;
   }
@@ -714,7 +714,7 @@ void session::state::write(report& r, const run_record& record, const trace& spa
   attempt([&] {
     write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
   });
-  attempt([&] { spans.write(options.output / "trace.json"); });
+  attempt([&] { spans->write(options.output / "trace.json"); });
   attempt([&] { write_report(r, options.output / "report.json"); });
 }
 
