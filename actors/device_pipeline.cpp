@@ -137,6 +137,16 @@ void device_pipeline::completed(const completion& c) {
   advance();
 }
 
+/// Where blocks are no memory (in a simulation) they stay: nothing would be given back.
+void device_pipeline::forget(model_id model) {
+  for (const auto& id : cache_.ids()) {
+    if (id.model == model && cache_.peek(id)->block->tensor.defined()) {
+      cache_.drop(id);
+    }
+  }
+  advance();
+}
+
 // -- the loop -------------------------------------------------------------------------------------------------------------
 
 /// Every event may let any visit go on; a port that answers at once must not start a second loop inside the first.

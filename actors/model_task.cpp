@@ -51,7 +51,10 @@ class model_task final : public task_actor::base {
             guarded(this, &model_task::on_shut_down)};
   }
 
-  void on_exit() override { setup_ = {}; }
+  void on_exit() override {
+    setup_ = {};
+    history_ = {};
+  }
 
   void on_fault(const fault& why) {
     services_.log->error("model {} fails: {}", setup_.what ? setup_.what->name : "", why.text);

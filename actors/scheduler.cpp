@@ -85,6 +85,8 @@ class scheduler final : public scheduler_actor::base {
     }
     books_.remove_model(m.model);
     live_models_.erase(m.model);
+    leaving_.insert(m.model);
+    tell_drained(m.model);
     settle();
   }
 
@@ -107,6 +109,7 @@ class scheduler final : public scheduler_actor::base {
     watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
     health_.unit_completed(m.device);
     books_.unit_completed(m.what, clock().now());
+    tell_drained(m.what.model);
     settle();
   }
 
@@ -118,6 +121,7 @@ class scheduler final : public scheduler_actor::base {
       give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
     }
     tell(books_.unit_failed(m.what), m.why);
+    tell_drained(m.what.model);
     settle();
   }
 
@@ -125,7 +129,19 @@ class scheduler final : public scheduler_actor::base {
     devices_.erase(m.device);
     forget(m.device);
     tell(books_.device_lost(m.device), m.why);
+    for (const auto model : std::set(leaving_)) {
+      tell_drained(model);
+    }
     settle();
+  }
+
+  /// A model that has left and has no flight any more: nobody has to be told of it again.
+  void tell_drained(model_id model) {
+    if (leaving_.contains(model) && books_.flights_of(model).empty()) {
+      leaving_.erase(model);
+      tasks_.erase(model);
+      send(supervisor_, model_drained{model});
+    }
   }
 
   // -- a policy that is an actor -----------------------------------------------------------------------------------------
@@ -342,6 +358,7 @@ class scheduler final : public scheduler_actor::base {
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> live_models_;
+  std::set<model_id> leaving_;       ///< have left, but not all their flights are over
   std::vector<duration> decision_times_;
   std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;

@@ -108,6 +108,13 @@ bool is_at_end(const saved_model& saved, const sharded_model& m) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
 
+[[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
+  const auto* why = kept ? "a model that joined later needed their room, or the memory manager has died in the run; raise "
+                           "host_memory, or read its checkpoint"
+                         : "session_options::keep_parameters is off; its checkpoint has them";
+  throw fault_error(fault_code::refused, fmt::format("model '{}': its parameters are not there any more: {}", model, why));
+}
+
 /// An object of a user's own, whose exceptions are its own.
 std::unique_ptr<policy> guard(std::unique_ptr<policy> p) {
   if (!p) {
@@ -170,6 +177,7 @@ struct session::state {
   interrupt_line interrupts;
   request_line<join_request> joins;
   std::unique_ptr<model_joiner> joiner;
+  kept_parameters kept;
 
   model_id add(model_description model);
   void use_policy(const std::string& which, std::map<std::string, double> values);
@@ -551,18 +559,19 @@ void session::state::load_models() {
 void session::state::make_joiner() {
   joiner = std::make_unique<model_joiner>(joining_setup{.options = options, .devices = device_entries, .machines = machines,
                                                         .plan = *plan, .setting = setting, .device_updates = device_updates,
-                                                        .arena = arena.get(), .log = log});
+                                                        .arena = arena.get(), .kept = &kept, .log = log});
 }
 
-/// Those that have joined are models of the session from now on, and all have their buffers again.
+/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are kept:
+/// what else they had at home goes with the record.
 void session::state::keep_models(const run_record& record) {
   for (const auto& entry : record.joined) {
     models.push_back(entry);
     plan->models.push_back(entry.what->plan);
   }
   plan->profiles = joiner->profiles();
-  for (std::size_t i = 0; i < record.homes.size(); ++i) {
-    models.at(i).memory.homes = record.homes[i];
+  for (const auto& [id, homes] : record.homes) {
+    kept.keep(id, parameters_of(homes));
   }
 }
 
@@ -596,11 +605,11 @@ void session::state::retire(adviser_home& home) const {
 
 run_setup session::state::make_setup(trace* spans, executor& updates, progress_printer* progress) {
   run_setup setup;
-  setup.services = {log, spans, arena.get(), &updates};
+  setup.services = {log, spans, arena.get(), &updates, options.keep_parameters ? &kept : nullptr};
   setup.devices = devices->pointers();
   setup.models = models;
   for (auto& m : models) {
-    m.memory = {};  // the run may replace its buffers: they come back when it is over
+    m.memory = {};  // the run replaces its buffers, and gives them back when it has ended
   }
   setup.chosen = sharp(std::move(chosen));
   setup.adviser = adviser;
@@ -610,8 +619,8 @@ run_setup session::state::make_setup(trace* spans, executor& updates, progress_p
   setup.callbacks = callbacks;
   setup.evaluation_callbacks = evaluation_callbacks;
   setup.progress = progress;
-  setup.recruit = [this](const model_description& m, const std::set<model_id>& at_rest) {
-    return joiner->prepare(m, at_rest);
+  setup.recruit = [this](const model_description& m, const std::set<model_id>& released) {
+    return joiner->prepare(m, released);
   };
   setup.halted = [this] { joiner->cancel(); };
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
@@ -679,7 +688,10 @@ report session::run() {
   const auto record = state_->execute(spans.get());
   state_->keep_models(record);
   state_->tell_unlocked();
-  auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
+  auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get(), &state_->kept});
+  if (!state_->options.keep_parameters) {
+    state_->kept.shrink_to({});
+  }
   r.name = state_->options.name;
   r.seed = state_->options.seed;
   r.load = loaded;
@@ -722,14 +734,14 @@ void session::interrupt() { state_->interrupts.interrupt(); }
 
 std::vector<std::pair<std::string, std::vector<float>>> session::parameters(model_id model) const {
   std::vector<std::pair<std::string, std::vector<float>>> all;
-  const auto& entry = state_->models.at(model.value);
-  if (state_->has_run && entry.memory.homes.empty()) {
-    throw fault_error(fault_code::internal, "the memory manager has died in the run: nobody has the parameters any more; "
-                                            "checkpoints may have earlier ones");
+  const auto& what = *state_->models.at(model.value).what;
+  const auto shards = state_->kept.of(model);
+  if (state_->has_run && shards.empty()) {
+    refuse_parameters(what.name, state_->options.keep_parameters);
   }
-  for (std::size_t s = 0; s < entry.memory.homes.size(); ++s) {
-    const auto values = entry.memory.homes[s].parameters->floats();
-    for (const auto& p : entry.what->shards[s].layout().parameters()) {
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    const auto values = std::as_const(*shards[s]).floats();
+    for (const auto& p : what.shards[s].layout().parameters()) {
       const auto slice = values.subspan(p.offset, p.elements);
       all.emplace_back(p.name, std::vector<float>(slice.begin(), slice.end()));
     }
