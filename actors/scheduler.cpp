@@ -6,8 +6,8 @@
 #include "actors/policy/device_watch.hpp"
 #include "actors/retry_book.hpp"
 #include "actors/spawn.hpp"
+#include "runtime/duration_histogram.hpp"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -307,7 +307,7 @@ class scheduler final : public scheduler_actor::base {
       books_.decide(clock().now(), collect);
     }
     if (books_.decisions() > asked_before) {
-      decision_times_.push_back(steady_clock::now() - start);
+      decision_times_.add(steady_clock::now() - start);
     }
     return placements;
   }
@@ -327,18 +327,10 @@ class scheduler final : public scheduler_actor::base {
   }
 
   void report() {
-    std::ranges::sort(decision_times_);
-    scheduler_retired end{.policy = books_.chosen().name(), .decisions = books_.decisions(), .mean = {}, .p99 = {},
-                          .first_placement = first_placement_, .replacements = replacements_, .dropped_advice = dropped_advice_};
-    if (!decision_times_.empty()) {
-      duration sum{};
-      for (const auto d : decision_times_) {
-        sum += d;
-      }
-      end.mean = sum / static_cast<std::int64_t>(decision_times_.size());
-      end.p99 = decision_times_[decision_times_.size() * 99 / 100];
-    }
-    send(reporter_, end);
+    send(reporter_, scheduler_retired{.policy = books_.chosen().name(), .decisions = books_.decisions(),
+                                      .mean = decision_times_.mean(), .p99 = decision_times_.quantile(0.99),
+                                      .first_placement = first_placement_, .replacements = replacements_,
+                                      .dropped_advice = dropped_advice_});
   }
 
   books books_;
@@ -359,7 +351,7 @@ class scheduler final : public scheduler_actor::base {
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> live_models_;
   std::set<model_id> leaving_;       ///< have left, but not all their flights are over
-  std::vector<duration> decision_times_;
+  duration_histogram decision_times_;
   std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;
 };
