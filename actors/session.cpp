@@ -696,6 +696,8 @@ report session::run() {
   r.seed = state_->options.seed;
   r.load = loaded;
   r.pilot = state_->pilot_time;
+  r.process_peak = process_peak_memory();
+  r.trace = spans ? spans->bytes() : byte_count{};
   r.notes.insert(r.notes.begin(), state_->joiner->notes().begin(), state_->joiner->notes().end());
   r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
   state_->write(r, record, spans.get());
