@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace hydra {
 
@@ -43,6 +43,13 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
   r.homes = std::move(memory.homes);
   r.begins = begins;
   models_.insert_or_assign(model, std::move(r));
+}
+
+std::vector<shard_home> block_store::remove_model(model_id model) {
+  auto removed = models_.extract(model);
+  std::erase_if(blocks_, [&](const auto& entry) { return entry.first.model == model; });
+  std::erase_if(landings_, [&](const auto& entry) { return entry.first.second.model == model; });
+  return removed.empty() ? std::vector<shard_home>{} : std::move(removed.mapped().homes);
 }
 
 // -- leases --------------------------------------------------------------------------------------------------------------
@@ -208,13 +215,17 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
 
 // -- facts ---------------------------------------------------------------------------------------------------------------
 
+bool block_store::has(model_id id) const { return models_.contains(id); }
+
 const sharded_model_ptr& block_store::model(model_id id) const { return models_.at(id).what; }
 
 std::vector<shard_home> block_store::homes(model_id id) const { return models_.at(id).homes; }
 
-std::vector<std::vector<shard_home>> block_store::all_homes() const {
-  std::vector<std::vector<shard_home>> all;
-  std::ranges::transform(models_, std::back_inserter(all), [](const auto& entry) { return entry.second.homes; });
+std::map<model_id, std::vector<shard_home>> block_store::all_homes() const {
+  std::map<model_id, std::vector<shard_home>> all;
+  for (const auto& [id, r] : models_) {
+    all.emplace(id, r.homes);
+  }
   return all;
 }
 

@@ -52,6 +52,9 @@ class block_store {
 
   /// `begins`: with which unit; what only units before it read is not kept.
   void add_model(model_id model, sharded_model_ptr what, model_memory memory, const unit_position& begins = {});
+  /// Of a model that has ended and has no unit on any device: everything it has at home is given back, its homes to the
+  /// caller.
+  std::vector<shard_home> remove_model(model_id model);
 
   // -- leases ------------------------------------------------------------------------------------------------------
   /// Grants a lease or throws fault_error: {device_lost} for a fenced device, {refused} for a block that is not at
@@ -83,9 +86,10 @@ class block_store {
   model_memory capture(model_id model, update_progress updates, bool boundaries) const;
 
   // -- facts -------------------------------------------------------------------------------------------------------
+  bool has(model_id id) const;
   const sharded_model_ptr& model(model_id id) const;
   std::vector<shard_home> homes(model_id id) const;
-  std::vector<std::vector<shard_home>> all_homes() const;
+  std::map<model_id, std::vector<shard_home>> all_homes() const;
   std::size_t leases() const noexcept { return leases_.size(); }
   std::size_t landings() const noexcept { return landings_.size(); }
   std::size_t blocks() const noexcept { return blocks_.size(); }

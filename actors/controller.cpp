@@ -1,8 +1,8 @@
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
 
-#include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,8 +66,8 @@ class callback_controller final : public controller_actor::base {
       send(supervisor_, add_model{model, nullptr});  // before it is acknowledged: the run cannot end meanwhile
     }
     // A wish for another model takes effect at the boundary that model observes next.
-    stopped_.insert(stopped_.end(), wishes.stopped().begin(), wishes.stopped().end());
-    return std::ranges::find(stopped_, what.model) != stopped_.end();
+    stopped_.insert(wishes.stopped().begin(), wishes.stopped().end());
+    return stopped_.contains(what.model);
   }
 
   void on_shut_down(const shut_down&) { quit(); }
@@ -75,7 +75,7 @@ class callback_controller final : public controller_actor::base {
   run_services services_;
   callback_set callbacks_;
   supervisor_actor supervisor_;
-  std::vector<model_id> stopped_;
+  std::set<model_id> stopped_;
   std::string told_;   ///< behind which step the callbacks are, or were last
 };
 

@@ -2,6 +2,7 @@
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@ class data_host final : public data_actor::base {
  public:
   using super = data_actor::base;
 
-  data_host(caf::actor_config& config, run_services services, std::vector<batch_reader> readers, memory_actor memory)
+  data_host(caf::actor_config& config, run_services services, std::map<model_id, batch_reader> readers, memory_actor memory)
       : super(config), services_(std::move(services)), readers_(std::move(readers)), memory_(std::move(memory)) {}
 
   static constexpr const char* actor_name = "data";
@@ -22,7 +23,7 @@ class data_host final : public data_actor::base {
 
   behavior_type make_behavior() override {
     return {guarded(this, &data_host::on_batch_wanted), guarded(this, &data_host::on_model_joined),
-            guarded(this, &data_host::on_shut_down)};
+            guarded(this, &data_host::on_model_released), guarded(this, &data_host::on_shut_down)};
   }
 
   void on_exit() override {
@@ -41,7 +42,7 @@ class data_host final : public data_actor::base {
     const auto begin = clock().now();
     batch_ready answer{m.model, m.range, 0, {}, {}, caf::actor_cast<data_actor>(this)};
     try {
-      auto batch = readers_.at(m.model.value).read(m.range);
+      auto batch = readers_.at(m.model).read(m.range);
       answer.targets = batch.targets;
       answer.blocks = std::move(batch.blocks);
     } catch (...) {
@@ -53,12 +54,14 @@ class data_host final : public data_actor::base {
     send(memory_, std::move(answer));
   }
 
-  void on_model_joined(const model_joined& m) { readers_.emplace_back(m.model, m.entry, *services_.arena); }
+  void on_model_joined(const model_joined& m) { readers_.try_emplace(m.model, m.model, m.entry, *services_.arena); }
+
+  void on_model_released(const model_released& m) { readers_.erase(m.model); }
 
   void on_shut_down(const shut_down&) { quit(); }
 
   run_services services_;
-  std::vector<batch_reader> readers_;
+  std::map<model_id, batch_reader> readers_;
   memory_actor memory_;
 };
 
@@ -66,9 +69,9 @@ class data_host final : public data_actor::base {
 
 data_actor spawn_data(caf::actor_system& system, const run_services& services, const std::vector<model_entry>& models,
                       const memory_actor& memory, bool detached) {
-  std::vector<batch_reader> readers;
+  std::map<model_id, batch_reader> readers;
   for (std::uint32_t i = 0; i < models.size(); ++i) {
-    readers.emplace_back(model_id{i}, models[i], *services.arena);
+    readers.try_emplace(model_id{i}, model_id{i}, models[i], *services.arena);
   }
   if (detached) {
     return system.spawn<data_host, caf::detached>(services, std::move(readers), memory);

@@ -31,7 +31,7 @@ class device_host final : public device_actor::base, public pipeline_port {
     return {guarded(this, &device_host::on_begin_run),     guarded(this, &device_host::on_prefetch_shard),
             guarded(this, &device_host::on_execute_shard), guarded(this, &device_host::on_withdraw_unit),
             guarded(this, &device_host::on_shard_leased),  guarded(this, &device_host::on_lease_refused),
-            guarded(this, &device_host::on_operation_completed),
+            guarded(this, &device_host::on_operation_completed), guarded(this, &device_host::on_model_released),
             guarded(this, &device_host::on_tell_state),    guarded(this, &device_host::on_shut_down)};
   }
 
@@ -62,6 +62,7 @@ class device_host final : public device_actor::base, public pipeline_port {
   void on_shard_leased(const shard_leased& m) { pipeline_->leased(m.lease, m.reads, m.lands); }
   void on_lease_refused(const lease_refused& m) { pipeline_->refused(m.lease, m.why); }
   void on_operation_completed(const operation_completed& m) { pipeline_->completed(m.what); }
+  void on_model_released(const model_released& m) { pipeline_->forget(m.model); }
 
   void on_tell_state(const tell_state& m) {
     send(m.to, state_told{"device " + setup_.machine->info().name, pipeline_->quiet() ? "" : pipeline_->describe()});

@@ -137,6 +137,16 @@ void device_pipeline::completed(const completion& c) {
   advance();
 }
 
+/// Where blocks are no memory (in a simulation) they stay: nothing would be given back.
+void device_pipeline::forget(model_id model) {
+  for (const auto& id : cache_.ids()) {
+    if (id.model == model && cache_.peek(id)->block->tensor.defined()) {
+      cache_.drop(id);
+    }
+  }
+  advance();
+}
+
 // -- the loop -------------------------------------------------------------------------------------------------------------
 
 /// Every event may let any visit go on; a port that answers at once must not start a second loop inside the first.
@@ -173,6 +183,9 @@ bool device_pipeline::step(visit_record& v) {
 
 void device_pipeline::erase_ended() {
   std::erase_if(visits_, [](const auto& v) { return v->phase == visit_phase::ended && v->placed && v->ordered; });
+  if (std::ranges::none_of(visits_, [](const auto& v) { return v->error && v->phase != visit_phase::ended; })) {
+    failed_.clear();  // what they should have filled has gone with the units that held it
+  }
 }
 
 /// A unit starts when nothing computes before it and all that its first computation waits for is there.
@@ -225,7 +238,7 @@ std::size_t device_pipeline::visits() const noexcept {
 
 bool device_pipeline::quiet() const {
   return visits() == 0 && operations_.empty() && leases_.empty() && budget_.used() == cache_.resident() &&
-         cache_.evictable() == cache_.resident();
+         cache_.evictable() == cache_.resident() && failed_.empty();
 }
 
 std::string device_pipeline::describe() const {

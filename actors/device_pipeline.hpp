@@ -77,6 +77,8 @@ class device_pipeline {
   void refused(ticket lease, const fault& why);
   void withdraw(const unit& u, bool unless_started = false);
   void completed(const completion& c);
+  /// Drops what is cached of a model that has ended.
+  void forget(model_id model);
 
   // -- facts -------------------------------------------------------------------------------------------------------
   const pipeline_counters& counters() const noexcept { return counters_; }

@@ -163,7 +163,7 @@ crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink si
                                                .stand_in = setup.stand_in,
                                                .built_in = setup.built_in});
   crew.optimizer = spawn_optimizer(system, setup.services);
-  crew.memory = spawn_memory_manager(system, setup.services, crew.scheduler, crew.optimizer, crew.reporter);
+  crew.memory = spawn_memory_manager(system, setup.services, {crew.scheduler, crew.optimizer, crew.reporter, crew.supervisor});
   crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);
   const callback_set callbacks{setup.callbacks, setup.evaluation_callbacks};
   crew.observed = callbacks.wanted();

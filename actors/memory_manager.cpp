@@ -1,6 +1,7 @@
 #include "actors/block_store.hpp"
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
+#include "partition/kept_parameters.hpp"
 
 #include <fmt/format.h>
 
@@ -19,14 +20,14 @@ class memory_manager final : public memory_actor::base {
  public:
   using super = memory_actor::base;
 
-  memory_manager(caf::actor_config& config, run_services services, scheduler_actor scheduler, optimizer_actor optimizer,
-                 reporter_actor reporter)
+  memory_manager(caf::actor_config& config, run_services services, memory_setup setup)
       : super(config),
         services_(std::move(services)),
         store_(*services_.arena),
-        scheduler_(std::move(scheduler)),
-        optimizer_(std::move(optimizer)),
-        reporter_(std::move(reporter)) {}
+        scheduler_(std::move(setup.scheduler)),
+        optimizer_(std::move(setup.optimizer)),
+        reporter_(std::move(setup.reporter)),
+        supervisor_(std::move(setup.supervisor)) {}
 
   static constexpr const char* actor_name = "memory manager";
   const char* name() const override { return actor_name; }
@@ -38,6 +39,7 @@ class memory_manager final : public memory_actor::base {
             guarded(this, &memory_manager::on_shard_stepped),  guarded(this, &memory_manager::on_batch_ready),
             guarded(this, &memory_manager::on_device_lost),    guarded(this, &memory_manager::on_capture_model),
             guarded(this, &memory_manager::on_updates_held),   guarded(this, &memory_manager::on_model_saved),
+            guarded(this, &memory_manager::on_release_model),  guarded(this, &memory_manager::on_updates_released),
             guarded(this, &memory_manager::on_tell_state),     guarded(this, &memory_manager::on_shut_down)};
   }
 
@@ -49,6 +51,7 @@ class memory_manager final : public memory_actor::base {
     scheduler_ = nullptr;
     optimizer_ = nullptr;
     reporter_ = nullptr;
+    supervisor_ = nullptr;
   }
 
   void on_fault(const fault& why) {
@@ -154,6 +157,9 @@ class memory_manager final : public memory_actor::base {
   }
 
   void on_batch_ready(const batch_ready& m) {
+    if (!store_.has(m.model)) {
+      return;  // it was read for a model that has been released meanwhile
+    }
     if (m.why.code == fault_code::out_of_memory) {
       on_unread(m);
       return;
@@ -186,6 +192,9 @@ class memory_manager final : public memory_actor::base {
   // -- checkpoints -----------------------------------------------------------------------------------------------------
 
   void on_capture_model(const capture_model& m) {
+    if (!store_.has(m.model)) {
+      return;  // it has failed and was released
+    }
     captures_[m.model] = m.halted;
     send(optimizer_, hold_updates{m.model, store_.model(m.model), caf::actor_cast<memory_actor>(this)});
   }
@@ -197,6 +206,28 @@ class memory_manager final : public memory_actor::base {
 
   /// The checkpoint has held what was consumed meanwhile.
   void on_model_saved(const model_saved&) { grant_waiting(); }
+
+  // -- models that have ended ------------------------------------------------------------------------------------------
+
+  void on_release_model(const release_model& m) {
+    if (store_.has(m.model)) {
+      send(optimizer_, release_updates{m.model, store_.model(m.model), parameters_of(store_.homes(m.model)), m.finished,
+                                       caf::actor_cast<memory_actor>(this)});
+    }
+  }
+
+  void on_updates_released(const updates_released& m) {
+    const auto homes = store_.remove_model(m.model);
+    if (services_.kept) {
+      services_.kept->keep(m.model, parameters_of(homes));
+    }
+    tasks_.erase(m.model);
+    captures_.erase(m.model);
+    asked_.erase(m.model);
+    std::erase_if(unread_, [&](const auto& entry) { return entry.second.model == m.model; });
+    send(reporter_, model_released{m.model, m.digest});
+    send(supervisor_, model_released{m.model});
+  }
 
   // -- the end ---------------------------------------------------------------------------------------------------------
 
@@ -222,6 +253,7 @@ class memory_manager final : public memory_actor::base {
   scheduler_actor scheduler_;
   optimizer_actor optimizer_;
   reporter_actor reporter_;
+  supervisor_actor supervisor_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
   std::map<model_id, bool> captures_;      ///< under way: of a halted run?
@@ -233,10 +265,8 @@ class memory_manager final : public memory_actor::base {
 
 }  // namespace
 
-memory_actor spawn_memory_manager(caf::actor_system& system, const run_services& services,
-                                  const scheduler_actor& scheduler, const optimizer_actor& optimizer,
-                                  const reporter_actor& reporter) {
-  return system.spawn<memory_manager>(services, scheduler, optimizer, reporter);
+memory_actor spawn_memory_manager(caf::actor_system& system, const run_services& services, const memory_setup& setup) {
+  return system.spawn<memory_manager>(services, setup);
 }
 
 }  // namespace hydra

@@ -27,8 +27,8 @@ struct model_entry {
   model_data data;
 };
 
-/// Makes a model ready to join a run that is under way; called by one thread at a time. `at_rest`: models of the run that
-/// need no more than their parameters at home. Throws fault_error.
-using model_maker = std::function<model_entry(const model_description& m, const std::set<model_id>& at_rest)>;
+/// Makes a model ready to join a run that is under way; called by one thread at a time. `released`: models of the run whose
+/// memory has been given back. Throws fault_error.
+using model_maker = std::function<model_entry(const model_description& m, const std::set<model_id>& released)>;
 
 }  // namespace hydra

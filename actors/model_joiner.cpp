@@ -38,7 +38,7 @@ bool is_of_device(const fault& f) {
 model_joiner::model_joiner(joining_setup setup)
     : setup_(std::move(setup)), began_with_(setup_.plan.models.size()) {}
 
-model_entry model_joiner::prepare(const model_description& m, const std::set<model_id>& at_rest) {
+model_entry model_joiner::prepare(const model_description& m, const std::set<model_id>& released) {
   validate(m);
   check_keep_best(m, setup_.options.checkpoint.keep);
   check_name(m.name);
@@ -59,7 +59,7 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
       return planned(m, p, begins.cuts_for(0, p.cuts));
     }
   }();
-  fit_host(plan, at_rest);
+  fit_host(plan, released);
   p.remaining_scale = remaining_scale(m, p, plan);
   go_on(m.name);
   auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena);
@@ -136,34 +136,32 @@ model_plan model_joiner::planned(const model_description& m, const prepared_mode
   return plan;
 }
 
-byte_count model_joiner::host_needed(const model_plan& joining, const std::set<model_id>& at_rest) const {
+/// Those that were released need nothing.
+byte_count model_joiner::host_needed(const model_plan& joining, const std::set<model_id>& released) const {
   std::vector<model_plan> active{joining};
-  byte_count resting;
   for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
-    const auto& known = setup_.plan.models[i];
-    if (at_rest.contains(model_id{i})) {
-      resting += resting_demand(known);
-    } else {
-      active.push_back(known);
+    if (!released.contains(model_id{i})) {
+      active.push_back(setup_.plan.models[i]);
     }
   }
-  const auto shared = resting + host_demand(active, setup_.machines.size());
+  const auto shared = host_demand(active, setup_.machines.size());
   const auto room = setup_.arena->room();
-  return room == byte_count{} ? shared : std::max(shared, room + beside_room(joining, at_rest));
+  return room == byte_count{} ? shared : std::max(shared, room + beside_room(joining, released));
 }
 
 /// What lies beside the transfer room, which stays claimed as a whole: moments of the models that the run began with,
 /// and models that have joined, which may find no free range in it that is long enough.
-byte_count model_joiner::beside_room(const model_plan& joining, const std::set<model_id>& at_rest) const {
+byte_count model_joiner::beside_room(const model_plan& joining, const std::set<model_id>& released) const {
   const auto devices = setup_.machines.size();
   std::vector<model_plan> active{joining};
   byte_count sum;
   for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
     const auto& known = setup_.plan.models[i];
+    if (released.contains(model_id{i})) {
+      continue;
+    }
     if (i < began_with_) {
       sum += host_demand({&known, 1}, devices) - host_transfers({&known, 1}, devices);
-    } else if (at_rest.contains(model_id{i})) {
-      sum += resting_demand(known);
     } else {
       active.push_back(known);
     }
@@ -171,16 +169,19 @@ byte_count model_joiner::beside_room(const model_plan& joining, const std::set<m
   return sum + host_demand(active, devices);
 }
 
-void model_joiner::fit_host(model_plan& plan, const std::set<model_id>& at_rest) const {
+void model_joiner::fit_host(model_plan& plan, const std::set<model_id>& released) const {
   const auto cap = setup_.arena->budget().limit();
-  while (host_needed(plan, at_rest) > cap && plan.evaluation.round > 1) {
+  while (host_needed(plan, released) > cap && plan.evaluation.round > 1) {
     plan.evaluation.round = plan.evaluation.round / 2;
   }
-  if (const auto needed = host_needed(plan, at_rest); needed > cap) {
+  if (const auto needed = host_needed(plan, released); needed > cap) {
     throw fault_error(fault_code::does_not_fit,
                       fmt::format("model '{}' cannot join: with it the run needs {} ({} bytes) of host memory, but "
                                   "[host] memory allows {}; raise it, add the model when others have ended, or make it smaller",
                                   plan.name, to_string(needed), needed.value(), to_string(cap)));
+  }
+  if (setup_.kept != nullptr) {
+    setup_.kept->shrink_to(cap - host_needed(plan, released));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "actors/model_entry.hpp"
 #include "actors/prepared_model.hpp"
 #include "actors/session.hpp"
+#include "partition/kept_parameters.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -24,6 +25,7 @@ struct joining_setup {
   std::string setting;                   ///< in which its profiles were measured
   known_rates device_updates{};          ///< of the run's devices
   host_arena* arena = nullptr;
+  kept_parameters* kept = nullptr;       ///< give way to a model that joins; may be null
   std::shared_ptr<spdlog::logger> log;
 };
 
@@ -32,10 +34,10 @@ class model_joiner {
  public:
   explicit model_joiner(joining_setup setup);
 
-  /// Opens its data, measures its layers unless they are known, cuts it, takes its memory. `at_rest`: models that need
-  /// only their parameters and optimizer state at home. Throws fault_error: {bad_input} if a model of the run has its
+  /// Opens its data, measures its layers unless they are known, cuts it, takes its memory. `released`: models that have
+  /// none any more. Throws fault_error: {bad_input} if a model of the run has its
   /// name, {does_not_fit} with what it needs and what is left, {refused} once cancelled.
-  model_entry prepare(const model_description& m, const std::set<model_id>& at_rest);
+  model_entry prepare(const model_description& m, const std::set<model_id>& released);
 
   /// From any thread: no model is prepared any more; the one that is being prepared ends with its present phase (opening
   /// data, measuring, planning, loading).
@@ -53,11 +55,11 @@ class model_joiner {
   void make_devices(std::optional<device_set>& devices, const std::string& model) const;
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
   model_plan planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const;
-  void fit_host(model_plan& plan, const std::set<model_id>& at_rest) const;
-  byte_count host_needed(const model_plan& joining, const std::set<model_id>& at_rest) const;
+  void fit_host(model_plan& plan, const std::set<model_id>& released) const;
+  byte_count host_needed(const model_plan& joining, const std::set<model_id>& released) const;
   void check_name(const std::string& name) const;
 
-  byte_count beside_room(const model_plan& joining, const std::set<model_id>& at_rest) const;
+  byte_count beside_room(const model_plan& joining, const std::set<model_id>& released) const;
 
   joining_setup setup_;
   std::size_t began_with_;   ///< models; the transfer room is theirs

@@ -62,7 +62,10 @@ class model_task final : public task_actor::base {
             guarded(this, &model_task::on_shut_down)};
   }
 
-  void on_exit() override { setup_ = {}; }
+  void on_exit() override {
+    setup_ = {};
+    history_ = {};
+  }
 
   void on_fault(const fault& why) {
     services_.log->error("model {} fails: {}", setup_.what ? setup_.what->name : "", why.text);
@@ -192,7 +195,9 @@ class model_task final : public task_actor::base {
     evaluated_loss_ = evaluated_correct_ = 0;
     evaluated_targets_ = 0;
     history_.evaluations.push_back(result);
-    send(setup_.reporter, told_evaluation());
+    auto message = told_evaluation();
+    message.history.clear();  // the reporter has its own
+    send(setup_.reporter, message);
     evaluation_open_ = steps;
     if (setup_.what->keep_best && history_.last_is_best()) {
       saves_.is_best();

@@ -1,5 +1,6 @@
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
+#include "partition/kept_parameters.hpp"
 
 #include <fmt/format.h>
 
@@ -86,13 +87,16 @@ class optimizer final : public optimizer_actor::base {
     return {guarded(this, &optimizer::on_step_shard),  guarded(this, &optimizer::on_resume_updates),
             guarded(this, &optimizer::on_operation_completed),
             guarded(this, &optimizer::on_hold_updates), guarded(this, &optimizer::on_shard_saved),
-            guarded(this, &optimizer::on_model_saved), guarded(this, &optimizer::on_tell_state),
+            guarded(this, &optimizer::on_model_saved), guarded(this, &optimizer::on_release_updates),
+            guarded(this, &optimizer::on_tell_state),
             guarded(this, &optimizer::on_shut_down)};
   }
 
   void on_exit() override {
     models_.clear();
     jobs_.clear();
+    releases_.clear();
+    digests_.clear();
   }
 
   void on_fault(const fault& why) {
@@ -104,6 +108,11 @@ class optimizer final : public optimizer_actor::base {
   struct running_job {
     model_id model;
     update_job job;
+  };
+  struct digest_job {
+    model_id model;
+    memory_actor memory;
+    std::shared_ptr<std::string> digest;   ///< written by the job
   };
 
   void on_step_shard(const step_shard& m) {
@@ -137,6 +146,10 @@ class optimizer final : public optimizer_actor::base {
   }
 
   void on_operation_completed(const operation_completed& m) {
+    if (const auto digest = digests_.extract(m.what.operation.value); !digest.empty()) {
+      on_digest(digest.mapped());
+      return;
+    }
     const auto job = jobs_.extract(m.what.operation.value);
     if (job.empty()) {
       return;
@@ -153,6 +166,7 @@ class optimizer final : public optimizer_actor::base {
       finish(id, model, job.mapped().job);
     }
     tell_if_held(id, *model);
+    release_if_idle(id);
   }
 
   // -- checkpoints -----------------------------------------------------------------------------------------------------
@@ -191,6 +205,39 @@ class optimizer final : public optimizer_actor::base {
     submit(id, model, std::exchange(model->parked, {}));
   }
 
+  // -- models that have ended ------------------------------------------------------------------------------------------
+
+  void on_release_updates(const release_updates& m) {
+    releases_.insert_or_assign(m.model, m);
+    release_if_idle(m.model);
+  }
+
+  void release_if_idle(model_id id) {
+    const auto model = models_.find(id);
+    if (!releases_.contains(id) || (model != models_.end() && model->second->running > 0)) {
+      return;
+    }
+    const auto r = releases_.extract(id).mapped();
+    models_.erase(id);
+    if (r.finished && r.what->model) {
+      submit_digest(r);
+    } else {
+      send(r.memory, updates_released{id, {}});
+    }
+  }
+
+  /// It takes seconds for billions of parameters.
+  void submit_digest(const release_updates& r) {
+    auto digest = std::make_shared<std::string>();
+    const auto work = [what = r.what, parameters = r.parameters, digest] { *digest = digest_of(*what, parameters); };
+    const auto t = services_.update_executor->submit(work, duration{});
+    digests_.emplace(t.value, digest_job{r.model, r.memory, digest});
+  }
+
+  void on_digest(const digest_job& job) { send(job.memory, updates_released{job.model, *job.digest}); }
+
+  // -- jobs ------------------------------------------------------------------------------------------------------------
+
   /// A complete shard's gradients go at once: home counts them once. (A replica is told after its owner was stepped, so
   /// nobody reads them any more.)
   void finish(model_id id, const std::shared_ptr<model_updates>& model, const update_job& job) {
@@ -210,6 +257,9 @@ class optimizer final : public optimizer_actor::base {
   }
 
   void submit(model_id id, const std::shared_ptr<model_updates>& model, const std::vector<update_job>& jobs) {
+    if (releases_.contains(id)) {
+      return;
+    }
     for (const auto& job : jobs) {
       if (model->touches_held(job)) {
         model->parked.push_back(job);
@@ -261,6 +311,8 @@ class optimizer final : public optimizer_actor::base {
   run_services services_;
   std::map<model_id, std::shared_ptr<model_updates>> models_;
   std::unordered_map<std::uint64_t, running_job> jobs_;
+  std::map<model_id, release_updates> releases_;   ///< of models of which a job still runs
+  std::unordered_map<std::uint64_t, digest_job> digests_;
 };
 
 }  // namespace

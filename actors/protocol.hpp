@@ -41,6 +41,12 @@
 //    prepare_model    SUPERVISOR -> RECRUITER      beside the run: data, pilot, cuts, memory;
 //    model_prepared   RECRUITER -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run does not end in between;
 //    register_model   SUPERVISOR -> MEMORY MANAGER and model_joined -> DATA, REPORTER, before begin_run -> MODEL TASK
+// 12 model_drained    SCHEDULER -> SUPERVISOR      a model that has left has no unit on any device. Once it has also ended,
+//                                                  which is behind its last checkpoint, and while others go on:
+//    release_model    SUPERVISOR -> MEMORY MANAGER its memory is to be given back;
+//    release_updates  MEMORY MANAGER -> OPTIMIZER -> updates_released: none of its jobs runs or will run;
+//    model_released   MEMORY MANAGER -> SUPERVISOR, REPORTER: nothing of it is at home any more; SUPERVISOR -> DEVICES, DATA:
+//                                                  nor shall you have any of it
 //
 // Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a saved step is taken up in the middle), batch_wanted (MODEL TASK -> DATA, ahead of need) and
@@ -71,6 +77,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -107,6 +114,11 @@ struct model_added;
 struct model_arrived;
 struct model_left;
 struct model_ended;
+struct model_drained;
+struct release_model;
+struct release_updates;
+struct updates_released;
+struct model_released;
 struct register_model;
 struct unit_ready;
 struct unit_placed;
@@ -153,7 +165,7 @@ struct shut_down;
 using device_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<prefetch_shard>, caf::reacts_to<execute_shard>,
     caf::reacts_to<withdraw_unit>, caf::reacts_to<shard_leased>, caf::reacts_to<lease_refused>,
-    caf::reacts_to<operation_completed>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<operation_completed>, caf::reacts_to<model_released>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// MODEL TASK: cursor and history of one model; announces its units.
 using task_actor = caf::typed_actor<
@@ -169,13 +181,14 @@ using memory_actor = caf::typed_actor<
     caf::reacts_to<lease_returned>, caf::reacts_to<shard_demoted>, caf::reacts_to<shard_failed>,
     caf::reacts_to<shard_stepped>, caf::reacts_to<batch_ready>, caf::reacts_to<device_lost>,
     caf::reacts_to<capture_model>, caf::reacts_to<updates_held>, caf::reacts_to<model_saved>,
+    caf::reacts_to<release_model>, caf::reacts_to<updates_released>,
     caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// OPTIMIZER: update jobs on the host.
 using optimizer_actor = caf::typed_actor<
     caf::reacts_to<step_shard>, caf::reacts_to<resume_updates>, caf::reacts_to<operation_completed>,
     caf::reacts_to<hold_updates>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>,
-    caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<release_updates>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// SCHEDULER: ready units, credits, flights, and the policy object.
 using scheduler_actor = caf::typed_actor<
@@ -185,7 +198,8 @@ using scheduler_actor = caf::typed_actor<
     caf::reacts_to<check_devices>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
 /// DATA: reads batches, off the cooperative threads.
-using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<model_joined>, caf::reacts_to<shut_down>>;
+using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<model_joined>,
+                                    caf::reacts_to<model_released>, caf::reacts_to<shut_down>>;
 
 /// CHECKPOINTER: writes models to where they survive, one after the other, off the cooperative threads.
 using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::reacts_to<shut_down>>;
@@ -199,14 +213,15 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
 /// REPORTER: counters and curves.
 using reporter_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<model_joined>, caf::reacts_to<model_refused>, caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
-    caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
+    caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<model_released>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
     caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<shard_saved>,
     caf::reacts_to<model_saved>, caf::reacts_to<controller_lost>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
     caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
-                     caf::reacts_to<model_ended>, caf::reacts_to<device_given_up>,
+                     caf::reacts_to<model_ended>, caf::reacts_to<model_drained>, caf::reacts_to<model_released>,
+                     caf::reacts_to<device_given_up>,
                      caf::reacts_to<controller_failed>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
                      caf::reacts_to<run_stalled>>;
 
@@ -286,10 +301,10 @@ struct add_model {
   join_sink answer;                    ///< may be null
 };
 
-/// `at_rest`: models that have ended between two steps.
+/// `released`: models whose memory has been given back.
 struct prepare_model {
   model_description what;
-  std::set<model_id> at_rest;
+  std::set<model_id> released;
 };
 
 /// Answers in the order asked. Local only, as the next one: carries memory. The entry is none if `why` is set.
@@ -587,6 +602,40 @@ struct model_ended {
   fault unsaved;                   ///< why the last checkpoint is missing
 };
 
+// -- what an ended model held -------------------------------------------------------------------------------------------
+
+/// A model that has left has no flight any more.
+struct model_drained {
+  model_id model;
+};
+
+/// `finished`: as planned, or by a controller; else its parameters are nobody's result.
+struct release_model {
+  model_id model;
+  bool finished = false;
+};
+
+/// Local only: carries memory, of which the OPTIMIZER takes the digest if the model is `finished`.
+struct release_updates {
+  model_id model;
+  sharded_model_ptr what;
+  std::vector<host_block_ptr> parameters;   ///< of all shards
+  bool finished = false;
+  memory_actor memory;
+};
+
+struct updates_released {
+  model_id model;
+  std::string digest;              ///< of the final parameters; empty if nobody wants it
+};
+
+struct model_released {
+  model_id model;
+  std::string digest{};            ///< as above
+};
+
+// -- the end of a run ---------------------------------------------------------------------------------------------------
+
 /// Counters of a device at its end.
 struct device_retired {
   device_id device;
@@ -612,7 +661,7 @@ struct scheduler_retired {
 /// Local only: carries memory.
 struct memory_retired {
   std::string leftovers;           ///< leases and landing buffers that never came back
-  std::vector<std::vector<shard_home>> homes;   ///< of every model, as it ends
+  std::map<model_id, std::vector<shard_home>> homes;   ///< of every model that is not released
 };
 
 /// From outside: stop as soon as the units that compute now are complete. Once more: stop now.

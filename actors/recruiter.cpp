@@ -39,7 +39,7 @@ class recruiter final : public recruiter_actor::base {
     const auto begin = clock().now();
     model_prepared answer;
     try {
-      answer.entry = std::make_shared<model_entry>(make_(m.what, m.at_rest));
+      answer.entry = std::make_shared<model_entry>(make_(m.what, m.released));
     } catch (...) {
       answer.why = to_fault(std::current_exception());
     }

@@ -162,8 +162,8 @@ std::string completion_line(const report& r) {
 }
 
 std::string closing_lines(const report& r) {
-  return fmt::format("host {} / {}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
-                     to_string(r.optimizer_busy)) +
+  return fmt::format("host {} / {}{}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
+                     r.process_peak > byte_count{} ? "  process " + to_string(r.process_peak) : "", to_string(r.optimizer_busy)) +
          fmt::format("policy {}{}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy,
                      r.replaced > 0 ? fmt::format(" (replaced {} that failed)", r.replaced) : "", r.decisions,
                      microseconds(r.decision_mean), microseconds(r.decision_p99)) +
@@ -289,9 +289,14 @@ json json_of_scheduling(const report& r) {
 }
 
 json json_of_host(const report& r) {
-  return {{"peak_bytes", r.host_peak.value()},
-          {"budget_bytes", r.host_budget.value()},
-          {"optimizer_s", seconds(r.optimizer_busy)}};
+  json j{{"peak_bytes", r.host_peak.value()},
+         {"budget_bytes", r.host_budget.value()},
+         {"optimizer_s", seconds(r.optimizer_busy)}};
+  if (r.process_peak > byte_count{}) {
+    j["process_peak_bytes"] = r.process_peak.value();
+    j["trace_bytes"] = r.trace.value();
+  }
+  return j;
 }
 
 json json_of(const report& r) {

@@ -90,6 +90,8 @@ struct report {
   std::vector<model_report> models;   ///< workload order
   byte_count host_peak;
   byte_count host_budget;
+  byte_count process_peak;             ///< of the whole process: also what the host's budget does not count; 0: not known
+  byte_count trace;                    ///< part of it: the trace
   duration optimizer_busy{};
 
   duration bound() const { return limits.best(); }

@@ -1,7 +1,6 @@
 #include "actors/report_builder.hpp"
 
 #include "actors/policy/bounds.hpp"
-#include "models/digest.hpp"
 
 #include <fmt/format.h>
 
@@ -70,9 +69,6 @@ model_report report_of(const model_outcome& out, const model_entry& m, const run
   r.grad_norm = out.history.grad_norms;
   r.validation = validations_of(out, m);
   add_terms(r, out, m.what->terms, run.began);
-  if (r.status == model_status::finished || r.status == model_status::stopped) {
-    r.digest = digest_of(m);  // what others have at home depends on when they ended
-  }
   return r;
 }
 
@@ -111,23 +107,14 @@ void add_bounds(report& r, const run_record& record) {
   r.limits = lower_bounds(times, machines);
 }
 
-}  // namespace
-
-std::string digest_of(const model_entry& model) {
-  if (model.memory.homes.empty()) {
-    return {};  // nobody knows them any more
-  }
-  digest d;
-  for (std::size_t s = 0; s < model.memory.homes.size(); ++s) {
-    const auto values = std::as_const(*model.memory.homes[s].parameters).floats();
-    for (const auto& p : model.what->shards[s].layout().parameters()) {
-      if (p.tied_to.empty()) {
-        d.add(values.subspan(p.offset, p.elements));
-      }
-    }
-  }
-  return d.finish();
+/// Of a model that was released it was taken then.
+std::string digest_of(const finished_run& run, std::size_t model) {
+  const auto& taken = run.record->models[model].digest;
+  const auto id = model_id{static_cast<std::uint32_t>(model)};
+  return taken.empty() ? digest_of(*run.models[model].what, run.parameters->of(id)) : taken;
 }
+
+}  // namespace
 
 report build_report(const finished_run& run) {
   const auto& record = *run.record;
@@ -150,7 +137,10 @@ report build_report(const finished_run& run) {
     r.devices.push_back(report_of(record.devices[i], run.devices[i]));
   }
   for (std::size_t i = 0; i < run.models.size(); ++i) {
-    r.models.push_back(report_of(record.models[i], run.models[i], record));
+    const auto& m = r.models.emplace_back(report_of(record.models[i], run.models[i], record));
+    if (m.status == model_status::finished || m.status == model_status::stopped) {
+      r.models.back().digest = digest_of(run, i);  // what others have at home depends on when they ended
+    }
   }
   if (record.last_update && record.saved) {
     r.save = std::max(*record.saved - *record.last_update, duration{});

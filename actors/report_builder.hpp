@@ -3,6 +3,7 @@
 
 #include "actors/report.hpp"
 #include "actors/run_setup.hpp"
+#include "partition/kept_parameters.hpp"
 
 #include <span>
 
@@ -19,12 +20,10 @@ struct finished_run {
   std::span<const model_entry> models;
   std::span<const device_snapshot> devices;
   const host_arena* arena = nullptr;
+  const kept_parameters* parameters = nullptr;
 };
 
 /// Makespan, bounds, devices and models; the caller adds name, seed and the times before the run.
 report build_report(const finished_run& run);
-
-/// SHA-256 over the parameters at home, in chain order, replicas left out.
-std::string digest_of(const model_entry& model);
 
 }  // namespace hydra

@@ -84,7 +84,8 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_model_refused),        guarded(this, &reporter::on_step_completed),
             guarded(this, &reporter::on_evaluation_completed), guarded(this, &reporter::on_shard_completed),
             guarded(this, &reporter::on_shard_updated),
-            guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_device_retired),
+            guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_model_released),
+            guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
             guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_controller_lost),
             guarded(this, &reporter::on_state_told),
@@ -200,6 +201,8 @@ class reporter final : public reporter_actor::base {
       setup_.progress->left(setup_.models[m.model.value]->name);
     }
   }
+
+  void on_model_released(const model_released& m) { record_.models.at(m.model.value).digest = m.digest; }
 
   void on_device_retired(const device_retired& m) {
     record_.devices.at(m.device.value) = {

@@ -4,6 +4,7 @@
 #include "runtime/fault.hpp"
 #include "runtime/unit.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@ inline bool has_thrown(fault_code why) { return why == fault_code::internal || w
 class retry_book {
  public:
   bool may_retry(const unit& u, device_id device, fault_code why) {
+    forget_before(u.step);
     switch (why) {
       case fault_code::device_lost:
       case fault_code::dependency_failed:
@@ -43,6 +45,8 @@ class retry_book {
     return found == thrown_on_.end() ? std::nullopt : std::optional(found->second);
   }
 
+  std::size_t size() const noexcept { return counts_.size() + thrown_on_.size(); }
+
   /// How often it has failed in this way.
   std::uint32_t failures(const unit& u, fault_code why) const {
     const auto found = counts_.find({visit(u), has_thrown(why) ? fault_code::internal : why});
@@ -55,6 +59,13 @@ class retry_book {
   static unit visit(unit u) {
     u.attempt = 0;
     return u;
+  }
+
+  /// A unit of a step is there only when the last one of the step before it is.
+  void forget_before(step_index step) {
+    const auto over = [&](const unit& u) { return u.step.value + 1 < step.value; };
+    std::erase_if(counts_, [&](const auto& entry) { return over(entry.first.first); });
+    std::erase_if(thrown_on_, [&](const auto& entry) { return over(entry.first); });
   }
 
   std::uint32_t count(const unit& u, fault_code why) { return ++counts_[{visit(u), why}]; }

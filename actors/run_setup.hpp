@@ -20,12 +20,15 @@
 #include "runtime/trace.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace hydra {
+
+class kept_parameters;
 
 /// Where models are saved, and when (besides their end and the end of a run that is halted).
 struct checkpoint_setup {
@@ -40,6 +43,7 @@ struct run_services {
   trace* spans = nullptr;                ///< may be null
   host_arena* arena = nullptr;
   executor* update_executor = nullptr;
+  kept_parameters* kept = nullptr;       ///< null: those of ended models are not kept
 };
 
 struct policy_actor_source;
@@ -84,6 +88,7 @@ struct model_outcome {
   bool stopped = false;
   fault why;
   fault unsaved;
+  std::string digest;                    ///< of a finished model that was released
   std::uint32_t steps_before = 0;        ///< complete before this run
   model_history history;
   unit_times smallest;                   ///< per class, at speed 1
@@ -107,7 +112,8 @@ struct refused_model {
 struct run_record {
   std::vector<model_outcome> models;     ///< those that have joined at the end
   std::vector<model_entry> joined;
-  std::vector<std::vector<shard_home>> homes;   ///< of all models at the end; empty if the memory manager has died
+  std::map<model_id, std::vector<shard_home>> homes;   ///< at the end, of models that were not released; none if the memory
+                                                       ///< manager has died
   std::vector<refused_model> refused;
   std::vector<device_outcome> devices;
   std::string policy;

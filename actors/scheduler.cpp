@@ -6,8 +6,8 @@
 #include "actors/policy/device_watch.hpp"
 #include "actors/retry_book.hpp"
 #include "actors/spawn.hpp"
+#include "runtime/duration_histogram.hpp"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -85,6 +85,8 @@ class scheduler final : public scheduler_actor::base {
     }
     books_.remove_model(m.model);
     live_models_.erase(m.model);
+    leaving_.insert(m.model);
+    tell_drained(m.model);
     settle();
   }
 
@@ -107,6 +109,7 @@ class scheduler final : public scheduler_actor::base {
     watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
     health_.unit_completed(m.device);
     books_.unit_completed(m.what, clock().now());
+    tell_drained(m.what.model);
     settle();
   }
 
@@ -118,6 +121,7 @@ class scheduler final : public scheduler_actor::base {
       give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
     }
     tell(books_.unit_failed(m.what), m.why);
+    tell_drained(m.what.model);
     settle();
   }
 
@@ -125,7 +129,19 @@ class scheduler final : public scheduler_actor::base {
     devices_.erase(m.device);
     forget(m.device);
     tell(books_.device_lost(m.device), m.why);
+    for (const auto model : std::set(leaving_)) {
+      tell_drained(model);
+    }
     settle();
+  }
+
+  /// A model that has left and has no flight any more: nobody has to be told of it again.
+  void tell_drained(model_id model) {
+    if (leaving_.contains(model) && books_.flights_of(model).empty()) {
+      leaving_.erase(model);
+      tasks_.erase(model);
+      send(supervisor_, model_drained{model});
+    }
   }
 
   // -- a policy that is an actor -----------------------------------------------------------------------------------------
@@ -291,7 +307,7 @@ class scheduler final : public scheduler_actor::base {
       books_.decide(clock().now(), collect);
     }
     if (books_.decisions() > asked_before) {
-      decision_times_.push_back(steady_clock::now() - start);
+      decision_times_.add(steady_clock::now() - start);
     }
     return placements;
   }
@@ -311,18 +327,10 @@ class scheduler final : public scheduler_actor::base {
   }
 
   void report() {
-    std::ranges::sort(decision_times_);
-    scheduler_retired end{.policy = books_.chosen().name(), .decisions = books_.decisions(), .mean = {}, .p99 = {},
-                          .first_placement = first_placement_, .replacements = replacements_, .dropped_advice = dropped_advice_};
-    if (!decision_times_.empty()) {
-      duration sum{};
-      for (const auto d : decision_times_) {
-        sum += d;
-      }
-      end.mean = sum / static_cast<std::int64_t>(decision_times_.size());
-      end.p99 = decision_times_[decision_times_.size() * 99 / 100];
-    }
-    send(reporter_, end);
+    send(reporter_, scheduler_retired{.policy = books_.chosen().name(), .decisions = books_.decisions(),
+                                      .mean = decision_times_.mean(), .p99 = decision_times_.quantile(0.99),
+                                      .first_placement = first_placement_, .replacements = replacements_,
+                                      .dropped_advice = dropped_advice_});
   }
 
   books books_;
@@ -342,7 +350,8 @@ class scheduler final : public scheduler_actor::base {
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> live_models_;
-  std::vector<duration> decision_times_;
+  std::set<model_id> leaving_;       ///< have left, but not all their flights are over
+  duration_histogram decision_times_;
   std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;
 };

@@ -118,6 +118,13 @@ bool is_at_end(const saved_model& saved, const sharded_model& m) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
 
+[[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
+  const auto* why = kept ? "a model that joined later needed their room, or the memory manager has died in the run; raise "
+                           "host_memory, or read its checkpoint"
+                         : "session_options::keep_parameters is off; its checkpoint has them";
+  throw fault_error(fault_code::refused, fmt::format("model '{}': its parameters are not there any more: {}", model, why));
+}
+
 /// An object of a user's own, whose exceptions are its own.
 std::unique_ptr<policy> guard(std::unique_ptr<policy> p) {
   if (!p) {
@@ -180,6 +187,7 @@ struct session::state {
   interrupt_line interrupts;
   request_line<join_request> joins;
   std::unique_ptr<model_joiner> joiner;
+  kept_parameters kept;
 
   model_id add(model_description model);
   void use_policy(const std::string& which, std::map<std::string, double> values);
@@ -208,9 +216,9 @@ struct session::state {
   int optimizer_threads() const;
   stepping_terms stepping() const;
   void retire(adviser_home& home) const;
-  run_setup make_setup(trace& spans, executor& updates, progress_printer* progress);
-  run_record execute(trace& spans);
-  void write(report& r, const run_record& record, const trace& spans) const;
+  run_setup make_setup(trace* spans, executor& updates, progress_printer* progress);
+  run_record execute(trace* spans);
+  void write(report& r, const run_record& record, const trace* spans) const;
 };
 
 // -- building the workload ------------------------------------------------------------------------------------------------
@@ -561,18 +569,19 @@ void session::state::load_models() {
 void session::state::make_joiner() {
   joiner = std::make_unique<model_joiner>(joining_setup{.options = options, .devices = device_entries, .machines = machines,
                                                         .plan = *plan, .setting = setting, .device_updates = device_updates,
-                                                        .arena = arena.get(), .log = log});
+                                                        .arena = arena.get(), .kept = &kept, .log = log});
 }
 
-/// Those that have joined are models of the session from now on, and all have their buffers again.
+/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are kept:
+/// what else they had at home goes with the record.
 void session::state::keep_models(const run_record& record) {
   for (const auto& entry : record.joined) {
     models.push_back(entry);
     plan->models.push_back(entry.what->plan);
   }
   plan->profiles = joiner->profiles();
-  for (std::size_t i = 0; i < record.homes.size(); ++i) {
-    models.at(i).memory.homes = record.homes[i];
+  for (const auto& [id, homes] : record.homes) {
+    kept.keep(id, parameters_of(homes));
   }
 }
 
@@ -604,13 +613,13 @@ void session::state::retire(adviser_home& home) const {
   }
 }
 
-run_setup session::state::make_setup(trace& spans, executor& updates, progress_printer* progress) {
+run_setup session::state::make_setup(trace* spans, executor& updates, progress_printer* progress) {
   run_setup setup;
-  setup.services = {log, &spans, arena.get(), &updates};
+  setup.services = {log, spans, arena.get(), &updates, options.keep_parameters ? &kept : nullptr};
   setup.devices = devices->pointers();
   setup.models = models;
   for (auto& m : models) {
-    m.memory = {};  // the run may replace its buffers: they come back when it is over
+    m.memory = {};  // the run replaces its buffers, and gives them back when it has ended
   }
   setup.chosen = sharp(std::move(chosen));
   setup.adviser = adviser;
@@ -620,8 +629,8 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.callbacks = callbacks;
   setup.evaluation_callbacks = evaluation_callbacks;
   setup.progress = progress;
-  setup.recruit = [this](const model_description& m, const std::set<model_id>& at_rest) {
-    return joiner->prepare(m, at_rest);
+  setup.recruit = [this](const model_description& m, const std::set<model_id>& released) {
+    return joiner->prepare(m, released);
   };
   setup.halted = [this] { joiner->cancel(); };
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
@@ -632,7 +641,7 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   return setup;
 }
 
-run_record session::state::execute(trace& spans) {
+run_record session::state::execute(trace* spans) {
   const auto config = make_system_config();
   auto updates = make_executor(optimizer_threads());
   const auto t = terminal_of(STDERR_FILENO);
@@ -687,24 +696,29 @@ report session::run() {
   state_->load_models();
   state_->make_joiner();
   const auto loaded = steady_clock::now() - start;
-  trace spans;
-  const auto record = state_->execute(spans);
+  const auto spans = state_->options.output.empty() ? nullptr : std::make_unique<trace>();  // nobody would read it
+  const auto record = state_->execute(spans.get());
   state_->keep_models(record);
   state_->tell_unlocked();
-  auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
+  auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get(), &state_->kept});
+  if (!state_->options.keep_parameters) {
+    state_->kept.shrink_to({});
+  }
   r.name = state_->options.name;
   r.seed = state_->options.seed;
   r.load = loaded;
   r.pilot = state_->pilot_time;
+  r.process_peak = process_peak_memory();
+  r.trace = spans ? spans->bytes() : byte_count{};
   r.notes.insert(r.notes.begin(), state_->joiner->notes().begin(), state_->joiner->notes().end());
   r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
-  state_->write(r, record, spans);
+  state_->write(r, record, spans.get());
   return r;
 }
 
 /// Each file on its own: what can be written is, and the results are told in any case. The report is the last one: where it
 /// tells of the end, the others are of the same run.
-void session::state::write(report& r, const run_record& record, const trace& spans) const {
+void session::state::write(report& r, const run_record& record, const trace* spans) const {
   if (options.output.empty()) {
     return;
   }
@@ -726,7 +740,7 @@ void session::state::write(report& r, const run_record& record, const trace& spa
   attempt([&] {
     write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
   });
-  attempt([&] { spans.write(options.output / "trace.json"); });
+  attempt([&] { spans->write(options.output / "trace.json"); });
   attempt([&] { write_report(r, options.output / "report.json"); });
 }
 
@@ -734,14 +748,14 @@ void session::interrupt() { state_->interrupts.interrupt(); }
 
 std::vector<std::pair<std::string, std::vector<float>>> session::parameters(model_id model) const {
   std::vector<std::pair<std::string, std::vector<float>>> all;
-  const auto& entry = state_->models.at(model.value);
-  if (state_->has_run && entry.memory.homes.empty()) {
-    throw fault_error(fault_code::internal, "the memory manager has died in the run: nobody has the parameters any more; "
-                                            "checkpoints may have earlier ones");
+  const auto& what = *state_->models.at(model.value).what;
+  const auto shards = state_->kept.of(model);
+  if (state_->has_run && shards.empty()) {
+    refuse_parameters(what.name, state_->options.keep_parameters);
   }
-  for (std::size_t s = 0; s < entry.memory.homes.size(); ++s) {
-    const auto values = entry.memory.homes[s].parameters->floats();
-    for (const auto& p : entry.what->shards[s].layout().parameters()) {
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    const auto values = std::as_const(*shards[s]).floats();
+    for (const auto& p : what.shards[s].layout().parameters()) {
       const auto slice = values.subspan(p.offset, p.elements);
       all.emplace_back(p.name, std::vector<float>(slice.begin(), slice.end()));
     }

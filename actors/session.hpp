@@ -59,6 +59,9 @@ struct session_options {
   policy_limits policies{};           ///< when a policy of a plug-in or a policy actor is replaced
   watch_limits watch{};               ///< when a device that gives no sign of life counts as lost
   duration stop_limit = std::chrono::seconds(10);   ///< at the end a device that still computes is awaited no longer
+  /// Parameters of models that have ended stay in host memory for parameters(), unless a model that joins needs their room.
+  /// All else that a model has there is given back when it has ended and its last checkpoint is written.
+  bool keep_parameters = true;
 };
 
 /// A workload under construction, then its run. Not thread-safe, but for interrupt() and, while run() is under way,
@@ -136,7 +139,8 @@ class session {
   /// report says `interrupted`. Before run(): as soon as it is called. A second call: run() returns without saving.
   void interrupt();
 
-  /// Final parameter values of a model after run(), by full name (copies; replicas included).
+  /// Final parameter values of a model after run(), by full name (copies; replicas included). Throws fault_error{refused} if
+  /// they were not kept (session_options::keep_parameters).
   std::vector<std::pair<std::string, std::vector<float>>> parameters(model_id model) const;
 
  private:

@@ -34,9 +34,13 @@ scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& s
 
 optimizer_actor spawn_optimizer(caf::actor_system& system, const run_services& services);
 
-memory_actor spawn_memory_manager(caf::actor_system& system, const run_services& services,
-                                  const scheduler_actor& scheduler, const optimizer_actor& optimizer,
-                                  const reporter_actor& reporter);
+struct memory_setup {
+  scheduler_actor scheduler;
+  optimizer_actor optimizer;
+  reporter_actor reporter;
+  supervisor_actor supervisor;
+};
+memory_actor spawn_memory_manager(caf::actor_system& system, const run_services& services, const memory_setup& setup);
 
 struct device_setup {
   device_id id;

@@ -27,6 +27,7 @@ class supervisor final : public supervisor_actor::base {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
     return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_add_model),
             guarded(this, &supervisor::on_model_prepared), guarded(this, &supervisor::on_model_ended),
+            guarded(this, &supervisor::on_model_drained), guarded(this, &supervisor::on_model_released),
             guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_failed),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
             guarded(this, &supervisor::on_run_stalled)};
@@ -99,7 +100,7 @@ class supervisor final : public supervisor_actor::base {
 
   void prepare_next() {
     if (!asked_.empty()) {
-      send(crew_.recruiter, prepare_model{asked_.front().what, at_rest_});
+      send(crew_.recruiter, prepare_model{asked_.front().what, released_});
     }
   }
 
@@ -174,14 +175,41 @@ class supervisor final : public supervisor_actor::base {
   }
 
   void on_model_ended(const model_ended& m) {
-    if (ended_.insert(m.model).second) {
-      --running_;
+    if (!ended_.insert(m.model).second) {
+      return;
     }
+    --running_;
     if (!m.why) {
-      at_rest_.insert(m.model);
+      finished_.insert(m.model);
     }
     end_if_over();
+    release_if_over(m.model);
   }
+
+  // -- memory of models that have ended --------------------------------------------------------------------------------
+
+  void on_model_drained(const model_drained& m) {
+    drained_.insert(m.model);
+    release_if_over(m.model);
+  }
+
+  /// Those that end with the run keep theirs until then.
+  void release_if_over(model_id model) {
+    if (ended_.contains(model) && drained_.contains(model) && !ending_) {
+      send(crew_.memory, release_model{model, finished_.contains(model)});
+    }
+  }
+
+  void on_model_released(const model_released& m) {
+    released_.insert(m.model);
+    for (const auto& device : alive_) {
+      send(crew_.devices[device.value], m);
+    }
+    send(crew_.data, m);
+    send(crew_.tasks.at(m.model.value), shut_down{});
+  }
+
+  // -- halting ---------------------------------------------------------------------------------------------------------
 
   /// Who asks twice does not wait.
   void on_interrupt_run(const interrupt_run&) {
@@ -380,7 +408,9 @@ class supervisor final : public supervisor_actor::base {
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer, recruiter that live
   std::set<model_id> ended_;
-  std::set<model_id> at_rest_;            ///< ended between two steps
+  std::set<model_id> finished_;           ///< of these, those that did not fail
+  std::set<model_id> drained_;            ///< have no unit on any device
+  std::set<model_id> released_;           ///< their memory has been given back
   std::deque<add_model> asked_;           ///< the first one is being prepared
   std::size_t running_ = 0;
   bool halted_ = false;

@@ -71,16 +71,6 @@ byte_count transfers_of(const model_plan& m) {
 
 }  // namespace
 
-byte_count resting_demand(const model_plan& m) {
-  byte_count sum;
-  for (const auto& s : m.shards) {
-    sum += charge(s.parameters) + state_bytes(s);
-  }
-  const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
-  const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
-  return sum + batch * (2ull * (m.micro_batches + round));
-}
-
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices) {
   auto sum = host_transfers(models, devices);
   for (const auto& m : models) {

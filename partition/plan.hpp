@@ -135,9 +135,6 @@ model_plan plan_joining(const plan_request& m, std::span<const plan_device> devi
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices);
 byte_count host_transfers(std::span<const model_plan> models, std::size_t devices);
 
-/// Of a model that is complete: parameters and optimizer state stay, and what its data were read ahead.
-byte_count resting_demand(const model_plan& m);
-
 /// Makes the visits of evaluations shorter until host_needed <= cap, or until none can be shorter.
 void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t devices);
 

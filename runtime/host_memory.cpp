@@ -15,14 +15,17 @@ std::optional<std::uint64_t> read_number(const char* file) {
   return in >> n ? std::optional{n} : std::nullopt;  // "max" means no limit
 }
 
-std::optional<std::uint64_t> kernel_available() {
-  std::ifstream in{"/proc/meminfo"};
-  for (std::string key; in >> key; in.ignore(256, '\n')) {
+/// "MemAvailable:  12345 kB"
+std::optional<std::uint64_t> read_line(const char* file, const std::string& wanted) {
+  std::ifstream in{file};
+  for (std::string key; in >> key; in.ignore(4096, '\n')) {
     std::uint64_t kib = 0;
-    if (key == "MemAvailable:" && in >> kib) return kib * 1024;
+    if (key == wanted && in >> kib) return kib * 1024;
   }
   return std::nullopt;
 }
+
+std::optional<std::uint64_t> kernel_available() { return read_line("/proc/meminfo", "MemAvailable:"); }
 
 /// Inside a container its own group is mounted at the root.
 std::optional<std::uint64_t> group_available() {
@@ -39,5 +42,7 @@ byte_count available_host_memory() {
   const auto group = group_available();
   return byte_count{kernel && group ? std::min(*kernel, *group) : kernel.value_or(group.value_or(0))};
 }
+
+byte_count process_peak_memory() { return byte_count{read_line("/proc/self/status", "VmHWM:").value_or(0)}; }
 
 }  // namespace hydra

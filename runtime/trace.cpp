@@ -1,11 +1,13 @@
 #include "runtime/trace.hpp"
 
 #include "runtime/atomic_file.hpp"
+#include "runtime/span_ring.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <ostream>
@@ -19,10 +21,10 @@ namespace {
 using json = nlohmann::json;
 
 /// "cpu:0 compute" is thread "compute" of process "cpu:0"; a track of one word is both.
-std::pair<std::string, std::string> process_and_thread(const std::string& track) {
+std::pair<std::string, std::string> process_and_thread(std::string_view track) {
   const auto space = track.find(' ');
-  if (space == std::string::npos) return {track, track};
-  return {track.substr(0, space), track.substr(space + 1)};
+  const auto process = track.substr(0, space);
+  return {std::string{process}, std::string{space == std::string_view::npos ? track : track.substr(space + 1)}};
 }
 
 struct place {
@@ -30,11 +32,15 @@ struct place {
   std::size_t thread;
 };
 
+using track_places = std::map<std::string, place, std::less<>>;
+
 /// Numbers for processes and threads, in order of name so that the same tracks always give the same file.
-std::map<std::string, place> number_tracks(const std::vector<span>& spans) {
+track_places number_tracks(const span_ring& spans) {
   std::map<std::string, std::size_t> processes;
-  std::map<std::string, place> tracks;
-  for (const auto& s : spans) tracks.emplace(s.track, place{});
+  track_places tracks;
+  spans.for_each([&](const span_view& s) {
+    if (!tracks.contains(s.track)) tracks.emplace(s.track, place{});
+  });
   for (const auto& [track, unused] : tracks) processes.emplace(process_and_thread(track).first, processes.size() + 1);
   for (std::size_t n = 0; auto& [track, where] : tracks) where = {processes[process_and_thread(track).first], ++n};
   return tracks;
@@ -51,7 +57,7 @@ json name_of(const char* what, const place& where, const std::string& name) {
 
 double microseconds(duration d) { return static_cast<double>(d.count()) / 1e3; }
 
-json event_of(const span& s, const place& where, time_point origin) {
+json event_of(const span_view& s, const place& where, time_point origin) {
   json event{{"ph", "X"},
              {"name", s.name},
              {"pid", where.process},
@@ -62,48 +68,79 @@ json event_of(const span& s, const place& where, time_point origin) {
   return event;
 }
 
-time_point earliest(const std::vector<span>& spans) {
-  return spans.empty() ? time_point{} : std::ranges::min_element(spans, {}, &span::begin)->begin;
+/// Of those that are left.
+time_point earliest(const span_ring& spans) {
+  auto least = time_point::max();
+  spans.for_each([&](const span_view& s) { least = std::min(least, s.begin); });
+  return least;
+}
+
+/// Nothing where every span is there.
+std::string what_was_dropped(const span_ring& spans, time_point origin) {
+  if (spans.dropped() == 0) return {};
+  const json told{{"dropped_spans", spans.dropped()}, {"begins_us", microseconds(earliest(spans) - origin)}};
+  return fmt::format(R"("otherData": {}, )", told.dump());
 }
 
 /// Event by event: as one JSON document the spans of a long run would take gigabytes.
-void write_chrome_trace(std::ostream& out, const std::vector<span>& spans) {
+void write_chrome_trace(std::ostream& out, const span_ring& spans) {
   const auto tracks = number_tracks(spans);
-  const time_point origin = earliest(spans);
-  out << "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
+  const time_point origin = spans.earliest().value_or(time_point{});
+  out << "{\"displayTimeUnit\": \"ms\", " << what_was_dropped(spans, origin) << "\"traceEvents\": [\n";
   for (const auto& [track, where] : tracks) {
     const auto [process, thread] = process_and_thread(track);
     write_event(out, name_of("process_name", where, process), false);
     write_event(out, name_of("thread_name", where, thread), false);
   }
-  for (const auto& s : spans) write_event(out, event_of(s, tracks.at(s.track), origin), &s == &spans.back());
+  std::uint64_t left = spans.size();
+  spans.for_each([&](const span_view& s) {
+    write_event(out, event_of(s, tracks.find(s.track)->second, origin), --left == 0);
+  });
   out << "]}\n";
 }
 
 }  // namespace
 
 struct trace::state {
+  explicit state(byte_count limit) : spans(limit) {}
+
   mutable std::mutex mutex;
-  std::vector<span> spans;
+  span_ring spans;
 };
 
-trace::trace() : state_(std::make_unique<state>()) {}
+trace::trace(byte_count limit) : state_(std::make_unique<state>(limit)) {}
 
 trace::~trace() = default;
 
-void trace::record(span s) {
+void trace::record(const span& s) {
   const std::lock_guard lock{state_->mutex};
-  state_->spans.push_back(std::move(s));
+  state_->spans.push(s);
 }
 
 std::vector<span> trace::spans() const {
   const std::lock_guard lock{state_->mutex};
-  return state_->spans;
+  std::vector<span> all;
+  all.reserve(state_->spans.size());
+  state_->spans.for_each([&](const span_view& s) {
+    all.push_back({std::string{s.name}, std::string{s.track}, s.begin, s.end, std::string{s.detail}});
+  });
+  return all;
 }
 
+byte_count trace::bytes() const {
+  const std::lock_guard lock{state_->mutex};
+  return state_->spans.bytes();
+}
+
+std::uint64_t trace::dropped() const {
+  const std::lock_guard lock{state_->mutex};
+  return state_->spans.dropped();
+}
+
+/// Who records meanwhile waits: a copy would be as large again.
 void trace::write(const std::filesystem::path& file) const {
-  const auto all = spans();
-  write_atomically(file, [&](std::ostream& out) { write_chrome_trace(out, all); });
+  const std::lock_guard lock{state_->mutex};
+  write_atomically(file, [&](std::ostream& out) { write_chrome_trace(out, state_->spans); });
 }
 
 }  // namespace hydra

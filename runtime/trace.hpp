@@ -3,6 +3,7 @@
 
 #include "runtime/bytes.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,15 +20,22 @@ struct span {
   std::string detail;
 };
 
-/// Collector of spans. Thread-safe.
+/// Collector of the newest spans: a long run drops its earliest ones. Thread-safe.
 class trace {
  public:
-  trace();
+  /// `limit`: of the memory that spans take.
+  explicit trace(byte_count limit = byte_count{std::uint64_t{64} << 20});
   ~trace();
-  void record(span s);
+  void record(const span& s);
+  /// In the order recorded.
   std::vector<span> spans() const;
+  /// Memory that is held; never more than the limit.
+  byte_count bytes() const;
+  /// Earlier spans that are not held any more.
+  std::uint64_t dropped() const;
   /// Chrome trace event format: one process per device ("cpu:0"), one thread per queue, times in microseconds from
-  /// the earliest span. Written to a temporary file and renamed. Throws fault_error{io}.
+  /// the earliest span recorded. If some were dropped, "otherData" says how many ("dropped_spans") and when the earliest
+  /// one that is left begins ("begins_us"). Written to a temporary file and renamed. Throws fault_error{io}.
   void write(const std::filesystem::path& file) const;
 
  private:

@@ -49,6 +49,7 @@ session_options options_of(const workload& w, const train_options& o) {
   s.log = o.quiet ? verbosity::quiet : verbosity::normal;
   s.progress = !o.quiet;
   s.resume = o.resume;
+  s.keep_parameters = false;  // the checkpoints have them
   return s;
 }
 

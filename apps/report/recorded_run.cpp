@@ -193,6 +193,8 @@ void read_scheduling(const json& j, report& r) {
 void read_host(const json& j, report& r) {
   read(j, "peak_bytes", r.host_peak);
   read(j, "budget_bytes", r.host_budget);
+  read(j, "process_peak_bytes", r.process_peak);
+  read(j, "trace_bytes", r.trace);
   read(j, "optimizer_s", r.optimizer_busy);
 }
 

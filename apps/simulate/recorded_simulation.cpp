@@ -116,7 +116,10 @@ recording read_recording(const fs::path& run) {
   const fs::path folder = above.empty() ? fs::path{"."} : above;
   recording r{.folder = folder, .summary = read_report(folder).summary};
   check_complete(folder, r.summary);
-  read_spans(folder / "trace.json", [&](const span& s) { add_span(r.seen, r.summary, s); });
+  const auto dropped = read_spans(folder / "trace.json", [&](const span& s) { add_span(r.seen, r.summary, s); });
+  if (dropped > 0)
+    refuse_run(folder, fmt::format("its trace is without the first {} spans, too many to keep; simulate a shorter run "
+                                   "(fewer steps)", dropped));
   r.plan = parse_costs(read_text(folder / "plan.json"), (folder / "plan.json").string());
   r.ablation = read_ablation_of(folder);
   if (r.plan.models.size() != r.summary.models.size())

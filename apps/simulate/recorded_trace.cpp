@@ -54,7 +54,7 @@ class span_reader {
 
 }  // namespace
 
-void read_spans(std::istream& in, const std::string& name, const std::function<void(const span&)>& take) {
+std::uint64_t read_spans(std::istream& in, const std::string& name, const std::function<void(const span&)>& take) {
   span_reader reader{take};
   constexpr int depth_of_events = 2;  // {"traceEvents": [ here; event by event, as a tree it may not fit in memory
   const auto consume = [&](int depth, json::parse_event_t what, json& parsed) {
@@ -63,17 +63,18 @@ void read_spans(std::istream& in, const std::string& name, const std::function<v
     return false;
   };
   try {
-    [[maybe_unused]] const json rest = json::parse(in, consume);
+    const json rest = json::parse(in, consume);
+    return rest.value("otherData", json::object()).value("dropped_spans", std::uint64_t{0});
   } catch (const json::exception& e) {
     throw fault_error{fault_code::bad_input, fmt::format("{}: no trace of a run; is it truncated? {}", name, e.what())};
   }
 }
 
-void read_spans(const std::filesystem::path& file, const std::function<void(const span&)>& take) {
+std::uint64_t read_spans(const std::filesystem::path& file, const std::function<void(const span&)>& take) {
   std::ifstream in{file};
   if (!in || std::filesystem::is_directory(file))
     throw fault_error{fault_code::bad_input, file.string() + ": no such file; a run writes it at its end"};
-  read_spans(in, file.string(), take);
+  return read_spans(in, file.string(), take);
 }
 
 }  // namespace hydra::apps

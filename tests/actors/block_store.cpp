@@ -70,6 +70,30 @@ struct stocked {
 
 }  // namespace
 
+// -- models that have ended -----------------------------------------------------------------------------------------------
+
+TEST_CASE("a model that is removed leaves nothing behind, whatever it had at home or was landing") {
+  stocked s;
+  s.visit(s.m.forward(0));
+  s.store.lease(s.request(s.m.backward(1)));
+  CHECK(s.store.remove_model(model_id{0}).size() == 2);
+  s.homes.clear();
+  CHECK_FALSE(s.store.has(model_id{0}));
+  CHECK(s.store.blocks() == 0);
+  CHECK(s.store.landings() == 0);
+  s.store.lease_returned(d0, ticket{s.last});
+  CHECK(s.arena->budget().used() == byte_count{});
+}
+
+TEST_CASE("late messages of a model that was removed find nothing") {
+  stocked s;
+  s.store.lease(s.request(s.m.forward(0)));
+  s.store.remove_model(model_id{0});
+  CHECK_FALSE(s.store.commit(s.m.forward(0), d0));
+  CHECK(s.refusal(s.request(s.m.forward(0))) == fault_code::refused);
+  CHECK(s.store.all_homes().empty());
+}
+
 // -- leases ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("of masters with a rounded copy the copy is leased") {

@@ -343,3 +343,14 @@ TEST_CASE("an empty report can be printed", "[report]") {
   CHECK_THAT(to_table(report{}), Contains("makespan 0 ns"));
   CHECK(parsed(report{})["models"].empty());
 }
+
+TEST_CASE("what the whole process has taken stands beside what the cap counts, where it is known", "[report]") {
+  auto r = example();
+  CHECK_FALSE(parsed(r)["host"].contains("process_peak_bytes"));
+  r.process_peak = byte_count{700 << 20};
+  r.trace = byte_count{64 << 20};
+  const auto host = parsed(r)["host"];
+  CHECK(host["process_peak_bytes"] == 700 << 20);
+  CHECK(host["trace_bytes"] == 64 << 20);
+  CHECK_THAT(to_table(r), Contains("host 100.0 MiB / 512.0 MiB  process 700.0 MiB  optimizer 250.0 ms\n"));
+}

@@ -41,6 +41,20 @@ TEST_CASE("a refused lease is asked for again, but not without end") {
   CHECK_FALSE(book.may_retry(attempt(3), d0, fault_code::refused));
 }
 
+TEST_CASE("failures of steps that are over are forgotten, however many there were") {
+  retry_book book;
+  for (std::uint32_t step = 0; step < 10'000; ++step) {
+    auto u = attempt(0);
+    u.step = step_index{step};
+    CHECK(book.may_retry(u, d0, fault_code::out_of_memory));
+    CHECK(book.may_retry(u, d1, fault_code::io));
+  }
+  CHECK(book.size() <= 6);  // of the last two steps
+  auto last = attempt(1);
+  last.step = step_index{9'999};
+  CHECK_FALSE(book.may_retry(last, d0, fault_code::out_of_memory));
+}
+
 TEST_CASE("what would fail again is not tried again") {
   retry_book book;
   for (const auto why : {fault_code::bad_input, fault_code::does_not_fit, fault_code::not_finite}) {

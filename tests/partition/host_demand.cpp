@@ -55,16 +55,6 @@ TEST_CASE("all that the host needs is transferred but the moments") {
   }
 }
 
-TEST_CASE("a model at rest needs less of the host than one that is trained, but its parameters and moments at least") {
-  const auto plan = plan_with(2);
-  byte_count least;
-  for (const auto& s : plan.shards) {
-    least += host_charge(s.parameters) + host_charge(byte_count{s.moments.value() / 2}) * 2;
-  }
-  CHECK(resting_demand(plan) >= least);
-  CHECK(resting_demand(plan) < host_demand(std::vector{plan}, 0));
-}
-
 TEST_CASE("gradients in bf16 land in half the bytes; nothing is kept for them") {
   const auto m = small_mlp({.layers = 3, .width = 64});
   const auto wide = cut_model(rounded(m), {.cuts = {0, 1, 2}, .samples = 4})->plan;
@@ -76,7 +66,6 @@ TEST_CASE("gradients in bf16 land in half the bytes; nothing is kept for them") 
   }
   CHECK(host_transfers(std::vector{narrow}, 0) + saved == host_transfers(std::vector{wide}, 0));
   CHECK(host_demand(std::vector{narrow}, 2) + saved < host_demand(std::vector{wide}, 2));  // attempts land, too
-  CHECK(resting_demand(narrow) == resting_demand(wide));
 }
 
 TEST_CASE("in bf16 the host keeps fp32 masters and gradients, and what is promoted beside them") {
@@ -86,6 +75,5 @@ TEST_CASE("in bf16 the host keeps fp32 masters and gradients, and what is promot
   for (const auto& s : plan.shards) {
     rests += host_charge(s.parameters) + host_charge(s.parameters * 2) * 3;  // masters, two moments
   }
-  CHECK(resting_demand(plan) >= rests);
-  CHECK(resting_demand(plan) < rests + host_charge(byte_count{1 << 15}));  // batches
+  CHECK(host_demand(std::vector{plan}, 0) >= rests);
 }

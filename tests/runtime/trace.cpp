@@ -12,6 +12,7 @@
 #include <set>
 
 using namespace hydra;
+using namespace hydra::literals;
 using namespace std::chrono_literals;
 using nlohmann::json;
 
@@ -23,12 +24,14 @@ span bar(std::string name, std::string track, duration begin, duration length, s
   return {std::move(name), std::move(track), origin + begin, origin + begin + length, std::move(detail)};
 }
 
-/// The events that a reader of the written file sees.
-std::vector<json> events_of(const trace& t) {
+/// What a reader of the written file sees.
+json file_of(const trace& t) {
   const test::temporary_folder folder;
   t.write(folder.path() / "trace.json");
-  return json::parse(std::ifstream{folder.path() / "trace.json"}).at("traceEvents");
+  return json::parse(std::ifstream{folder.path() / "trace.json"});
 }
+
+std::vector<json> events_of(const trace& t) { return file_of(t).at("traceEvents"); }
 
 std::vector<json> of_phase(const std::vector<json>& events, const char* phase) {
   std::vector<json> some;
@@ -90,4 +93,43 @@ TEST_CASE("several threads may record at once") {
   std::set<std::string> names;
   for (const auto& s : t.spans()) names.insert(s.name);
   REQUIRE(names.size() == 20000);
+}
+
+TEST_CASE("a million spans take no more memory than the limit, and the newest are kept") {
+  trace t{2_MiB};
+  constexpr int n = 1'000'000;
+  for (int i = 0; i < n; ++i) t.record(bar("execute_shard", "cpu:0 compute", i * 1us, 1us, "gpt-a forward " + std::to_string(i)));
+  REQUIRE(t.bytes() <= 2_MiB);
+  const auto kept = t.spans();
+  REQUIRE(kept.size() > 10'000);
+  REQUIRE(t.dropped() == n - kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    REQUIRE(kept[i].detail == "gpt-a forward " + std::to_string(t.dropped() + i));
+}
+
+TEST_CASE("the file says how many earlier spans were dropped and when it begins, in the time of the whole run") {
+  trace t{1_MiB};
+  for (int i = 0; i < 100'000; ++i) t.record(bar("work", "cpu:0 compute", i * 1us, 1us));
+  const auto file = file_of(t);
+  REQUIRE(file.at("otherData").at("dropped_spans") == t.dropped());
+  const auto bars = of_phase(file.at("traceEvents"), "X");
+  REQUIRE(bars.size() == 100'000 - t.dropped());
+  REQUIRE(bars.front().at("ts") == double(t.dropped()));
+  REQUIRE(file.at("otherData").at("begins_us") == bars.front().at("ts"));
+}
+
+TEST_CASE("a trace that has all its spans says nothing of dropped ones, and its bytes are counted") {
+  trace t;
+  REQUIRE(t.bytes() == 0_B);
+  t.record(bar("work", "cpu:0 compute", 0ms, 1ms));
+  REQUIRE(t.bytes() > 0_B);
+  REQUIRE(t.dropped() == 0);
+  REQUIRE_FALSE(file_of(t).contains("otherData"));
+}
+
+TEST_CASE("a text of any length is shortened rather than kept at any price") {
+  trace t{1_MiB};
+  t.record(bar("work", "cpu:0 compute", 0ms, 1ms, std::string(1 << 20, 'x')));
+  REQUIRE(t.bytes() <= 1_MiB);
+  REQUIRE(t.spans().at(0).detail.size() == 65535);
 }
