@@ -351,7 +351,7 @@ void session::state::find_checkpoints() {
   }
   std::vector<resumed_model> all;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    all.push_back({descriptions[i].name, prepared[i].identity, prepared[i].cuts});
+    all.push_back(resumed(descriptions[i], prepared[i]));
   }
   begins = resumption(options.output / "checkpoints", std::move(all));
 }

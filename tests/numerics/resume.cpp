@@ -100,6 +100,46 @@ TEST_CASE("what has finished is not run again", "[resume]") {
   }
 }
 
+TEST_CASE("a run that is complete and made longer has the bits of one that was as long from the beginning", "[resume]") {
+  const temporary_folder folder;
+  run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
+  auto shorter = mixed_workload();
+  for (auto& m : shorter) {
+    m.steps = 1;  // at its end it is evaluated, which the longer run is not until step 2
+    m.optimizer.schedule.warmup = 2;
+  }
+  REQUIRE(train_spilled(shorter, options).summary.models[0].validation.size() == 1);
+  auto longer = mixed_workload();
+  for (auto& m : longer) {
+    m.optimizer.schedule.warmup = 2;
+  }
+  options.resume = true;
+  const auto resumed = train_spilled(longer, options);
+  for (std::size_t i = 0; i < longer.size(); ++i) {
+    INFO("model " << i);
+    CHECK(resumed.summary.models[i].steps_before == 1);
+    CHECK(difference(train_plain(longer[i]), resumed, i) == "");
+  }
+}
+
+TEST_CASE("a model is made no longer where the rates of its steps depend on their number, nor shorter than it is", "[resume]") {
+  const temporary_folder folder;
+  const auto trained = [&](schedule_kind kind, std::uint32_t steps, bool resume) {
+    auto model = mixed_workload()[0];
+    model.steps = steps;
+    model.optimizer.schedule.kind = kind;
+    run_options options{.devices = {tiny()}, .output = folder.path() / std::to_string(static_cast<int>(kind)), .resume = resume};
+    return train_spilled({model}, options).summary.models[0].status;
+  };
+  for (const auto kind : {schedule_kind::linear, schedule_kind::cosine}) {
+    REQUIRE(trained(kind, 2, false) == model_status::finished);
+    CHECK_THROWS_WITH(trained(kind, 3, true), Catch::Contains("with 3 steps instead of 2") && Catch::Contains("schedule"));
+    CHECK(trained(kind, 2, true) == model_status::finished);
+  }
+  REQUIRE(trained(schedule_kind::constant, 2, false) == model_status::finished);
+  CHECK_THROWS_WITH(trained(schedule_kind::constant, 1, true), Catch::Contains("2 steps are done"));
+}
+
 TEST_CASE("a model that a callback has stopped stays stopped, with its last evaluation", "[resume]") {
   const temporary_folder folder;
   const step_callback stop = [](const step_completed& e, control& c) {
