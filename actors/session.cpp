@@ -170,6 +170,8 @@ struct session::state {
   interrupt_line interrupts;
   request_line<join_request> joins;
   std::unique_ptr<model_joiner> joiner;
+  std::unique_ptr<run_metrics> metrics;             ///< null: they are not written
+  std::vector<std::string> metrics_notes;
 
   model_id add(model_description model);
   void use_policy(const std::string& which, std::map<std::string, double> values);
@@ -191,6 +193,8 @@ struct session::state {
   model_entry load_model(std::size_t i) const;
   void load_models();
   void make_joiner();
+  void begin_metrics();
+  void end_metrics();
   void keep_models(const run_record& record);
   void tell_unlocked() const;
   pipeline_options pipeline() const;
@@ -554,6 +558,25 @@ void session::state::make_joiner() {
                                                         .arena = arena.get(), .log = log});
 }
 
+/// Without them a run can do what it is for.
+void session::state::begin_metrics() {
+  if (options.output.empty()) {
+    return;
+  }
+  try {
+    metrics = std::make_unique<run_metrics>(options.output, models, options.resume, log);
+  } catch (const fault_error& e) {
+    metrics_notes.push_back(fmt::format("{} is not written: {}", metrics_file, e.what_happened().text));
+    log->warn("{}", metrics_notes.back());
+  }
+}
+
+void session::state::end_metrics() {
+  if (const auto note = metrics ? metrics->close() : ""; !note.empty()) {
+    metrics_notes.push_back(note);
+  }
+}
+
 /// Those that have joined are models of the session from now on, and all have their buffers again.
 void session::state::keep_models(const run_record& record) {
   for (const auto& entry : record.joined) {
@@ -610,6 +633,7 @@ run_setup session::state::make_setup(trace& spans, executor& updates, progress_p
   setup.callbacks = callbacks;
   setup.evaluation_callbacks = evaluation_callbacks;
   setup.progress = progress;
+  setup.metrics = metrics.get();
   setup.recruit = [this](const model_description& m, const std::set<model_id>& at_rest) {
     return joiner->prepare(m, at_rest);
   };
@@ -674,9 +698,11 @@ report session::run() {
   state_->check_devices();
   state_->load_models();
   state_->make_joiner();
+  state_->begin_metrics();
   const auto loaded = steady_clock::now() - start;
   trace spans;
   const auto record = state_->execute(spans);
+  state_->end_metrics();
   state_->keep_models(record);
   state_->tell_unlocked();
   auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get()});
@@ -686,6 +712,7 @@ report session::run() {
   r.pilot = state_->pilot_time;
   r.notes.insert(r.notes.begin(), state_->joiner->notes().begin(), state_->joiner->notes().end());
   r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
+  r.notes.insert(r.notes.end(), state_->metrics_notes.begin(), state_->metrics_notes.end());
   state_->write(r, record, spans);
   return r;
 }

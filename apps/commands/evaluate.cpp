@@ -64,19 +64,35 @@ void only_evaluate(model_description& d) {
   d.deadline.reset();
 }
 
-/// What stands for each model's weights in the table.
-std::vector<std::string> prepare(workload& w, const evaluate_options& o) {
-  std::vector<std::string> weights;
+/// What of a model is evaluated.
+struct model_state {
+  std::string weights = "as it begins";
+  std::string reached = hydra::to_string(model_status::finished);
+};
+
+/// "finished", "at step 680 of 100000", "stopped at step 20 of 50".
+std::string reached_by(const saved_model& m) {
+  const std::uint32_t steps = steps_in(m);
+  if (steps == m.steps) return hydra::to_string(model_status::finished);
+  return fmt::format("{}at step {} of {}", m.standing.stopped ? "stopped " : "", steps, m.steps);
+}
+
+std::vector<model_state> prepare(workload& w, const evaluate_options& o) {
+  std::vector<model_state> states;
   for (model_entry& m : w.models) {
     only_evaluate(m.description);
-    weights.emplace_back("as it begins");
+    states.emplace_back();
     if (!is_run(o)) continue;
     const fs::path checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
     m.description.chain = with_checkpoint(std::move(m.description.chain), checkpoint);
-    weights.back() = checkpoint.filename().string();
+    states.back() = {checkpoint.filename().string(), reached_by(read_checkpoint(checkpoint))};
   }
   w.controllers.clear();
-  return weights;
+  return states;
+}
+
+std::string outcome_of(const model_report& m, const model_state& s) {
+  return m.status == model_status::finished ? s.reached : hydra::to_string(m.status);
 }
 
 /// "model.chain.heads", "model.NAME.chain", ...: a checkpoint has the weights of the chain that was trained.
@@ -99,23 +115,23 @@ std::string or_dash(const std::optional<double>& x, const char* form, double sca
   return x ? fmt::format(fmt::runtime(form), *x * scale) : "-";
 }
 
-std::string to_table(const report& r, const std::vector<std::string>& weights) {
+std::string to_table(const report& r, const std::vector<model_state>& states) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"weights"}, {"loss", right}, {"floor", right}, {"perplexity", right}, {"accuracy", right}, {"status"}}};
   for (std::size_t i = 0; i < r.models.size(); ++i) {
     const model_report& m = r.models[i];
     const validation_report v = m.validation.empty() ? validation_report{} : m.validation.back();
-    t.add({m.name, weights[i], m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),
-           or_dash(v.perplexity, "{:.2f}"), or_dash(v.accuracy, "{:.1f} %", 100), hydra::to_string(m.status)});
+    t.add({m.name, states[i].weights, m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),
+           or_dash(v.perplexity, "{:.2f}"), or_dash(v.accuracy, "{:.1f} %", 100), outcome_of(m, states[i])});
   }
   return t.to_string();
 }
 
-std::string to_json(const report& r, const std::vector<std::string>& weights) {
+std::string to_json(const report& r, const std::vector<model_state>& states) {
   auto all = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < r.models.size(); ++i) {
     const model_report& m = r.models[i];
-    nlohmann::ordered_json j{{"name", m.name}, {"weights", weights[i]}, {"status", hydra::to_string(m.status)}};
+    nlohmann::ordered_json j{{"name", m.name}, {"weights", states[i].weights}, {"status", outcome_of(m, states[i])}};
     for (const validation_report& v : m.validation) {
       j["loss"] = v.loss;
       if (v.perplexity) j["perplexity"] = *v.perplexity;
@@ -137,12 +153,12 @@ int evaluate(const evaluate_options& o) {
   if (is_run(o)) check_overrides(overrides, o.source);
   workload w = read_workload(workload_of(o), overrides);
   select(w, o.models);
-  const auto weights = prepare(w, o);
+  const auto states = prepare(w, o);
   session s{options_of(w)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   assemble(s, w);
   const report r = s.run();
-  fmt::print("{}", o.json ? to_json(r, weights) : to_table(r, weights));
+  fmt::print("{}", o.json ? to_json(r, states) : to_table(r, states));
   for (const model_report& m : r.models)
     if (m.status == model_status::failed) fmt::print(stderr, "{}: {}\n", m.name, m.error.text);
   return status_of(r);

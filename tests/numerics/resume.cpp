@@ -4,10 +4,14 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 using namespace hydra;
@@ -138,6 +142,37 @@ TEST_CASE("a model is made no longer where the rates of its steps depend on thei
   }
   REQUIRE(trained(schedule_kind::constant, 2, false) == model_status::finished);
   CHECK_THROWS_WITH(trained(schedule_kind::constant, 1, true), Catch::Contains("2 steps are done"));
+}
+
+TEST_CASE("metrics of a run that was interrupted have every step and evaluation once, as the report has them", "[resume]") {
+  const temporary_folder folder;
+  run_options options{.devices = {tiny()}, .output = folder.path(), .interrupt_at = 70};
+  options.checkpoint.every_steps = 2;
+  while (train_spilled(mixed_workload(), options).summary.interrupted) {
+    options.resume = true;
+    options.interrupt_at = *options.interrupt_at + 20;
+  }
+  options.interrupt_at.reset();
+  const auto whole = train_spilled(mixed_workload(), options).summary;
+  std::map<std::string, std::vector<float>> losses;
+  std::map<std::string, std::vector<double>> evaluations;
+  std::ifstream in{folder.path() / "metrics.jsonl"};
+  for (std::string line; std::getline(in, line);) {
+    const auto j = nlohmann::json::parse(line);
+    if (j.contains("validation")) {
+      evaluations[j["model"]].push_back(j["validation"].get<double>());
+    } else {
+      losses[j["model"]].push_back(j["loss"].get<float>());
+      CHECK(j["step"] == losses[j["model"]].size());
+    }
+  }
+  REQUIRE(options.resume);
+  for (const auto& m : whole.models) {
+    INFO(m.name);
+    CHECK(losses[m.name] == m.loss);
+    REQUIRE(evaluations[m.name].size() == m.validation.size());
+    CHECK(evaluations[m.name].back() == m.validation.back().loss);
+  }
 }
 
 TEST_CASE("a model that a callback has stopped stays stopped, with its last evaluation", "[resume]") {
