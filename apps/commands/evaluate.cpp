@@ -6,6 +6,7 @@
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/plugin_option.hpp"
+#include "apps/commands/recorded_data.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/set_option.hpp"
@@ -151,7 +152,8 @@ int evaluate(const evaluate_options& o) {
                                                          o.source)};
   const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
   if (is_run(o)) check_overrides(overrides, o.source);
-  workload w = read_workload(workload_of(o), overrides);
+  const auto data = is_run(o) ? read_recorded_data(o.source) : std::nullopt;
+  workload w = read_workload(workload_of(o), overrides, data ? data->began_in : fs::path{});
   select(w, o.models);
   const auto states = prepare(w, o);
   session s{options_of(w)};

@@ -103,7 +103,7 @@ int export_model(const export_options& o) {
   durable_folder into{posix_file_system(), target};
   copy_tokenizer_files(into, data_keys(w, m));
   copy_checkpoint_files(into, sub_table(std::get<value_table>(m.keys.content), "chain"));
-  write_hub_files(into, build_chain(w, m, m.description.chain),
+  write_hub_files(into, build_chain(o.run, w, m, m.description.chain),
                   [&](const parameter_spec& p) { return value_of(tensors, p, checkpoint); });
   into.commit();
   fmt::print("{}\n", target.string());

@@ -129,7 +129,7 @@ text_source from_run(const text_source_options& o) {
   const model_entry& m = model_of(w, o);
   require_writer(m.description.chain, m.description.name);
   const auto d = with_checkpoint(m.description.chain, checkpoint_to_read(o.source, m.description.name, o.best));
-  text_source s{std::make_shared<const chain>(build_chain(w, m, d)), d.context};
+  text_source s{std::make_shared<const chain>(build_chain(o.source, w, m, d)), d.context};
   if (!s.model->hub().config.empty()) add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
   if (!o.tokenizer) s.words = tokenizer_of(w.data.at(m.data).description);
   return s;

@@ -6,6 +6,7 @@
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/plugin_option.hpp"
+#include "apps/commands/recorded_data.hpp"
 #include "apps/commands/resume.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/set_option.hpp"
@@ -106,11 +107,12 @@ int train(const workload& w, const train_options& o, const blocked_signals& bloc
   check_folder(w, o);
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
-  assemble(s, w);
+  const auto sources = assemble(s, w);
   s.plan();
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   const bool is_new = !std::filesystem::exists(w.options.output);
   make_run_folder(w.output_place, w.options.output, w.expanded);
+  record_data(w.options.output, sources);
   if (!lock) lock.emplace(w.output_place, w.options.output);
   const report r = run_in_folder(s, w, is_new);
   tell(r, w, o);
