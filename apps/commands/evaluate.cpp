@@ -11,6 +11,7 @@
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/workload/assemble.hpp"
+#include "apps/workload/parse.hpp"
 #include "apps/workload/workload.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra::apps {
@@ -38,10 +40,6 @@ struct evaluate_options {
 };
 
 bool is_run(const evaluate_options& o) { return fs::is_directory(o.source); }
-
-fs::path workload_of(const evaluate_options& o) {
-  return is_run(o) ? fs::path(o.source) / workload_file : fs::path(o.source);
-}
 
 /// Leaves the models that were asked for.
 void select(workload& w, const std::vector<std::string>& wanted) {
@@ -105,6 +103,31 @@ void check_overrides(const std::vector<key_override>& all, const std::string& ru
                                                            o.path, run)};
 }
 
+std::string text_at(const value_table& root, const std::string& path) {
+  const value* const v = find_path(root, path);
+  const auto* text = v ? v->as<std::string>() : nullptr;
+  return text ? *text : "";
+}
+
+/// Training data say nothing of how a sample of these kinds is read.
+bool needs_no_training(const value_table& run, const std::string& data) {
+  const std::string kind = text_at(run, data + "kind");
+  return kind == "text" || kind == "tokens" || (kind == "jsonl" && text_at(run, data + "label").empty());
+}
+
+/// Where other data to evaluate on are given, those that the run has learnt need not be there.
+std::vector<key_override> without_training(std::vector<key_override> all, const fs::path& run) {
+  constexpr std::string_view given = "validation";
+  const value_table recorded = parse_toml(read_text(run / workload_file), (run / workload_file).string());
+  const std::vector<key_override> told = all;
+  for (const key_override& o : told) {
+    if (!o.path.starts_with("data.") || !o.path.ends_with(".validation")) continue;
+    const std::string data = o.path.substr(0, o.path.size() - given.size());
+    if (needs_no_training(recorded, data)) all.insert(all.begin(), {data + "train", o.is});  // one that is told comes later
+  }
+  return all;
+}
+
 session_options options_of(const workload& w) {
   session_options s = w.options;
   s.output.clear();
@@ -144,16 +167,22 @@ std::string to_json(const report& r, const std::vector<model_state>& states) {
   return all.dump(2) + "\n";
 }
 
+workload read_source(const evaluate_options& o) {
+  const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
+  if (!is_run(o)) return read_workload(o.source, overrides);
+  check_overrides(overrides, o.source);
+  const auto data = read_recorded_data(o.source);
+  return read_workload(fs::path{o.source} / workload_file, without_training(overrides, o.source),
+                       data ? data->began_in : fs::path{});
+}
+
 int evaluate(const evaluate_options& o) {
   const blocked_signals blocked;
   if (o.best && !is_run(o))
     throw fault_error{fault_code::bad_input, fmt::format("--best: \"{}\" is no run folder; a workload file has no best "
                                                          "checkpoint",
                                                          o.source)};
-  const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
-  if (is_run(o)) check_overrides(overrides, o.source);
-  const auto data = is_run(o) ? read_recorded_data(o.source) : std::nullopt;
-  workload w = read_workload(workload_of(o), overrides, data ? data->began_in : fs::path{});
+  workload w = read_source(o);
   select(w, o.models);
   const auto states = prepare(w, o);
   session s{options_of(w)};

@@ -86,7 +86,7 @@ void check_chain(const model_entry& m, const model_description& d, precision num
 
 void check_batch(const model_entry& m, const model_description& d) {
   const auto& source = *std::get<source_ptr>(d.data.what);
-  if (source.samples(split::train) >= d.batch_size) return;
+  if (d.evaluate_only || source.samples(split::train) >= d.batch_size) return;
   refuse(part(m, "batch_size"), "model.batch_size",
          fmt::format("{} has {} training samples, fewer than one batch of {}", source.describe(),
                      source.samples(split::train), d.batch_size));
