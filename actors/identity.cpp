@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string>
 #include <vector>
 
 namespace hydra {
@@ -100,6 +101,16 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          fmt::format("validation: every {} steps, {} micro-batches\n",
                      m.validate.value_or(validation_options{}).every_steps, p.evaluation) +
          text_of(m.optimizer);
+}
+
+std::string with_steps(std::string identity, std::uint32_t steps) {
+  const std::string key = "\nsteps: ";
+  const auto begin = identity.find(key);
+  if (begin == std::string::npos) {
+    return identity;
+  }
+  const auto number = begin + key.size();
+  return identity.replace(number, identity.find('\n', number) - number, std::to_string(steps));
 }
 
 std::string difference_of(const std::string& saved, const std::string& now) {

@@ -19,6 +19,7 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
   }
   r.devices = setup.devices.size();
   r.progress = setup.progress;
+  r.metrics = setup.metrics;
   r.stall_limit = setup.stall_limit;
   r.supervisor = supervisor;
   r.sink = std::move(sink);

@@ -47,7 +47,7 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
   go_on(m.name);
   resumption begins;
   if (setup_.options.resume) {
-    begins = resumption(setup_.options.output / "checkpoints", {{m.name, p.identity, p.cuts}});
+    begins = resumption(setup_.options.output / "checkpoints", {resumed(m, p)});
   }
   auto plan = [&] {
     try {

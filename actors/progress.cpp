@@ -22,17 +22,23 @@ progress_printer::progress_printer(std::ostream& out, progress_options options, 
 
 void progress_printer::expect(const std::string& name, std::uint32_t steps, duration step_time, std::uint32_t done) {
   const auto position = models_.size();
-  models_[name] = {.position = position, .before = done, .done = done, .steps = steps, .weight = seconds(step_time), .loss = {}};
+  models_[name] = {.position = position, .before = done, .done = done, .steps = steps, .weight = seconds(step_time), .loss = {}, .validation = {}};
 }
 
 void progress_printer::step(const std::string& name, step_index step, std::uint32_t steps, float loss, time_point now) {
-  const model stranger{.position = models_.size(), .steps = steps, .weight = mean_weight(), .loss = {}};
+  const model stranger{.position = models_.size(), .steps = steps, .weight = mean_weight(), .loss = {}, .validation = {}};
   auto& m = models_.try_emplace(name, stranger).first->second;
   m.done = step.value + 1;
   m.steps = steps;
   m.loss = loss;
   if (due(now)) {
     options_.live ? draw_lines(now) : draw_line(name, now);
+  }
+}
+
+void progress_printer::evaluated(const std::string& name, double loss) {
+  if (const auto found = models_.find(name); found != models_.end()) {
+    found->second.validation = loss;
   }
 }
 
@@ -85,7 +91,7 @@ std::optional<duration> progress_printer::remaining(time_point now) const {
 
 /// At its pace so far; it cannot take longer than the run, of which it is a part.
 model_progress progress_printer::progress_of(const std::string& name, const model& m, time_point now) const {
-  model_progress p{.name = name, .done = m.done, .steps = m.steps, .loss = m.loss, .left = {}};
+  model_progress p{.name = name, .done = m.done, .steps = m.steps, .loss = m.loss, .validation = m.validation, .left = {}};
   if (m.done > m.before) {
     const auto own = from_seconds(seconds(now - start_) * (m.steps - m.done) / (m.done - m.before));
     p.left = std::min(own, remaining(now).value_or(own));

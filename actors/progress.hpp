@@ -36,6 +36,8 @@ class progress_printer {
   void expect(const std::string& name, std::uint32_t steps, duration step_time, std::uint32_t done = 0);
   /// The model has completed step `step` (counted from 0) of `steps`.
   void step(const std::string& name, step_index step, std::uint32_t steps, float loss, time_point now);
+  /// On its validation data; shown with what is drawn next.
+  void evaluated(const std::string& name, double loss);
   /// The model was stopped or has failed: what is left of it does not count.
   void left(const std::string& name);
   /// A device has completed a unit that it computed for so long. It counts as busy for a while.
@@ -56,6 +58,7 @@ class progress_printer {
     std::uint32_t steps = 0;
     double weight = 1;          ///< seconds per step
     std::optional<float> loss;
+    std::optional<double> validation;
   };
   model_progress progress_of(const std::string& name, const model& m, time_point now) const;
   progress_state state(time_point now) const;

@@ -34,7 +34,9 @@ std::string devices(const progress_state& s) {
   return s.devices == 0 ? "" : fmt::format("  {}/{} devices busy", s.busy, s.devices);
 }
 
-std::string loss_of(const model_progress& m) { return m.loss ? fmt::format("loss {:.4f}", *m.loss) : ""; }
+std::string loss_of(const model_progress& m) {
+  return (m.loss ? fmt::format("loss {:.4f}", *m.loss) : "") + (m.validation ? fmt::format(" validation {:.4f}", *m.validation) : "");
+}
 
 bool ended(const model_progress& m) { return m.done >= m.steps; }
 

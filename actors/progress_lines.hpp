@@ -16,6 +16,7 @@ struct model_progress {
   std::uint32_t done = 0;
   std::uint32_t steps = 0;
   std::optional<float> loss;      ///< of the last completed step
+  std::optional<double> validation{};   ///< loss of the last evaluation
   std::optional<duration> left;   ///< nothing before its first step
 };
 

@@ -38,7 +38,7 @@ std::string one_line(std::string text) {
 }
 
 std::string outcome(const model_report& m) {
-  const auto status = to_string(m.status);
+  const auto status = status_text(m);
   return m.error && m.status == model_status::failed ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text)) : status;
 }
 
@@ -260,7 +260,7 @@ json json_of(const model_report& m) {
          {"family", m.family},
          {"parameters", m.parameters},
          {"cuts", m.cuts},
-         {"status", to_string(m.status)}};
+         {"status", status_text(m)}};
   if (m.error) {
     j["fault"] = json_of(m.error);
   }
@@ -368,9 +368,13 @@ std::string to_string(model_status s) {
       return "stopped";
     case model_status::interrupted:
       return "interrupted";
+    case model_status::under_way:
+      return "not ended";
   }
   return "unknown status";
 }
+
+std::string status_text(const model_report& m) { return to_string(m.status) + (m.unsaved ? ", not saved" : ""); }
 
 std::string to_table(const report& r) {
   return model_table(r) + "\n" + device_table(r) + "\n" + blame_table(r) + "\n" + closing_lines(r);

@@ -34,7 +34,7 @@ struct device_report {
   bool lost = false;
 };
 
-enum class model_status : std::uint8_t { finished, failed, stopped, interrupted };
+enum class model_status : std::uint8_t { finished, failed, stopped, interrupted, under_way };
 
 /// One evaluation on validation data.
 struct validation_report {
@@ -53,6 +53,7 @@ struct model_report {
   std::vector<std::size_t> cuts;      ///< first layer of each shard
   model_status status = model_status::finished;
   fault error;                        ///< of a failed model
+  bool unsaved = false;               ///< its last checkpoint could not be written
   std::uint32_t steps = 0;            ///< completed
   std::uint32_t steps_before = 0;     ///< of them, before this run
   std::uint64_t tokens = 0;           ///< targets trained on
@@ -102,6 +103,8 @@ struct report {
 };
 
 std::string to_string(model_status s);
+/// "finished", "finished, not saved".
+std::string status_text(const model_report& m);
 /// What tables print of a model and a device; "-" where there was nothing to measure.
 std::string tokens_per_second(const model_report& m);
 std::string hit_rate(const device_report& d);

@@ -148,6 +148,7 @@ report build_report(const finished_run& run) {
   for (std::size_t i = 0; i < run.models.size(); ++i) {
     if (const auto& why = record.models[i].unsaved) {
       ++r.unsaved;
+      r.models[i].unsaved = true;
       r.notes.push_back(fmt::format("{} could not be saved at its end: {}", run.models[i].what->name, why.text));
     }
   }

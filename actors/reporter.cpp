@@ -141,6 +141,9 @@ class reporter final : public reporter_actor::base {
     if (setup_.progress) {
       setup_.progress->step(m.name, m.step, m.steps, m.loss, clock().now());
     }
+    if (setup_.metrics) {
+      setup_.metrics->step(m, targets_of_step(*setup_.models[m.model.value]), clock().now());
+    }
   }
 
   void on_evaluation_completed(const evaluation_completed& m) {
@@ -150,6 +153,12 @@ class reporter final : public reporter_actor::base {
     out.smallest.evaluations += 1;
     out.last_update = clock().now();
     record_.last_update = clock().now();
+    if (setup_.progress) {
+      setup_.progress->evaluated(m.name, m.loss);
+    }
+    if (setup_.metrics) {
+      setup_.metrics->evaluation(m);
+    }
   }
 
   void on_shard_completed(const shard_completed& m) {

@@ -11,6 +11,7 @@
 #include "actors/policy/policy.hpp"
 #include "actors/progress.hpp"
 #include "actors/report.hpp"
+#include "actors/run_metrics.hpp"
 #include "partition/checkpoint.hpp"
 #include "partition/model_history.hpp"
 #include "runtime/device.hpp"
@@ -74,6 +75,7 @@ struct run_setup {
   model_maker recruit;                   ///< null: no model can join
   std::function<void()> halted;          ///< told when the run is being halted; only sets something; may be null
   progress_printer* progress = nullptr;  ///< may be null
+  run_metrics* metrics = nullptr;        ///< may be null
   checkpoint_setup checkpoints;
   duration stall_limit{};                ///< zero: none
   duration callback_limit{};             ///< a step is not acknowledged for longer: no more callbacks; zero: none

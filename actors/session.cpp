@@ -188,6 +188,8 @@ struct session::state {
   request_line<join_request> joins;
   std::unique_ptr<model_joiner> joiner;
   kept_parameters kept;
+  std::unique_ptr<run_metrics> metrics;             ///< null: they are not written
+  std::vector<std::string> metrics_notes;
 
   model_id add(model_description model);
   void use_policy(const std::string& which, std::map<std::string, double> values);
@@ -209,6 +211,8 @@ struct session::state {
   model_entry load_model(std::size_t i) const;
   void load_models();
   void make_joiner();
+  void begin_metrics();
+  void end_metrics();
   void keep_models(const run_record& record);
   void tell_unlocked() const;
   pipeline_options pipeline() const;
@@ -369,7 +373,7 @@ void session::state::find_checkpoints() {
   }
   std::vector<resumed_model> all;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    all.push_back({descriptions[i].name, prepared[i].identity, prepared[i].cuts});
+    all.push_back(resumed(descriptions[i], prepared[i]));
   }
   begins = resumption(options.output / "checkpoints", std::move(all));
 }
@@ -572,6 +576,25 @@ void session::state::make_joiner() {
                                                         .arena = arena.get(), .kept = &kept, .log = log});
 }
 
+/// Without them a run can do what it is for.
+void session::state::begin_metrics() {
+  if (options.output.empty()) {
+    return;
+  }
+  try {
+    metrics = std::make_unique<run_metrics>(options.output, models, options.resume, log);
+  } catch (const fault_error& e) {
+    metrics_notes.push_back(fmt::format("{} is not written: {}", metrics_file, e.what_happened().text));
+    log->warn("{}", metrics_notes.back());
+  }
+}
+
+void session::state::end_metrics() {
+  if (const auto note = metrics ? metrics->close() : ""; !note.empty()) {
+    metrics_notes.push_back(note);
+  }
+}
+
 /// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are kept:
 /// what else they had at home goes with the record.
 void session::state::keep_models(const run_record& record) {
@@ -629,6 +652,7 @@ run_setup session::state::make_setup(trace* spans, executor& updates, progress_p
   setup.callbacks = callbacks;
   setup.evaluation_callbacks = evaluation_callbacks;
   setup.progress = progress;
+  setup.metrics = metrics.get();
   setup.recruit = [this](const model_description& m, const std::set<model_id>& released) {
     return joiner->prepare(m, released);
   };
@@ -695,9 +719,11 @@ report session::run() {
   state_->check_devices();
   state_->load_models();
   state_->make_joiner();
+  state_->begin_metrics();
   const auto loaded = steady_clock::now() - start;
   const auto spans = state_->options.output.empty() ? nullptr : std::make_unique<trace>();  // nobody would read it
   const auto record = state_->execute(spans.get());
+  state_->end_metrics();
   state_->keep_models(record);
   state_->tell_unlocked();
   auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get(), &state_->kept});
@@ -712,6 +738,7 @@ report session::run() {
   r.trace = spans ? spans->bytes() : byte_count{};
   r.notes.insert(r.notes.begin(), state_->joiner->notes().begin(), state_->joiner->notes().end());
   r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
+  r.notes.insert(r.notes.end(), state_->metrics_notes.begin(), state_->metrics_notes.end());
   state_->write(r, record, spans.get());
   return r;
 }

@@ -114,6 +114,7 @@ struct reporter_setup {
   std::vector<model_standing> standing_before;   ///< of each model
   std::size_t devices = 0;
   progress_printer* progress = nullptr;
+  run_metrics* metrics = nullptr;
   duration stall_limit{};
   supervisor_actor supervisor;
   record_sink sink;                ///< called at its end, however it ends

@@ -206,10 +206,11 @@ saved_model read_checkpoint(const fs::path& folder) {
   const auto file = folder / names::state;
   const auto j = read_json(file);
   check_format(j, file);
-  saved_model m{.folder = folder, .name = {}, .identity = {}, .cuts = {}, .standing = {}, .versions = {}, .updates = {}};
+  saved_model m{.folder = folder, .name = {}, .identity = {}, .cuts = {}, .steps = 0, .standing = {}, .versions = {}, .updates = {}};
   try {
     j.at("model").get_to(m.name);
     j.at("identity").get_to(m.identity);
+    j.at("steps").get_to(m.steps);
     j.at("step").get_to(m.standing.step);
     j.at("unit").get_to(m.standing.unit);
     j.at("stopped").get_to(m.standing.stopped);

@@ -18,6 +18,7 @@ struct saved_model {
   std::string name;
   std::string identity;             ///< sharded_model::identity of the model that was saved
   cut_points cuts;
+  std::uint32_t steps = 0;          ///< of the model in all, as it was when it was saved
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;

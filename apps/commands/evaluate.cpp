@@ -6,10 +6,12 @@
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/plugin_option.hpp"
+#include "apps/commands/recorded_data.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/workload/assemble.hpp"
+#include "apps/workload/parse.hpp"
 #include "apps/workload/workload.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +21,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra::apps {
@@ -37,10 +40,6 @@ struct evaluate_options {
 };
 
 bool is_run(const evaluate_options& o) { return fs::is_directory(o.source); }
-
-fs::path workload_of(const evaluate_options& o) {
-  return is_run(o) ? fs::path(o.source) / workload_file : fs::path(o.source);
-}
 
 /// Leaves the models that were asked for.
 void select(workload& w, const std::vector<std::string>& wanted) {
@@ -64,20 +63,36 @@ void only_evaluate(model_description& d) {
   d.deadline.reset();
 }
 
-/// What stands for each model's weights in the table.
-std::vector<std::string> prepare(workload& w, const evaluate_options& o) {
-  std::vector<std::string> weights;
+/// What of a model is evaluated.
+struct model_state {
+  std::string weights = "as it begins";
+  std::string reached = hydra::to_string(model_status::finished);
+};
+
+/// "finished", "at step 680 of 100000", "stopped at step 20 of 50".
+std::string reached_by(const saved_model& m) {
+  const std::uint32_t steps = steps_in(m);
+  if (steps == m.steps) return hydra::to_string(model_status::finished);
+  return fmt::format("{}at step {} of {}", m.standing.stopped ? "stopped " : "", steps, m.steps);
+}
+
+std::vector<model_state> prepare(workload& w, const evaluate_options& o) {
+  std::vector<model_state> states;
   for (model_entry& m : w.models) {
     only_evaluate(m.description);
-    weights.emplace_back("as it begins");
+    states.emplace_back();
     if (!is_run(o)) continue;
     const fs::path checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
     require_tokenizer_of_training(checkpoint, w.data.at(m.data).description, m.description.chain.wants());
     m.description.chain = with_checkpoint(std::move(m.description.chain), checkpoint);
-    weights.back() = checkpoint.filename().string();
+    states.back() = {checkpoint.filename().string(), reached_by(read_checkpoint(checkpoint))};
   }
   w.controllers.clear();
-  return weights;
+  return states;
+}
+
+std::string outcome_of(const model_report& m, const model_state& s) {
+  return m.status == model_status::finished ? s.reached : hydra::to_string(m.status);
 }
 
 /// "model.chain.heads", "model.NAME.chain", ...: a checkpoint has the weights of the chain that was trained.
@@ -87,6 +102,31 @@ void check_overrides(const std::vector<key_override>& all, const std::string& ru
       throw fault_error{fault_code::bad_input, fmt::format("--set {}: the models of the run folder \"{}\" have the chains "
                                                            "that were trained; evaluate a workload file to try another",
                                                            o.path, run)};
+}
+
+std::string text_at(const value_table& root, const std::string& path) {
+  const value* const v = find_path(root, path);
+  const auto* text = v ? v->as<std::string>() : nullptr;
+  return text ? *text : "";
+}
+
+/// Training data say nothing of how a sample of these kinds is read.
+bool needs_no_training(const value_table& run, const std::string& data) {
+  const std::string kind = text_at(run, data + "kind");
+  return kind == "text" || kind == "tokens" || (kind == "jsonl" && text_at(run, data + "label").empty());
+}
+
+/// Where other data to evaluate on are given, those that the run has learnt need not be there.
+std::vector<key_override> without_training(std::vector<key_override> all, const fs::path& run) {
+  constexpr std::string_view given = "validation";
+  const value_table recorded = parse_toml(read_text(run / workload_file), (run / workload_file).string());
+  const std::vector<key_override> told = all;
+  for (const key_override& o : told) {
+    if (!o.path.starts_with("data.") || !o.path.ends_with(".validation")) continue;
+    const std::string data = o.path.substr(0, o.path.size() - given.size());
+    if (needs_no_training(recorded, data)) all.insert(all.begin(), {data + "train", o.is});  // one that is told comes later
+  }
+  return all;
 }
 
 session_options options_of(const workload& w) {
@@ -100,23 +140,23 @@ std::string or_dash(const std::optional<double>& x, const char* form, double sca
   return x ? fmt::format(fmt::runtime(form), *x * scale) : "-";
 }
 
-std::string to_table(const report& r, const std::vector<std::string>& weights) {
+std::string to_table(const report& r, const std::vector<model_state>& states) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"weights"}, {"loss", right}, {"floor", right}, {"perplexity", right}, {"accuracy", right}, {"status"}}};
   for (std::size_t i = 0; i < r.models.size(); ++i) {
     const model_report& m = r.models[i];
     const validation_report v = m.validation.empty() ? validation_report{} : m.validation.back();
-    t.add({m.name, weights[i], m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),
-           or_dash(v.perplexity, "{:.2f}"), or_dash(v.accuracy, "{:.1f} %", 100), hydra::to_string(m.status)});
+    t.add({m.name, states[i].weights, m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),
+           or_dash(v.perplexity, "{:.2f}"), or_dash(v.accuracy, "{:.1f} %", 100), outcome_of(m, states[i])});
   }
   return t.to_string();
 }
 
-std::string to_json(const report& r, const std::vector<std::string>& weights) {
+std::string to_json(const report& r, const std::vector<model_state>& states) {
   auto all = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < r.models.size(); ++i) {
     const model_report& m = r.models[i];
-    nlohmann::ordered_json j{{"name", m.name}, {"weights", weights[i]}, {"status", hydra::to_string(m.status)}};
+    nlohmann::ordered_json j{{"name", m.name}, {"weights", states[i].weights}, {"status", outcome_of(m, states[i])}};
     for (const validation_report& v : m.validation) {
       j["loss"] = v.loss;
       if (v.perplexity) j["perplexity"] = *v.perplexity;
@@ -128,22 +168,29 @@ std::string to_json(const report& r, const std::vector<std::string>& weights) {
   return all.dump(2) + "\n";
 }
 
+workload read_source(const evaluate_options& o) {
+  const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
+  if (!is_run(o)) return read_workload(o.source, overrides);
+  check_overrides(overrides, o.source);
+  const auto data = read_recorded_data(o.source);
+  return read_workload(fs::path{o.source} / workload_file, without_training(overrides, o.source),
+                       data ? data->began_in : fs::path{});
+}
+
 int evaluate(const evaluate_options& o) {
   const blocked_signals blocked;
   if (o.best && !is_run(o))
     throw fault_error{fault_code::bad_input, fmt::format("--best: \"{}\" is no run folder; a workload file has no best "
                                                          "checkpoint",
                                                          o.source)};
-  const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
-  if (is_run(o)) check_overrides(overrides, o.source);
-  workload w = read_workload(workload_of(o), overrides);
+  workload w = read_source(o);
   select(w, o.models);
-  const auto weights = prepare(w, o);
+  const auto states = prepare(w, o);
   session s{options_of(w)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   assemble(s, w);
   const report r = s.run();
-  fmt::print("{}", o.json ? to_json(r, weights) : to_table(r, weights));
+  fmt::print("{}", o.json ? to_json(r, states) : to_table(r, states));
   for (const model_report& m : r.models)
     if (m.status == model_status::failed) fmt::print(stderr, "{}: {}\n", m.name, m.error.text);
   return status_of(r);

@@ -1,6 +1,11 @@
 #include "apps/commands/exit_status.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -15,6 +20,17 @@ exit_status status_of(const report& r) {
   if (r.interrupted) return exit_status::interrupted;
   const bool failed = std::ranges::count(r.models, model_status::failed, &model_report::status) > 0;
   return failed || !r.callbacks_lost.empty() ? exit_status::some_failed : exit_status::all_done;
+}
+
+std::string failures_of(const report& r) {
+  const auto failed = std::ranges::count(r.models, model_status::failed, &model_report::status);
+  const auto unsaved = std::ranges::count(r.models, true, &model_report::unsaved);
+  const auto files = std::int64_t{r.unsaved} - unsaved;
+  std::vector<std::string> all;
+  if (failed > 0) all.push_back(fmt::format("{} of {} models failed", failed, r.models.size()));
+  if (unsaved > 0) all.push_back(fmt::format("{} of {} models could not be saved at their end", unsaved, r.models.size()));
+  if (files > 0) all.push_back(fmt::format("{} files of the run folder could not be written", files));
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 }  // namespace hydra::apps

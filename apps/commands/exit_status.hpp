@@ -4,6 +4,8 @@
 #include "actors/report.hpp"
 #include "runtime/fault.hpp"
 
+#include <string>
+
 namespace hydra::apps {
 
 /// As the README lists them.
@@ -14,5 +16,8 @@ exit_status status_of(fault_code code);
 
 /// Of a run: whether some model could not be saved; interrupted; whether some model failed or callbacks were given up.
 exit_status status_of(const report& r);
+
+/// Why a run ends with some_failed: "1 of 3 models failed; 2 models could not be saved at their end".
+std::string failures_of(const report& r);
 
 }  // namespace hydra::apps

@@ -3,18 +3,22 @@
 #include "apps/commands/saved_run.hpp"
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
+#include "apps/report/metrics_record.hpp"
 #include "models/hub/hub_export.hpp"
 #include "partition/checkpoint_tensors.hpp"
-#include "partition/saved_model.hpp"
 #include "runtime/durable_folder.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +31,7 @@ namespace fs = std::filesystem;
 struct export_options {
   std::string run, model, folder;
   bool best = false;
+  std::optional<std::uint64_t> step;
 };
 
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
@@ -52,23 +57,58 @@ stored_tensor value_of(const checkpoint_tensors& tensors, const parameter_spec& 
   return t;
 }
 
+/// Of the best evaluation: the first with the smallest loss.
+std::uint32_t best_step(const model_report& m) {
+  const validation_report* best = nullptr;
+  for (const validation_report& v : m.validation)
+    if (!std::isnan(v.loss) && (!best || v.loss < best->loss)) best = &v;
+  return best ? best->step : 0;
+}
+
+/// The step whose state a user expects, as far as the run tells.
+std::uint32_t expected_step(const export_options& o) try {
+  const recorded_run run = latest_record(o.run);
+  const auto m = std::ranges::find(run.summary.models, o.model, &model_report::name);
+  if (m == run.summary.models.end()) return 0;
+  return o.best ? best_step(*m) : m->steps;
+} catch (const fault_error&) {
+  return 0;  // it says nothing
+}
+
+/// A later state may not have been written: the disk was full, or the run was killed.
+void check_step(const export_options& o, std::uint32_t step) {
+  if (o.step && *o.step != step)
+    refuse(fmt::format("--step {}: the best evaluation that is kept of {} is that of step {}", *o.step, o.model, step));
+  if (const std::uint32_t expected = expected_step(o); !o.step && expected > step)
+    refuse(fmt::format("{} {} step {}, but what is saved is step {}: go on with the run by hydra train --resume, or export this "
+                       "state by --step {}",
+                       o.model, o.best ? "was best at" : "has come to", expected, step, step));
+}
+
+fs::path chosen_checkpoint(const export_options& o) {
+  return o.step && !o.best ? checkpoint_of_step(o.run, o.model, *o.step) : checkpoint_to_read(o.run, o.model, o.best);
+}
+
 int export_model(const export_options& o) {
   const fs::path target = normal(o.folder);
   const workload w = read_run(o.run);
   const model_entry& m = find_model(w, o.model);
   check_target(target);
-  const fs::path checkpoint = checkpoint_to_read(o.run, o.model, o.best);
-  const checkpoint_tensors tensors{checkpoint, read_checkpoint(checkpoint).cuts.size()};
+  const fs::path checkpoint = chosen_checkpoint(o);
+  const saved_model saved = read_checkpoint(checkpoint);
+  check_step(o, steps_in(saved));
+  const checkpoint_tensors tensors{checkpoint, saved.cuts.size()};
   const chain_description& d = m.description.chain;
   const data_description& data = w.data.at(m.data).description;
   require_tokenizer_of_training(checkpoint, data, d.wants());
   durable_folder into{posix_file_system(), target};
   copy_tokenizer_files(into, tokenizer_for(data, d.wants()).value_or(tokenizer_choice{}));
   copy_checkpoint_files(into, d.checkpoint);
-  write_hub_files(into, build_chain(w, m, d),
+  write_hub_files(into, build_chain(o.run, w, m, d),
                   [&](const parameter_spec& p) { return value_of(tensors, p, checkpoint); });
   into.commit();
   fmt::print("{}\n", target.string());
+  fmt::print(stderr, "{} as it was after step {} of {}\n", o.model, steps_in(saved), saved.steps);
   return 0;
 }
 
@@ -81,6 +121,7 @@ command_action declare_export(command_line& line) {
   line.add_option("folder", o->folder, "where config.json, model.safetensors and the tokenizer's files go; made anew")
       .required();
   line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
+  line.add_option("--step", o->step, "the state after so many steps, though the run has gone on since");
   return [o] { return export_model(*o); };
 }
 

@@ -1,6 +1,9 @@
 #include "apps/commands/report.hpp"
 
+#include "actors/text_table.hpp"
+#include "apps/commands/notes.hpp"
 #include "apps/commands/written_file.hpp"
+#include "apps/report/metrics_record.hpp"
 #include "apps/report/page.hpp"
 #include "runtime/atomic_file.hpp"
 
@@ -38,14 +41,33 @@ timeline read_timeline_of(const recorded_run& run, const fs::path& folder) {
   return read_timeline(in, file.string(), devices, models);
 }
 
+std::string last_validation(const model_report& m) {
+  return m.validation.empty() ? "-" : fmt::format("{:.4f} (step {})", m.validation.back().loss, m.validation.back().step);
+}
+
+/// What can be told of a run before its end.
+std::string table_so_far(const recorded_run& run) {
+  constexpr auto right = alignment::right;
+  text_table t{{{"model"}, {"steps", right}, {"loss"}, {"validation"}, {"tokens/s", right}}};
+  for (const model_report& m : run.summary.models) {
+    const auto all = run.steps_in_all.find(m.name);
+    const std::string of = all == run.steps_in_all.end() ? "" : fmt::format("/{}", all->second);
+    t.add({m.name, fmt::format("{}{}", m.steps, of),
+           m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back()), last_validation(m),
+           tokens_per_second(m)});
+  }
+  return t.to_string() + "\n" + run.unfinished + "\n";
+}
+
 int show(const report_options& o) {
   if (o.html) check_written_file("--html", *o.html, pages);
-  const recorded_run run = read_report(o.run);
+  const recorded_run run = latest_record(o.run);
   if (o.html) {
     const std::string page = to_page(run, read_timeline_of(run, o.run));
     write_atomically(*o.html, [&](std::ostream& out) { out << page; });
   }
-  fmt::print("{}", to_table(run.summary));
+  fmt::print("{}", run.unfinished.empty() ? to_table(run.summary) : table_so_far(run));
+  tell_notes(run.summary);
   return 0;
 }
 

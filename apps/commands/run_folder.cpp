@@ -1,5 +1,6 @@
 #include "apps/commands/run_folder.hpp"
 
+#include "apps/commands/recorded_data.hpp"
 #include "runtime/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -52,10 +53,11 @@ void make_run_folder(const place& where, const fs::path& folder, const std::stri
 }
 
 void remove_unused(const fs::path& folder) noexcept try {
-  const auto is_workload = [](const fs::directory_entry& e) { return e.path().filename() == workload_file; };
-  if (!std::ranges::all_of(fs::directory_iterator{folder}, is_workload)) return;
-  fs::remove(folder / workload_file);
-  fs::remove(folder);
+  const auto is_of_begin = [](const fs::directory_entry& e) {
+    return e.path().filename() == workload_file || e.path().filename() == data_file;
+  };
+  if (!std::ranges::all_of(fs::directory_iterator{folder}, is_of_begin)) return;
+  fs::remove_all(folder);
 } catch (...) {
   // it stays; --resume takes it up
 }

@@ -22,7 +22,7 @@ void check_writable(const place& where, const std::filesystem::path& folder);
 /// fault_error{bad_input} if it cannot be made, {io} if it cannot be written to.
 void make_run_folder(const place& where, const std::filesystem::path& folder, const std::string& text);
 
-/// Of a run that could not begin: unless something else than workload.toml lies in the folder, it is removed.
+/// Of a run that could not begin: unless something else than workload.toml and data.json lies in the folder, it is removed.
 void remove_unused(const std::filesystem::path& folder) noexcept;
 
 }  // namespace hydra::apps

@@ -1,5 +1,6 @@
 #include "apps/commands/saved_run.hpp"
 
+#include "apps/commands/recorded_data.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "runtime/fault.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <vector>
 
 namespace hydra::apps {
@@ -21,7 +23,8 @@ workload read_run(const std::filesystem::path& run) {
   const auto file = run / workload_file;
   if (!std::filesystem::is_regular_file(file))
     refuse(fmt::format("\"{}\" is no run folder: it holds no {}", run.string(), workload_file));
-  return read_models(file);
+  const auto data = read_recorded_data(run);
+  return read_models(file, data ? data->began_in : std::filesystem::path{});
 }
 
 const model_entry& find_model(const workload& w, const std::string& name) {
@@ -33,10 +36,19 @@ const model_entry& find_model(const workload& w, const std::string& name) {
   return w.models[static_cast<std::size_t>(found - known.begin())];
 }
 
-chain build_chain(const workload& w, const model_entry& m, const chain_description& description) {
-  const data_entry& data = w.data.at(m.data);
-  return located(m.keys.where, "model",
-                 [&] { return description.build(*open_data(data.description, description.wants())); });
+namespace {
+
+std::shared_ptr<const data_source> data_of(const std::filesystem::path& run, const workload& w, const model_entry& m,
+                                           const chain_description& description) {
+  if (const auto known = read_recorded_data(run))
+    if (const auto found = known->sources.find(m.description.name); found != known->sources.end()) return found->second;
+  return open_data(w.data.at(m.data).description, description.wants());
+}
+
+}  // namespace
+
+chain build_chain(const std::filesystem::path& run, const workload& w, const model_entry& m, const chain_description& description) {
+  return located(m.keys.where, "model", [&] { return description.build(*data_of(run, w, m, description)); });
 }
 
 }  // namespace hydra::apps

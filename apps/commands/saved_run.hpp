@@ -8,13 +8,14 @@
 
 namespace hydra::apps {
 
-/// The workload as it was run, without devices and policy. Throws fault_error{bad_input} if the folder holds none.
+/// The workload as it was run, without devices and policy; its data need not be there any more, tokenizers must. Throws fault_error{bad_input} if the folder holds none.
 workload read_run(const std::filesystem::path& run);
 
 /// Throws fault_error{bad_input} with the nearest name if there is no such model.
 const model_entry& find_model(const workload& w, const std::string& name);
 
-/// Opens the model's data and builds its chain, with the weights that its description says.
-chain build_chain(const workload& w, const model_entry& m, const chain_description& description);
+/// Builds the chain of a model of the run, with the weights that the description says, for the data it has learnt: as the run
+/// folder knows them, or, of an older run, opened again.
+chain build_chain(const std::filesystem::path& run, const workload& w, const model_entry& m, const chain_description& description);
 
 }  // namespace hydra::apps

@@ -2,7 +2,6 @@
 
 #include "partition/checkpoint_folder.hpp"
 #include "partition/checkpoint_weights.hpp"
-#include "partition/saved_model.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/verify_folder.hpp"
 
@@ -22,12 +21,12 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
-/// There is one best state only: a damaged one has no other to take its place.
-fs::path verified(const fs::path& folder) try {
+/// No other can take its place.
+fs::path verified(const fs::path& folder, const std::string& what) try {
   verify_folder(folder);
   return folder;
 } catch (const fault_error& e) {
-  refuse(fmt::format("the checkpoint of the best evaluation is damaged: {}", e.what_happened().text));
+  refuse(fmt::format("the checkpoint of {} is damaged: {}", what, e.what_happened().text));
 }
 
 /// The line of its data says so.
@@ -47,7 +46,7 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
     if (!found)
       refuse(fmt::format("{} has no checkpoint of a best evaluation; train with validate = {{ every_steps = N, keep_best = true }}",
                          of_model.string()));
-    return verified(*found);
+    return verified(*found, "the best evaluation");
   }
   std::vector<std::string> notes;
   const bool inside_step = false;
@@ -68,6 +67,21 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
                   "\"bytes\" into the [data.NAME] of the run's workload.toml",
                   checkpoint.string(), wants.checkpoint.string()));
 }
+
+fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::uint64_t step) {
+  const fs::path of_model = checkpoints_of(run / "checkpoints", model);
+  std::vector<std::string> there;
+  for (const fs::path& folder : list_checkpoints(of_model)) {
+    there.push_back(folder.filename().string());
+    if (!there.back().ends_with(fmt::format("-step-{}", step))) continue;
+    verified(folder, fmt::format("step {}", step));
+    if (read_checkpoint(folder).any_cuts()) return folder;
+  }
+  refuse(fmt::format("{} has no checkpoint between two steps of step {}; there are: {}", of_model.string(), step,
+                     fmt::join(there, ", ")));
+}
+
+std::uint32_t steps_in(const saved_model& checkpoint) { return checkpoint.versions.front().value; }
 
 chain_description with_checkpoint(chain_description description, const fs::path& checkpoint) {
   description.build = [build = std::move(description.build), checkpoint](const data_source& data) {

@@ -3,7 +3,9 @@
 
 #include "models/catalog.hpp"
 #include "models/data_catalog.hpp"
+#include "partition/saved_model.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -18,6 +20,13 @@ std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const
 /// fault_error{bad_input} with what to write if the checkpoint is of one, and `data` name no tokenizer.
 void require_tokenizer_of_training(const std::filesystem::path& checkpoint, const data_description& data,
                                    const sample_request& wants);
+
+/// The whole checkpoint of that model between two steps when so many were complete. Throws fault_error{bad_input} with those
+/// that there are if there is none, or with the file if it is damaged.
+std::filesystem::path checkpoint_of_step(const std::filesystem::path& run, const std::string& model, std::uint64_t step);
+
+/// Steps that were complete when it was saved between two steps.
+std::uint32_t steps_in(const saved_model& checkpoint);
 
 /// The same chain with the parameters of that checkpoint.
 chain_description with_checkpoint(chain_description description, const std::filesystem::path& checkpoint);

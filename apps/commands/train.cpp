@@ -4,7 +4,9 @@
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/folder_lock.hpp"
 #include "apps/commands/interrupts.hpp"
+#include "apps/commands/notes.hpp"
 #include "apps/commands/plugin_option.hpp"
+#include "apps/commands/recorded_data.hpp"
 #include "apps/commands/resume.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/set_option.hpp"
@@ -14,7 +16,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -79,9 +80,9 @@ void tell_how_to_go_on(const std::string& why, const workload& w, const train_op
 
 void tell(const report& r, const workload& w, const train_options& o) {
   fmt::print("{}", to_table(r));
-  std::fflush(stdout);  // what follows stands behind the table where both go to one place
-  for (const std::string& note : r.notes)
-    if (!o.quiet) fmt::print(stderr, "note: {}\n", note);
+  tell_notes(r);
+  if (const exit_status status = status_of(r); status == exit_status::some_failed)
+    fmt::print(stderr, "exit status {}: {}\n", static_cast<int>(status), failures_of(r));
   if (r.interrupted) tell_how_to_go_on("interrupted", w, o);
 }
 
@@ -107,11 +108,12 @@ int train(const workload& w, const train_options& o, const blocked_signals& bloc
   check_folder(w, o);
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
-  assemble(s, w);
+  const auto sources = assemble(s, w);
   s.plan();
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   const bool is_new = !std::filesystem::exists(w.options.output);
   make_run_folder(w.output_place, w.options.output, w.expanded);
+  record_data(w.options.output, sources);
   if (!lock) lock.emplace(w.output_place, w.options.output);
   const report r = run_in_folder(s, w, is_new);
   tell(r, w, o);
@@ -143,8 +145,9 @@ command_action declare_train(command_line& line) {
   add_set_option(line, o->set);
   line.add_flag("--resume", o->resume,
                "goes on in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, checkpoint, "
-               "ablation, output and of devices all but kind, threads, precision, gradients and tf32 may have changed");
-  line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings");
+               "ablation, output, under a constant schedule steps and epochs, and of devices all but kind, threads, precision, "
+               "gradients and tf32 may have changed");
+  line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes of what went wrong are told");
   return [o] { return train_or_tell(*o); };
 }
 

@@ -84,16 +84,25 @@ std::string line_path(const std::vector<curve_point>& points, const chart_frame&
   return path;
 }
 
-std::string curve(const loss_curve& c, const chart_frame& f, std::size_t pieces) {
-  const std::string colour = colour_of(c.colour);
-  std::string out = fmt::format("<g><title>{}</title>\n", escaped(c.name));
-  if (const std::string path = line_path(thin_out(c.loss, pieces), f); !path.empty())
-    out += fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\" d=\"{}\"/>\n", colour, path);
+/// What belongs to one model.
+std::string group(const loss_curve& c, const std::string& content) {
+  return content.empty() ? "" : fmt::format("<g><title>{}</title>\n{}</g>\n", escaped(c.name), content);
+}
+
+std::string line(const loss_curve& c, const chart_frame& f, std::size_t pieces) {
+  const std::string path = line_path(thin_out(c.loss, pieces), f);
+  return path.empty() ? ""
+                      : fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\" d=\"{}\"/>\n",
+                                    colour_of(c.colour), path);
+}
+
+std::string points(const loss_curve& c, const chart_frame& f) {
+  std::string out;
   for (const curve_point& p : c.validation)
     if (std::isfinite(p.value))
-      out += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3.5\" fill=\"{}\"/>\n", coordinate(f.steps.at(p.step)),
-                         coordinate(f.loss.at(p.value)), colour);
-  return out + "</g>\n";
+      out += fmt::format("<circle class=\"point\" cx=\"{}\" cy=\"{}\" r=\"4\" fill=\"{}\"/>\n",
+                         coordinate(f.steps.at(p.step)), coordinate(f.loss.at(p.value)), colour_of(c.colour));
+  return out;
 }
 
 }  // namespace
@@ -124,7 +133,8 @@ std::string loss_chart(std::span<const loss_curve> curves) {
   const std::size_t pieces = std::clamp<std::size_t>(most_points / (2 * curves.size()), 8, 600);
   std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", width, height);
   out += grid_lines(frame);
-  for (const loss_curve& c : curves) out += curve(c, frame, pieces);
+  for (const loss_curve& c : curves) out += group(c, line(c, frame, pieces));
+  for (const loss_curve& c : curves) out += group(c, points(c, frame));  // no line lies on a point
   return out + "</svg>\n";
 }
 

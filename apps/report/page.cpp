@@ -22,6 +22,9 @@ std::string percent(double share) { return std::isfinite(share) ? fmt::format("{
 /// Undefined numbers are not printed: they were not measured.
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : "-"; }
 
+/// Of what every model has some, if it is known.
+std::string count(auto n) { return n > 0 ? std::to_string(n) : "-"; }
+
 std::string swatch(std::size_t model) { return fmt::format("<i style=\"background:{}\"></i>", colour_of(model)); }
 
 // -- models ------------------------------------------------------------------------------------------------------------
@@ -54,7 +57,7 @@ std::string validation_cell(const validation_report* v) {
 }
 
 std::string status_of(const model_report& m) {
-  const std::string status = to_string(m.status);
+  const std::string status = status_text(m);
   if (!m.error) return escaped(status);
   const std::string text = fmt::format("{}: {}: {}", status, to_string(m.error.code), m.error.text);
   return fmt::format("<span class=\"fault\">{}</span>", escaped(text));
@@ -68,8 +71,8 @@ std::string models_section(const recorded_run& run) {
   for (const std::size_t i : best_first(run)) {
     const model_report& m = run.summary.models[i];
     const auto* v = last_validation(run, i);
-    rows += row_of(columns, {swatch(i) + escaped(m.name), escaped(m.family), std::to_string(m.parameters),
-                             std::to_string(m.cuts.size()), std::to_string(m.steps), number(last_loss(m)),
+    rows += row_of(columns, {swatch(i) + escaped(m.name), escaped(m.family), count(m.parameters),
+                             count(m.cuts.size()), std::to_string(m.steps), number(last_loss(m)),
                              validation_cell(v), v ? escaped(quality(*v)) : "", tokens_per_second(m), status_of(m)});
   }
   return rows.empty() ? ""
@@ -141,6 +144,7 @@ std::string fact(const std::string& value, const std::string& what) {
 
 std::string headline(const recorded_run& run) {
   const report& r = run.summary;
+  if (!run.unfinished.empty()) return "";
   const auto finished = std::ranges::count(r.models, model_status::finished, &model_report::status);
   return "<div class=\"facts\">\n" + fact(to_string(r.makespan), "makespan") +
          fact(fmt::format("{:.3f} s", run.bound_seconds), fmt::format("lower bound ({})", run.bound)) +
@@ -151,6 +155,7 @@ std::string headline(const recorded_run& run) {
 
 std::string settings(const recorded_run& run) {
   const report& r = run.summary;
+  if (!run.unfinished.empty()) return fmt::format("<p class=\"note\">{}</p>\n", escaped(run.unfinished));
   return fmt::format(
       "<p class=\"note\">{}</p>\n",
       escaped(fmt::format("policy {}, seed {}, {} decisions (mean {:.2f} us), host memory {} of {}", r.policy, r.seed,

@@ -26,7 +26,7 @@ th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var
 th { color: var(--soft); font-weight: 500; font-size: 13px; } .n { text-align: right; }
 .fault { white-space: normal; color: #e15759; }
 svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--soft); }
-.grid { stroke: var(--line); stroke-width: 1; }
+.grid { stroke: var(--line); stroke-width: 1; } .point { stroke: var(--ink); stroke-width: 1.2; }
 .legend span { display: inline-block; margin-right: 14px; font-size: 13px; }
 i { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 6px; }
 @media print {

@@ -123,12 +123,17 @@ device_report read_device(const json& j) {
   return d;
 }
 
-model_status read_status(const json& j) {
+void read_status(const json& j, model_report& m) {
   std::string name = "finished";
   read(j, "status", name);
   for (const auto s : {model_status::finished, model_status::failed, model_status::stopped, model_status::interrupted})
-    if (name == to_string(s)) return s;
-  return model_status::failed;
+    for (const bool unsaved : {false, true}) {
+      m.status = s;
+      m.unsaved = unsaved;
+      if (status_text(m) == name) return;
+    }
+  m.status = model_status::failed;
+  m.unsaved = false;
 }
 
 fault read_fault(const json& j) {
@@ -163,7 +168,7 @@ model_report read_model(const json& j) {
   read(j, "family", m.family);
   read(j, "parameters", m.parameters);
   read(j, "cuts", m.cuts);
-  m.status = read_status(j);
+  read_status(j, m);
   m.error = read_fault(object_of(j, "fault"));
   read(j, "steps", m.steps);
   read(j, "steps_before", m.steps_before);

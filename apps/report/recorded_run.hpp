@@ -1,11 +1,14 @@
 #pragma once
-// apps/report/ shows what a run has left behind: report.json and trace.json, read by their documented names, become
-// tables and one page of HTML. Reading happens in recorded_run.cpp and timeline.cpp; the rest are pure functions.
+// apps/report/ shows what a run has left behind: report.json and trace.json, or metrics.jsonl of one that has not ended, read
+// by their documented names, become tables and one page of HTML. Reading happens in recorded_run.cpp, metrics_record.cpp and
+// timeline.cpp; the rest are pure functions.
 // What a report lacks is left out of the page: an older run, or one without validation, has less to show.
 
 #include "actors/report.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +29,8 @@ struct recorded_run {
   double efficiency = 0;
   std::vector<named_seconds> bounds;              ///< without "_s"
   std::vector<std::vector<named_seconds>> blame;  ///< by device; empty where the report has none
+  std::string unfinished;                            ///< why there is no report: "under way or killed; ..."; empty: there is one
+  std::map<std::string, std::uint32_t> steps_in_all; ///< of the models of a run that is not finished
 };
 
 /// Of the text of a report.json. A loss of null is NaN. Throws fault_error{bad_input} with `name` in front: no JSON

@@ -88,32 +88,36 @@ void check_chain(const model_entry& m, const model_description& d, precision num
 
 void check_batch(const model_entry& m, const model_description& d) {
   const auto& source = *std::get<source_ptr>(d.data.what);
-  if (source.samples(split::train) >= d.batch_size) return;
+  if (d.evaluate_only || source.samples(split::train) >= d.batch_size) return;
   refuse(part(m, "batch_size"), "model.batch_size",
          fmt::format("{} has {} training samples, fewer than one batch of {}", source.describe(),
                      source.samples(split::train), d.batch_size));
 }
 
-void add_model(session& into, const model_entry& m, precision numbers, opened_files& files) {
+source_ptr add_model(session& into, const model_entry& m, precision numbers, opened_files& files) {
   model_description d = m.description;
   d.data = files.data.open(m);
   check_chain(m, d, numbers, files.plans);
   check_batch(m, d);
   located(part(m, "validate"), "model", [&] { evaluation_micro_batches(d, *std::get<source_ptr>(d.data.what)); });
+  const source_ptr source = std::get<source_ptr>(d.data.what);
   located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });
+  return source;
 }
 
 }  // namespace
 
-void assemble(session& into, const workload& from) {
+std::map<std::string, source_ptr> assemble(session& into, const workload& from) {
   for (const plugin_file& p : from.plugins) located(p.where, "run.plugins", [&] { into.load_plugin(p.file); });
   const precision numbers = common_formats(from.devices).numbers;
   for (const device_entry& d : from.devices)
     located(d.keys.where, "device", [&] { d.kind.add(into, d.count, d.keys); });
   located(from.policy.where, "run.policy", [&] { into.use_policy(from.policy.which, from.policy.options); });
   opened_files files{from};
-  for (const model_entry& m : from.models) add_model(into, m, numbers, files);
+  std::map<std::string, source_ptr> sources;
+  for (const model_entry& m : from.models) sources[m.description.name] = add_model(into, m, numbers, files);
   for (const value& c : from.controllers) add_controller(into, c, from.models);
+  return sources;
 }
 
 }  // namespace hydra::apps

@@ -22,6 +22,13 @@ key_rule count_rule(std::string name, std::string fallback, std::string help) {
           .range = count};
 }
 
+/// Whether a run that goes on may have another end is decided by its checkpoints.
+key_rule length_rule(std::string name, std::string help) {
+  key_rule rule = count_rule(std::move(name), "", std::move(help));
+  rule.may_change = true;
+  return rule;
+}
+
 key_rule required(key_rule rule) {
   rule.required = true;
   return rule;
@@ -118,8 +125,8 @@ table_rules model_rules() {
                {.name = "data", .help = "NAME of a [data.NAME]", .required = true},
                required(count_rule("batch_size", "", "samples per optimizer step")),
                count_rule("micro_batches", "1", "parts that a batch is computed in"),
-               count_rule("epochs", "", "either this or steps"),
-               count_rule("steps", "", "either this or epochs"),
+               length_rule("epochs", "either this or steps"),
+               length_rule("steps", "either this or epochs"),
                required(table_rule("optimizer", optimizer_rules(), "update rule")),
                table_rule("schedule", schedule_rules(), "of the learning rate"),
                {.name = "loss", .help = "what is minimised", .fallback = "the family's", .choices = loss_names()},

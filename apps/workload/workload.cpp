@@ -8,6 +8,7 @@
 #include "apps/workload/grid.hpp"
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/parse.hpp"
+#include "apps/workload/paths.hpp"
 #include "apps/workload/run_keys.hpp"
 #include "apps/workload/schema.hpp"
 #include "apps/workload/to_toml.hpp"
@@ -122,6 +123,20 @@ table_rules rules_without_devices() {
   return rules;
 }
 
+/// The tables [data.NAME] without the files and folders that samples come from; their rules want none then.
+void leave_out_samples(value_table& root, table_rules& rules) {
+  table_rules& of_data = std::ranges::find(rules.keys, "data", &key_rule::name)->inner.at(0);
+  value* const data = root.find("data");
+  auto* const tables = data ? data->as<value_table>() : nullptr;
+  for (table_variant& kind : of_data.variants)
+    for (key_rule& rule : kind.keys) {
+      if (!names_input(rule)) continue;
+      rule.required = false;
+      for (table_entry& e : tables ? tables->entries : std::vector<table_entry>{})
+        if (auto* const keys = e.is.as<value_table>()) keys->erase(rule.name);
+    }
+}
+
 workload build(const value_table& root, const place& file, const brought& b) {
   for (const char* key : {"data", "model"}) check_some(root, key);
   workload w;
@@ -142,12 +157,15 @@ workload build(const value_table& root, const place& file, const brought& b) {
 
 }  // namespace
 
-workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides) {
-  return parse_workload(read_text(file), file.string(), overrides);
+workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides,
+                       const std::filesystem::path& began_in) {
+  return parse_workload(read_text(file), file.string(), overrides, began_in);
 }
 
-workload parse_workload(std::string_view text, const std::string& name, const std::vector<key_override>& overrides) {
+workload parse_workload(std::string_view text, const std::string& name, const std::vector<key_override>& overrides,
+                        const std::filesystem::path& began_in) {
   value_table root = parse_toml(text, name);
+  if (!began_in.empty()) resolve_paths(root, workload_rules(), began_in);
   const std::vector<key_override> of_members = apply_overrides(root, overrides);
   expand_grids(root, model_rules());
   apply_to_members(root, of_members);
@@ -159,12 +177,17 @@ workload parse_workload(std::string_view text, const std::string& name, const st
   return build(root, file, b);
 }
 
-workload read_models(const std::filesystem::path& file) {
+workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in) {
   value_table root = parse_toml(read_text(file), file.string());
   expand_grids(root, model_rules());
   leave_out_devices(root);
+  table_rules rules = rules_without_devices();
+  if (!began_in.empty()) {
+    resolve_paths(root, rules, began_in);
+    leave_out_samples(root, rules);
+  }
   const place top{std::make_shared<std::string>(file.string()), 1};
-  check_table({root, top, ""}, rules_without_devices());
+  check_table({root, top, ""}, rules);
   return build(root, top, {{}, make_plugin_set(), {}});
 }
 

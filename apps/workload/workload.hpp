@@ -41,16 +41,17 @@ struct workload {
   std::string expanded;  ///< `as_run` as TOML
 };
 
-/// Reads and validates a file. Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
-/// Its plug-ins are loaded, those of Hydra's own devices are not. Relative paths in it start at the working directory,
-/// those of plug-ins at the folder of the file.
-workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {});
+/// Reads and validates a file; relative paths in it start at `began_in`, else at the working directory. Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
+/// Its plug-ins are loaded, those of Hydra's own devices are not; their relative paths start at the folder of the file.
+workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {},
+                       const std::filesystem::path& began_in = {});
 
 /// The same for a text; `name` is named in messages, its stem is the default name of the run.
 workload parse_workload(std::string_view text, const std::string& name,
-                        const std::vector<key_override>& overrides = {});
+                        const std::vector<key_override>& overrides = {}, const std::filesystem::path& began_in = {});
 
-/// Its data and models alone: devices and policy are left out, and with them the plug-ins, which only they may need.
-workload read_models(const std::filesystem::path& file);
+/// Its data and models alone: devices and policy are left out, and with them the plug-ins, which only they may need. If it is
+/// told where the run has begun, relative paths start there, and what the data are read from is left out, too.
+workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in = {});
 
 }  // namespace hydra::apps

@@ -113,6 +113,16 @@ TEST_CASE("plain lines come at least every interval in which a step completes", 
   CHECK(p.text().empty());
 }
 
+TEST_CASE("the validation loss comes with the next line", "[progress]") {
+  plain p;
+  p.printer.expect("a", 1, 1s);
+  p.printer.evaluated("a", 1.5);
+  p.printer.evaluated("stranger", 1.5);
+  CHECK(p.text().empty());
+  p.printer.step("a", step_index{0}, 1, 1.0F, after(1s));
+  CHECK_THAT(p.text(), Contains("loss 1.0000 validation 1.5000"));
+}
+
 TEST_CASE("plain lines contain no terminal codes", "[progress]") {
   plain p;
   p.printer.step("a", step_index{0}, 1, 1.0F, after(1s));

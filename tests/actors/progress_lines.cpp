@@ -54,6 +54,13 @@ TEST_CASE("every model has its steps, its loss and what is left, in columns", "[
   CHECK(lines[2] == "b      45/50  loss 2.5000  2 s left");
 }
 
+TEST_CASE("a model that was evaluated shows its last validation loss", "[progress]") {
+  auto s = half_done();
+  s.models[0].validation = 2.25;
+  CHECK_THAT(progress_lines(s, 80, 8)[1], Contains("loss 2.5000 validation 2.2500"));
+  CHECK_THAT(plain_line(s, s.models[0]), Contains("loss 2.5000 validation 2.2500  1/2"));
+}
+
 TEST_CASE("of many models those with the longest way to go are shown, in the order of the workload", "[progress]") {
   const auto lines = progress_lines(half_done(), 80, 2);
   REQUIRE(lines.size() == 4);

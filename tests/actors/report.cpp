@@ -99,6 +99,13 @@ std::string line_with(const std::string& table, const std::string& word) {
 
 // -- report ----------------------------------------------------------------------------------------------------------
 
+TEST_CASE("a model whose last state could not be written says so in the table and in the file") {
+  report r = example();
+  r.models[0].unsaved = true;
+  CHECK_THAT(to_table(r), Contains("finished, not saved"));
+  CHECK(parsed(r)["models"][0]["status"] == "finished, not saved");
+}
+
 TEST_CASE("the larger bound counts for the efficiency", "[report]") {
   auto r = example();
   CHECK(r.bound_name() == "work");

@@ -172,6 +172,19 @@ def differences(report, reference):
     return found
 
 
+def check_metrics(run_folder, report):
+    """Every step and evaluation once, in their order, with the report's values, whatever was killed on the way."""
+    lines = [json.loads(line) for line in (run_folder / "metrics.jsonl").read_text().splitlines()]
+    for model in report["models"]:
+        told = [line for line in lines if line["model"] == model["name"]]
+        steps = [(line["step"], line["loss"]) for line in told if "loss" in line]
+        evaluations = [(line["step"], line["validation"]) for line in told if "validation" in line]
+        if steps != list(enumerate(model["loss"], 1)):
+            raise Failure(f"metrics.jsonl has other steps of {model['name']} than the report: {[n for n, _ in steps]}")
+        if evaluations != [(v["step"], v["loss"]) for v in model.get("validation", [])]:
+            raise Failure(f"metrics.jsonl has other evaluations of {model['name']} than the report: {evaluations}")
+
+
 def check_equal(report, reference, whose):
     found = differences(report, reference)
     if found:
@@ -243,6 +256,7 @@ def play(hydra, folder, rng, reference, span, story):
         if interrupted and process.status == 0:
             check_saved(process, interrupted)
     check_equal(process.report(), reference, "the resumed run")
+    check_metrics(process.run_folder, process.report())
     story.append("equal")
 
 

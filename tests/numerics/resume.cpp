@@ -4,10 +4,14 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 using namespace hydra;
@@ -97,6 +101,77 @@ TEST_CASE("what has finished is not run again", "[resume]") {
   require_plain_bits(again);
   for (const auto& d : again.summary.devices) {
     CHECK(d.h2d_bytes == byte_count{});
+  }
+}
+
+TEST_CASE("a run that is complete and made longer has the bits of one that was as long from the beginning", "[resume]") {
+  const temporary_folder folder;
+  run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
+  auto shorter = mixed_workload();
+  for (auto& m : shorter) {
+    m.steps = 1;  // at its end it is evaluated, which the longer run is not until step 2
+    m.optimizer.schedule.warmup = 2;
+  }
+  REQUIRE(train_spilled(shorter, options).summary.models[0].validation.size() == 1);
+  auto longer = mixed_workload();
+  for (auto& m : longer) {
+    m.optimizer.schedule.warmup = 2;
+  }
+  options.resume = true;
+  const auto resumed = train_spilled(longer, options);
+  for (std::size_t i = 0; i < longer.size(); ++i) {
+    INFO("model " << i);
+    CHECK(resumed.summary.models[i].steps_before == 1);
+    CHECK(difference(train_plain(longer[i]), resumed, i) == "");
+  }
+}
+
+TEST_CASE("a model is made no longer where the rates of its steps depend on their number, nor shorter than it is", "[resume]") {
+  const temporary_folder folder;
+  const auto trained = [&](schedule_kind kind, std::uint32_t steps, bool resume) {
+    auto model = mixed_workload()[0];
+    model.steps = steps;
+    model.optimizer.schedule.kind = kind;
+    run_options options{.devices = {tiny()}, .output = folder.path() / std::to_string(static_cast<int>(kind)), .resume = resume};
+    return train_spilled({model}, options).summary.models[0].status;
+  };
+  for (const auto kind : {schedule_kind::linear, schedule_kind::cosine}) {
+    REQUIRE(trained(kind, 2, false) == model_status::finished);
+    CHECK_THROWS_WITH(trained(kind, 3, true), Catch::Contains("with 3 steps instead of 2") && Catch::Contains("schedule"));
+    CHECK(trained(kind, 2, true) == model_status::finished);
+  }
+  REQUIRE(trained(schedule_kind::constant, 2, false) == model_status::finished);
+  CHECK_THROWS_WITH(trained(schedule_kind::constant, 1, true), Catch::Contains("2 steps are done"));
+}
+
+TEST_CASE("metrics of a run that was interrupted have every step and evaluation once, as the report has them", "[resume]") {
+  const temporary_folder folder;
+  run_options options{.devices = {tiny()}, .output = folder.path(), .interrupt_at = 70};
+  options.checkpoint.every_steps = 2;
+  while (train_spilled(mixed_workload(), options).summary.interrupted) {
+    options.resume = true;
+    options.interrupt_at = *options.interrupt_at + 20;
+  }
+  options.interrupt_at.reset();
+  const auto whole = train_spilled(mixed_workload(), options).summary;
+  std::map<std::string, std::vector<float>> losses;
+  std::map<std::string, std::vector<double>> evaluations;
+  std::ifstream in{folder.path() / "metrics.jsonl"};
+  for (std::string line; std::getline(in, line);) {
+    const auto j = nlohmann::json::parse(line);
+    if (j.contains("validation")) {
+      evaluations[j["model"]].push_back(j["validation"].get<double>());
+    } else {
+      losses[j["model"]].push_back(j["loss"].get<float>());
+      CHECK(j["step"] == losses[j["model"]].size());
+    }
+  }
+  REQUIRE(options.resume);
+  for (const auto& m : whole.models) {
+    INFO(m.name);
+    CHECK(losses[m.name] == m.loss);
+    REQUIRE(evaluations[m.name].size() == m.validation.size());
+    CHECK(evaluations[m.name].back() == m.validation.back().loss);
   }
 }
 

@@ -71,6 +71,15 @@ TEST_CASE("evaluate says of a run's models what their training ended with, or of
   CHECK_THAT(run_hydra(folder, "evaluate runs/w").out, Contains("perplexity") && Contains("gpt") && Contains("step-5"));
 }
 
+TEST_CASE("evaluate says which step a state is of, where that is not the last one") {
+  const temporary_folder folder;
+  folder.write("w.toml", rising());
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  CHECK_THAT(run_hydra(folder, "evaluate runs/w").out, Contains("finished"));
+  CHECK_THAT(run_hydra(folder, "evaluate runs/w --best").out, Contains("at step ") && Contains(" of 5") && !Contains("finished"));
+  CHECK_THAT(run_hydra(folder, "evaluate runs/w --best --json").out, Contains("\"at step "));
+}
+
 TEST_CASE("evaluate of a workload says how good its models are before training, and leaves nothing behind") {
   const temporary_folder folder;
   folder.write("w.toml", example);

@@ -28,6 +28,16 @@ TEST_CASE("a run ends with 1 if its callbacks were given up, though every model 
   CHECK(status_of(r) == 1);
 }
 
+TEST_CASE("why a run ends with 1 is said in a line: models that failed or were not saved, files that were not written") {
+  report r = run_of(false, {model_status::finished, model_status::failed, model_status::finished});
+  CHECK(failures_of(r) == "1 of 3 models failed");
+  r.models[0].unsaved = true;
+  r.unsaved = 2;
+  CHECK(status_of(r) == 1);
+  CHECK(failures_of(r) == "1 of 3 models failed; 1 of 3 models could not be saved at their end; "
+                          "1 files of the run folder could not be written");
+}
+
 TEST_CASE("a command that throws ends with 2 for its input, 3 for a budget, 1 for all else") {
   CHECK(status_of(fault_code::bad_input) == 2);
   CHECK(status_of(fault_code::does_not_fit) == 3);

@@ -51,7 +51,7 @@ TEST_CASE("a trained model is exported as a checkpoint that another run begins w
   const temporary_folder folder;
   train_two(folder);
   const outcome o = run_hydra(folder, "export run gpt out/");
-  CHECK(o.err == "");
+  CHECK(o.err == "gpt as it was after step 3 of 3\n");
   CHECK(o.out == "out\n");
   REQUIRE(o.status == 0);
   CHECK_THAT(folder.read("out/config.json"), Contains("GPT2LMHeadModel"));
@@ -61,6 +61,21 @@ TEST_CASE("a trained model is exported as a checkpoint that another run begins w
   again.replace(again.find(from_tiny), from_tiny.size(), "from = \"out\"");
   folder.write("again.toml", again);
   CHECK(run_hydra(folder, "train again.toml --quiet").status == 0);
+}
+
+TEST_CASE("a state that the run has left behind is exported only where its step is asked for") {
+  const temporary_folder folder;
+  folder.write("w.toml", bent("seed = 7", "seed = 7\ncheckpoint = { every_steps = 1, keep = 3 }"));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output run").status == 0);
+  const fs::path saved = folder.path() / "run/checkpoints/gpt";
+  for (const fs::directory_entry& e : fs::directory_iterator{saved})
+    if (e.path().filename().string().ends_with("-step-3")) fs::remove_all(e.path());
+  check_refused(run_hydra(folder, "export run gpt out"), "gpt has come to step 3, but what is saved is step 2");
+  check_refused(run_hydra(folder, "export run gpt out --step 3"), "no checkpoint between two steps of step 3");
+  CHECK_FALSE(fs::exists(folder.path() / "out"));
+  const outcome asked = run_hydra(folder, "export run gpt out --step 2");
+  CHECK(asked.status == 0);
+  CHECK_THAT(asked.err, Contains("after step 2 of 3"));
 }
 
 TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is written") {

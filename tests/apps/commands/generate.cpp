@@ -72,6 +72,29 @@ void check_refused(const temporary_folder& folder, const std::string& arguments,
 
 }  // namespace
 
+TEST_CASE("a run whose data are gone still writes and is exported, from any working directory") {
+  const temporary_folder folder, elsewhere;
+  train_on_text(folder);
+  const std::string run = (folder.path() / "runs/w").string();
+  const std::string how = " --prompt 'to be' --tokens 5 --temperature 0";
+  const outcome before = run_hydra(folder, "generate runs/w" + how);
+  REQUIRE(before.status == 0);
+  std::filesystem::remove(folder.path() / "corpus.txt");
+  const outcome after = run_hydra(elsewhere, "generate " + run + how);
+  INFO(after.err);
+  CHECK(after.status == 0);
+  CHECK(after.out == before.out);
+  CHECK(run_hydra(elsewhere, "export " + run + " gpt hf").status == 0);
+  elsewhere.write("other.txt", std::string(40, 'a'));
+  const outcome evaluated = run_hydra(elsewhere, "evaluate " + run + " --set data.language.validation=other.txt");
+  INFO(evaluated.err);
+  CHECK(evaluated.status == 0);
+  CHECK_THAT(evaluated.out, Contains("finished"));
+  const outcome lacking = run_hydra(elsewhere, "evaluate " + run);
+  CHECK(lacking.status == 2);
+  CHECK_THAT(lacking.err, Contains("no such file \"" + (folder.path() / "corpus.txt").string() + "\""));
+}
+
 TEST_CASE("a model of a run goes on with token ids, and its export with the same ones, wherever they fit") {
   const temporary_folder folder;
   train_on_ids(folder);

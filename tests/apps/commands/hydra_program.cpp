@@ -8,13 +8,15 @@
 
 namespace hydra::apps {
 
-outcome run_hydra(const temporary_folder& folder, const std::string& arguments) {
+outcome run_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before) {
   const temporary_folder streams;
   const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
   const std::string line =
-      "cd '" + folder.path().string() + "' && '" HYDRA_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "'";
+      "cd '" + folder.path().string() + "' && " + before + "'" HYDRA_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "'";
   const int status = std::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, streams.read("out"), streams.read("err")};
 }
+
+std::string with_small_files(int blocks) { return "trap '' XFSZ; ulimit -f " + std::to_string(blocks) + "; "; }
 
 }  // namespace hydra::apps

@@ -13,7 +13,10 @@ struct outcome {
   std::string err;  ///< stderr
 };
 
-/// `hydra <arguments>` with `folder` as working directory; the shell splits the arguments.
-outcome run_hydra(const temporary_folder& folder, const std::string& arguments);
+/// `hydra <arguments>` with `folder` as working directory; the shell splits the arguments. `before`: what it does first.
+outcome run_hydra(const temporary_folder& folder, const std::string& arguments, const std::string& before = "");
+
+/// No file may become larger than so many blocks of 512 bytes: what a full disk does to a program, too.
+std::string with_small_files(int blocks);
 
 }  // namespace hydra::apps

@@ -46,6 +46,29 @@ TEST_CASE("hydra report prints the tables that the run has printed, and writes a
   CHECK(run_hydra(folder, "report runs/w --html page.html").status == 0);
 }
 
+TEST_CASE("a run without its report, as one that was killed, is told from its metrics") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  std::filesystem::remove(folder.path() / "runs/w/report.json");
+  const outcome o = run_hydra(folder, "report runs/w --html page.html");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("gpt") && Contains("3/3") && Contains(" -> ") && Contains("(step 3)") &&
+                        Contains("under way or killed; last line "));
+  CHECK_THAT(folder.read("page.html"), Contains("loss curves") && Contains("under way or killed"));
+}
+
+TEST_CASE("metrics that cannot be written are told, and the run goes on") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  std::filesystem::create_directories(folder.path() / "runs/w/metrics.jsonl");
+  folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);
+  const outcome o = run_hydra(folder, "train w.toml --resume --quiet");
+  CHECK(o.status == 0);
+  CHECK_THAT(o.err, Contains("note: metrics.jsonl is not written: "));
+  CHECK_THAT(run_hydra(folder, "report runs/w").err, Contains("note: metrics.jsonl is not written: "));
+}
+
 TEST_CASE("a run without a trace has a page without a time-line") {
   const temporary_folder folder;
   write_run(folder, full_report);

@@ -79,9 +79,9 @@ TEST_CASE("a resumed run writes its workload again, with what has changed") {
 TEST_CASE("another workload is refused, and the run stays as it was") {
   const temporary_folder folder;
   leave_run(folder);
-  CHECK_THAT(refused(folder, resume(folder, bent("steps = 3", "steps = 5"))),
-             StartsWith("w.toml:16: model.gpt.steps: another value than in runs/w/workload.toml:") &&
-                 Contains("(was 3, is 5)") && Contains("--output"));
+  CHECK_THAT(refused(folder, resume(folder, bent("batch_size = 4", "batch_size = 5"))),
+             StartsWith("w.toml:15: model.gpt.batch_size: another value than in runs/w/workload.toml:") &&
+                 Contains("(was 4, is 5)") && Contains("--output"));
   CHECK_THAT(refused(folder, resume(folder, example, "--set model.gpt.seed=8")),
              StartsWith("--set model.gpt.seed=8: model.gpt.seed: "));
   CHECK(folder.read("runs/w/workload.toml") == parse_workload(example, "w.toml").expanded);
@@ -196,7 +196,25 @@ TEST_CASE("of a run that is complete nothing is done again, and its files stay")
   CHECK(again.err == "the run in \"runs/w\" is complete: nothing is left to do; hydra report runs/w shows it\n");
   CHECK(files() == before);
   CHECK(resume(folder, example, "--quiet").err.empty());
-  CHECK(resume(folder, example, "--set model.gpt.steps=5").status == 2);
+}
+
+TEST_CASE("a run that is complete goes on to more steps, and to fewer than are done it does not") {
+  const temporary_folder folder;
+  REQUIRE(resume(folder, example, "--quiet").status == 0);
+  const std::string before = folder.read("runs/w/workload.toml");
+  const outcome fewer = resume(folder, example, "--set model.gpt.steps=2");
+  CHECK(fewer.status == 2);
+  CHECK_THAT(fewer.err, Contains("model 'gpt' cannot go on from runs/w/checkpoints/gpt/") && Contains("3 steps are done"));
+  CHECK(folder.read("runs/w/workload.toml") == before);
+  REQUIRE(resume(folder, example, "--quiet --set model.gpt.steps=5").status == 0);
+  CHECK_THAT(folder.read("runs/w/workload.toml"), Contains("steps = 5"));
+  folder.write("w.toml", bent("steps = 3", "steps = 5"));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --output whole").status == 0);
+  const auto digest = [&](const std::string& run) {
+    const std::string report = folder.read(run + "/report.json");
+    return report.substr(report.find("sha256:"), 71);
+  };
+  CHECK(digest("runs/w") == digest("whole"));
 }
 
 TEST_CASE("a run that was killed before its report was written is told when it is resumed") {

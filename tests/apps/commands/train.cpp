@@ -41,6 +41,23 @@ TEST_CASE("data that do not suit their model end with status 2 before anything i
   CHECK_THAT(o.err, StartsWith("w.toml:15: model.batch_size: ") && Contains("49999 training samples"));
 }
 
+TEST_CASE("a model that could not be saved says so, quiet or not, in its report, and is not exported") {
+  const temporary_folder folder;
+  folder.write("w.toml", bent("width = 8", "width = 64"));
+  const outcome o = run_hydra(folder, "train w.toml --quiet", with_small_files(200));
+  CHECK(o.status == 1);
+  CHECK_THAT(o.out, Contains("finished, not saved"));
+  CHECK_THAT(o.err, Contains("note: gpt could not be saved at its end: ") &&
+                        Contains("exit status 1: 1 of 1 models could not be saved at their end"));
+  const outcome again = run_hydra(folder, "report runs/w");
+  CHECK(again.status == 0);
+  CHECK(again.out == o.out);
+  CHECK_THAT(again.err, Contains("note: gpt could not be saved at its end: "));
+  CHECK(run_hydra(folder, "export runs/w gpt out").status == 2);
+  CHECK(run_hydra(folder, "train w.toml --resume --quiet").status == 0);
+  CHECK_THAT(run_hydra(folder, "report runs/w").out, !Contains("not saved"));
+}
+
 TEST_CASE("a device budget too small ends with status 3 and numbers that help") {
   const temporary_folder folder;
   const outcome o = train(folder, bent("24MiB", "1KiB"));

@@ -58,6 +58,7 @@ TEST_CASE("an interrupted run is read with its notes, the status of its models a
 TEST_CASE("a report that was written and read again prints the same tables") {
   report original = example_run().summary;
   original.devices.at(0).numbers = precision::bf16;
+  original.models.at(1).unsaved = true;
   original.devices[0].model = "NVIDIA H200";
   original.devices[0].reserve = byte_count{7};
   const report again = parse_report(to_json(original), "report.json").summary;

@@ -1,0 +1,14 @@
+#include "apps/commands/notes.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace hydra::apps {
+
+void tell_notes(const report& r) {
+  std::fflush(stdout);  // both may go to one place
+  for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
+}
+
+}  // namespace hydra::apps

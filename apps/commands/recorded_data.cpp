@@ -1,0 +1,109 @@
+#include "apps/commands/recorded_data.hpp"
+
+#include "runtime/atomic_file.hpp"
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+/// Of which only the kind is left.
+class data_kind_only final : public data_source {
+ public:
+  struct facts {
+    tensor_spec input, target;
+    std::int64_t classes = 0;
+    std::vector<std::string> class_names;
+    std::optional<pixel_scale> scaling;
+    std::string description;
+  };
+  explicit data_kind_only(facts of) : of_(std::move(of)) {}
+  std::size_t samples(split) const override { return 0; }
+  tensor_spec sample_input() const override { return of_.input; }
+  tensor_spec sample_target() const override { return of_.target; }
+  std::int64_t classes() const override { return of_.classes; }
+  std::vector<std::string> class_names() const override { return of_.class_names; }
+  std::optional<pixel_scale> pixel_scaling() const override { return of_.scaling; }
+  std::string describe() const override { return of_.description; }
+  std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override {
+    throw fault_error{fault_code::internal, of_.description + " is known by its kind alone: there is no sample to read"};
+  }
+
+ private:
+  facts of_;
+};
+
+json json_of(const tensor_spec& s) { return {{"shape", s.shape}, {"type", to_string(s.type)}}; }
+
+json json_of(const data_source& s) {
+  json j{{"description", s.describe()},
+         {"input", json_of(s.sample_input())},
+         {"target", json_of(s.sample_target())},
+         {"classes", s.classes()},
+         {"class_names", s.class_names()}};
+  if (const auto scale = s.pixel_scaling()) j["pixels"] = {{"mean", scale->mean}, {"deviation", scale->deviation}};
+  return j;
+}
+
+tensor_spec spec_from(const json& j) {
+  const auto type = element_named(j.at("type").get<std::string>());
+  if (!type) throw fault_error{fault_code::bad_input, "it has an unknown type"};
+  return {j.at("shape").get<std::vector<std::int64_t>>(), *type};
+}
+
+std::optional<pixel_scale> scale_from(const json& source) {
+  const auto found = source.find("pixels");
+  if (found == source.end()) return std::nullopt;
+  return pixel_scale{found->at("mean").get<std::vector<double>>(), found->at("deviation").get<std::vector<double>>()};
+}
+
+std::shared_ptr<const data_source> source_from(const json& j) {
+  return std::make_shared<data_kind_only>(data_kind_only::facts{
+      spec_from(j.at("input")), spec_from(j.at("target")), j.at("classes").get<std::int64_t>(),
+      j.at("class_names").get<std::vector<std::string>>(), scale_from(j), j.at("description").get<std::string>()});
+}
+
+recorded_data parse(const json& j) {
+  recorded_data all{.began_in = j.at("working_directory").get<std::string>(), .sources = {}};
+  for (const auto& [model, source] : j.at("models").items()) all.sources[model] = source_from(source);
+  return all;
+}
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+  throw fault_error{fault_code::bad_input, fmt::format("{}: not what a run writes: {}", file.string(), why)};
+}
+
+}  // namespace
+
+void record_data(const fs::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources) {
+  json j{{"working_directory", fs::current_path().string()}, {"models", json::object()}};
+  for (const auto& [model, source] : sources) j["models"][model] = json_of(*source);
+  const std::string text = j.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  write_atomically(run / data_file, [&](std::ostream& out) { out << text; });
+}
+
+std::optional<recorded_data> read_recorded_data(const fs::path& run) {
+  const fs::path file = run / data_file;
+  std::ifstream in{file};
+  if (!in) return std::nullopt;
+  try {
+    return parse(json::parse(in));
+  } catch (const json::exception& e) {
+    refuse(file, e.what());
+  } catch (const fault_error& e) {
+    refuse(file, e.what_happened().text);
+  }
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,28 @@
+#pragma once
+// What a run folder knows of the data that its models have learnt: data.json, so that commands that read no sample need no data.
+
+#include "models/data_source.hpp"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace hydra::apps {
+
+struct recorded_data {
+  std::filesystem::path began_in;   ///< the working directory of the run: relative paths of its workload start there
+  std::map<std::string, std::shared_ptr<const data_source>> sources;   ///< by model; they have no samples
+};
+
+/// data.json, in the run folder.
+inline constexpr const char* data_file = "data.json";
+
+/// Writes it, of a run that begins in the present working directory. Throws fault_error{io}.
+void record_data(const std::filesystem::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources);
+
+/// Nothing of a run that has none. Throws fault_error{bad_input} if it is damaged.
+std::optional<recorded_data> read_recorded_data(const std::filesystem::path& run);
+
+}  // namespace hydra::apps

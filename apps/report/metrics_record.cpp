@@ -1,0 +1,155 @@
+#include "apps/report/metrics_record.hpp"
+
+#include "actors/run_metrics.hpp"
+#include "apps/workload/convert.hpp"
+#include "apps/workload/parse.hpp"
+
+#include <fmt/format.h>
+#include <hydra/version.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+namespace hydra::apps {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Null was not a number.
+double number(const json& line, const char* key) {
+  const auto found = line.find(key);
+  return found != line.end() && found->is_number() ? found->get<double>() : nan;
+}
+
+/// Models begin as the workload names them.
+void add_models(recorded_run& run, std::string_view plan) try {
+  const value_table root = parse_toml(plan, "workload.toml");
+  if (const value* const name = find_path(root, "run.name")) run.summary.name = to<std::string>(*name);
+  for (const value& m : sub_tables(root, "model")) {
+    model_report& r = run.summary.models.emplace_back();
+    r.name = to<std::string>(*std::get<value_table>(m.content).find("name"));
+    if (const value* const family = find_path(std::get<value_table>(m.content), "chain.family")) r.family = to<std::string>(*family);
+  }
+} catch (const std::exception&) {
+  // what cannot be read of it is told by the lines
+}
+
+class metrics_reader {
+ public:
+  explicit metrics_reader(recorded_run& run) : run_{run} {}
+
+  void read(const json& line) {
+    last_time = number(line, "time");
+    model_report& m = model_named(line.at("model").get<std::string>());
+    const auto step = line.at("step").get<std::uint32_t>();
+    line.contains("validation") ? read_evaluation(line, step, m) : read_step(line, step, m);
+  }
+
+  double last_time = nan;
+
+ private:
+  model_report& model_named(const std::string& name) {
+    auto& all = run_.summary.models;
+    if (const auto found = std::ranges::find(all, name, &model_report::name); found != all.end()) return *found;
+    all.emplace_back().name = name;
+    return all.back();
+  }
+
+  /// One that is told again takes what followed it back.
+  void read_step(const json& line, std::uint32_t step, model_report& m) {
+    if (step == 0 || step > most_steps) return;
+    std::erase_if(m.validation, [&](const validation_report& v) { return v.step >= step; });
+    m.loss.resize(step - 1, std::numeric_limits<float>::quiet_NaN());
+    m.loss.push_back(static_cast<float>(number(line, "loss")));
+    const auto tokens = line.value("tokens", m.tokens);
+    if (const double pace = number(line, "tokens_per_s"); pace > 0 && m.steps + 1 == step) {
+      m.elapsed += from_seconds(static_cast<double>(tokens - m.tokens) / pace);
+    } else {
+      m.steps_before = step;  // its time is not known
+      m.elapsed = {};
+    }
+    m.steps = step;
+    m.tokens = tokens;
+    run_.steps_in_all[m.name] = line.value("steps", 0U);
+  }
+
+  static void read_evaluation(const json& line, std::uint32_t step, model_report& m) {
+    std::erase_if(m.validation, [&](const validation_report& v) { return v.step >= step; });
+    validation_report v{.step = step, .loss = number(line, "validation")};
+    if (line.contains("accuracy")) v.accuracy = number(line, "accuracy");
+    m.validation.push_back(v);
+  }
+
+  static constexpr std::uint32_t most_steps = 1000000000;
+  recorded_run& run_;
+};
+
+void read_lines(recorded_run& run, std::string_view text, metrics_reader& reader) {
+  std::istringstream lines{std::string{text}};
+  for (std::string line; std::getline(lines, line);) try {
+      reader.read(json::parse(line));
+    } catch (const json::exception&) {
+      continue;  // cut
+    }
+  for (model_report& m : run.summary.models) m.status = model_status::under_way;
+}
+
+std::optional<std::string> content_of(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  if (!in || std::filesystem::is_directory(file)) return std::nullopt;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
+  const auto text = content_of(run / metrics_file);
+  if (!text) return std::nullopt;
+  return parse_metrics(*text, content_of(run / "workload.toml").value_or(""), seconds_since_1970());
+}
+
+/// Of the model in another record; 0 if it is not there.
+std::uint32_t steps_of(const model_report& m, const recorded_run& in) {
+  const auto found = std::ranges::find(in.summary.models, m.name, &model_report::name);
+  return found == in.summary.models.end() ? 0 : found->steps;
+}
+
+bool knows_more(const recorded_run& a, const recorded_run& b) {
+  return std::ranges::any_of(a.summary.models, [&](const model_report& m) { return m.steps > steps_of(m, b); });
+}
+
+}  // namespace
+
+recorded_run parse_metrics(std::string_view text, std::string_view plan, double now) {
+  recorded_run run;
+  run.version = hydra::version;
+  add_models(run, plan);
+  metrics_reader reader{run};
+  read_lines(run, text, reader);
+  const double ago = std::max(now - reader.last_time, 0.0);
+  run.unfinished = std::isnan(reader.last_time) ? "under way or killed; no step is told yet"
+                                                : fmt::format("under way or killed; last line {:.0f} s ago", ago);
+  return run;
+}
+
+recorded_run latest_record(const std::filesystem::path& run) {
+  auto metrics = read_metrics(run);
+  if (metrics && !std::filesystem::exists(run / "report.json")) return *std::move(metrics);
+  recorded_run report = read_report(run);
+  return metrics && knows_more(*metrics, report) ? *std::move(metrics) : report;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,17 @@
+#pragma once
+// Paths in a workload, wherever its keys have them.
+
+#include "apps/workload/key_rule.hpp"
+#include "apps/workload/value.hpp"
+
+#include <filesystem>
+
+namespace hydra::apps {
+
+/// Relative paths start at `folder` and become absolute. The table need not be checked.
+void resolve_paths(value_table& table, const table_rules& rules, const std::filesystem::path& folder);
+
+/// The key names an input file or folder.
+bool names_input(const key_rule& rule);
+
+}  // namespace hydra::apps

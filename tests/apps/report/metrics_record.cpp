@@ -1,0 +1,70 @@
+#include "apps/report/metrics_record.hpp"
+
+#include "apps/report/page.hpp"
+#include "tests/apps/report/example.hpp"
+#include "tests/apps/report/xml_check.hpp"
+#include "tests/apps/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+
+namespace {
+
+const std::string plan = "[run]\nname = \"r\"\n[[model]]\nname = \"late\"\nchain = { family = \"mlp\" }\n[[model]]\nname = \"a\"\n";
+
+const std::string told = R"({"time": 100, "model": "a", "step": 1, "steps": 9, "loss": 3, "tokens": 10}
+{"time": 101, "model": "a", "step": 2, "steps": 9, "loss": 2, "tokens": 20, "tokens_per_s": 5}
+{"time": 102, "model": "a", "step": 2, "validation": 2.5, "accuracy": 0.5}
+{"time": 103, "model": "a", "step": 3, "steps": 9, "loss": null, "tokens": 30, "tokens_per_s": 5}
+{"time": 104, "model": "a", "st)";
+
+}  // namespace
+
+TEST_CASE("metrics tell of the models of the workload, in its order, how far they are") {
+  const recorded_run r = parse_metrics(told, plan, 110);
+  CHECK(r.summary.name == "r");
+  CHECK(r.unfinished == "under way or killed; last line 7 s ago");
+  REQUIRE(r.summary.models.size() == 2);
+  CHECK(r.summary.models[0].name == "late");
+  CHECK(r.summary.models[0].family == "mlp");
+  CHECK(r.summary.models[0].steps == 0);
+  const model_report& a = r.summary.models[1];
+  CHECK(a.steps == 3);
+  CHECK(r.steps_in_all.at("a") == 9);
+  CHECK(a.loss.at(1) == 2);
+  CHECK(std::isnan(a.loss.at(2)));
+  CHECK(a.validation.at(0).accuracy == 0.5);
+  CHECK(tokens_per_second(a) == "5");
+  CHECK(a.status == model_status::under_way);
+}
+
+TEST_CASE("a step that is told again takes back what followed it") {
+  const recorded_run r = parse_metrics(told + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110);
+  REQUIRE(r.summary.models.size() == 1);
+  CHECK(r.summary.models[0].loss == std::vector<float>{3, 2});
+  CHECK(r.summary.models[0].validation.empty());
+}
+
+TEST_CASE("a run that has not ended has a page with its curves") {
+  const std::string page = to_page(parse_metrics(told, plan, 110), {});
+  CHECK(xml_fault(page) == "");
+  CHECK_THAT(page, Contains("under way or killed") && Contains("loss curves") && Contains("not ended") && !Contains("makespan"));
+}
+
+TEST_CASE("metrics hold where they know of later steps than the report") {
+  const temporary_folder folder;
+  folder.write("metrics.jsonl", told);
+  CHECK_FALSE(latest_record(folder.path()).unfinished.empty());
+  const std::string report = R"({"models": [{"name": "a", "steps": 3}]})";
+  folder.write("report.json", report);
+  CHECK(latest_record(folder.path()).unfinished.empty());
+  folder.write("metrics.jsonl", told + "\n{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n");
+  CHECK_FALSE(latest_record(folder.path()).unfinished.empty());
+}
+
+}  // namespace hydra::apps
