@@ -123,17 +123,22 @@ table_rules rules_without_devices() {
   return rules;
 }
 
+/// From each table of a table of tables.
+void erase_in_tables(value* tables, const std::string& key) {
+  auto* const all = tables ? tables->as<value_table>() : nullptr;
+  if (!all) return;
+  for (table_entry& e : all->entries)
+    if (auto* const table = e.is.as<value_table>()) table->erase(key);
+}
+
 /// The tables [data.NAME] without the files and folders that samples come from; their rules want none then.
 void leave_out_samples(value_table& root, table_rules& rules) {
   table_rules& of_data = std::ranges::find(rules.keys, "data", &key_rule::name)->inner.at(0);
-  value* const data = root.find("data");
-  auto* const tables = data ? data->as<value_table>() : nullptr;
   for (table_variant& kind : of_data.variants)
     for (key_rule& rule : kind.keys) {
       if (!names_input(rule)) continue;
       rule.required = false;
-      for (table_entry& e : tables ? tables->entries : std::vector<table_entry>{})
-        if (auto* const keys = e.is.as<value_table>()) keys->erase(rule.name);
+      erase_in_tables(root.find("data"), rule.name);
     }
 }
 
