@@ -478,7 +478,7 @@ TEST_CASE("a controller that never answers is awaited once, not longer than its 
   }
   require_finished(s);
   CHECK(told == 2);
-  CHECK_THAT(s.record()->callbacks_lost, Contains("a callback has not returned within 1.000 ms after step 1 of "));
+  CHECK_THAT(s.record()->callbacks_lost, Contains("a callback has not returned within ") && Contains(" after step 1 of "));
   CHECK(makespan(s) > 1ms);
   CHECK(makespan(s) < 2ms);
 }

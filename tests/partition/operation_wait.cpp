@@ -44,5 +44,5 @@ TEST_CASE("the first fault of any operation is thrown by every later wait") {
 TEST_CASE("a device that completes nothing is awaited until the limit") {
   operation_wait wait{"cpu:0", 1ms};
   wait.begin(ticket{1});
-  CHECK_THROWS_WITH(wait.for_end_of(ticket{1}), Contains("cpu:0 has completed nothing for 1.000 ms"));
+  CHECK_THROWS_WITH(wait.for_end_of(ticket{1}), Contains("cpu:0 has completed nothing for "));
 }
