@@ -100,6 +100,7 @@ class supervisor final : public supervisor_actor::base {
 
   void prepare_next() {
     if (!asked_.empty()) {
+      released_when_asked_ = released_.size();
       send(crew_.recruiter, prepare_model{asked_.front().what, released_});
     }
   }
@@ -107,6 +108,9 @@ class supervisor final : public supervisor_actor::base {
   void on_model_prepared(const model_prepared& m) {
     if (asked_.empty()) {
       return;  // it was refused when the run was halted
+    }
+    if (m.why.code == fault_code::does_not_fit && memory_is_coming_back()) {
+      return;
     }
     const auto asked = std::move(asked_.front());
     asked_.pop_front();
@@ -117,6 +121,15 @@ class supervisor final : public supervisor_actor::base {
     }
     prepare_next();
     end_if_over();
+  }
+
+  /// A model for which there is no room waits for the memory of those that have ended: prepared again, now or when there is more.
+  bool memory_is_coming_back() {
+    if (released_.size() > released_when_asked_) {
+      prepare_next();
+      return true;
+    }
+    return waits_for_memory_ = released_.size() < ended_.size();
   }
 
   void join(const add_model& asked, model_entry entry) {
@@ -195,7 +208,7 @@ class supervisor final : public supervisor_actor::base {
 
   /// Those that end with the run keep theirs until then.
   void release_if_over(model_id model) {
-    if (ended_.contains(model) && drained_.contains(model) && !ending_) {
+    if (ended_.contains(model) && drained_.contains(model) && !ending_ && releases_.insert(model).second) {
       send(crew_.memory, release_model{model, finished_.contains(model)});
     }
   }
@@ -207,6 +220,9 @@ class supervisor final : public supervisor_actor::base {
     }
     send(crew_.data, m);
     send(crew_.tasks.at(m.model.value), shut_down{});
+    if (std::exchange(waits_for_memory_, false)) {
+      prepare_next();
+    }
   }
 
   // -- halting ---------------------------------------------------------------------------------------------------------
@@ -410,8 +426,11 @@ class supervisor final : public supervisor_actor::base {
   std::set<model_id> ended_;
   std::set<model_id> finished_;           ///< of these, those that did not fail
   std::set<model_id> drained_;            ///< have no unit on any device
-  std::set<model_id> released_;           ///< their memory has been given back
-  std::deque<add_model> asked_;           ///< the first one is being prepared
+  std::set<model_id> releases_;           ///< their memory is to be given back
+  std::set<model_id> released_;           ///< it has been
+  std::deque<add_model> asked_;           ///< the first one is being prepared, or waits for memory to be prepared again
+  std::size_t released_when_asked_ = 0;   ///< models whose memory it could have
+  bool waits_for_memory_ = false;
   std::size_t running_ = 0;
   bool halted_ = false;
   bool interrupted_ = false;

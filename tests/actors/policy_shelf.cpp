@@ -11,7 +11,7 @@ using hydra::test::test_plugin;
 
 namespace {
 
-std::string at(const std::string& name, const std::string& policy = "") {
+std::string in_file(const std::string& name, const std::string& policy = "") {
   return test_plugin(name).string() + (policy.empty() ? "" : ":" + policy);
 }
 
@@ -36,11 +36,11 @@ TEST_CASE("built-in policies and those of plug-ins are found by name", "[plugin]
 
 TEST_CASE("a path finds the only policy of a plug-in, a path and a name one of several", "[plugin]") {
   policy_shelf shelf;
-  CHECK(shelf.find(at("shortest_first")).entry.name == "shortest-first");
-  CHECK(shelf.find(at("two_policies", "last-candidate")).entry.name == "last-candidate");
-  CHECK_THROWS_WITH(shelf.find(at("two_policies")),
+  CHECK(shelf.find(in_file("shortest_first")).entry.name == "shortest-first");
+  CHECK(shelf.find(in_file("two_policies", "last-candidate")).entry.name == "last-candidate");
+  CHECK_THROWS_WITH(shelf.find(in_file("two_policies")),
                     Contains("several policies (first-candidate, last-candidate)") && Contains(".so:first-candidate\""));
-  CHECK_THROWS_WITH(shelf.find(at("two_policies", "lost-candidate")), Contains("did you mean \"last-candidate\"?"));
+  CHECK_THROWS_WITH(shelf.find(in_file("two_policies", "lost-candidate")), Contains("did you mean \"last-candidate\"?"));
 }
 
 TEST_CASE("a plug-in's policy is made with its options and decides", "[plugin]") {
@@ -66,7 +66,7 @@ TEST_CASE("a plug-in that offers devices and no policy is accepted, and names no
   policy_shelf shelf;
   CHECK_NOTHROW(shelf.load(test_plugin("thread_device")));
   CHECK(shelf.all().size() == built_in_policies().size());
-  CHECK_THROWS_WITH(shelf.find(at("thread_device")), Contains("it offers no policy, but device \"thread\""));
+  CHECK_THROWS_WITH(shelf.find(in_file("thread_device")), Contains("it offers no policy, but device \"thread\""));
 }
 
 TEST_CASE("only what looks like a path names a plug-in", "[plugin]") {
