@@ -58,7 +58,7 @@ class told_device final : public device_actor::base {
     return {[](const begin_run&) {},      [this](const prefetch_shard& m) { to_.promise->set_value(m.what); },
             [](const execute_shard&) {},  [](const withdraw_unit&) {},
             [](const shard_leased&) {},   [](const lease_refused&) {},
-            [](const operation_completed&) {}, [](const tell_state&) {}, [](const shut_down&) {}};
+            [](const operation_completed&) {}, [](const model_released&) {}, [](const tell_state&) {}, [](const shut_down&) {}};
   }
 
  private:
