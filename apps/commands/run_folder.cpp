@@ -40,7 +40,7 @@ void check_writable(const place& where, const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     refuse(where, "run.output", fmt::format("\"{}\" is no folder", folder.string()));
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+  if (::eaccess(folder.c_str(), W_OK | X_OK) != 0)
     refuse(where, "run.output", fmt::format("the folder \"{}\" is not writable", folder.string()));
 }
 

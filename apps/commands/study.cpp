@@ -43,7 +43,7 @@ void make_output(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) refuse_output(folder, fmt::format("the folder cannot be made: {}", error.message()));
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse_output(folder, "the folder is not writable");
+  if (::eaccess(folder.c_str(), W_OK | X_OK) != 0) refuse_output(folder, "the folder is not writable");
 }
 
 void write_results(const fs::path& folder, const study_result& s) {

@@ -30,7 +30,7 @@ void check_written_file(std::string_view option, const fs::path& file, const rep
   const fs::path folder = fs::absolute(file).parent_path();
   if (file.empty() || fs::is_directory(file, ignored)) refuse("the name of a file is expected");
   if (!fs::is_directory(folder, ignored)) refuse(fmt::format("there is no folder \"{}\"", folder.string()));
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+  if (::eaccess(folder.c_str(), W_OK | X_OK) != 0)
     refuse(fmt::format("the folder \"{}\" is not writable", folder.string()));
   if (!fs::exists(fs::symlink_status(file, ignored))) return;
   if (but.name.empty()) refuse("exists and is not overwritten: choose another name");

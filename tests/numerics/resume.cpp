@@ -215,7 +215,7 @@ TEST_CASE("a model whose loss is not finite fails at the same step again when it
 }
 
 TEST_CASE("a loss that is not finite before any update is not put down to the learning rate") {
-  const auto far = open_data({synthetic_classes{.samples = 64, .validation_samples = 0, .noise = 1e38}}, 0);
+  const auto far = open_data({synthetic_classes{.samples = 64, .validation_samples = 0, .noise = 1e39}}, 0);
   const exact_case m{.chain = mlp({.width = 8}), .data = far, .optimizer = adamw({}), .cuts = {}, .evaluate_every = 0};
   const auto failed = train_spilled({m}, {}).summary.models[0];
   REQUIRE(failed.status == model_status::failed);

@@ -227,59 +227,6 @@ TEST_CASE("a decoder computes and remembers where the device's tensors are, what
   }
 }
 
-namespace {
-
-/// Its first copy home waits for a gate; it takes no computation after that.
-class failing_behind_a_copy final : public device {
- public:
-  explicit failing_behind_a_copy(std::unique_ptr<device> inside) : inside_(std::move(inside)) {}
-  ~failing_behind_a_copy() override { go_on.open(); }
-
-  const device_info& info() const noexcept override { return inside_->info(); }
-  void on_completion(completion_sink sink) override { inside_->on_completion(std::move(sink)); }
-  memory_usage memory() const noexcept override { return inside_->memory(); }
-  bool stop(duration limit) noexcept override { return inside_->stop(limit); }
-  ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override {
-    if (queue == queue_kind::compute && copies_) {
-      throw fault_error(fault_code::device_lost, "the device has died, as the test wants");
-    }
-    if (queue == queue_kind::d2h && !std::exchange(copies_, true)) {
-      op.work = [this, work = std::move(op.work)] {
-        begun.open();
-        go_on.wait();
-        work();
-      };
-    }
-    return inside_->submit(queue, std::move(op), after);
-  }
-
-  gate begun;
-  gate go_on;
-
- private:
-  bool copies_ = false;
-  std::unique_ptr<device> inside_;
-};
-
-}  // namespace
-
-TEST_CASE("when a decoder fails, its arena lives as long as the operations that use it") {
-  const auto model = small_gpt2();
-  failing_behind_a_copy on(make_cpu_device("cpu:0", {.memory = least(decode_costs(*model, lengths))}));
-  std::shared_ptr arena = make_host_arena(64_MiB);
-  const std::weak_ptr seen = arena;
-  {
-    decoder writer{model, {.lengths = lengths}, on, std::exchange(arena, nullptr)};
-    REQUIRE_FALSE(writer.plan().memory_resident);
-    CHECK_THROWS_WITH(writer.next(text()), Contains("has died"));
-  }
-  REQUIRE(on.begun.wait());
-  CHECK_FALSE(seen.expired());
-  on.go_on.open();
-  REQUIRE(on.stop(patience));
-  CHECK(seen.expired());
-}
-
 TEST_CASE("a device that hangs is not awaited beyond the limit") {
   const auto where = std::make_shared<hanging_point>();
   hanging_device stuck(make_cpu_device("cpu:0", {.memory = 64_MiB}), 3, where);
