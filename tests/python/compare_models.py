@@ -490,7 +490,7 @@ def compare_classifiers(hydra):
         write_classes(work)
         run(hydra, "train", work / "w.toml", "--output", work / "run", "--quiet")
         report = json.loads((work / "run" / "report.json").read_text())
-        found = {m["name"]: m["validation"][-1]["loss"] for m in report["models"] if m["validation"]}
+        found = {m["name"]: m["validation"][-1]["loss"] for m in report["models"] if m.get("validation")}
         for name in ("vit", "resnet", "bert"):
             run(hydra, "export", work / "run", name, work / name)
         for name in ("vit", "resnet"):
