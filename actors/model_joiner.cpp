@@ -174,14 +174,15 @@ void model_joiner::fit_host(model_plan& plan, const std::set<model_id>& released
   while (host_needed(plan, released) > cap && plan.evaluation.round > 1) {
     plan.evaluation.round = plan.evaluation.round / 2;
   }
-  if (const auto needed = host_needed(plan, released); needed > cap) {
+  const auto needed = host_needed(plan, released);
+  if (needed > cap) {
     throw fault_error(fault_code::does_not_fit,
                       fmt::format("model '{}' cannot join: with it the run needs {} ({} bytes) of host memory, but "
                                   "[host] memory allows {}; raise it, add the model when others have ended, or make it smaller",
                                   plan.name, to_string(needed), needed.value(), to_string(cap)));
   }
   if (setup_.kept != nullptr) {
-    setup_.kept->shrink_to(cap - host_needed(plan, released));
+    setup_.kept->shrink_to(cap - needed);
   }
 }
 
