@@ -50,6 +50,9 @@ void line_log::write_batches() {
   std::unique_lock lock(mutex_);
   while (!closing_ || !waiting_.empty()) {
     changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+    if (waiting_.empty()) {
+      return;  // it was closed: no file is made for nothing
+    }
     const auto text = std::exchange(waiting_, {});
     const auto lines = std::exchange(lines_waiting_, 0);
     lock.unlock();
