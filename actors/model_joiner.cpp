@@ -42,6 +42,7 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
   validate(m);
   check_keep_best(m, setup_.options.checkpoint.keep);
   check_name(m.name);
+  forget(released);
   go_on(m.name);
   auto p = measured(m);
   go_on(m.name);
@@ -73,6 +74,18 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
 void model_joiner::check_name(const std::string& name) const {
   if (std::ranges::find(setup_.plan.models, name, &model_plan::name) != setup_.plan.models.end()) {
     throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model of the run has it already", name));
+  }
+}
+
+/// All but their names.
+void model_joiner::forget(const std::set<model_id>& released) {
+  for (const auto& model : released) {
+    auto& plan = setup_.plan.models.at(model.value);
+    if (!plan.shards.empty()) {
+      model_plan named;
+      named.name = plan.name;
+      plan = std::move(named);
+    }
   }
 }
 

@@ -58,6 +58,7 @@ class model_joiner {
   void fit_host(model_plan& plan, const std::set<model_id>& released) const;
   byte_count host_needed(const model_plan& joining, const std::set<model_id>& released) const;
   void check_name(const std::string& name) const;
+  void forget(const std::set<model_id>& released);
 
   byte_count beside_room(const model_plan& joining, const std::set<model_id>& released) const;
 

@@ -1,4 +1,5 @@
 #include "actors/guarded.hpp"
+#include "actors/report_builder.hpp"
 #include "actors/spawn.hpp"
 
 #include <algorithm>
@@ -211,7 +212,28 @@ class reporter final : public reporter_actor::base {
     }
   }
 
-  void on_model_released(const model_released& m) { record_.models.at(m.model.value).digest = m.digest; }
+  void on_model_released(const model_released& m) {
+    record_.models.at(m.model.value).digest = m.digest;
+    const auto began_with = setup_.models.size() - record_.joined.size();
+    if (m.model.value >= began_with) {
+      reduce(m.model, record_.joined.at(m.model.value - began_with));
+    }
+  }
+
+  /// To what the report needs of it. (Those that a run begins with stay with the session.)
+  void reduce(model_id model, model_entry& entry) {
+    if (entry.what->model) {
+      record_.models[model.value].facts = facts_of(entry);
+    }
+    entry.data = {};
+    if (!services_.kept) {
+      auto rest = std::make_shared<sharded_model>();
+      rest->name = entry.what->name;
+      rest->plan = entry.what->plan;
+      rest->terms = entry.what->terms;
+      entry.what = setup_.models[model.value] = std::move(rest);
+    }
+  }
 
   void on_device_retired(const device_retired& m) {
     record_.devices.at(m.device.value) = {

@@ -38,9 +38,7 @@ class supervisor final : public supervisor_actor::base {
     if (!ending_ && setup_.halted) {
       setup_.halted();
     }
-    for (const auto& task : crew_.tasks) {
-      end_actor(task);
-    }
+    each_task([](const task_actor& task) { end_actor(task); });
     crew_ = {};
     asked_.clear();  // who waits for an answer learns by this that there will be none
   }
@@ -51,6 +49,16 @@ class supervisor final : public supervisor_actor::base {
   }
 
  private:
+  /// Those of released models are gone.
+  template <class Function>
+  void each_task(const Function& f) const {
+    for (const auto& task : crew_.tasks) {
+      if (task) {
+        f(task);
+      }
+    }
+  }
+
   void on_crew_assembled(const crew_assembled& m) {
     crew_ = m;
     crew_.supervisor = nullptr;  // a handle to itself would keep it alive
@@ -219,7 +227,7 @@ class supervisor final : public supervisor_actor::base {
       send(crew_.devices[device.value], m);
     }
     send(crew_.data, m);
-    send(crew_.tasks.at(m.model.value), shut_down{});
+    send(std::exchange(crew_.tasks.at(m.model.value), nullptr), shut_down{});
     if (std::exchange(waits_for_memory_, false)) {
       prepare_next();
     }
@@ -241,9 +249,7 @@ class supervisor final : public supervisor_actor::base {
       drop_checkpoints();
     }
     refuse_all(m.why);
-    for (const auto& task : crew_.tasks) {
-      send(task, m);
-    }
+    each_task([&](const task_actor& task) { send(task, m); });
     if (!crew_.tasks.empty()) {
       end_if_over();  // nothing but a model to be added may have kept it
     }
@@ -259,9 +265,7 @@ class supervisor final : public supervisor_actor::base {
   /// Who is asked before it hears of the halt says what it held when nothing went on.
   void on_run_stalled(const run_stalled& m) {
     const tell_state question{m.reporter};
-    for (const auto& task : crew_.tasks) {
-      send(task, question);
-    }
+    each_task([&](const task_actor& task) { send(task, question); });
     for (const auto& device : alive_) {
       send(crew_.devices[device.value], question);
     }
@@ -281,7 +285,7 @@ class supervisor final : public supervisor_actor::base {
       }
     }
     for (std::uint32_t i = 0; i < crew_.tasks.size(); ++i) {
-      if (crew_.tasks[i].address() == m.source) {
+      if (crew_.tasks[i] && crew_.tasks[i].address() == m.source) {
         on_task_down(model_id{i});
         return;
       }
@@ -365,9 +369,7 @@ class supervisor final : public supervisor_actor::base {
     host_.erase(crew_.controller.address());
     send(crew_.controller, shut_down{});
     crew_.controller = nullptr;
-    for (const auto& task : crew_.tasks) {
-      send(task, controller_lost{why});
-    }
+    each_task([&](const task_actor& task) { send(task, controller_lost{why}); });
     end_reporter_if_alone();
   }
 
@@ -377,9 +379,7 @@ class supervisor final : public supervisor_actor::base {
     if (running_ > 0 || !asked_.empty() || std::exchange(ending_, true)) {
       return;
     }
-    for (const auto& task : crew_.tasks) {
-      send(task, shut_down{});
-    }
+    each_task([&](const task_actor& task) { send(task, shut_down{}); });
     send(crew_.scheduler, shut_down{});
     for (const auto& device : crew_.devices) {
       send(device, shut_down{});
@@ -419,7 +419,7 @@ class supervisor final : public supervisor_actor::base {
 
   run_services services_;
   supervisor_setup setup_;
-  crew_assembled crew_;
+  crew_assembled crew_;                   ///< null: the controller given up, tasks of released models
   time_point began_{};
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer, recruiter that live

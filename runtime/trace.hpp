@@ -24,7 +24,7 @@ struct span {
 class trace {
  public:
   /// `limit`: of the memory that spans take.
-  explicit trace(byte_count limit = byte_count{std::uint64_t{64} << 20});
+  explicit trace(byte_count limit = byte_count{std::uint64_t{16} << 20});
   ~trace();
   void record(const span& s);
   /// In the order recorded.

@@ -1,0 +1,90 @@
+// What a run leaves in memory per step and per model that has ended, in bytes of the heap: no clock, and no pages that malloc
+// keeps. tests/deep/flat_memory.py watches the whole process for half an hour.
+
+#include "actors/hydra.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::literals;
+
+namespace {
+
+model_description small(const std::string& name, std::int64_t layers, std::uint32_t steps) {
+  return {.name = name,
+          .chain = mlp({.layers = layers, .width = 32}),
+          .data = {synthetic_classes{.validation_samples = 0}},
+          .batch_size = 8,
+          .steps = steps,
+          .optimizer = adamw({.learning_rate = 1e-3})};
+}
+
+/// Bytes in use of this process's heap.
+std::size_t heap() {
+  const auto m = mallinfo2();
+  return m.uordblks + m.hblkhd;
+}
+
+/// What is under way comes and goes: the least of some moments in a row is what stays.
+std::size_t least(const std::vector<std::size_t>& seen, std::size_t from, std::size_t n) {
+  return *std::min_element(seen.begin() + static_cast<std::ptrdiff_t>(from), seen.begin() + static_cast<std::ptrdiff_t>(from + n));
+}
+
+/// Heap after each step of two models that take turns on a device that holds neither.
+std::vector<std::size_t> heap_by_step(std::uint32_t steps) {
+  session s{{.log = verbosity::quiet, .keep_parameters = false}};
+  s.add_devices(1, cpu_device{.memory = 36_KiB});
+  s.add_model(small("a", 3, steps));
+  s.add_model(small("b", 3, steps));
+  std::vector<std::size_t> seen;
+  seen.reserve(2 * steps);
+  s.on<step_completed>([&](const step_completed&, control&) { seen.push_back(heap()); });
+  CHECK(s.run().all_finished());
+  return seen;
+}
+
+/// Heap at the end of each of some models that come one after the other. (The clock of CAF holds a task for as long as a
+/// callback may take: none does.)
+std::vector<std::size_t> heap_by_model(int models) {
+  session s{{.log = verbosity::quiet, .stall_limit = {}, .keep_parameters = false}};
+  s.add_devices(1, cpu_device{.memory = 1_MiB});
+  s.add_model(small("m0", 12, 3));
+  std::vector<std::size_t> seen;
+  s.on<step_completed>([&](const step_completed& e, control& c) {
+    if (e.step.value != 2) return;
+    seen.push_back(heap());
+    if (static_cast<int>(seen.size()) < models) c.add(small(fmt::format("m{}", seen.size()), 12, 3));
+  });
+  CHECK(s.run().all_finished());
+  return seen;
+}
+
+}  // namespace
+
+#ifndef __SANITIZE_ADDRESS__   // whose heap is another one
+
+TEST_CASE("a step leaves no more in memory than its loss", "[memory]") {
+  const auto seen = heap_by_step(1500);
+  REQUIRE(seen.size() == 3000);
+  const auto first = least(seen, 500, 300), last = least(seen, 2700, 300);
+  INFO("heap " << first << " bytes, then " << last);
+  CHECK(last <= first + 2200 * 24);   // a loss is kept twice, in vectors that may be twice as long
+}
+
+TEST_CASE("a model that has ended leaves no more in memory than what the report says of it", "[memory]") {
+  const auto seen = heap_by_model(120);
+  REQUIRE(seen.size() == 120);
+  const auto first = least(seen, 20, 20), last = least(seen, 100, 20);
+  INFO("heap " << first << " bytes, then " << last);
+  CHECK(last <= first + 80 * std::size_t{4096});
+}
+
+#endif
