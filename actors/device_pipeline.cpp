@@ -140,7 +140,7 @@ void device_pipeline::completed(const completion& c) {
 /// Where blocks are no memory (in a simulation) they stay: nothing would be given back.
 void device_pipeline::forget(model_id model) {
   for (const auto& id : cache_.ids()) {
-    if (id.model == model && cache_.peek(id)->block->tensor.defined()) {
+    if (id.model == model && has_tensor(*cache_.peek(id)->block)) {
       cache_.drop(id);
     }
   }

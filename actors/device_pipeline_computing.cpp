@@ -111,7 +111,7 @@ bool device_pipeline::fetch(visit_record& v, std::size_t k) {
     if (w.hit) {
       v.pins.push_back(w.id);
     } else if (w.home) {
-      w.found.block = std::make_shared<device_block>();
+      w.found.block = make_device_block();
       reads.push_back(w.id);
     }
     slot_of(v, w.id, k) = w.found;
@@ -156,10 +156,10 @@ bool device_pipeline::pump(visit_record& v) {
 void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
   auto& batch = v.batches[k];
   const auto out = output_of(v.what, v.model->size(), v.index_of(k));
-  const auto output = out ? std::make_shared<device_block>() : nullptr;
+  const auto output = out ? make_device_block() : nullptr;
   if (k == 0) {
-    v.results.gradients = has_gradients(v.what) ? std::make_shared<device_block>() : nullptr;
-    v.results.loss = has_loss(v.what, v.model->size()) ? std::make_shared<device_block>() : nullptr;
+    v.results.gradients = has_gradients(v.what) ? make_device_block() : nullptr;
+    v.results.loss = has_loss(v.what, v.model->size()) ? make_device_block() : nullptr;
   }
   std::vector<ticket> after{v.parameters.ready, batch.input.ready, batch.second.ready};
   if (k == 0) {

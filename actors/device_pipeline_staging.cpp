@@ -142,7 +142,7 @@ bool device_pipeline::try_claim(visit_record& v) {
 void device_pipeline::take(visit_record& v, wanted_block& w, reservation& claim) {
   v.pins.push_back(w.id);
   if (!w.hit) {
-    auto block = w.home ? std::make_shared<device_block>() : w.found.block;
+    auto block = w.home ? make_device_block() : w.found.block;
     cache_.insert(w.id, claim.split(w.bytes), block, /*dirty=*/!w.home);
     cache_.set_ready(w.id, w.found.ready);
     v.inserted.push_back(w.id);

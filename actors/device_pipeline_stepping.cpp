@@ -21,7 +21,7 @@ bool device_pipeline::fetch_state(visit_record& v) {
       v.waits_for_landing = true;
       return changed;
     }
-    state.push_back({std::make_shared<device_block>(), {}});
+    state.push_back({make_device_block(), {}});
     request_lease(v, {id}, {}, 0, false);
     changed = true;
   }
@@ -33,7 +33,7 @@ bool device_pipeline::try_step(visit_record& v) {
   if (!v.micro_batches_submitted() || v.stepping.submitted || v.stepping.promoted < buffers) {
     return false;
   }
-  const auto stepped = std::make_shared<device_block>();
+  const auto stepped = make_device_block();
   const auto state = v.stepping.state;
   v.stepping.compute = submit_step(v, stepped);
   v.stepping.parameters = stepped;

@@ -5,7 +5,8 @@
 namespace hydra {
 
 bool save_book::between_steps(bool by_steps) {
-  if (!saves_ || leaving() || saving_ || (!due_ && !by_steps)) {
+  due_ = due_ || by_steps;
+  if (!saves_ || leaving() || saving_ || !due_) {
     return false;
   }
   due_ = false;

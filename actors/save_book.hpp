@@ -33,7 +33,8 @@ class save_book {
   void begins_at(const save_point& here) { saved_ = here; }
   /// The time for a checkpoint has come.
   void is_due() noexcept { due_ = true; }
-  /// A step has ended and no shard is ahead of another; `by_steps`: a checkpoint belongs here. True: capture now.
+  /// A step has ended and no shard is ahead of another; `by_steps`: a checkpoint belongs here. True: capture now. One that falls
+  /// due while another is under way is made behind the next step.
   bool between_steps(bool by_steps);
   /// The present state is the best so far.
   void is_best() noexcept { best_wanted_ = saves_ && !given_up_; }

@@ -6,7 +6,7 @@
 #include "partition/visit.hpp"
 #include "runtime/block_id.hpp"
 #include "runtime/byte_budget.hpp"
-#include "runtime/device_block.hpp"
+#include "runtime/device_block_ptr.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/host_arena.hpp"
 #include "runtime/ticket.hpp"

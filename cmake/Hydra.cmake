@@ -25,6 +25,16 @@ function(hydra_library name)
   set_property(GLOBAL APPEND PROPERTY HYDRA_LIBRARIES hydra_${name})
 endfunction()
 
+# hydra_objects(NAME SOURCES ... DEPENDS ... PRECOMPILED kind)   sources of a library that have precompiled headers of their own:
+# $<TARGET_OBJECTS:hydra_NAME> among its sources
+function(hydra_objects name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;DEPENDS")
+  add_library(hydra_${name} OBJECT ${arg_SOURCES})
+  target_include_directories(hydra_${name} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/include")
+  target_link_libraries(hydra_${name} PRIVATE ${arg_DEPENDS})
+  hydra_precompile(hydra_${name} ${arg_PRECOMPILED})
+endfunction()
+
 function(hydra_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;DEPENDS")
   if(NOT arg_SOURCES)

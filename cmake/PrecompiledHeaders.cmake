@@ -8,10 +8,10 @@ set(HYDRA_PRECOMPILED_STANDARD <algorithm> <array> <chrono> <cmath> <cstdint> <d
   <utility> <variant> <vector>)
 set(HYDRA_PRECOMPILED_runtime ${HYDRA_PRECOMPILED_STANDARD} <fmt/format.h> <spdlog/spdlog.h>)
 set(HYDRA_PRECOMPILED_torch ${HYDRA_PRECOMPILED_runtime} <ATen/core/Tensor.h>)
-set(HYDRA_PRECOMPILED_actors ${HYDRA_PRECOMPILED_torch} <caf/actor_system.hpp> <caf/actor_system_config.hpp>
+set(HYDRA_PRECOMPILED_actors ${HYDRA_PRECOMPILED_runtime} <caf/actor_system.hpp> <caf/actor_system_config.hpp>
   <caf/allowed_unsafe_message_type.hpp> <caf/send.hpp> <caf/typed_actor.hpp> <caf/typed_event_based_actor.hpp>)
-set(HYDRA_PRECOMPILED_policy_tests ${HYDRA_PRECOMPILED_runtime} <catch2/catch.hpp>)
-set(HYDRA_PRECOMPILED_tests ${HYDRA_PRECOMPILED_torch} <catch2/catch.hpp>)
+set(HYDRA_PRECOMPILED_tests ${HYDRA_PRECOMPILED_runtime} <catch2/catch.hpp>)
+set(HYDRA_PRECOMPILED_tensor_tests ${HYDRA_PRECOMPILED_torch} <catch2/catch.hpp>)
 set(HYDRA_PRECOMPILED_actor_tests ${HYDRA_PRECOMPILED_actors} <catch2/catch.hpp>)
 
 # Sources of tests that include more of LibTorch than tensors go without: its log has a macro CHECK, too, the one that comes

@@ -3,6 +3,7 @@
 #include "models/scalar_type.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -3,6 +3,7 @@
 #include "models/keyed_mask.hpp"
 #include "models/random.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace hydra {

@@ -1,5 +1,6 @@
 #include "models/gradient_clip.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linalg_vector_norm_ops.h>
 

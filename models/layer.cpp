@@ -2,6 +2,7 @@
 
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
 #include <functional>

@@ -2,8 +2,7 @@
 // A layer: a functional piece of a chain. To add one, write a class like this and use it in a chain (CONTRIBUTING.md).
 
 #include "models/tensor_spec.hpp"
-
-#include <ATen/core/Tensor.h>
+#include "runtime/tensor_fwd.hpp"
 
 #include <cstdint>
 #include <span>
@@ -44,11 +43,7 @@ struct layer_context {
   bool training = true;     ///< false: no dropout
 };
 
-/// What a layer keeps of the tokens it has seen while a text grows (the keys and values of attention).
-struct decode_memory {
-  std::int64_t seen = 0;              ///< tokens before the next ones
-  std::vector<at::Tensor> tensors{};  ///< the layer's own; empty before the first token
-};
+struct decode_memory;
 
 /// Functional: no state, no tensors as members. Thread-safe because const.
 class layer {

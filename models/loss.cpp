@@ -3,6 +3,7 @@
 #include "runtime/fault.hpp"
 #include "runtime/nearest.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +17,8 @@ namespace {
 constexpr std::array factories{&cross_entropy, &mse};
 
 }  // namespace
+
+std::optional<at::Tensor> loss::correct(const at::Tensor&, const at::Tensor&) const { return std::nullopt; }
 
 at::Tensor in_fp32(const at::Tensor& output) {
   return output.scalar_type() == at::kBFloat16 ? output.to(at::kFloat) : output;

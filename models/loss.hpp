@@ -2,8 +2,7 @@
 // Losses: the sum over targets; the visit divides by the step's number of targets, known before the first forward.
 
 #include "models/tensor_spec.hpp"
-
-#include <ATen/core/Tensor.h>
+#include "runtime/tensor_fwd.hpp"
 
 #include <memory>
 #include <optional>
@@ -26,7 +25,7 @@ class loss {
 
   /// Scalar fp32, without gradient: how many of the targets that count are classes with the largest output. None where
   /// targets are no classes.
-  virtual std::optional<at::Tensor> correct(const at::Tensor&, const at::Tensor&) const { return std::nullopt; }
+  virtual std::optional<at::Tensor> correct(const at::Tensor& output, const at::Tensor& targets) const;
 
   /// Whether correct() has an answer for targets that are classes (i64).
   virtual bool counts_correct() const { return false; }

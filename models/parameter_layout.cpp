@@ -3,6 +3,7 @@
 #include "models/random.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>

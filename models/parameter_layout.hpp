@@ -2,8 +2,7 @@
 // Where each parameter lies in the flat buffers of a range of layers (numerics contract, rules 1 and 2).
 
 #include "models/chain.hpp"
-
-#include <ATen/core/Tensor.h>
+#include "runtime/tensor_fwd.hpp"
 
 #include <cstddef>
 #include <span>

@@ -1,5 +1,6 @@
 #include "partition/decode_plan.hpp"
 
+#include "models/decode_memory.hpp"
 #include "models/parameter_layout.hpp"
 #include "runtime/accounting_allocator.hpp"
 #include "runtime/fault.hpp"

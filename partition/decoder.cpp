@@ -1,8 +1,10 @@
 #include "partition/decoder.hpp"
 
+#include "models/decode_memory.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/operation_wait.hpp"
 #include "runtime/block_copy.hpp"
+#include "runtime/device_block.hpp"
 #include "runtime/fault.hpp"
 
 #include <ATen/core/Tensor.h>

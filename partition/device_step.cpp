@@ -4,7 +4,9 @@
 #include "models/tensor_update.hpp"
 #include "models/update_rule.hpp"
 #include "partition/dataflow.hpp"
+#include "runtime/device_block.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/clone_ops.h>
 #include <ATen/ops/zeros_like_ops.h>

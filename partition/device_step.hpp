@@ -5,7 +5,7 @@
 #include "partition/plan.hpp"
 #include "partition/sharded_model.hpp"
 #include "runtime/block_id.hpp"
-#include "runtime/device_block.hpp"
+#include "runtime/device_block_ptr.hpp"
 #include "runtime/unit.hpp"
 
 #include <cstddef>

@@ -1,9 +1,11 @@
 #include "partition/pilot.hpp"
 
 #include "runtime/block_copy.hpp"
+#include "runtime/device_block.hpp"
 #include "runtime/host_arena.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 #include <hydra/version.hpp>
 #include <torch/headeronly/version.h>

@@ -1,5 +1,7 @@
 #include "partition/shard.hpp"
 
+#include "partition/shard_tensors.hpp"
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/div_ops.h>
 #include <ATen/ops/stack_ops.h>
@@ -89,8 +91,8 @@ bound_parameters shard::bind(const at::Tensor& parameters, const at::Tensor& gra
   return bound;
 }
 
-shard::backward_result shard::backward(const bound_parameters& bound, const at::Tensor& input,
-                                       const at::Tensor& upstream, const visit_context& context) const {
+backward_result shard::backward(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
+                                const visit_context& context) const {
   auto result = differentiate(bound, input, upstream, context);
   if (bound.part.defined()) {
     add_part(bound);
@@ -98,8 +100,8 @@ shard::backward_result shard::backward(const bound_parameters& bound, const at::
   return result;
 }
 
-shard::backward_result shard::differentiate(const bound_parameters& bound, const at::Tensor& input,
-                                            const at::Tensor& upstream, const visit_context& context) const {
+backward_result shard::differentiate(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
+                                     const visit_context& context) const {
   const at::AutoGradMode with_grad(true);
   const at::Tensor x = first() ? input : input.detach().requires_grad_(true);
   const at::Tensor y = run(bound.layers, x, context);

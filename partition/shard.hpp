@@ -3,8 +3,7 @@
 
 #include "models/chain.hpp"
 #include "models/parameter_layout.hpp"
-
-#include <ATen/core/Tensor.h>
+#include "runtime/tensor_fwd.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -21,17 +20,8 @@ struct visit_context {
   bool training = true;         ///< false: no dropout
 };
 
-/// Leaf parameters of a backward visit: detached views of the flat parameter buffer whose .grad are views of the flat
-/// gradient buffer, so gradients land there and micro-batches accumulate for free. Gradients of bf16 parameters land in
-/// `part` first, as large as the parameters, which is added to the fp32 `sum` after each micro-batch.
-struct bound_parameters {
-  std::vector<std::vector<at::Tensor>> layers;
-  at::Tensor sum{};   ///< undefined for fp32 parameters
-  at::Tensor part{};
-};
-
-/// The sum in bf16, to the nearest and of two the even one, in the place of `part`, which has been added.
-at::Tensor rounded_sum(const bound_parameters& bound);
+struct backward_result;    // partition/shard_tensors.hpp
+struct bound_parameters;
 
 /// Bytes that adding a part to the sum takes on a device at most: so much of it is widened at a time.
 inline constexpr byte_count widening_room{std::uint64_t{4} << 20};
@@ -56,10 +46,6 @@ class shard {
   /// `gradients`: flat fp32, zero.
   bound_parameters bind(const at::Tensor& parameters, const at::Tensor& gradients) const;
 
-  struct backward_result {
-    at::Tensor input_gradient;   ///< shape of the input; undefined for the first shard
-    at::Tensor loss;             ///< scalar: this micro-batch's part of the step's loss; last shard only
-  };
   /// Recomputes from the saved boundary and adds into the bound gradients. `upstream`: gradient of the output, or the
   /// targets for the last shard.
   backward_result backward(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,

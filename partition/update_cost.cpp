@@ -3,6 +3,7 @@
 #include "models/tensor_update.hpp"
 #include "partition/profile.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros_ops.h>
 

@@ -1,7 +1,10 @@
 #include "partition/visit.hpp"
 
 #include "models/scalar_type.hpp"
+#include "partition/shard_tensors.hpp"
+#include "runtime/device_block.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/new_zeros_ops.h>
 #include <ATen/ops/zeros_like_ops.h>
@@ -85,10 +88,10 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
     const at::NoGradGuard no_grad;
     const auto flat = typed(parameters->tensor, piece.layout().type());
     out.gradients->tensor = zero_gradients(flat);
-    bound_ = piece.bind(flat, out.gradients->tensor);
+    bound_ = std::make_shared<bound_parameters>(piece.bind(flat, out.gradients->tensor));
   }
   const auto second = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
-  auto result = piece.backward(bound_, input_tensor(*blocks.input), second, context);
+  auto result = piece.backward(*bound_, input_tensor(*blocks.input), second, context);
   if (blocks.output) {
     blocks.output->tensor = std::move(result.input_gradient);
   }
@@ -104,14 +107,14 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
     if (model_->model->gradients() == precision::bf16) {
       round_gradients(out);
     }
-    bound_ = {};
+    bound_ = nullptr;
   }
 }
 
 /// What is stepped here is widened again: the same values as at home.
 void visit::round_gradients(const results& out) const {
   const at::NoGradGuard no_grad;
-  const auto rounded = rounded_sum(bound_);
+  const auto rounded = rounded_sum(*bound_);
   if (model_->plan.shards[what_.shard.value].steps_on_device) {
     out.gradients->tensor.copy_(rounded);
   } else {

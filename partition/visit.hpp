@@ -2,7 +2,7 @@
 // The computation of one visit: from blocks on a device to blocks on that device, micro-batch by micro-batch.
 
 #include "partition/sharded_model.hpp"
-#include "runtime/device_block.hpp"
+#include "runtime/device_block_ptr.hpp"
 #include "runtime/unit.hpp"
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class visit {
   sharded_model_ptr model_;
   unit what_;
   std::size_t targets_;
-  bound_parameters bound_;
+  std::shared_ptr<bound_parameters> bound_;   ///< of a backward visit that is under way
 };
 
 }  // namespace hydra

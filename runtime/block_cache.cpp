@@ -1,5 +1,6 @@
 #include "runtime/block_cache.hpp"
 
+#include "runtime/device_block.hpp"
 #include "runtime/fault.hpp"
 
 #include <algorithm>

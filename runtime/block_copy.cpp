@@ -1,7 +1,9 @@
 #include "runtime/block_copy.hpp"
 
+#include "runtime/device_block.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_ops.h>
 #include <ATen/ops/from_blob.h>

@@ -1,7 +1,7 @@
 #pragma once
 // Copies between home and device: closures for the copy queues.
 
-#include "runtime/device_block.hpp"
+#include "runtime/device_block_ptr.hpp"
 #include "runtime/host_arena.hpp"
 
 #include <cstddef>

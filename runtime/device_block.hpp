@@ -1,9 +1,9 @@
 #pragma once
 // Bytes on a device, shared by the cache and the operations in flight.
 
-#include <ATen/core/Tensor.h>
+#include "runtime/device_block_ptr.hpp"
 
-#include <memory>
+#include <ATen/core/Tensor.h>
 
 namespace hydra {
 
@@ -13,7 +13,5 @@ namespace hydra {
 struct device_block {
   at::Tensor tensor;
 };
-
-using device_block_ptr = std::shared_ptr<device_block>;
 
 }  // namespace hydra

@@ -1,5 +1,6 @@
 #include "apps/bench/paced_layer.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 

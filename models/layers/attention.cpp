@@ -1,7 +1,9 @@
 #include "models/layers/attention.hpp"
 
+#include "models/decode_memory.hpp"
 #include "models/dropout.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/full_ops.h>
 #include <ATen/ops/scaled_dot_product_attention_ops.h>
 

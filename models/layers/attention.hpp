@@ -3,6 +3,8 @@
 
 #include "models/layer.hpp"
 
+#include <ATen/core/Tensor.h>
+
 namespace hydra {
 
 /// Queries, keys and values of some tokens: [samples, heads, tokens, size]. Keys and values may have fewer heads, which

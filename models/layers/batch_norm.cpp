@@ -2,6 +2,7 @@
 
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/native_batch_norm_backward_ops.h>
 #include <ATen/ops/native_batch_norm_ops.h>
 #include <ATen/ops/zeros_like_ops.h>

@@ -6,6 +6,7 @@
 #include "models/layers/masked_tokens.hpp"
 #include "models/layers/weight_and_bias.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
 namespace hydra {

@@ -6,6 +6,7 @@
 #include "models/layers/weight_and_bias.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/embedding_ops.h>
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 #include "models/layers/convolution.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/convolution_ops.h>
 
 #include <array>

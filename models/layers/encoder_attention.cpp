@@ -4,6 +4,7 @@
 #include "models/layers/checks.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/scaled_dot_product_attention_ops.h>
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/layer_norm.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/gelu_ops.h>
 #include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>

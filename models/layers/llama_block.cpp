@@ -1,9 +1,11 @@
 #include "models/layers/llama_block.hpp"
 
+#include "models/decode_memory.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/rms_norm.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/linear_ops.h>
 #include <ATen/ops/silu_ops.h>

@@ -2,6 +2,8 @@
 
 #include "models/layers/batch_norm.hpp"
 
+#include <ATen/core/Tensor.h>
+
 #include <cmath>
 #include <iterator>
 

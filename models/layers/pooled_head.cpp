@@ -2,6 +2,7 @@
 
 #include "models/layers/checks.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/group_norm.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/relu_ops.h>
 #include <fmt/format.h>
 

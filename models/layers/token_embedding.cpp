@@ -1,7 +1,9 @@
 #include "models/layers/token_embedding.hpp"
 
+#include "models/decode_memory.hpp"
 #include "models/layers/checks.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding_ops.h>
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include "models/layers/layer_norm.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/addmm_ops.h>
 #include <ATen/ops/gelu_ops.h>

@@ -5,6 +5,7 @@
 #include "models/layers/encoder_attention.hpp"
 #include "models/layers/weight_and_bias.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 

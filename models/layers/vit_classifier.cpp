@@ -3,6 +3,7 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/weight_and_bias.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
 namespace hydra {

@@ -5,6 +5,7 @@
 #include "runtime/fault.hpp"
 
 #include <ATen/core/IListRef.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/cat_ops.h>
 #include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>

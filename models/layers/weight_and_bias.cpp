@@ -3,6 +3,7 @@
 #include "models/layers/layer_norm.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 #include "models/losses/class_targets.hpp"
 
 #include <ATen/core/Reduction.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/cross_entropy_loss_ops.h>
 
 namespace hydra {

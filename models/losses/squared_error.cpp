@@ -3,6 +3,7 @@
 #include "runtime/fault.hpp"
 
 #include <ATen/core/Reduction.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/eq_ops.h>
 #include <ATen/ops/mse_loss_ops.h>
 #include <ATen/ops/zeros_like_ops.h>

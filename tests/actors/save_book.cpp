@@ -19,12 +19,24 @@ TEST_CASE("a model that goes on is saved between steps when a checkpoint is due,
   CHECK_FALSE(book.between_steps(false));
   book.is_due();
   CHECK(book.between_steps(false));
-  CHECK_FALSE(book.between_steps(true));
+  CHECK_FALSE(book.between_steps(false));
   book.captured(state_at(1));
   book.saved({});
   CHECK_FALSE(book.between_steps(false));
   CHECK(book.between_steps(true));
   CHECK(book.next(state_at(1), true) == action::none);
+}
+
+TEST_CASE("a checkpoint that falls due while another is under way is made behind the next step") {
+  save_book book(true);
+  CHECK(book.between_steps(true));
+  CHECK_FALSE(book.between_steps(true));
+  CHECK_FALSE(book.between_steps(false));
+  book.captured(state_at(1));
+  book.saved({});
+  CHECK(book.between_steps(false));
+  book.saved({});
+  CHECK_FALSE(book.between_steps(false));
 }
 
 TEST_CASE("a model that leaves is saved when nothing of it is on a device, then it ends") {

@@ -2,6 +2,7 @@
 
 #include "models/catalog.hpp"
 #include "models/data_catalog.hpp"
+#include "models/decode_memory.hpp"
 #include "models/parameter_layout.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/masked_samples.hpp"

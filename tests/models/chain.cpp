@@ -3,6 +3,7 @@
 #include "models/layers/linear.hpp"
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <catch2/catch.hpp>
 
 using namespace hydra;

@@ -3,6 +3,8 @@
 
 #include "models/layer.hpp"
 
+#include <ATen/core/Tensor.h>
+
 #include <functional>
 #include <span>
 #include <vector>

@@ -3,6 +3,7 @@
 #include "partition/dataflow.hpp"
 #include "partition/visit.hpp"
 #include "runtime/accounting_allocator.hpp"
+#include "runtime/device_block.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/tensors.hpp"
 

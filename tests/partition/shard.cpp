@@ -1,5 +1,6 @@
 #include "partition/shard.hpp"
 
+#include "partition/shard_tensors.hpp"
 #include "partition/sharded_model.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/small_models.hpp"

@@ -1,7 +1,9 @@
 #include "partition/visit.hpp"
 
 #include "models/bf16.hpp"
+#include "partition/shard_tensors.hpp"
 #include "runtime/block_copy.hpp"
+#include "runtime/device_block.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/small_models.hpp"
 

@@ -16,6 +16,7 @@
 #include "runtime/fault.hpp"
 #include "tests/support/reference_trainer.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_ops.h>
 #include <c10/core/GradMode.h>
 

@@ -1,5 +1,6 @@
 #include "runtime/block_copy.hpp"
 
+#include "runtime/device_block.hpp"
 #include "runtime/fault.hpp"
 #include "tests/support/tensors.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "models/loss.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
 namespace hydra::test {

@@ -6,6 +6,7 @@
 #include "models/scalar_type.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/clamp_max_ops.h>
 #include <ATen/ops/empty_ops.h>
 #include <ATen/ops/linalg_vector_norm_ops.h>

@@ -4,6 +4,7 @@
 #include "models/hub/hub_folder.hpp"
 #include "models/hub/hub_tensors.hpp"
 #include "models/mlp.hpp"
+#include "runtime/device_block.hpp"
 #include "runtime/durable_folder.hpp"
 #include "runtime/fault.hpp"
 #include "tests/support/hub_checkpoint.hpp"

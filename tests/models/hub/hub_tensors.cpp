@@ -1,5 +1,6 @@
 #include "models/hub/hub_tensors.hpp"
 
+#include "runtime/device_block.hpp"
 #include "runtime/fault.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,3 +1,4 @@
+#include "models/decode_memory.hpp"
 #include "models/layers/attention.hpp"
 
 #include "tests/models/numeric.hpp"

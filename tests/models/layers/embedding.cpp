@@ -1,3 +1,4 @@
+#include "models/decode_memory.hpp"
 #include "models/layers/embedding.hpp"
 
 #include "runtime/fault.hpp"

@@ -1,3 +1,4 @@
+#include "models/decode_memory.hpp"
 #include "models/layers/token_embedding.hpp"
 
 #include "runtime/fault.hpp"

@@ -1,3 +1,4 @@
+#include "models/decode_memory.hpp"
 #include "models/layers/transformer_block.hpp"
 
 #include "runtime/fault.hpp"

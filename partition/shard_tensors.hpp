@@ -1,0 +1,28 @@
+#pragma once
+// What backward visits of a shard work with and leave.
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace hydra {
+
+/// Leaf parameters of a backward visit: detached views of the flat parameter buffer whose .grad are views of the flat
+/// gradient buffer, so gradients land there and micro-batches accumulate for free. Gradients of bf16 parameters land in
+/// `part` first, as large as the parameters, which is added to the fp32 `sum` after each micro-batch.
+struct bound_parameters {
+  std::vector<std::vector<at::Tensor>> layers;
+  at::Tensor sum{};   ///< undefined for fp32 parameters
+  at::Tensor part{};
+};
+
+/// Of one micro-batch.
+struct backward_result {
+  at::Tensor input_gradient;   ///< shape of the input; undefined for the first shard
+  at::Tensor loss;             ///< scalar: this micro-batch's part of the step's loss; last shard only
+};
+
+/// The sum in bf16, to the nearest and of two the even one, in the place of `part`, which has been added.
+at::Tensor rounded_sum(const bound_parameters& bound);
+
+}  // namespace hydra
