@@ -3,6 +3,7 @@
 #include "actors/objectives.hpp"
 #include "actors/text_table.hpp"
 #include "runtime/atomic_file.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>
@@ -382,7 +383,7 @@ std::string to_table(const report& r) {
 
 std::string to_json(const report& r) {
   // Texts of foreign exceptions need not be UTF-8: a damaged character must not cost the report.
-  return json_of(r).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(json_of(r), 2) + "\n";
 }
 
 void write_report(const report& r, const std::filesystem::path& file) {

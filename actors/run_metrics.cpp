@@ -1,6 +1,7 @@
 #include "actors/run_metrics.hpp"
 
 #include "runtime/atomic_file.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -44,7 +45,7 @@ json line_of(const std::string& model, const evaluation_record& e) {
   return line;
 }
 
-std::string text_of(const json& line) { return line.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string text_of(const json& line) { return json_text(line); }
 
 /// The step and evaluation that a model has told last.
 struct told_so_far {
@@ -62,7 +63,7 @@ struct told_line {
 
 /// Nothing if it is cut.
 std::optional<told_line> parse_line(const std::string& text) try {
-  const auto line = json::parse(text);
+  const auto line = parse_ordered_json(text);
   return told_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(), line.contains("validation")};
 } catch (const json::exception&) {
   return std::nullopt;

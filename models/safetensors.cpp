@@ -3,6 +3,7 @@
 #include "models/data/utf8.hpp"
 #include "runtime/byte_sink.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,7 +46,7 @@ constexpr std::string_view metadata = "__metadata__";
 
 /// The name as JSON writes it.
 std::string quoted(const std::string& name) {
-  return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(nlohmann::json(name));
 }
 
 [[noreturn]] void refuse(const std::string& name, std::string_view why) {

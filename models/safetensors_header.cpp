@@ -2,6 +2,7 @@
 
 #include "models/json_input.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,7 +23,7 @@ using json = nlohmann::json;
 [[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
 
 void require(bool kept, const std::string& name, std::string_view why) {
-  if (!kept) refuse(fmt::format("tensor {}: {}", json(name).dump(), why));
+  if (!kept) refuse(fmt::format("tensor {}: {}", json_text(json(name)), why));
 }
 
 /// Refuses what is nested too deep, and a key that an object has twice, of which the parser would keep the last.
@@ -33,7 +34,7 @@ class key_check {
     if (event == json::parse_event_t::object_start) open_.emplace_back();
     if (event == json::parse_event_t::object_end) open_.pop_back();
     if (event == json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second)
-      refuse(fmt::format("{} is given twice", parsed.dump()));
+      refuse(fmt::format("{} is given twice", json_text(parsed)));
     return true;
   }
 

@@ -4,6 +4,7 @@
 #include "partition/checkpoint_names.hpp"
 #include "partition/saved_model.hpp"
 #include "runtime/durable_folder.hpp"
+#include "runtime/json_text.hpp"
 #include "runtime/leftovers.hpp"
 
 #include <fmt/format.h>
@@ -140,7 +141,7 @@ std::string state_of(const model_checkpoint& c) {
                            {"version", c.memory.versions[s].value},
                            {"update", names::phase(c.memory.updates.shards[s])}});
   }
-  return j.dump(2) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 void write_state(durable_folder& to, const model_checkpoint& c) {

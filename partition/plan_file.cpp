@@ -2,6 +2,7 @@
 
 #include "partition/profile_json.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 #include "runtime/nearest.hpp"
 
 #include <fmt/format.h>
@@ -154,7 +155,7 @@ workload_plan costs_from_json(const json& j) {
 template <class Read>
 auto parsed(std::string_view text, const std::string& source, Read read) {
   try {
-    return read(json::parse(text));
+    return read(parse_json(text));
   } catch (const json::parse_error& e) {
     refuse(source,
            fmt::format("is no JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
@@ -181,7 +182,7 @@ std::string to_json(const workload_plan& plan) {
   for (const auto& [key, profile] : plan.profiles) {
     root["profiles"][key] = profile_to_json(*profile);
   }
-  return root.dump(2) + "\n";
+  return json_text(root, 2) + "\n";
 }
 
 saved_plan parse_plan(std::string_view text, std::string source) {

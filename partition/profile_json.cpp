@@ -1,6 +1,7 @@
 #include "partition/profile_json.hpp"
 
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,7 @@ precision numbers_from_json(const json& j) {
 
 byte_count bytes_from_json(const json& j) {
   if (!j.is_number_unsigned()) {
-    refuse("a number of bytes is an integer of at least 0, not " + j.dump());
+    refuse("a number of bytes is an integer of at least 0, not " + json_text(j));
   }
   return byte_count{j.get<std::uint64_t>()};
 }
@@ -50,7 +51,7 @@ byte_count bytes_from_json(const json& j) {
 duration time_from_json(const json& j) {
   const auto s = j.get<double>();
   if (!(s >= 0 && s < 1e6)) {
-    refuse("a time is a number of seconds of at least 0, not " + j.dump());
+    refuse("a time is a number of seconds of at least 0, not " + json_text(j));
   }
   return duration{std::llround(s * 1e9)};
 }
@@ -123,7 +124,7 @@ chain_profile profile_from_json(const json& j) {
   for (const auto& k : j.at("cost_of_layer")) {
     const auto i = k.get<std::size_t>();
     if (i >= costs.size()) {
-      refuse("cost_of_layer names cost " + k.dump() + " of " + std::to_string(costs.size()));
+      refuse("cost_of_layer names cost " + json_text(k) + " of " + std::to_string(costs.size()));
     }
     p.layers.push_back(costs[i]);
   }

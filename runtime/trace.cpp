@@ -1,6 +1,7 @@
 #include "runtime/trace.hpp"
 
 #include "runtime/atomic_file.hpp"
+#include "runtime/json_text.hpp"
 #include "runtime/span_ring.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ track_places number_tracks(const span_ring& spans) {
 
 /// Names come from users: what is no UTF-8 is replaced, not refused.
 void write_event(std::ostream& out, const json& event, bool last) {
-  out << event.dump(-1, ' ', false, json::error_handler_t::replace) << (last ? "\n" : ",\n");
+  out << json_text(event) << (last ? "\n" : ",\n");
 }
 
 json name_of(const char* what, const place& where, const std::string& name) {
@@ -79,7 +80,7 @@ time_point earliest(const span_ring& spans) {
 std::string what_was_dropped(const span_ring& spans, time_point origin) {
   if (spans.dropped() == 0) return {};
   const json told{{"dropped_spans", spans.dropped()}, {"begins_us", microseconds(earliest(spans) - origin)}};
-  return fmt::format(R"("otherData": {}, )", told.dump());
+  return fmt::format(R"("otherData": {}, )", json_text(told));
 }
 
 /// Event by event: as one JSON document the spans of a long run would take gigabytes.

@@ -1,6 +1,7 @@
 #include "actors/simulation/instance_file.hpp"
 
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 #include "runtime/nearest.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ struct node {
     throw fault_error(fault_code::bad_input, path.empty() ? what : path + ": " + what);
   }
   [[noreturn]] void refuse_type(std::string_view expected) const {
-    const auto text = is.dump();
+    const auto text = json_text(is);
     constexpr std::size_t most = 40;
     refuse(fmt::format("{}{} is written here, expected {}", text.substr(0, most), text.size() > most ? "..." : "",
                        expected));
@@ -134,7 +135,7 @@ class object_reader {
   void constant(const char* key, const T& only) {
     T value = only;
     if (optional(key, value) && value != only) {
-      node{node_.is.at(key), path_of(key)}.refuse_type(json(only).dump());
+      node{node_.is.at(key), path_of(key)}.refuse_type(json_text(json(only)));
     }
   }
 
@@ -246,9 +247,9 @@ std::string list_of(const std::vector<duration>& times) {
   return fmt::format("[{}]", fmt::join(us, ", "));
 }
 
-std::string text_of(const std::string& s) { return json(s).dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string text_of(const std::string& s) { return json_text(json(s)); }
 
-std::string number_of(double x) { return json(x).dump(); }
+std::string number_of(double x) { return json_text(json(x)); }
 
 std::string json_of(const instance_device& d) {
   return fmt::format("{{\"speed\": {}{}}}", number_of(d.speed),
@@ -306,7 +307,7 @@ std::string noise_of(const schedule_instance& i) {
 
 schedule_instance parse_instance(std::string_view text, const std::string& source) {
   try {
-    return read_instance(json::parse(text), source);
+    return read_instance(parse_ordered_json(text), source);
   } catch (const json::parse_error& e) {
     throw fault_error(fault_code::bad_input, fmt::format("{}: not valid JSON at byte {} of {}; is it truncated?",
                                                          source, e.byte, text.size()));

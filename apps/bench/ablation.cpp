@@ -1,6 +1,7 @@
 #include "apps/bench/ablation.hpp"
 
 #include "actors/text_table.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -79,9 +80,9 @@ std::string to_json(const ablation_result& r, const machine_description& on) {
          {"rows", json::array()}};
   for (const ablation_row& row : r.rows)
     j["rows"].push_back({{"variant", row.name},
-                         {"makespan_s", json::parse(to_json(row.seconds))},
-                         {"over_full", json::parse(to_json(row.over_full))}});
-  return j.dump(2) + "\n";
+                         {"makespan_s", json_of(row.seconds)},
+                         {"over_full", json_of(row.over_full)}});
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

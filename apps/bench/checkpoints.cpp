@@ -5,6 +5,7 @@
 #include "apps/bench/scratch_folder.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -80,10 +81,10 @@ std::string to_json(const checkpoints_result& r, const machine_description& on) 
                {"digests_equal", true},
                {"checkpoints", r.saved.median()},
                {"kept_bytes", r.bytes},
-               {"off_s", json::parse(to_json(r.without))},
-               {"on_s", json::parse(to_json(r.with))},
-               {"on_over_off", json::parse(to_json(r.ratio))}};
-  return j.dump(2) + "\n";
+               {"off_s", json_of(r.without)},
+               {"on_s", json_of(r.with)},
+               {"on_over_off", json_of(r.ratio)}};
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

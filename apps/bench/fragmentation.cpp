@@ -7,6 +7,7 @@
 #include "apps/workload/workload.hpp"
 #include "runtime/accounting_allocator.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 #include "runtime/streams/page_arena.hpp"
 
 #include <fmt/format.h>
@@ -141,7 +142,7 @@ std::string to_json(const fragmentation_result& r, const machine_description& on
     j["rows"].push_back({{"device", row.device}, {"allocations", row.allocations}, {"peak_bytes", row.peak.value()},
                          {"one_range_over_peak", row.one_range}, {"pages_over_peak", row.pages},
                          {"allocations_moving_pages", row.moving}});
-  return j.dump(2) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

@@ -36,10 +36,8 @@ std::string to_string(const measurement& m) {
   return fmt::format("{:.3f} [{:.3f}..{:.3f}]", m.median(), m.least(), m.most());
 }
 
-std::string to_json(const measurement& m) {
-  const nlohmann::ordered_json j{
-      {"median", m.median()}, {"least", m.least()}, {"most", m.most()}, {"values", m.values}};
-  return j.dump();
+nlohmann::ordered_json json_of(const measurement& m) {
+  return {{"median", m.median()}, {"least", m.least()}, {"most", m.most()}, {"values", m.values}};
 }
 
 machine_description this_machine() {

@@ -2,6 +2,8 @@
 // apps/bench/ holds the benchmarks behind the figures: each is a function from options to a result, which prints as a
 // table and as JSON. Figures are medians of repeats that are interleaved, because a machine's speed drifts.
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -22,7 +24,7 @@ struct measurement {
 std::string to_string(const measurement& m);
 
 /// {"median": 1.04, "least": 1.02, "most": 1.1, "values": [...]}
-std::string to_json(const measurement& m);
+nlohmann::ordered_json json_of(const measurement& m);
 
 /// What was measured on: "AMD EPYC 7B13, 2 cores used of 64". The cores are those that this process may run on.
 struct machine_description {

@@ -1,6 +1,7 @@
 #include "apps/bench/overlap.hpp"
 
 #include "actors/text_table.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -57,8 +58,8 @@ std::string to_json(const overlap_result& r, const machine_description& on) {
   for (const overlap_cell& c : r.cells)
     j["cells"].push_back({{"models", c.models},
                           {"promote_over_unit", c.ratio},
-                          {"makespan_over_bound", nlohmann::ordered_json::parse(to_json(c.makespan_over_bound))}});
-  return j.dump(2) + "\n";
+                          {"makespan_over_bound", json_of(c.makespan_over_bound)}});
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

@@ -7,6 +7,7 @@
 #include "apps/simulate/recorded_simulation.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,10 +59,10 @@ std::string to_json(const replay_result& r, const machine_description& on) {
                {"processor", on.processor},
                {"cores_used", on.cores_used},
                {"workload", r.workload},
-               {"run_s", json::parse(to_json(r.run))},
-               {"simulated_s", json::parse(to_json(r.simulated))},
-               {"simulated_over_run", json::parse(to_json(r.simulated_over_run))}};
-  return j.dump(2) + "\n";
+               {"run_s", json_of(r.run)},
+               {"simulated_s", json_of(r.simulated)},
+               {"simulated_over_run", json_of(r.simulated_over_run)}};
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

@@ -1,6 +1,7 @@
 #include "apps/bench/updates.hpp"
 
 #include "actors/text_table.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -72,8 +73,8 @@ std::string to_json(const updates_result& r, const machine_description& on) {
     j["cells"].push_back({{"models", c.models},
                           {"promote_over_unit", c.ratio},
                           {"optimizer_on", to_string(c.place)},
-                          {"makespan_over_host", nlohmann::ordered_json::parse(to_json(c.over_host))}});
-  return j.dump(2) + "\n";
+                          {"makespan_over_host", json_of(c.over_host)}});
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

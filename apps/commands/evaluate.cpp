@@ -13,6 +13,7 @@
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/workload.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -165,7 +166,7 @@ std::string to_json(const report& r, const std::vector<model_state>& states) {
     }
     all.push_back(std::move(j));
   }
-  return all.dump(2) + "\n";
+  return json_text(all, 2) + "\n";
 }
 
 workload read_source(const evaluate_options& o) {

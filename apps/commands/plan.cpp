@@ -9,6 +9,7 @@
 #include "apps/workload/workload.hpp"
 #include "partition/plan_file.hpp"
 #include "runtime/atomic_file.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,7 +52,7 @@ nlohmann::ordered_json json_of(std::span<const device_info> devices) {
 }
 
 std::string to_json(const workload_plan& plan, std::span<const device_info> devices, const forecast& f) {
-  auto j = nlohmann::ordered_json::parse(hydra::to_json(plan));
+  auto j = parse_ordered_json(hydra::to_json(plan));
   j["devices"] = json_of(devices);
   j["predicted"] = {{"policy", f.policy},
                     {"makespan_s", seconds(f.makespan)},
@@ -59,7 +60,7 @@ std::string to_json(const workload_plan& plan, std::span<const device_info> devi
                     {"bound", f.limits.best_name()},
                     {"bounds", json_of(f.limits)},
                     {"steps_divided_by", f.shortened}};
-  return j.dump(2) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 int plan(const plan_options& o) {

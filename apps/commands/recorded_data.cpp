@@ -2,6 +2,7 @@
 
 #include "runtime/atomic_file.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -89,7 +90,7 @@ recorded_data parse(const json& j) {
 void record_data(const fs::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources) {
   json j{{"working_directory", fs::current_path().string()}, {"models", json::object()}};
   for (const auto& [model, source] : sources) j["models"][model] = json_of(*source);
-  const std::string text = j.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string text = json_text(j, 2) + "\n";
   write_atomically(run / data_file, [&](std::ostream& out) { out << text; });
 }
 

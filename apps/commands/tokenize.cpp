@@ -8,6 +8,7 @@
 #include "models/tokenizers/bpe_trainer.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -127,7 +128,7 @@ int print_texts(const tokenizer& t, const fs::path& file) {
     ids one;
     for (const auto& id : list_in(file, line)) {
       if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(t.vocabulary()))
-        refuse_line(file, line.line, fmt::format("{} is no token id below {}", id.dump(), t.vocabulary()));
+        refuse_line(file, line.line, fmt::format("{} is no token id below {}", json_text(id), t.vocabulary()));
       one.push_back(id.get<std::uint32_t>());
     }
     const nlohmann::json text = t.decode(one);

@@ -3,6 +3,7 @@
 #include "actors/run_metrics.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>
@@ -96,7 +97,7 @@ class metrics_reader {
 void read_lines(recorded_run& run, std::string_view text, metrics_reader& reader) {
   std::istringstream lines{std::string{text}};
   for (std::string line; std::getline(lines, line);) try {
-      reader.read(json::parse(line));
+      reader.read(parse_json(line));
     } catch (const json::exception&) {
       continue;  // cut
     }

@@ -1,5 +1,7 @@
 #include "apps/report/recorded_run.hpp"
 
+#include "runtime/json_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -247,7 +249,7 @@ recorded_run read_run(const json& j) {
 
 recorded_run parse_report(std::string_view text, const std::string& name) {
   try {
-    const json j = json::parse(text);
+    const json j = parse_ordered_json(text);
     if (!j.is_object() || !j.contains("models"))
       refuse_report(name, "this is no report of a run: it has no \"models\"");
     return read_run(j);

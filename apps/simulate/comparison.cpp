@@ -1,6 +1,7 @@
 #include "apps/simulate/comparison.hpp"
 
 #include "actors/text_table.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -111,7 +112,7 @@ std::string to_json(const comparison& c) {
   for (const policy_row& r : c.rows) j["rows"].push_back(json_of(c, r));
   if (c.yardstick) j["yardstick_us"] = microseconds(*c.yardstick);
   if (c.measured) j["measured_us"] = microseconds(*c.measured);
-  return j.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

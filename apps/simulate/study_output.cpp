@@ -1,6 +1,7 @@
 #include "apps/simulate/study_output.hpp"
 
 #include "actors/text_table.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,7 +43,7 @@ json json_of(const cell_result& cell) {
          {"policies", json::object()}, {"yardstick", {}},       {"runs", {}}};
   for (std::size_t p = 0; p < cell.policies.size(); ++p) j["policies"][cell.policies[p]] = json_of(cell.of(p));
   j["yardstick"] = json_of(cell.yardstick());
-  for (const comparison& c : cell.runs) j["runs"].push_back(json::parse(to_json(c)));
+  for (const comparison& c : cell.runs) j["runs"].push_back(parse_ordered_json(to_json(c)));
   return j;
 }
 
@@ -85,7 +86,7 @@ std::string to_csv(const study_result& s) {
 std::string to_json(const study_result& s) {
   json j{{"name", s.name}, {"policies", s.policies}, {"cells", json::array()}};
   for (const cell_result& cell : s.cells) j["cells"].push_back(json_of(cell));
-  return j.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace hydra::apps

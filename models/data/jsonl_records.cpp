@@ -3,6 +3,7 @@
 #include "models/data/utf8.hpp"
 #include "models/json_input.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 #include "runtime/nearest.hpp"
 
 #include <fmt/format.h>
@@ -73,7 +74,7 @@ class_label label_field(const json& object, const std::string& name, const line_
   if (value.is_string()) return value.get<std::string>();
   const bool above = value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>());
   if (value.is_number_integer() && !above) return value.get<std::int64_t>();
-  site.refuse(fmt::format("\"{}\" is neither a text nor an integer below 2^63 but {}", name, value.dump()));
+  site.refuse(fmt::format("\"{}\" is neither a text nor an integer below 2^63 but {}", name, json_text(value)));
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }

@@ -2,6 +2,7 @@
 
 #include "models/hub/activation_key.hpp"
 #include "models/hub/labels.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -100,7 +101,7 @@ std::string bert_config_text(const bert_options& b, const data_source& data) {
              {"tie_word_embeddings", true},
              {"dtype", "float32"}};
   if (!masked_lm) add_labels(table, data);
-  return table.dump(2);
+  return json_text(table, 2);
 }
 
 }  // namespace hydra

@@ -1,5 +1,7 @@
 #include "models/hub/config_text.hpp"
 
+#include "runtime/json_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -9,7 +11,7 @@ namespace hydra {
 
 using nlohmann::json;
 
-std::string config_text(const json& config) { return config.dump(2) + "\n"; }
+std::string config_text(const json& config) { return json_text(config, 2) + "\n"; }
 
 json published(const model_config& config, const char* architecture) {
   json result = config.content();

@@ -2,6 +2,7 @@
 
 #include "runtime/durable_folder.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -79,7 +80,7 @@ void write_parts(durable_folder& into, const std::vector<tensor_list>& parts, st
     for (const named_tensor& t : parts[i]) map[t.name] = name;
   }
   const nlohmann::json index{{"metadata", {{"total_size", total}}}, {"weight_map", std::move(map)}};
-  write_text(into, "model.safetensors.index.json", index.dump(2) + "\n");
+  write_text(into, "model.safetensors.index.json", json_text(index, 2) + "\n");
 }
 
 }  // namespace

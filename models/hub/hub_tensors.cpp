@@ -3,6 +3,7 @@
 #include "models/hub/model_config.hpp"
 #include "runtime/checksum_list.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/verify_folder.hpp"
 
@@ -38,7 +39,7 @@ void add_samples(std::span<const std::byte> data, sha256& hash) {
 fs::path part_path(const fs::path& index, const std::string& tensor, const nlohmann::json& part) {
   const fs::path name = part.is_string() ? part.get<std::string>() : std::string{};
   if (name.empty() || name != name.filename())
-    refuse(index, fmt::format("weight_map: {}: {} is no name of a file in this folder", tensor, part.dump()));
+    refuse(index, fmt::format("weight_map: {}: {} is no name of a file in this folder", tensor, json_text(part)));
   return index.parent_path() / name;
 }
 

@@ -1,5 +1,7 @@
 #include "models/hub/labels.hpp"
 
+#include "runtime/json_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -27,7 +29,7 @@ namespace {
 
 /// A folder's name is bytes; JSON is UTF-8.
 std::string as_utf8(const std::string& name) {
-  return json::parse(json(name).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+  return parse_json(json_text(json(name))).get<std::string>();
 }
 
 }  // namespace
@@ -43,7 +45,7 @@ void add_labels(json& table, const data_source& data) {
 }
 
 std::string exported_config(const json& original, const std::string& own, label_names names) {
-  json changes = json::parse(own), result = original;
+  json changes = parse_json(own), result = original;
   const auto labels = original.find("id2label");
   const bool as_many = labels != original.end() && changes.contains("id2label") && labels->size() == changes["id2label"].size();
   if (names == label_names::stored && as_many) {
@@ -53,7 +55,7 @@ std::string exported_config(const json& original, const std::string& own, label_
   if (names == label_names::fresh) result.erase("problem_type");
   result.update(changes);
   for (const char* other_type : {"torch_dtype", "num_labels"}) result.erase(other_type);
-  return result.dump(2);
+  return json_text(result, 2);
 }
 
 chain_description labelled(chain_description description, const model_config& config, label_names names) {

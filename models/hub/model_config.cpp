@@ -2,6 +2,7 @@
 
 #include "models/json_input.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 
@@ -58,13 +59,13 @@ void model_config::refuse(std::string_view key, std::string_view why) const {
 void model_config::require(std::string_view key, const json& only) const {
   const json* const value = find(key);
   if (value && *value != only)
-    refuse(key, fmt::format("{} is written there; Hydra knows only {}", value->dump(), only.dump()));
+    refuse(key, fmt::format("{} is written there; Hydra knows only {}", json_text(*value), json_text(only)));
 }
 
 std::int64_t model_config::integer_of(std::string_view key, const json& value) const {
-  if (!value.is_number_integer()) refuse(key, fmt::format("{} is no integer", value.dump()));
+  if (!value.is_number_integer()) refuse(key, fmt::format("{} is no integer", json_text(value)));
   if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>()))
-    refuse(key, fmt::format("{} is not below 2^63", value.dump()));
+    refuse(key, fmt::format("{} is not below 2^63", json_text(value)));
   return value.get<std::int64_t>();
 }
 
@@ -81,7 +82,7 @@ std::int64_t model_config::integer(std::string_view key, std::int64_t fallback) 
 double model_config::real(std::string_view key) const {
   const json* const value = find(key);
   if (!value) refuse(key, "is missing; a number is needed");
-  if (!value->is_number()) refuse(key, fmt::format("{} is no number", value->dump()));
+  if (!value->is_number()) refuse(key, fmt::format("{} is no number", json_text(*value)));
   return value->get<double>();
 }
 
@@ -90,14 +91,14 @@ double model_config::real(std::string_view key, double fallback) const { return 
 bool model_config::boolean(std::string_view key, bool fallback) const {
   const json* const value = find(key);
   if (!value) return fallback;
-  if (!value->is_boolean()) refuse(key, fmt::format("{} is neither true nor false", value->dump()));
+  if (!value->is_boolean()) refuse(key, fmt::format("{} is neither true nor false", json_text(*value)));
   return value->get<bool>();
 }
 
 std::string model_config::text(std::string_view key, std::string fallback) const {
   const json* const value = find(key);
   if (!value) return fallback;
-  if (!value->is_string()) refuse(key, fmt::format("{} is no text", value->dump()));
+  if (!value->is_string()) refuse(key, fmt::format("{} is no text", json_text(*value)));
   return value->get<std::string>();
 }
 
@@ -112,7 +113,7 @@ std::vector<std::int64_t> model_config::integers(std::string_view key) const {
 std::optional<model_config> model_config::table(std::string_view key) const {
   const json* const value = find(key);
   if (!value) return std::nullopt;
-  if (!value->is_object()) refuse(key, fmt::format("{} is no table", value->dump()));
+  if (!value->is_object()) refuse(key, fmt::format("{} is no table", json_text(*value)));
   return model_config{file_, *value, fmt::format("{}{}.", prefix_, key)};
 }
 

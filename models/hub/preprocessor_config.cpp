@@ -1,5 +1,7 @@
 #include "models/hub/preprocessor_config.hpp"
 
+#include "runtime/json_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace hydra {
@@ -19,7 +21,7 @@ std::string preprocessor_config(const data_source& data) {
                               {"do_normalize", true},
                               {"image_mean", scale->mean},
                               {"image_std", scale->deviation}};
-  return config.dump(2) + "\n";
+  return json_text(config, 2) + "\n";
 }
 
 }  // namespace hydra

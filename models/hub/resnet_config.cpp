@@ -2,6 +2,7 @@
 
 #include "models/hub/labels.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -54,7 +55,7 @@ std::string resnet_config(const resnet_options& options, const data_source& data
              {"downsample_in_bottleneck", options.downsample_in_bottleneck},
              {"dtype", "float32"}};
   add_labels(table, data);
-  return table.dump(2);
+  return json_text(table, 2);
 }
 
 }  // namespace hydra

@@ -2,6 +2,7 @@
 
 #include "models/hub/activation_key.hpp"
 #include "models/hub/labels.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -67,7 +68,7 @@ std::string vit_config_text(const vit_options& v, const data_source& data) {
              {"qkv_bias", v.qkv_bias},
              {"dtype", "float32"}};
   add_labels(table, data);
-  return table.dump(2);
+  return json_text(table, 2);
 }
 
 }  // namespace hydra

@@ -4,6 +4,7 @@
 #include "models/tokenizers/pair_counts.hpp"
 #include "models/tokenizers/unicode.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -146,7 +147,7 @@ std::string to_tokenizer_json(const trained_bpe& trained) {
                     {"ignore_merges", false},
                     {"vocab", vocab},
                     {"merges", trained.merges}}}};
-  return file.dump(1) + "\n";
+  return json_text(file, 1) + "\n";
 }
 
 }  // namespace hydra

@@ -3,6 +3,7 @@
 #include "models/data/utf8.hpp"
 #include "models/json_input.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ class key_check {
     if (event == json::parse_event_t::object_start) open_.emplace_back();
     if (event == json::parse_event_t::object_end) open_.pop_back();
     if (event == json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second)
-      refuse(file_, fmt::format("{}: is given twice", parsed.dump()));
+      refuse(file_, fmt::format("{}: is given twice", json_text(parsed)));
     return true;
   }
 

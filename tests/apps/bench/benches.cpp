@@ -35,7 +35,7 @@ TEST_CASE("a measurement tells its median, least and largest value") {
   CHECK(measurement{{4, 1, 2, 3}}.median() == 2.5);
   CHECK(measurement{}.median() == 0);
   CHECK(to_string(measurement{{3, 1, 2}}) == "2.000 [1.000..3.000]");
-  CHECK(json::parse(to_json(measurement{{3, 1, 2}}))["values"].size() == 3);
+  CHECK(json_of(measurement{{3, 1, 2}})["values"].size() == 3);
 }
 
 TEST_CASE("a machine is named by the first processor that it tells") {
