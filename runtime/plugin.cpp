@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory>
-#include <regex>
 
 namespace hydra {
 
@@ -43,15 +42,18 @@ fs::path found(const fs::path& file) {
 
 /// The loader names C++ symbols as the linker sees them.
 std::string readable(const std::string& text) {
-  std::smatch symbol;
-  if (!std::regex_search(text, symbol, std::regex{"undefined symbol: (\\S+)"})) {
+  constexpr std::string_view before = "undefined symbol: ";
+  const auto at = text.find(before);
+  if (at == text.npos) {
     return "it cannot be loaded: " + text;
   }
+  const auto begin = at + before.size();
+  const auto symbol = text.substr(begin, text.find_first_of(" \t\n", begin) - begin);
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name{
-      abi::__cxa_demangle(symbol[1].str().c_str(), nullptr, nullptr, &status), &std::free};
+  const std::unique_ptr<char, decltype(&std::free)> name{abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                         &std::free};
   return fmt::format("it needs {}, which neither the program nor what it is linked with has",
-                     status == 0 ? name.get() : symbol[1].str());
+                     status == 0 ? std::string{name.get()} : symbol);
 }
 
 /// With where to get it, as far as known.
