@@ -5,6 +5,7 @@
 #include "runtime/kernels/keyed_random.hpp"
 
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty_like_ops.h>
 #include <fmt/format.h>

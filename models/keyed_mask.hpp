@@ -1,7 +1,7 @@
 #pragma once
 // The masking of keyed dropout as an operation of LibTorch's dispatcher, so that every device type can bring a kernel.
 
-#include <ATen/core/Tensor.h>
+#include "runtime/tensor_fwd.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,5 @@
 #include "runtime/block_cache.hpp"
 
-#include "runtime/device_block.hpp"
 #include "runtime/fault.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "models/layers/activation.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/gelu_ops.h>
 #include <ATen/ops/relu_ops.h>
 

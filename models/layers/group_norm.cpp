@@ -1,5 +1,6 @@
 #include "models/layers/group_norm.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/group_norm_ops.h>
 
 namespace hydra {

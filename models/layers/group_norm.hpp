@@ -1,7 +1,7 @@
 #pragma once
 // Group norm over channels and pixels, shared by stem and residual block.
 
-#include <ATen/core/Tensor.h>
+#include "runtime/tensor_fwd.hpp"
 
 #include <cstdint>
 

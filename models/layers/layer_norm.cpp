@@ -1,5 +1,6 @@
 #include "models/layers/layer_norm.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/layer_norm_ops.h>
 
 namespace hydra {

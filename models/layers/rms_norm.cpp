@@ -1,5 +1,6 @@
 #include "models/layers/rms_norm.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/rms_norm_ops.h>
 
 namespace hydra {

@@ -5,6 +5,7 @@
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/IListRef_inl.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/arange_ops.h>
 #include <ATen/ops/cat_ops.h>
 #include <ATen/ops/from_blob.h>

@@ -2,6 +2,7 @@
 
 #include "runtime/fault.hpp"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/argmax_ops.h>
 #include <ATen/ops/eq_ops.h>
 #include <fmt/format.h>
