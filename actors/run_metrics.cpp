@@ -21,12 +21,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Of the calendar, so that lines of runs that go on stand in one order.
-double seconds_since_1970() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) / 1e3;
-}
-
 json line_of(const step_completed& e, std::uint64_t targets) {
   const auto done = e.step.value + 1;
   json line{{"model", e.name}, {"step", done}, {"steps", e.steps}, {"loss", e.loss}};
@@ -161,6 +155,11 @@ std::string run_metrics::close() {
     return "";
   }
   return fmt::format("{} lacks {} lines: {}", metrics_file, lost.lines, lost.why ? lost.why.text : "the disk was too slow");
+}
+
+double seconds_since_1970() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) / 1e3;
 }
 
 std::uint64_t targets_of_step(const sharded_model& m) {

@@ -37,6 +37,9 @@ class run_metrics {
   std::map<model_id, time_point> last_step_;
 };
 
+/// "time" of a line, in whole milliseconds: of the calendar, so that lines of runs that go on stand in one order.
+double seconds_since_1970();
+
 /// Targets of one step of the model.
 std::uint64_t targets_of_step(const sharded_model& m);
 
