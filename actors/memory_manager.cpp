@@ -200,6 +200,9 @@ class memory_manager final : public memory_actor::base {
   }
 
   void on_updates_held(const updates_held& m) {
+    if (!store_.has(m.model)) {
+      return;  // released meanwhile
+    }
     auto memory = std::make_shared<model_memory>(store_.capture(m.model, m.updates, captures_[m.model]));
     send(tasks_.at(m.model), model_captured{m.model, std::move(memory)});
   }
@@ -227,6 +230,7 @@ class memory_manager final : public memory_actor::base {
     std::erase_if(unread_, [&](const auto& entry) { return entry.second.model == m.model; });
     send(reporter_, model_released{m.model, m.digest});
     send(supervisor_, model_released{m.model});
+    grant_waiting();
   }
 
   // -- the end ---------------------------------------------------------------------------------------------------------

@@ -7,8 +7,11 @@
 #include "partition/sharded_model.hpp"
 
 #include <functional>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 
 namespace hydra {
 
@@ -20,11 +23,20 @@ struct model_data {
   batch_order order;
 };
 
+/// What a report says of a model's chain and data, which may be gone by then.
+struct model_facts {
+  std::string family;
+  std::int64_t parameters = 0;
+  bool has_perplexity = false;           ///< a cross entropy over sequences
+  std::optional<loss_floor> floor{};     ///< of its validation samples
+};
+
 struct model_entry {
   sharded_model_ptr what;
   model_memory memory;                   ///< version 0, or a checkpoint's
   model_standing standing;               ///< where it begins
   model_data data;
+  model_facts facts{};                   ///< none in a simulation
 };
 
 /// Makes a model ready to join a run that is under way; called by one thread at a time. `released`: models of the run whose

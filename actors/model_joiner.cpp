@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <utility>
@@ -60,7 +61,7 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
       return planned(m, p, begins.cuts_for(0, p.cuts));
     }
   }();
-  fit_host(plan, released);
+  fit_host(plan);
   p.remaining_scale = remaining_scale(m, p, plan);
   go_on(m.name);
   auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena);
@@ -77,15 +78,10 @@ void model_joiner::check_name(const std::string& name) const {
   }
 }
 
-/// All but their names.
+/// Their names stay, and no other model may have them.
 void model_joiner::forget(const std::set<model_id>& released) {
   for (const auto& model : released) {
-    auto& plan = setup_.plan.models.at(model.value);
-    if (!plan.shards.empty()) {
-      model_plan named;
-      named.name = plan.name;
-      plan = std::move(named);
-    }
+    setup_.plan.models.at(model.value).shards = {};
   }
 }
 
@@ -149,28 +145,24 @@ model_plan model_joiner::planned(const model_description& m, const prepared_mode
   return plan;
 }
 
-/// Those that were released need nothing.
-byte_count model_joiner::host_needed(const model_plan& joining, const std::set<model_id>& released) const {
+/// Those that were released, which have no shards any more, need nothing.
+byte_count model_joiner::host_needed(const model_plan& joining) const {
   std::vector<model_plan> active{joining};
-  for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
-    if (!released.contains(model_id{i})) {
-      active.push_back(setup_.plan.models[i]);
-    }
-  }
+  std::ranges::copy_if(setup_.plan.models, std::back_inserter(active), [](const auto& m) { return !m.shards.empty(); });
   const auto shared = host_demand(active, setup_.machines.size());
   const auto room = setup_.arena->room();
-  return room == byte_count{} ? shared : std::max(shared, room + beside_room(joining, released));
+  return room == byte_count{} ? shared : std::max(shared, room + beside_room(joining));
 }
 
 /// What lies beside the transfer room, which stays claimed as a whole: moments of the models that the run began with,
 /// and models that have joined, which may find no free range in it that is long enough.
-byte_count model_joiner::beside_room(const model_plan& joining, const std::set<model_id>& released) const {
+byte_count model_joiner::beside_room(const model_plan& joining) const {
   const auto devices = setup_.machines.size();
   std::vector<model_plan> active{joining};
   byte_count sum;
   for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
     const auto& known = setup_.plan.models[i];
-    if (released.contains(model_id{i})) {
+    if (known.shards.empty()) {
       continue;
     }
     if (i < began_with_) {
@@ -182,12 +174,12 @@ byte_count model_joiner::beside_room(const model_plan& joining, const std::set<m
   return sum + host_demand(active, devices);
 }
 
-void model_joiner::fit_host(model_plan& plan, const std::set<model_id>& released) const {
+void model_joiner::fit_host(model_plan& plan) const {
   const auto cap = setup_.arena->budget().limit();
-  while (host_needed(plan, released) > cap && plan.evaluation.round > 1) {
+  while (host_needed(plan) > cap && plan.evaluation.round > 1) {
     plan.evaluation.round = plan.evaluation.round / 2;
   }
-  const auto needed = host_needed(plan, released);
+  const auto needed = host_needed(plan);
   if (needed > cap) {
     throw fault_error(fault_code::does_not_fit,
                       fmt::format("model '{}' cannot join: with it the run needs {} ({} bytes) of host memory, but "

@@ -35,7 +35,7 @@ class model_joiner {
   explicit model_joiner(joining_setup setup);
 
   /// Opens its data, measures its layers unless they are known, cuts it, takes its memory. `released`: models that have
-  /// none any more. Throws fault_error: {bad_input} if a model of the run has its
+  /// none any more, whose plans are forgotten. Throws fault_error: {bad_input} if a model of the run has, or had, its
   /// name, {does_not_fit} with what it needs and what is left, {refused} once cancelled.
   model_entry prepare(const model_description& m, const std::set<model_id>& released);
 
@@ -55,12 +55,12 @@ class model_joiner {
   void make_devices(std::optional<device_set>& devices, const std::string& model) const;
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
   model_plan planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const;
-  void fit_host(model_plan& plan, const std::set<model_id>& released) const;
-  byte_count host_needed(const model_plan& joining, const std::set<model_id>& released) const;
+  void fit_host(model_plan& plan) const;
+  byte_count host_needed(const model_plan& joining) const;
   void check_name(const std::string& name) const;
   void forget(const std::set<model_id>& released);
 
-  byte_count beside_room(const model_plan& joining, const std::set<model_id>& released) const;
+  byte_count beside_room(const model_plan& joining) const;
 
   joining_setup setup_;
   std::size_t began_with_;   ///< models; the transfer room is theirs

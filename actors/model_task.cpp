@@ -228,6 +228,9 @@ class model_task final : public task_actor::base {
   }
 
   void on_shard_updated(const shard_updated& m) {
+    if (ended_) {
+      return;
+    }
     if (m.why) {
       end(m.why);
       return;

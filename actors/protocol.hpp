@@ -46,7 +46,7 @@
 //    release_model    SUPERVISOR -> MEMORY MANAGER its memory is to be given back;
 //    release_updates  MEMORY MANAGER -> OPTIMIZER -> updates_released: none of its jobs runs or will run;
 //    model_released   MEMORY MANAGER -> SUPERVISOR, REPORTER: nothing of it is at home any more; SUPERVISOR -> DEVICES, DATA:
-//                                                  nor shall you have any of it
+//                                                  nor shall you have any of it; its MODEL TASK is ended (shut_down)
 //
 // Around it: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a saved step is taken up in the middle), batch_wanted (MODEL TASK -> DATA, ahead of need) and

@@ -27,7 +27,7 @@ std::vector<validation_report> validations_of(const model_outcome& out, const mo
   std::vector<validation_report> all;
   for (const auto& e : out.history.evaluations) {
     validation_report v{.step = e.steps, .loss = e.loss, .accuracy = e.accuracy};
-    v.perplexity = m.nats && m.sequences ? std::optional(std::exp(e.loss)) : std::nullopt;
+    v.perplexity = m.has_perplexity ? std::optional(std::exp(e.loss)) : std::nullopt;
     v.floor = m.floor ? std::optional(m.floor->log_loss) : std::nullopt;
     v.entropy = m.floor ? std::optional(m.floor->entropy) : std::nullopt;
     all.push_back(v);
@@ -46,23 +46,22 @@ void add_terms(model_report& r, const model_outcome& out, const schedule_terms& 
 }
 
 model_report report_of(const model_outcome& out, const model_entry& m, const run_record& run) {
-  const auto facts = out.facts ? *out.facts : facts_of(m);
   model_report r;
   r.name = m.what->name;
-  r.family = facts.family;
-  r.parameters = facts.parameters;
+  r.family = m.facts.family;
+  r.parameters = m.facts.parameters;
   r.cuts = m.what->plan.cuts();
   r.status = status_of(out);
   r.error = out.ended ? out.why : run.aborted;
   r.steps = out.steps;
   r.steps_before = std::min(out.steps_before, out.steps);
-  r.tokens = out.steps * facts.targets_per_step;
+  r.tokens = out.steps * targets_of_step(*m.what);
   if (out.first_completion && out.last_update) {
     r.elapsed = *out.last_update - *out.first_completion;
   }
   r.loss = out.history.losses;
   r.grad_norm = out.history.grad_norms;
-  r.validation = validations_of(out, facts);
+  r.validation = validations_of(out, m.facts);
   add_terms(r, out, m.what->terms, run.began);
   return r;
 }
@@ -110,19 +109,6 @@ std::string digest_of(const finished_run& run, std::size_t model) {
 }
 
 }  // namespace
-
-model_facts facts_of(const model_entry& m) {
-  const auto& chain = *m.what->model;
-  const auto& plan = m.what->plan;
-  const auto targets = m.data.source->sample_target().elements();
-  model_facts f{.family = chain.family(), .parameters = chain.parameter_count(),
-                .targets_per_step = m.data.order.batch_size * static_cast<std::uint64_t>(targets),
-                .nats = chain.objective().name() == "cross-entropy", .sequences = targets > 1, .floor = {}};
-  if (f.nats && plan.evaluation.micro_batches > 0) {
-    f.floor = m.data.source->floor(split::validation, plan.evaluation.micro_batches * static_cast<std::size_t>(plan.samples));
-  }
-  return f;
-}
 
 report build_report(const finished_run& run) {
   const auto& record = *run.record;

@@ -23,9 +23,6 @@ struct finished_run {
   const kept_parameters* parameters = nullptr;
 };
 
-/// Of a model with its data.
-model_facts facts_of(const model_entry& m);
-
 /// Makespan, bounds, devices and models; the caller adds name, seed and the times before the run.
 report build_report(const finished_run& run);
 

@@ -1,5 +1,4 @@
 #include "actors/guarded.hpp"
-#include "actors/report_builder.hpp"
 #include "actors/spawn.hpp"
 
 #include <algorithm>
@@ -222,10 +221,8 @@ class reporter final : public reporter_actor::base {
 
   /// To what the report needs of it. (Those that a run begins with stay with the session.)
   void reduce(model_id model, model_entry& entry) {
-    if (entry.what->model) {
-      record_.models[model.value].facts = facts_of(entry);
-    }
     entry.data = {};
+    entry.standing = {};
     if (!services_.kept) {
       auto rest = std::make_shared<sharded_model>();
       rest->name = entry.what->name;

@@ -83,16 +83,6 @@ struct run_setup {
   bool detached = true;                  ///< data and callbacks on threads of their own; false under virtual time
 };
 
-/// What a report says of a model whatever becomes of it.
-struct model_facts {
-  std::string family;
-  std::int64_t parameters = 0;
-  std::uint64_t targets_per_step = 0;
-  bool nats = false;                     ///< its loss is a cross entropy
-  bool sequences = false;                ///< of several targets per sample
-  std::optional<loss_floor> floor;       ///< of its validation samples
-};
-
 /// What the REPORTER has collected when the run is over.
 struct model_outcome {
   std::uint32_t steps = 0;
@@ -101,7 +91,6 @@ struct model_outcome {
   fault why;
   fault unsaved;
   std::string digest;                    ///< of a finished model that was released
-  std::optional<model_facts> facts;      ///< of one that was released
   std::uint32_t steps_before = 0;        ///< complete before this run
   model_history history;
   unit_times smallest;                   ///< per class, at speed 1
@@ -124,8 +113,8 @@ struct refused_model {
 
 struct run_record {
   std::vector<model_outcome> models;     ///< those that have joined at the end
-  std::vector<model_entry> joined;       ///< one that was released without data; without chain and shards, too, unless its
-                                         ///< parameters are kept
+  std::vector<model_entry> joined;       ///< of a model that was released the data are gone and, unless parameters are kept,
+                                         ///< chain and shards
   std::map<model_id, std::vector<shard_home>> homes;   ///< at the end, of models that were not released; none if the memory
                                                        ///< manager has died
   std::vector<refused_model> refused;

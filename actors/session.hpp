@@ -60,7 +60,8 @@ struct session_options {
   watch_limits watch{};               ///< when a device that gives no sign of life counts as lost
   duration stop_limit = std::chrono::seconds(10);   ///< at the end a device that still computes is awaited no longer
   /// Parameters of models that have ended stay in host memory for parameters(), unless a model that joins needs their room.
-  /// All else that a model has there is given back when it has ended and its last checkpoint is written.
+  /// All else that a model has there is given back when it has ended and its last checkpoint is written; its chain and shards,
+  /// which say where each parameter lies, only without this.
   bool keep_parameters = true;
 };
 

@@ -38,7 +38,9 @@ class supervisor final : public supervisor_actor::base {
     if (!ending_ && setup_.halted) {
       setup_.halted();
     }
-    each_task([](const task_actor& task) { end_actor(task); });
+    for (const auto& task : crew_.tasks) {
+      end_actor(task);
+    }
     crew_ = {};
     asked_.clear();  // who waits for an answer learns by this that there will be none
   }
@@ -49,16 +51,6 @@ class supervisor final : public supervisor_actor::base {
   }
 
  private:
-  /// Those of released models are gone.
-  template <class Function>
-  void each_task(const Function& f) const {
-    for (const auto& task : crew_.tasks) {
-      if (task) {
-        f(task);
-      }
-    }
-  }
-
   void on_crew_assembled(const crew_assembled& m) {
     crew_ = m;
     crew_.supervisor = nullptr;  // a handle to itself would keep it alive
@@ -117,7 +109,8 @@ class supervisor final : public supervisor_actor::base {
     if (asked_.empty()) {
       return;  // it was refused when the run was halted
     }
-    if (m.why.code == fault_code::does_not_fit && memory_is_coming_back()) {
+    const bool no_room = m.why.code == fault_code::does_not_fit || m.why.code == fault_code::out_of_memory;
+    if (no_room && memory_is_coming_back()) {
       return;
     }
     const auto asked = std::move(asked_.front());
@@ -146,10 +139,10 @@ class supervisor final : public supervisor_actor::base {
       block.model = id;
     }
     const auto task = spawn_task(id, entry);
-    send(crew_.memory, register_model{id, entry.what, entry.memory, entry.standing.step, entry.standing.unit, task});
-    entry.memory = {};
+    const register_model home{id, entry.what, std::exchange(entry.memory, {}), entry.standing.step, entry.standing.unit, task};
     send(crew_.data, model_joined{id, entry});
     send(crew_.reporter, model_joined{id, entry});
+    send(crew_.memory, home);
     send(task, begin_run{began_});
     services_.log->info("model {} joins the run", entry.what->name);
     if (asked.answer) {
@@ -249,7 +242,9 @@ class supervisor final : public supervisor_actor::base {
       drop_checkpoints();
     }
     refuse_all(m.why);
-    each_task([&](const task_actor& task) { send(task, m); });
+    for (const auto& task : crew_.tasks) {
+      send(task, m);
+    }
     if (!crew_.tasks.empty()) {
       end_if_over();  // nothing but a model to be added may have kept it
     }
@@ -265,7 +260,9 @@ class supervisor final : public supervisor_actor::base {
   /// Who is asked before it hears of the halt says what it held when nothing went on.
   void on_run_stalled(const run_stalled& m) {
     const tell_state question{m.reporter};
-    each_task([&](const task_actor& task) { send(task, question); });
+    for (const auto& task : crew_.tasks) {
+      send(task, question);
+    }
     for (const auto& device : alive_) {
       send(crew_.devices[device.value], question);
     }
@@ -285,7 +282,7 @@ class supervisor final : public supervisor_actor::base {
       }
     }
     for (std::uint32_t i = 0; i < crew_.tasks.size(); ++i) {
-      if (crew_.tasks[i] && crew_.tasks[i].address() == m.source) {
+      if (crew_.tasks[i].address() == m.source) {
         on_task_down(model_id{i});
         return;
       }
@@ -369,7 +366,9 @@ class supervisor final : public supervisor_actor::base {
     host_.erase(crew_.controller.address());
     send(crew_.controller, shut_down{});
     crew_.controller = nullptr;
-    each_task([&](const task_actor& task) { send(task, controller_lost{why}); });
+    for (const auto& task : crew_.tasks) {
+      send(task, controller_lost{why});
+    }
     end_reporter_if_alone();
   }
 
@@ -379,7 +378,9 @@ class supervisor final : public supervisor_actor::base {
     if (running_ > 0 || !asked_.empty() || std::exchange(ending_, true)) {
       return;
     }
-    each_task([&](const task_actor& task) { send(task, shut_down{}); });
+    for (const auto& task : crew_.tasks) {
+      send(task, shut_down{});
+    }
     send(crew_.scheduler, shut_down{});
     for (const auto& device : crew_.devices) {
       send(device, shut_down{});
@@ -419,7 +420,7 @@ class supervisor final : public supervisor_actor::base {
 
   run_services services_;
   supervisor_setup setup_;
-  crew_assembled crew_;                   ///< null: the controller given up, tasks of released models
+  crew_assembled crew_;                   ///< tasks of released models are null: what is sent to them goes nowhere
   time_point began_{};
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer, recruiter that live

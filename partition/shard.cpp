@@ -1,7 +1,7 @@
 #include "partition/shard.hpp"
 
 #include "partition/shard_tensors.hpp"
-#include <ATen/core/Tensor.h>
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/div_ops.h>
 #include <ATen/ops/stack_ops.h>

@@ -54,6 +54,7 @@ void books::remove_model(model_id model) {
     announced_ -= m->announced() ? 1 : 0;
     m->leave();
     policy_->model_left(model);
+    residency_.forget(model);
     refresh(model);
   }
 }

@@ -29,6 +29,12 @@ void residency::forget(device_id device) {
   }
 }
 
+void residency::forget(model_id model) {
+  if (model.value < held_.size()) {
+    held_[model.value] = {};
+  }
+}
+
 residency::places residency::of(const unit& u, device_id device) const noexcept {
   places found;
   if (u.model.value >= held_.size() || u.shard.value >= held_[u.model.value].size()) {

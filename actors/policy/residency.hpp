@@ -15,6 +15,8 @@ class residency {
   /// Net changes of a device's cache since its last report. Other kinds than parameters are passed over.
   void report(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
   void forget(device_id device);
+  /// It has left: what devices still hold of it is not asked for any more.
+  void forget(model_id model);
 
   struct places {
     bool here = false;

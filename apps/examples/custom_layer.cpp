@@ -1,6 +1,5 @@
 // A layer of one's own, and a chain made of it.
 
-#include <ATen/core/Tensor.h>
 #include <hydra/hydra.hpp>
 
 #include <ATen/ops/linear.h>

@@ -1,6 +1,5 @@
 // A loss of one's own: the focal loss of Lin et al. 2017, which looks more at what is still wrong.
 
-#include <ATen/core/Tensor.h>
 #include <hydra/hydra.hpp>
 
 #include <ATen/ops/exp.h>

@@ -16,6 +16,8 @@
 using namespace hydra;
 using namespace hydra::literals;
 
+#ifndef __SANITIZE_ADDRESS__   // whose heap is another one
+
 namespace {
 
 model_description small(const std::string& name, std::int64_t layers, std::uint32_t steps) {
@@ -68,8 +70,6 @@ std::vector<std::size_t> heap_by_model(int models) {
 }
 
 }  // namespace
-
-#ifndef __SANITIZE_ADDRESS__   // whose heap is another one
 
 TEST_CASE("a step leaves no more in memory than its loss", "[memory]") {
   const auto seen = heap_by_step(1500);

@@ -79,6 +79,18 @@ TEST_CASE("what is left of a model that joins is told in wall time, as of the ru
   CHECK(b.joiner->prepare(wide("late"), {}).what->remaining_scale > 2);
 }
 
+TEST_CASE("what a released model needed is there for others, its name is not", "[joining]") {
+  bench b;
+  auto large = wide("large");
+  large.chain = mlp({.layers = 2, .width = 1400});   // the host has room for one of them
+  b.joiner->prepare(large, {});                      // and its memory comes back at once
+  large.name = "next";
+  CHECK(refusal(*b.joiner, large) == fault_code::does_not_fit);
+  CHECK_NOTHROW(b.joiner->prepare(large, {model_id{1}}));
+  large.name = "large";
+  CHECK(refusal(*b.joiner, large) == fault_code::bad_input);
+}
+
 TEST_CASE("a preparation that is cancelled ends with its present phase, and no other begins", "[joining]") {
   bench b;
   auto late = wide("late");

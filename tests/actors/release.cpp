@@ -31,6 +31,14 @@ model_description failing(int i) {
   return m;
 }
 
+/// Of whose data more is known.
+model_description language(int i) {
+  auto m = small(i);
+  m.chain = gpt2({.layers = 1, .width = 16, .heads = 2, .context = 16});
+  m.data = {synthetic_language{.symbols = 8, .tokens = 4096, .validation_tokens = 512}};
+  return m;
+}
+
 constexpr cpu_device one_device{.memory = 1_MiB};
 
 byte_count host_for(int models) {
@@ -80,6 +88,30 @@ TEST_CASE("models that fail are released as well", "[release]") {
   INFO(notes_of(r));
   REQUIRE(r.models.size() == 40);
   CHECK(r.models[0].status == model_status::failed);
+}
+
+TEST_CASE("the report says of a model that was released what it says of one that the run began with", "[release]") {
+  session s{{.log = verbosity::quiet, .keep_parameters = false}};
+  const auto r = run(s, {.make = language, .models = 4});
+  REQUIRE(r.models.size() == 4);
+  REQUIRE(r.all_finished());
+  const auto& first = r.models[0];
+  CHECK(first.tokens == 3 * 8 * 16);
+  for (std::size_t i = 1; i < 4; ++i) {
+    const auto& m = r.models[i];
+    CHECK(m.family == first.family);
+    CHECK(m.parameters == first.parameters);
+    CHECK(m.cuts == first.cuts);
+    CHECK(m.tokens == first.tokens);
+    CHECK(m.loss == first.loss);
+    CHECK(m.digest == first.digest);
+    REQUIRE(m.validation.size() == 1);
+    REQUIRE(m.validation[0].perplexity);
+    REQUIRE(m.validation[0].floor);
+    CHECK(m.validation[0].perplexity == first.validation.at(0).perplexity);
+    CHECK(m.validation[0].floor == first.validation[0].floor);
+    CHECK(m.validation[0].entropy == first.validation[0].entropy);
+  }
 }
 
 TEST_CASE("the host's peak is that of the models that live, however many there were", "[release]") {
