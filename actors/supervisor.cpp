@@ -140,9 +140,9 @@ class supervisor final : public supervisor_actor::base {
     }
     const auto task = spawn_task(id, entry);
     const register_model home{id, entry.what, std::exchange(entry.memory, {}), entry.standing.step, entry.standing.unit, task};
-    send(crew_.data, model_joined{id, entry});
     send(crew_.reporter, model_joined{id, entry});
     send(crew_.memory, home);
+    send(crew_.data, model_joined{id, entry});
     send(task, begin_run{began_});
     services_.log->info("model {} joins the run", entry.what->name);
     if (asked.answer) {

@@ -3,6 +3,8 @@
 
 #include "models/layer.hpp"
 
+#include <ATen/core/Tensor.h>
+
 namespace hydra {
 
 struct encoder_attention_options {

@@ -34,7 +34,7 @@ std::unique_ptr<work_meter> no_host_memory() { throw std::bad_alloc{}; }
 
 /// A joiner of the run of one model on one device.
 struct bench {
-  bench() {
+  explicit bench(byte_count host = 64_MiB) : arena(make_host_arena(host)) {
     session s{options};
     s.add_devices(1, slow_link);
     s.add_model(wide("first"));
@@ -59,9 +59,17 @@ struct bench {
   session_options options{.log = verbosity::quiet};
   int devices_made = 0;
   std::function<std::unique_ptr<work_meter>()> meter;   ///< of the devices; none: their own
-  std::unique_ptr<host_arena> arena = make_host_arena(64_MiB);
+  std::unique_ptr<host_arena> arena;
   std::optional<model_joiner> joiner;
 };
+
+byte_count host_for_two() {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, slow_link);
+  s.add_model(wide("first"));
+  s.add_model(wide("second"));
+  return s.plan().host_needed;
+}
 
 fault_code refusal(model_joiner& joiner, const model_description& m) {
   try {
@@ -80,15 +88,11 @@ TEST_CASE("what is left of a model that joins is told in wall time, as of the ru
 }
 
 TEST_CASE("what a released model needed is there for others, its name is not", "[joining]") {
-  bench b;
-  auto large = wide("large");
-  large.chain = mlp({.layers = 2, .width = 1400});   // the host has room for one of them
-  b.joiner->prepare(large, {});                      // and its memory comes back at once
-  large.name = "next";
-  CHECK(refusal(*b.joiner, large) == fault_code::does_not_fit);
-  CHECK_NOTHROW(b.joiner->prepare(large, {model_id{1}}));
-  large.name = "large";
-  CHECK(refusal(*b.joiner, large) == fault_code::bad_input);
+  bench b(host_for_two());
+  b.joiner->prepare(wide("second"), {});   // whose memory comes back at once
+  CHECK(refusal(*b.joiner, wide("third")) == fault_code::does_not_fit);
+  CHECK_NOTHROW(b.joiner->prepare(wide("third"), {model_id{1}}));
+  CHECK(refusal(*b.joiner, wide("second")) == fault_code::bad_input);
 }
 
 TEST_CASE("a preparation that is cancelled ends with its present phase, and no other begins", "[joining]") {

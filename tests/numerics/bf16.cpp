@@ -7,6 +7,7 @@
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+#include <c10/util/BFloat16.h>
 #include <catch2/catch.hpp>
 
 using namespace hydra;
