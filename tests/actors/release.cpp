@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,13 @@ report run(session& s, const succession& all) {
 }
 
 session_options options(bool keeps) { return {.host_memory = host_for(3), .log = verbosity::quiet, .keep_parameters = keeps}; }
+
+double resident_mib() {
+  std::ifstream in{"/proc/self/statm"};
+  double pages = 0;
+  in >> pages >> pages;
+  return pages * 4096 / (1 << 20);
+}
 
 std::string notes_of(const report& r) { return fmt::format("{}", fmt::join(r.notes, "; ")); }
 
@@ -150,4 +158,21 @@ TEST_CASE("a session that keeps no parameters has digests, but no parameters", "
   session s{options(false)};
   CHECK_FALSE(run(s, {.models = 2}).models[1].digest.empty());
   CHECK_THROWS_WITH(s.parameters(model_id{1}), Contains("keep_parameters is off"));
+}
+
+TEST_CASE("resident memory over three hundred models is that of the first sixty, within three per cent", "[.deep]") {
+  session s{options(false)};
+  s.add_devices(1, one_device);
+  s.add_model(small(0));
+  int added = 1;
+  std::vector<double> resident;   // in MiB, as each model ends
+  s.on<step_completed>([&](const step_completed& e, control& c) {
+    if (e.step.value != 2) return;
+    resident.push_back(resident_mib());
+    if (added < 300) c.add(small(added++));
+  });
+  CHECK(s.run().all_finished());
+  REQUIRE(resident.size() == 300);
+  WARN(fmt::format("resident after 60 models {:.1f} MiB, after 300 {:.1f} MiB", resident[59], resident[299]));
+  CHECK(resident[299] < resident[59] * 1.03);
 }
