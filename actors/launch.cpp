@@ -1,4 +1,5 @@
 #include "actors/policy_actor.hpp"
+#include "actors/save_book.hpp"
 #include "actors/spawn.hpp"
 
 #include <algorithm>
@@ -68,12 +69,9 @@ void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assem
   }
 }
 
-/// Models of the same period are saved one after the other, not all at once.
 checkpoint_times times_of(const run_setup& setup, std::uint32_t model) {
   const auto& c = setup.checkpoints;
-  const auto n = static_cast<std::int64_t>(setup.models.size());
-  const auto place = std::int64_t{model} + 1;
-  return {c.every_steps, c.every, c.every / n * place + c.every % n * place / n};  // every * place / n, which may overflow
+  return {c.every_steps, c.every, first_due(c.every, model, setup.models.size())};
 }
 
 void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {

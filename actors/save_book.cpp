@@ -4,6 +4,12 @@
 
 namespace hydra {
 
+duration first_due(duration every, std::uint32_t place, std::size_t models) {
+  const auto n = static_cast<std::int64_t>(models);
+  const auto nth = std::int64_t{place} + 1;
+  return every / n * nth + every % n * nth / n;  // every * nth / n, which may overflow
+}
+
 bool save_book::between_steps(bool by_steps) {
   due_ = due_ || by_steps;
   if (!saves_ || leaving() || saving_ || !due_) {

@@ -2,6 +2,7 @@
 // When a model is saved, and when it may end. Pure.
 
 #include "partition/cursor.hpp"
+#include "runtime/bytes.hpp"
 #include "runtime/fault.hpp"
 
 #include <cstddef>
@@ -9,6 +10,10 @@
 #include <optional>
 
 namespace hydra {
+
+/// When the model at a place (from 0) among so many is due for the first time: those of one period are saved one after the
+/// other, not all at once.
+duration first_due(duration every, std::uint32_t place, std::size_t models);
 
 /// What tells one state of a model from another, as far as checkpoints go.
 struct save_point {

@@ -211,7 +211,8 @@ struct session::state {
   model_entry load_model(std::size_t i) const;
   void load_models();
   void make_joiner();
-  void begin_metrics();
+  void save_plan() const;
+  void begin_records();
   void end_metrics();
   void keep_models(const run_record& record);
   void tell_unlocked() const;
@@ -576,10 +577,19 @@ void session::state::make_joiner() {
                                                         .arena = arena.get(), .kept = &kept, .log = log});
 }
 
-/// Without them a run can do what it is for.
-void session::state::begin_metrics() {
+void session::state::save_plan() const {
+  write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
+}
+
+/// What can be read while the run goes on: it can do without.
+void session::state::begin_records() {
   if (options.output.empty()) {
     return;
+  }
+  try {
+    save_plan();
+  } catch (const fault_error& e) {
+    log->warn("{}", e.what_happened().text);  // at its end it is tried again, and noted
   }
   try {
     metrics = std::make_unique<run_metrics>(options.output, models, options.resume, log);
@@ -719,7 +729,7 @@ report session::run() {
   state_->check_devices();
   state_->load_models();
   state_->make_joiner();
-  state_->begin_metrics();
+  state_->begin_records();
   const auto loaded = steady_clock::now() - start;
   const auto spans = state_->options.output.empty() ? nullptr : std::make_unique<trace>();  // nobody would read it
   const auto record = state_->execute(spans.get());
@@ -764,9 +774,7 @@ void session::state::write(report& r, const run_record& record, const trace* spa
       r.notes.push_back("who held what when the run was stuck: " + file.string());
     });
   }
-  attempt([&] {
-    write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
-  });
+  attempt([&] { save_plan(); });
   attempt([&] { spans->write(options.output / "trace.json"); });
   attempt([&] { write_report(r, options.output / "report.json"); });
 }

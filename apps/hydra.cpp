@@ -2,7 +2,6 @@
 
 #include "apps/commands/program.hpp"
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,13 +9,6 @@
 #include <iostream>
 
 namespace {
-
-/// Blocks of megabytes come and go with every visit. Left to itself, malloc gives each back to the kernel, which then
-/// clears pages for the next one: 7 % of the quickstart's makespan. (32 MiB is the largest value it takes.)
-void keep_freed_memory() {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 512 << 20);
-}
 
 /// The libraries' own destructors take a tenth of a second, in which a signal would end the program with a status that denies
 /// what it has done. (A sanitizer looks for leaks behind them.)
@@ -33,6 +25,5 @@ void keep_freed_memory() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_freed_memory();
   end_at_once(hydra::apps::run_program(argc, argv));
 }

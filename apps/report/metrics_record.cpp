@@ -3,6 +3,7 @@
 #include "actors/run_metrics.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
+#include "partition/plan_file.hpp"
 #include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
@@ -111,10 +112,21 @@ std::optional<std::string> content_of(const std::filesystem::path& file) {
   return text.str();
 }
 
+/// Of models that the plan knows.
+void add_cuts(recorded_run& run, const std::filesystem::path& plan_file) try {
+  const saved_plan plan = load_plan(plan_file);
+  for (model_report& m : run.summary.models)
+    if (const auto found = plan.models.find(m.name); found != plan.models.end()) m.cuts = found->second.cuts;
+} catch (const fault_error&) {
+  // they stay unknown
+}
+
 std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
   const auto text = content_of(run / metrics_file);
   if (!text) return std::nullopt;
-  return parse_metrics(*text, content_of(run / "workload.toml").value_or(""), seconds_since_1970());
+  auto record = parse_metrics(*text, content_of(run / "workload.toml").value_or(""), seconds_since_1970());
+  add_cuts(record, run / "plan.json");
+  return record;
 }
 
 /// Of the model in another record; 0 if it is not there.

@@ -14,8 +14,8 @@ namespace hydra::apps {
 /// they lack do not count. A step that is told twice is the later one.
 recorded_run parse_metrics(std::string_view text, std::string_view plan, double now);
 
-/// The report of a run folder; or its metrics, where they know of steps that the report, if there is one, does not. Throws as
-/// read_report does.
+/// The report of a run folder; or its metrics and the cuts of its plan, where they know of steps that the report, if there is
+/// one, does not. Throws as read_report does.
 recorded_run latest_record(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

@@ -17,7 +17,8 @@ void refuse(const place& where, std::string_view key, std::string_view text) {
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
   if (known.empty()) return "there is none";
-  return fmt::format("did you mean \"{}\"? Known: {}", nearest_name(name, known), fmt::join(known, ", "));
+  const std::string near = near_name(name, known), all = fmt::format("{}", fmt::join(known, ", "));
+  return near.empty() ? "known: " + all : fmt::format("did you mean \"{}\"? Known: {}", near, all);
 }
 
 }  // namespace hydra::apps

@@ -109,12 +109,16 @@ brought load_plugins(const value_table& root) {
   return b;
 }
 
-/// With them go the policy and the plug-ins that bring either.
+/// With them go the policy, the plug-ins that bring either, and where models are cut for them.
 void leave_out_devices(value_table& root) {
   root.erase("device");
   value* const run = root.find("run");
   if (auto* const keys = run ? run->as<value_table>() : nullptr)
     for (const char* key : {"policy", "plugins"}) keys->erase(key);
+  value* const models = root.find("model");
+  if (auto* const all = models ? models->as<value_list>() : nullptr)
+    for (value& model : *all)
+      if (auto* const keys = model.as<value_table>()) keys->erase("cuts");
 }
 
 table_rules rules_without_devices() {

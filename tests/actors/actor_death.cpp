@@ -105,6 +105,13 @@ TEST_CASE("a model's task may throw at any message: the model fails, the other o
       nullptr);
 }
 
+TEST_CASE("a model's task may throw at any message of a run that is saved", "[loss]") {
+  memory_store store;
+  disturb_task_at_every_message(
+      [](simulation& s, std::size_t victim) { confuse(s.actors().tasks[victim], static_cast<std::uint32_t>(victim)); }, "",
+      &store);
+}
+
 TEST_CASE("a model's task may die in any order of messages", "[loss]") {
   for (std::uint32_t seed = 1; seed <= 500; ++seed) {
     INFO("seed " << seed);
@@ -183,6 +190,21 @@ TEST_CASE("the reporter may die at any message: the run ends and says so, and ev
                             REQUIRE(store.of(m.name).size() == 1);
                           }
                         });
+}
+
+TEST_CASE("a run whose reporter has died is halted: its models are saved where they are", "[loss]") {
+  memory_store store;
+  auto setup = small_run(2, 1);
+  setup.checkpoints.store = &store;
+  setup.stall_limit = 1s;
+  simulation s(std::move(setup));
+  kill(s.actors().reporter);
+  s.run();
+  REQUIRE(s.record());
+  for (const auto& m : small_models()) {
+    REQUIRE(store.of(m.name).size() == 1);
+    CHECK(store.of(m.name)[0].standing.step < m.steps);
+  }
 }
 
 namespace {

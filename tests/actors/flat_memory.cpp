@@ -40,7 +40,8 @@ std::size_t least(const std::vector<std::size_t>& seen, std::size_t from, std::s
   return *std::min_element(seen.begin() + static_cast<std::ptrdiff_t>(from), seen.begin() + static_cast<std::ptrdiff_t>(from + n));
 }
 
-/// Heap after each step of two models that take turns on a device that holds neither.
+/// Heap after each step of two models that take turns on a device that holds neither, beside a callback that wants the same
+/// again and again.
 std::vector<std::size_t> heap_by_step(std::uint32_t steps) {
   session s{{.log = verbosity::quiet, .keep_parameters = false}};
   s.add_devices(1, cpu_device{.memory = 36_KiB});
@@ -48,7 +49,10 @@ std::vector<std::size_t> heap_by_step(std::uint32_t steps) {
   s.add_model(small("b", 3, steps));
   std::vector<std::size_t> seen;
   seen.reserve(2 * steps);
-  s.on<step_completed>([&](const step_completed&, control&) { seen.push_back(heap()); });
+  s.on<step_completed>([&](const step_completed&, control& c) {
+    seen.push_back(heap());
+    for (int i = 0; i < 20; ++i) c.stop(model_id{2});
+  });
   CHECK(s.run().all_finished());
   return seen;
 }

@@ -224,3 +224,58 @@ TEST_CASE("a model that joins counts its arrival from when it did, and its compl
   s.run();
   CHECK(s.record()->models[1].arrival == joined - s.record()->began);
 }
+
+namespace {
+
+/// The recruiter has found no room for the model that was asked for last.
+void say_no_room(simulation& s) {
+  post(s.actors().supervisor, model_prepared{{}, {fault_code::does_not_fit, "no room"}});
+}
+
+/// Until the SUPERVISOR hears that a model has ended.
+void step_until_one_has_ended(simulation& s) {
+  for (bool heard = false; !heard;) {
+    const auto m = overhear(s);
+    heard = m && m->to.part == role::supervisor && m->get<model_ended>();
+    REQUIRE(s.step());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a model for which there is no room waits for the memory of one that has ended", "[joining]") {
+  auto setup = even_run({small("first", 8), small("short", 1)}, 1);
+  setup.recruits = {small("late", 3)};
+  const std::vector models{small("first", 8), small("short", 1), small("late", 3)};
+  simulation s(std::move(setup));
+  step_until_one_has_ended(s);
+  s.add_model("late");
+  say_no_room(s);
+  s.run();
+  CHECK(unfinished(s, models) == "");
+}
+
+TEST_CASE("a model for which there is no room is refused where no memory is on its way back", "[joining]") {
+  simulation s(open_run(8));
+  step(s, 100);
+  s.add_model("late");
+  say_no_room(s);
+  s.run();
+  REQUIRE(s.joins().size() == 1);
+  CHECK(s.joins()[0].why.text == "no room");
+}
+
+TEST_CASE("the reporter hears of a model that joins before those who may speak of it", "[joining]") {
+  simulation s(open_run(8));
+  step(s, 100);
+  s.add_model("late");
+  std::vector<std::string> heard;
+  do {
+    if (const auto m = overhear(s); m && m->to.part == role::reporter && m->get<model_joined>()) {
+      heard.push_back("reporter");
+    } else if (m && m->to.part == role::memory && m->get<register_model>()) {
+      heard.push_back("memory");
+    }
+  } while (s.step());
+  CHECK(heard == std::vector<std::string>{"reporter", "memory"});
+}

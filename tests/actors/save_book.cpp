@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
+
 using namespace hydra;
 
 namespace {
@@ -25,6 +27,14 @@ TEST_CASE("a model that goes on is saved between steps when a checkpoint is due,
   CHECK_FALSE(book.between_steps(false));
   CHECK(book.between_steps(true));
   CHECK(book.next(state_at(1), true) == action::none);
+}
+
+TEST_CASE("first checkpoints of models are spread over the period, however long it is") {
+  using namespace std::chrono_literals;
+  CHECK(first_due(60s, 0, 3) == 20s);
+  CHECK(first_due(60s, 2, 3) == 60s);
+  CHECK(first_due(7ns, 1, 3) == 4ns);
+  CHECK(first_due(duration::max(), 199, 200) == duration::max());
 }
 
 TEST_CASE("a checkpoint that falls due while another is under way is made behind the next step") {

@@ -2,15 +2,18 @@
 
 #include "models/mlp.hpp"
 #include "runtime/fault.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <limits>
 #include <stdexcept>
 
 using namespace hydra;
 using namespace hydra::literals;
 using Catch::Contains;
+using hydra::test::temporary_folder;
 
 namespace {
 
@@ -38,6 +41,23 @@ TEST_CASE("as many epochs as can be counted are planned") {
   s.add_devices(1, cpu_device{.memory = 16_MiB});
   s.add_model(small(8'388'607));
   CHECK(s.plan().models.size() == 1);
+}
+
+TEST_CASE("a report says what the process and the trace have taken of memory; without a folder there is no trace") {
+  const temporary_folder folder;
+  const auto trained = [](const std::filesystem::path& output) {
+    session s{{.output = output, .log = verbosity::quiet}};
+    s.add_devices(1, cpu_device{.memory = 16_MiB});
+    auto model = small(0);
+    model.steps = 1;
+    s.add_model(model);
+    return s.run();
+  };
+  const auto kept = trained(folder.path()), gone = trained({});
+  CHECK(kept.process_peak > 1_MiB);
+  CHECK(kept.trace > 0_B);
+  CHECK(gone.process_peak > 1_MiB);
+  CHECK(gone.trace == 0_B);
 }
 
 TEST_CASE("a report says that callbacks were given up, and behind which step") {

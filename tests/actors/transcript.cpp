@@ -2,7 +2,6 @@
 
 #include "actors/simulation/simulated_device.hpp"
 #include "tests/support/memory_store.hpp"
-#include "tests/support/memory_store.hpp"
 #include "tests/support/overhear.hpp"
 #include "tests/support/small_run.hpp"
 
@@ -208,6 +207,22 @@ TEST_CASE("an observed evaluation is acknowledged, and the best state captured, 
   MODEL TASK 0 -> CHECKPOINTER save_model 0 at step 1 unit 0, best
   MODEL TASK 0 -> SCHEDULER unit_ready model 0 step 1 forward 0
 )"));
+}
+
+TEST_CASE("the reporter hears of each evaluation without those before it", "[transcript]") {
+  auto m = two_shards();
+  m.steps = 4;
+  m.evaluation = {.every = 1, .range = {.micro_batches = 1, .round = 1}};
+  simulation s(even_run({m}, 1));
+  std::size_t heard = 0;
+  do {
+    const auto next = overhear(s);
+    if (const auto* e = next ? next->get<evaluation_completed>() : nullptr; e && next->to.part == role::reporter) {
+      ++heard;
+      CHECK(e->history.empty());
+    }
+  } while (s.step());
+  CHECK(heard == 4);
 }
 
 /// Its device dies when one unit computes and the next one is staged.

@@ -31,7 +31,7 @@ symbols = 24
 
 [[model]]
 name = "gpt-{learning_rate}"
-chain = { family = "gpt2", layers = 7, width = 160, heads = 4, context = 16 }
+chain = { family = "gpt2", layers = 7, width = 160, heads = 4, context = 4 }
 data = "language"
 batch_size = 1
 steps = 10000000

@@ -1,4 +1,5 @@
 #include "partition/checkpoint_folder.hpp"
+#include "partition/plan_file.hpp"
 #include "partition/saved_model.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -173,6 +174,14 @@ TEST_CASE("metrics of a run that was interrupted have every step and evaluation 
     REQUIRE(evaluations[m.name].size() == m.validation.size());
     CHECK(evaluations[m.name].back() == m.validation.back().loss);
   }
+}
+
+TEST_CASE("the plan of a run can be read while it goes on") {
+  const temporary_folder folder;
+  std::size_t models = 0;
+  const step_callback look = [&](const step_completed&, control&) { models = load_plan(folder.path() / "plan.json").models.size(); };
+  train_spilled(mixed_workload(), {.devices = {tiny()}, .callbacks = {look}, .output = folder.path()});
+  CHECK(models == mixed_workload().size());
 }
 
 TEST_CASE("a model that a callback has stopped stays stopped, with its last evaluation", "[resume]") {

@@ -4,10 +4,12 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -40,6 +42,22 @@ TEST_CASE("lines are in the file in their order when the log is closed, behind t
     CHECK(log.close().lines == 0);
   }
   CHECK(content_of(file) == "one\nnext\nthree\nnext\n");
+}
+
+TEST_CASE("a line is in the file while the log is open") {
+  const temporary_folder folder;
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  line_log log{pipe, silent()};
+  log.append("a line");
+  pollfd arrived{.fd = reader, .events = POLLIN, .revents = 0};
+  CHECK(::poll(&arrived, 1, 10000) == 1);
+  std::string bytes(10, ' ');
+  const auto n = ::read(reader, bytes.data(), bytes.size());
+  ::close(reader);
+  CHECK(bytes.substr(0, static_cast<std::size_t>(std::max<ssize_t>(n, 0))) == "a line\n");
 }
 
 TEST_CASE("a log of no lines makes no file") {

@@ -288,6 +288,22 @@ TEST_CASE("a lost device loses its cache", "[books]") {
   CHECK_FALSE(hit);
 }
 
+TEST_CASE("where a model's parameters lie is forgotten when it leaves", "[books]") {
+  bool hit = true;
+  auto b = open(1, 1, [&](const auto&, std::span<const candidate> c, const auto&) {
+    hit = c[0].transfer == byte_count{};
+    return std::nullopt;
+  });
+  b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
+  b.decide(at(0));
+  REQUIRE(hit);
+  b.remove_model(model_id{0});
+  b.add_model(model_id{0});
+  REQUIRE(b.unit_ready(ready(forward(0, 0, 0)), at(0)));
+  b.decide(at(0));
+  CHECK_FALSE(hit);
+}
+
 TEST_CASE("what a device says about its cache before it joins or after it is lost does not count", "[books]") {
   bool hit = false;
   auto b = open(0, 1, [&](const auto&, std::span<const candidate> c, const auto&) {

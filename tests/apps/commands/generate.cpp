@@ -95,6 +95,24 @@ TEST_CASE("a run whose data are gone still writes and is exported, from any work
   CHECK_THAT(lacking.err, Contains("no such file \"" + (folder.path() / "corpus.txt").string() + "\""));
 }
 
+TEST_CASE("a tokenizer that a run names relative to its working directory is found from any other, and it needs its cuts no more") {
+  const temporary_folder folder, elsewhere;
+  learn_tokenizer(folder);
+  folder.write("corpus.txt", folder.read("learn.txt") + folder.read("learn.txt"));
+  const std::string text = bent_in(example, "kind = \"synthetic-language\"",
+                                   "kind = \"text\"\ntrain = \"corpus.txt\"\ntokenizer = \"t.json\"");
+  folder.write("w.toml", text);
+  REQUIRE(run_hydra(folder, "plan w.toml --save cuts.json").status == 0);
+  folder.write("w.toml", bent_in(text, "steps = 3", "steps = 3\ncuts = \"cuts.json\""));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  std::filesystem::remove(folder.path() / "cuts.json");
+  const std::string how = " --prompt abcd --tokens 1 --temperature 0";
+  const outcome there = run_hydra(folder, "generate runs/w" + how);
+  INFO(there.err);
+  REQUIRE(there.status == 0);
+  CHECK(run_hydra(elsewhere, "generate " + (folder.path() / "runs/w").string() + how).out == there.out);
+}
+
 TEST_CASE("a model of a run goes on with token ids, and its export with the same ones, wherever they fit") {
   const temporary_folder folder;
   train_on_ids(folder);

@@ -6,6 +6,8 @@
 #include "tests/apps/workload/example.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace hydra::apps {
 
@@ -56,6 +58,11 @@ TEST_CASE("a run without its report, as one that was killed, is told from its me
   CHECK_THAT(o.out, Contains("gpt") && Contains("3/3") && Contains(" -> ") && Contains("(step 3)") &&
                         Contains("under way or killed; last line "));
   CHECK_THAT(folder.read("page.html"), Contains("loss curves") && Contains("under way or killed"));
+  const auto shards = nlohmann::json::parse(folder.read("runs/w/plan.json")).at("models")[0].at("shards").size();
+  REQUIRE(shards > 1);
+  CHECK_THAT(o.out, Contains(fmt::format("gpt {:>6}  ", shards)));
+  std::filesystem::remove(folder.path() / "runs/w/plan.json");
+  CHECK_THAT(run_hydra(folder, "report runs/w").out, Contains(fmt::format("gpt {:>6}  ", 0)));
 }
 
 TEST_CASE("metrics that cannot be written are told, and the run goes on") {
