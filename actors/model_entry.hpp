@@ -6,8 +6,8 @@
 #include "partition/checkpoint.hpp"
 #include "partition/sharded_model.hpp"
 
-#include <functional>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>

@@ -59,9 +59,9 @@ struct session_options {
   policy_limits policies{};           ///< when a policy of a plug-in or a policy actor is replaced
   watch_limits watch{};               ///< when a device that gives no sign of life counts as lost
   duration stop_limit = std::chrono::seconds(10);   ///< at the end a device that still computes is awaited no longer
-  /// Parameters of models that have ended stay in host memory for parameters(), unless a model that joins needs their room.
-  /// All else that a model has there is given back when it has ended and its last checkpoint is written; its chain and shards,
-  /// which say where each parameter lies, only without this.
+  /// Parameters of models that have ended stay in host memory for parameters(), until a model that joins needs their room;
+  /// their chains and shards stay with them. All else that a model has there is given back when it has ended and its last
+  /// checkpoint is written.
   bool keep_parameters = true;
 };
 

@@ -106,13 +106,15 @@ std::string to_table(const comparison& c) {
          (c.note.empty() ? "" : c.note + "\n");
 }
 
-std::string to_json(const comparison& c) {
+json json_of(const comparison& c) {
   json j{{"name", c.name}, {"bounds_us", json::object()}, {"rows", json::array()}};
   for (const bounds::named& b : c.limits) j["bounds_us"][b.name] = microseconds(b.value);
   for (const policy_row& r : c.rows) j["rows"].push_back(json_of(c, r));
   if (c.yardstick) j["yardstick_us"] = microseconds(*c.yardstick);
   if (c.measured) j["measured_us"] = microseconds(*c.measured);
-  return json_text(j, 2) + "\n";
+  return j;
 }
+
+std::string to_json(const comparison& c) { return json_text(json_of(c), 2) + "\n"; }
 
 }  // namespace hydra::apps

@@ -9,6 +9,8 @@
 #include "actors/policy/bounds.hpp"
 #include "runtime/bytes.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +51,8 @@ std::string to_table(const comparison& c);
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",
 /// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replacements of rows,
 /// yardstick_us, measured_us.
+nlohmann::ordered_json json_of(const comparison& c);
+/// The same as text.
 std::string to_json(const comparison& c);
 
 }  // namespace hydra::apps

@@ -43,7 +43,7 @@ json json_of(const cell_result& cell) {
          {"policies", json::object()}, {"yardstick", {}},       {"runs", {}}};
   for (std::size_t p = 0; p < cell.policies.size(); ++p) j["policies"][cell.policies[p]] = json_of(cell.of(p));
   j["yardstick"] = json_of(cell.yardstick());
-  for (const comparison& c : cell.runs) j["runs"].push_back(parse_ordered_json(to_json(c)));
+  for (const comparison& c : cell.runs) j["runs"].push_back(json_of(c));
   return j;
 }
 
