@@ -227,6 +227,24 @@ TEST_CASE("a decoder computes and remembers where the device's tensors are, what
   }
 }
 
+TEST_CASE("when a decoder gives up, its arena lives as long as the operations that use it") {
+  const auto model = small_gpt2();
+  const auto where = std::make_shared<hanging_point>();
+  hanging_device stuck(make_cpu_device("cpu:0", {.memory = least(decode_costs(*model, lengths))}), 1, where);
+  const opens_at_exit release{where->go_on};
+  std::shared_ptr arena = make_host_arena(64_MiB);
+  const std::weak_ptr seen = arena;
+  {
+    decoder writer{model, {.lengths = lengths, .stall_limit = std::chrono::seconds{1}}, stuck, std::exchange(arena, nullptr)};
+    REQUIRE_FALSE(writer.plan().memory_resident);
+    CHECK_THROWS_WITH(writer.next(text()), Contains("has completed nothing"));
+  }
+  CHECK_FALSE(seen.expired());  // layers' memory is still to be copied there, behind what hangs
+  where->go_on.open();
+  REQUIRE(stuck.stop(std::chrono::seconds{10}));
+  CHECK(seen.expired());
+}
+
 TEST_CASE("a device that hangs is not awaited beyond the limit") {
   const auto where = std::make_shared<hanging_point>();
   hanging_device stuck(make_cpu_device("cpu:0", {.memory = 64_MiB}), 3, where);
