@@ -35,6 +35,7 @@ chain = { family = "gpt2", layers = 7, width = 160, heads = 4, context = 4 }
 data = "language"
 batch_size = 1
 steps = 10000000
+cuts = [0, 2, 3, 4, 5, 6, 7, 8]
 
 [model.grid]
 learning_rate = [1e-5, 3e-5]
