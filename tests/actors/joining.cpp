@@ -252,6 +252,7 @@ TEST_CASE("a model for which there is no room waits for the memory of one that h
   s.add_model("late");
   say_no_room(s);
   s.run();
+  REQUIRE(s.record()->models.size() == models.size());
   CHECK(unfinished(s, models) == "");
 }
 
