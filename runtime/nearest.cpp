@@ -45,8 +45,8 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
 std::string near_name(std::string_view name, std::span<const std::string> candidates) {
   const auto nearest = nearest_name(name, candidates);
   const bool contains = !name.empty() && nearest.find(name) != std::string::npos;
-  const bool near = edit_distance(name, nearest) * 2 <= std::max(name.size(), nearest.size());
-  return contains || near ? nearest : "";
+  const bool near = edit_distance(name, nearest) * 2 <= std::max(name.size(), nearest.size()) + 1;
+  return contains || near || is_other_name(name, nearest) ? nearest : "";
 }
 
 }  // namespace hydra

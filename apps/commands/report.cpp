@@ -48,11 +48,11 @@ std::string last_validation(const model_report& m) {
 /// What can be told of a run before its end.
 std::string table_so_far(const recorded_run& run) {
   constexpr auto right = alignment::right;
-  text_table t{{{"model"}, {"steps", right}, {"loss"}, {"validation"}, {"tokens/s", right}}};
+  text_table t{{{"model"}, {"shards", right}, {"steps", right}, {"loss"}, {"validation"}, {"tokens/s", right}}};
   for (const model_report& m : run.summary.models) {
     const auto all = run.steps_in_all.find(m.name);
     const std::string of = all == run.steps_in_all.end() ? "" : fmt::format("/{}", all->second);
-    t.add({m.name, fmt::format("{}{}", m.steps, of),
+    t.add({m.name, m.cuts.empty() ? "-" : std::to_string(m.cuts.size()), fmt::format("{}{}", m.steps, of),
            m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back()), last_validation(m),
            tokens_per_second(m)});
   }

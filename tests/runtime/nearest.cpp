@@ -38,4 +38,8 @@ TEST_CASE("only names that are near are worth a question") {
   CHECK(near_name("lrtf", names) == "sharded-lrtf");
   CHECK(near_name("xyzw", names).empty());
   CHECK(near_name("", names).empty());
+  const std::vector<std::string> keys{"mask_share", "mse", "cuda"};
+  CHECK(near_name("mes", keys) == "mse");
+  CHECK(near_name("gpu", keys) == "cuda");
+  CHECK(near_name("messages", keys).empty());
 }

@@ -98,9 +98,11 @@ TEST_CASE("a run whose data are gone still writes and is exported, from any work
 TEST_CASE("a tokenizer that a run names relative to its working directory is found from any other, and it needs its cuts no more") {
   const temporary_folder folder, elsewhere;
   learn_tokenizer(folder);
-  folder.write("corpus.txt", folder.read("learn.txt") + folder.read("learn.txt"));
+  std::string corpus;
+  for (int i = 0; i < 200; ++i) corpus += "abcd dcba ";
+  folder.write("corpus.txt", corpus);
   const std::string text = bent_in(example, "kind = \"synthetic-language\"",
-                                   "kind = \"text\"\ntrain = \"corpus.txt\"\ntokenizer = \"t.json\"");
+                                   "kind = \"text\"\ntrain = \"corpus.txt\"\ntokenizer = { file = \"t.json\" }");
   folder.write("w.toml", text);
   REQUIRE(run_hydra(folder, "plan w.toml --save cuts.json").status == 0);
   folder.write("w.toml", bent_in(text, "steps = 3", "steps = 3\ncuts = \"cuts.json\""));
