@@ -109,30 +109,29 @@ brought load_plugins(const value_table& root) {
   return b;
 }
 
+/// From each table of a list or a table of tables.
+void erase_in_tables(value* tables, const std::string& key) {
+  const auto erase_in = [&](value& each) {
+    if (auto* const table = each.as<value_table>()) table->erase(key);
+  };
+  if (!tables) return;
+  if (auto* const list = tables->as<value_list>()) std::ranges::for_each(*list, erase_in);
+  if (auto* const named = tables->as<value_table>()) std::ranges::for_each(named->entries, erase_in, &table_entry::is);
+}
+
 /// With them go the policy, the plug-ins that bring either, and where models are cut for them.
 void leave_out_devices(value_table& root) {
   root.erase("device");
   value* const run = root.find("run");
   if (auto* const keys = run ? run->as<value_table>() : nullptr)
     for (const char* key : {"policy", "plugins"}) keys->erase(key);
-  value* const models = root.find("model");
-  if (auto* const all = models ? models->as<value_list>() : nullptr)
-    for (value& model : *all)
-      if (auto* const keys = model.as<value_table>()) keys->erase("cuts");
+  erase_in_tables(root.find("model"), "cuts");
 }
 
 table_rules rules_without_devices() {
   table_rules rules = workload_rules();
   std::ranges::find(rules.keys, "device", &key_rule::name)->required = false;
   return rules;
-}
-
-/// From each table of a table of tables.
-void erase_in_tables(value* tables, const std::string& key) {
-  auto* const all = tables ? tables->as<value_table>() : nullptr;
-  if (!all) return;
-  for (table_entry& e : all->entries)
-    if (auto* const table = e.is.as<value_table>()) table->erase(key);
 }
 
 /// The tables [data.NAME] without the files and folders that samples come from; their rules want none then.

@@ -25,11 +25,6 @@ void kill(const Handle& actor) {
   end_actor(actor);
 }
 
-/// A shard that no model has.
-void confuse(const task_actor& task, std::uint32_t model) {
-  post(task, shard_updated{model_id{model}, shard_index{99}, version_index{1}, {}, {}, {}});
-}
-
 simulation_setup watched_run(std::uint32_t slots) {
   auto setup = small_run(2, slots);
   setup.watch = {.minimum = 300us, .factor = 5};
@@ -88,6 +83,12 @@ void disturb_task_at_every_message(const disturbance& disturb, const std::string
 
 void kill_task(simulation& s, std::size_t victim) { kill(s.actors().tasks[victim]); }
 
+/// It hears of a shard that no model has.
+void confuse_task(simulation& s, std::size_t victim) {
+  const model_id model{static_cast<std::uint32_t>(victim)};
+  post(s.actors().tasks[victim], shard_updated{model, shard_index{99}, version_index{1}, {}, {}, {}});
+}
+
 }  // namespace
 
 TEST_CASE("a model's task may die at any message: the model fails, the other one finishes on healthy devices", "[loss]") {
@@ -100,16 +101,12 @@ TEST_CASE("a model's task may die at any message of a run that is saved", "[loss
 }
 
 TEST_CASE("a model's task may throw at any message: the model fails, the other one finishes on healthy devices", "[loss]") {
-  disturb_task_at_every_message(
-      [](simulation& s, std::size_t victim) { confuse(s.actors().tasks[victim], static_cast<std::uint32_t>(victim)); }, "",
-      nullptr);
+  disturb_task_at_every_message(confuse_task, "", nullptr);
 }
 
 TEST_CASE("a model's task may throw at any message of a run that is saved", "[loss]") {
   memory_store store;
-  disturb_task_at_every_message(
-      [](simulation& s, std::size_t victim) { confuse(s.actors().tasks[victim], static_cast<std::uint32_t>(victim)); }, "",
-      &store);
+  disturb_task_at_every_message(confuse_task, "", &store);
 }
 
 TEST_CASE("a model's task may die in any order of messages", "[loss]") {

@@ -57,6 +57,14 @@ books open(std::uint32_t devices, std::uint32_t models, choice c) {
 constexpr auto first = [](const auto&...) { return std::optional<std::size_t>{0}; };
 constexpr auto nothing = [](const auto&...) { return std::optional<std::size_t>{}; };
 
+/// Whether the first candidate's parameters are where it would go; chooses nothing.
+choice notes_hit(bool& hit) {
+  return [&hit](const auto&, std::span<const candidate> c, const auto&) {
+    hit = c[0].transfer == byte_count{};
+    return std::nullopt;
+  };
+}
+
 }  // namespace
 
 // -- credits ---------------------------------------------------------------------------------------------------------
@@ -276,10 +284,7 @@ TEST_CASE("a lost device undoes flights of every model on it, in the order of id
 
 TEST_CASE("a lost device loses its cache", "[books]") {
   bool hit = true;
-  auto b = open(1, 1, [&](const auto&, std::span<const candidate> c, const auto&) {
-    hit = c[0].transfer == byte_count{};
-    return std::nullopt;
-  });
+  auto b = open(1, 1, notes_hit(hit));
   b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
   b.device_lost(d0);
   b.add_device(d0, 1.0);
@@ -290,10 +295,7 @@ TEST_CASE("a lost device loses its cache", "[books]") {
 
 TEST_CASE("where a model's parameters lie is forgotten when it leaves", "[books]") {
   bool hit = true;
-  auto b = open(1, 1, [&](const auto&, std::span<const candidate> c, const auto&) {
-    hit = c[0].transfer == byte_count{};
-    return std::nullopt;
-  });
+  auto b = open(1, 1, notes_hit(hit));
   b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
   b.decide(at(0));
   REQUIRE(hit);
@@ -306,10 +308,7 @@ TEST_CASE("where a model's parameters lie is forgotten when it leaves", "[books]
 
 TEST_CASE("what a device says about its cache before it joins or after it is lost does not count", "[books]") {
   bool hit = false;
-  auto b = open(0, 1, [&](const auto&, std::span<const candidate> c, const auto&) {
-    hit = c[0].transfer == byte_count{};
-    return std::nullopt;
-  });
+  auto b = open(0, 1, notes_hit(hit));
   b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
   b.add_device(d0, 1.0);
   b.device_freed(d0, 1, std::nullopt, at(0));
