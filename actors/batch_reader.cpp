@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <numeric>
 
 namespace hydra {
@@ -24,8 +25,8 @@ void leave_out(std::span<std::byte> target) {
 
 }  // namespace
 
-batch_reader::batch_reader(model_id id, const model_entry& model, host_arena& arena)
-    : id_(id), what_(model.what), source_(model.data.source), order_(model.data.order), arena_(arena) {}
+batch_reader::batch_reader(model_id id, const model_entry& model, host_arena& arena, std::shared_ptr<epoch_orders> orders)
+    : id_(id), what_(model.what), source_(model.data.source), order_(model.data.order, std::move(orders)), arena_(arena) {}
 
 block_id batch_reader::name(block_kind kind, const batch_range& range, std::uint32_t k) const {
   const auto last = static_cast<std::uint32_t>(what_->size() - 1);
@@ -48,6 +49,19 @@ read_batch batch_reader::read(const batch_range& range) {
   if (!source_) {
     return batch;
   }
+  try {
+    source_->require_unchanged();
+    fill(batch, range);
+  } catch (...) {
+    auto why = to_fault(std::current_exception());
+    // Only what the arena refuses is there again when others have given theirs back.
+    why.code = why.code == fault_code::out_of_memory ? fault_code::io : why.code;
+    throw fault_error(std::move(why));
+  }
+  return batch;
+}
+
+void batch_reader::fill(read_batch& batch, const batch_range& range) {
   const auto each = static_cast<std::size_t>(what_->plan.samples);
   const auto samples = samples_of(range);
   const auto part = range.pass == pass_kind::train ? split::train : split::validation;
@@ -55,7 +69,6 @@ read_batch batch_reader::read(const batch_range& range) {
     batch.targets += fill(part, std::span(samples).subspan(k * each, each), *batch.blocks[2 * k].second,
                           *batch.blocks[2 * k + 1].second);
   }
-  return batch;
 }
 
 /// All of them before the first byte is read: a batch that waits for room is asked for again and again.

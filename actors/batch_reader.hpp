@@ -7,6 +7,7 @@
 #include "runtime/host_arena.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,7 +23,8 @@ struct read_batch {
 /// the k-th that many samples of the validation data, in their order; where those end, the last one again, which does not count.
 class batch_reader {
  public:
-  batch_reader(model_id id, const model_entry& model, host_arena& arena);
+  /// `orders`: shared with other readers; null: none.
+  batch_reader(model_id id, const model_entry& model, host_arena& arena, std::shared_ptr<epoch_orders> orders = {});
 
   /// Throws fault_error of the arena or the source. The answer is a pure function of the range.
   read_batch read(const batch_range& range);
@@ -31,6 +33,7 @@ class batch_reader {
   block_id name(block_kind kind, const batch_range& range, std::uint32_t k) const;
   std::vector<std::size_t> samples_of(const batch_range& range);
   std::vector<std::pair<block_id, host_block_ptr>> allocate(const batch_range& range);
+  void fill(read_batch& batch, const batch_range& range);
   std::size_t fill(split part, std::span<const std::size_t> samples, host_block& inputs, host_block& targets) const;
 
   model_id id_;

@@ -37,10 +37,14 @@ void post(const Handle& to, Message message) {
   caf::anon_send(to, std::move(message));
 }
 
-/// Ends an actor whatever it still has to do; its on_exit runs.
+/// Ends an actor behind the message that it is at, whatever it still has to do; its on_exit runs.
 template <class Handle>
 void end_actor(const Handle& which) {
-  caf::anon_send_exit(which, caf::exit_reason::kill);
+  if (which) {
+    caf::actor_cast<caf::strong_actor_ptr>(which)->enqueue(
+        nullptr, caf::make_message_id(caf::message_priority::high),
+        caf::make_message(caf::exit_msg{which.address(), caf::exit_reason::kill}), nullptr);
+  }
 }
 
 /// Calls `f` where the actor ends, however it does, behind its on_exit; at once if it has ended.

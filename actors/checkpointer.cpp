@@ -35,11 +35,10 @@ class checkpointer final : public checkpoint_actor::base {
   void on_save_model(const save_model& m) {
     const auto begin = clock().now();
     const auto why = save(m);
-    totals_.elapsed += clock().now() - begin;
     if (services_.spans) {
       services_.spans->record({"save_model", "host checkpoints", begin, clock().now(), m.what->name});
     }
-    const model_saved message{m.model, why};
+    const model_saved message{m.model, why, clock().now() - begin};
     send(setup_.optimizer, message);
     send(setup_.memory, message);
     send(setup_.reporter, message);
@@ -53,28 +52,23 @@ class checkpointer final : public checkpoint_actor::base {
         send(setup_.optimizer, shard_saved{m.model, shard});
         send(setup_.reporter, shard_saved{m.model, shard});
       });
-      ++totals_.saved;
       if (failing_.erase(m.model) > 0) {
         services_.log->warn("checkpoints of {} can be written again", m.what->name);
       }
       return {};
     } catch (...) {
-      totals_.why = to_fault(std::current_exception());
+      const auto why = to_fault(std::current_exception());
       if (failing_.insert(m.model).second) {
-        services_.log->warn("no checkpoint of {}: {}", m.what->name, totals_.why.text);
+        services_.log->warn("no checkpoint of {}: {}", m.what->name, why.text);
       }
-      return totals_.why;
+      return why;
     }
   }
 
-  void on_shut_down(const shut_down&) {
-    send(setup_.reporter, checkpoints_retired{totals_});
-    quit();
-  }
+  void on_shut_down(const shut_down&) { quit(); }
 
   run_services services_;
   checkpointer_setup setup_;
-  checkpoint_totals totals_;
   std::set<model_id> failing_;   ///< told once
 };
 

@@ -42,13 +42,20 @@ class callback_controller final : public controller_actor::base {
 
  private:
   void on_step_observed(const step_observed& m) {
-    told_ = step_of(m.what.step.value + 1, m.what.name);
+    began(step_of(m.what.step.value + 1, m.what.name));
     send(m.task, step_acknowledged{m.what.step, tell(callbacks_.steps, m.what)});
+    send(supervisor_, callback_ended{});
   }
 
   void on_evaluation_observed(const evaluation_observed& m) {
-    told_ = step_of(m.what.steps, m.what.name);
+    began(step_of(m.what.steps, m.what.name));
     send(m.task, evaluation_acknowledged{m.what.steps, tell(callbacks_.evaluations, m.what)});
+    send(supervisor_, callback_ended{});
+  }
+
+  void began(std::string what) {
+    told_ = std::move(what);
+    send(supervisor_, callback_began{told_});
   }
 
   static std::string step_of(std::uint32_t steps, const std::string& model) {

@@ -3,6 +3,7 @@
 #include "actors/spawn.hpp"
 
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,12 @@ class data_host final : public data_actor::base {
  public:
   using super = data_actor::base;
 
-  data_host(caf::actor_config& config, run_services services, std::map<model_id, batch_reader> readers, memory_actor memory)
-      : super(config), services_(std::move(services)), readers_(std::move(readers)), memory_(std::move(memory)) {}
+  data_host(caf::actor_config& config, run_services services, const std::vector<model_entry>& models, memory_actor memory)
+      : super(config), services_(std::move(services)), memory_(std::move(memory)) {
+    for (std::uint32_t i = 0; i < models.size(); ++i) {
+      readers_.try_emplace(model_id{i}, model_id{i}, models[i], *services_.arena, orders_);
+    }
+  }
 
   static constexpr const char* actor_name = "data";
   const char* name() const override { return actor_name; }
@@ -54,13 +59,14 @@ class data_host final : public data_actor::base {
     send(memory_, std::move(answer));
   }
 
-  void on_model_joined(const model_joined& m) { readers_.try_emplace(m.model, m.model, m.entry, *services_.arena); }
+  void on_model_joined(const model_joined& m) { readers_.try_emplace(m.model, m.model, m.entry, *services_.arena, orders_); }
 
   void on_model_released(const model_released& m) { readers_.erase(m.model); }
 
   void on_shut_down(const shut_down&) { quit(); }
 
   run_services services_;
+  std::shared_ptr<epoch_orders> orders_ = std::make_shared<epoch_orders>();
   std::map<model_id, batch_reader> readers_;
   memory_actor memory_;
 };
@@ -69,14 +75,10 @@ class data_host final : public data_actor::base {
 
 data_actor spawn_data(caf::actor_system& system, const run_services& services, const std::vector<model_entry>& models,
                       const memory_actor& memory, bool detached) {
-  std::map<model_id, batch_reader> readers;
-  for (std::uint32_t i = 0; i < models.size(); ++i) {
-    readers.try_emplace(model_id{i}, model_id{i}, models[i], *services.arena);
-  }
   if (detached) {
-    return system.spawn<data_host, caf::detached>(services, std::move(readers), memory);
+    return system.spawn<data_host, caf::detached>(services, models, memory);
   }
-  return system.spawn<data_host>(services, std::move(readers), memory);
+  return system.spawn<data_host>(services, models, memory);
 }
 
 }  // namespace hydra

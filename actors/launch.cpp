@@ -79,7 +79,6 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembl
     const auto& m = setup.models[i];
     auto task = task_setup_of(model_id{i}, m, crew);
     task.checkpoints = times_of(setup, i);
-    task.callback_limit = setup.callback_limit;
     crew.tasks.push_back(spawn_model_task(system, setup.services, task));
     post(crew.memory, register_model{model_id{i}, m.what, m.memory, m.standing.step, m.standing.unit, crew.tasks.back()});
   }

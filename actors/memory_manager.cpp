@@ -204,11 +204,18 @@ class memory_manager final : public memory_actor::base {
       return;  // released meanwhile
     }
     auto memory = std::make_shared<model_memory>(store_.capture(m.model, m.updates, captures_[m.model]));
+    captured_[m.model] = memory;
     send(tasks_.at(m.model), model_captured{m.model, std::move(memory)});
   }
 
   /// The checkpoint has held what was consumed meanwhile.
-  void on_model_saved(const model_saved&) { grant_waiting(); }
+  void on_model_saved(const model_saved& m) {
+    captured_.erase(m.model);
+    if (const auto found = removed_.extract(m.model)) {
+      tell_released(m.model, found.mapped());
+    }
+    grant_waiting();
+  }
 
   // -- models that have ended ------------------------------------------------------------------------------------------
 
@@ -220,17 +227,32 @@ class memory_manager final : public memory_actor::base {
   }
 
   void on_updates_released(const updates_released& m) {
-    const auto homes = store_.remove_model(m.model);
-    if (services_.kept) {
-      services_.kept->keep(m.model, parameters_of(homes));
-    }
+    remove(m.model);
     tasks_.erase(m.model);
     captures_.erase(m.model);
     asked_.erase(m.model);
     std::erase_if(unread_, [&](const auto& entry) { return entry.second.model == m.model; });
-    send(reporter_, model_released{m.model, m.digest});
-    send(supervisor_, model_released{m.model});
+    const auto captured = captured_.find(m.model);
+    if (captured != captured_.end() && !captured->second.expired()) {
+      removed_[m.model] = m.digest;  // a model that has failed is not saved again, but a checkpoint of it may be under way
+    } else {
+      captured_.erase(m.model);
+      tell_released(m.model, m.digest);
+    }
     grant_waiting();
+  }
+
+  /// On return the memory is free, but for what somebody else holds.
+  void remove(model_id model) {
+    const auto homes = store_.remove_model(model);
+    if (services_.kept) {
+      services_.kept->keep(model, parameters_of(homes));
+    }
+  }
+
+  void tell_released(model_id model, const std::string& digest) {
+    send(reporter_, model_released{model, digest});
+    send(supervisor_, model_released{model});
   }
 
   // -- the end ---------------------------------------------------------------------------------------------------------
@@ -261,6 +283,8 @@ class memory_manager final : public memory_actor::base {
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
   std::map<model_id, bool> captures_;      ///< under way: of a halted run?
+  std::map<model_id, std::weak_ptr<model_memory>> captured_;   ///< being saved
+  std::map<model_id, std::string> removed_;   ///< to be told as released, with this digest, when it has been saved
   std::deque<lease_request> waiting_;
   std::vector<std::pair<data_actor, batch_wanted>> unread_;   ///< batches there was no room for
   std::uint64_t freed_ = 0;                ///< how often something was given back

@@ -55,7 +55,6 @@ class model_task final : public task_actor::base {
             guarded(this, &model_task::on_shard_completed),
             guarded(this, &model_task::on_shard_updated),   guarded(this, &model_task::on_batch_ready),
             guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_evaluation_acknowledged),
-            guarded(this, &model_task::on_check_controller),
             guarded(this, &model_task::on_controller_lost), guarded(this, &model_task::on_checkpoint_due),
             guarded(this, &model_task::on_model_captured),  guarded(this, &model_task::on_model_saved),
             guarded(this, &model_task::on_run_aborted),     guarded(this, &model_task::on_tell_state),
@@ -213,7 +212,7 @@ class model_task final : public task_actor::base {
   void observe_evaluation() {
     if (observes_evaluations()) {
       send(setup_.controller, evaluation_observed{told_evaluation(), caf::actor_cast<task_actor>(this)});
-      await_controller();
+      observed_ = true;
     }
   }
 
@@ -262,7 +261,7 @@ class model_task final : public task_actor::base {
     if (!setup_.controller) {
       return;  // it was given up: the run went on without this answer
     }
-    observed_at_.reset();
+    observed_ = false;
     if (m.stop) {
       stopped_ = m.step.value + 1 < books_.units().steps();  // after the last step it has finished anyway
       books_.stop_after(m.step.value + 1);
@@ -275,7 +274,7 @@ class model_task final : public task_actor::base {
     if (!setup_.controller) {
       return;
     }
-    observed_at_.reset();
+    observed_ = false;
     if (m.stop) {
       stopped_ = stopped_ || m.steps < books_.units().steps();
       books_.stop_after(m.steps);
@@ -283,19 +282,9 @@ class model_task final : public task_actor::base {
     go_on();
   }
 
-  void on_check_controller(const check_controller&) {
-    checks_controller_ = false;
-    if (observed_at_ && clock().now() - *observed_at_ >= setup_.callback_limit) {
-      send(setup_.supervisor,
-           controller_failed{fmt::format("a callback has not returned within {} after step {} of {}",
-                                         to_string(setup_.callback_limit), history_.losses.size(), setup_.what->name)});
-    }
-    keep_watch();
-  }
-
   void on_controller_lost(const controller_lost&) {
     setup_.controller = nullptr;
-    observed_at_.reset();
+    observed_ = false;
     books_.unobserved();
     go_on();
   }
@@ -312,7 +301,7 @@ class model_task final : public task_actor::base {
     if (saves_.saving()) {
       text += "a checkpoint is under way\n";
     }
-    if (observed_at_) {
+    if (observed_) {
       text += "the answer of the controller is awaited\n";
     }
     send(m.to, state_told{"model task of " + setup_.what->name, text});
@@ -339,6 +328,8 @@ class model_task final : public task_actor::base {
   /// The memory manager has told every completion before it told this: the cursor agrees with the memory.
   void on_model_captured(const model_captured& m) {
     if (ended_) {
+      *m.memory = {};
+      send(setup_.memory, model_saved{setup_.id, {fault_code::cancelled, "the model has ended"}});
       return;
     }
     auto begins = standing();
@@ -364,9 +355,10 @@ class model_task final : public task_actor::base {
     go_on();
   }
 
+  /// Of one that has not begun the scheduler has not heard: it answers all the same that nothing of it is on a device.
   void leave_schedule() {
-    const bool joined = std::exchange(begun_, true);
-    if (!std::exchange(left_, true) && joined) {
+    begun_ = true;
+    if (!std::exchange(left_, true)) {
       send(setup_.scheduler, model_left{setup_.id});
     }
   }
@@ -393,10 +385,10 @@ class model_task final : public task_actor::base {
     if (saves_.best_now()) {
       capture();
     }
-    if (evaluation_open_ && !observed_at_ && !saves_.holds_best()) {
+    if (evaluation_open_ && !observed_ && !saves_.holds_best()) {
       books_.release_evaluation(*std::exchange(evaluation_open_, {}));
     }
-    if (!left_ && books_.finished() && !norm_pending() && !observed_at_) {  // a callback may still add models
+    if (!left_ && books_.finished() && !norm_pending() && !observed_) {  // a callback may still add models
       leave({});
       return;
     }
@@ -470,24 +462,7 @@ class model_task final : public task_actor::base {
   void observe(const step_completed& what) {
     if (observes_steps()) {
       send(setup_.controller, step_observed{what, caf::actor_cast<task_actor>(this)});
-      await_controller();
-    }
-  }
-
-  void await_controller() {
-    observed_at_ = clock().now();
-    keep_watch();
-  }
-
-  /// One message to itself at a time, and only while it waits.
-  void keep_watch() {
-    if (checks_controller_ || !observed_at_ || setup_.callback_limit <= duration{}) {
-      return;
-    }
-    const auto due = *observed_at_ + setup_.callback_limit;
-    if (due > clock().now()) {
-      checks_controller_ = true;
-      delayed_send(this, due - clock().now(), check_controller{});
+      observed_ = true;
     }
   }
 
@@ -515,8 +490,7 @@ class model_task final : public task_actor::base {
   std::optional<float> loss_;                  ///< of the step that is still to be told
   std::optional<float> norm_;
   std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent
-  std::optional<time_point> observed_at_;      ///< what is not acknowledged
-  bool checks_controller_ = false;             ///< a check_controller is under way
+  bool observed_ = false;                      ///< and not acknowledged
   bool stopped_ = false;
   save_book saves_;
   time_point run_began_{};

@@ -67,7 +67,13 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
   const auto samples = source.samples(split::validation);
   const std::size_t each = m.batch_size / m.micro_batches;
   const std::size_t filled = masks_targets(source) ? each - 1 : 0;
-  const auto there = static_cast<std::uint32_t>((samples + filled) / each);
+  const auto fitting = (samples + filled) / each;
+  if (fitting > std::numeric_limits<std::uint32_t>::max()) {
+    refuse(m, fmt::format("{} has {} validation samples, {} micro-batches of {}; at most {} are counted: use fewer samples or "
+                          "larger micro-batches",
+                          source.describe(), samples, fitting, each, std::numeric_limits<std::uint32_t>::max()));
+  }
+  const auto there = static_cast<std::uint32_t>(fitting);
   if (m.validate && samples == 0) {
     refuse(m, fmt::format("validate: {} has no validation data", source.describe()));
   }

@@ -26,7 +26,7 @@
 //                     on the device already (partition/device_step.hpp)
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK the next version of the shard is at home. That of shard 0 opens the
 //                                                  next step, unless it is open already (7)
-//  9 device_lost      SUPERVISOR -> MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
+//  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
 //                     withdraw_unit SCHEDULER -> DEVICE for later units of the same models on living devices.
 //                     A device that is silent or throws whatever it is given: device_given_up SCHEDULER -> SUPERVISOR,
 //                     which then ends its DEVICE and takes the same road
@@ -35,7 +35,7 @@
 //    model_captured   MEMORY MANAGER -> MODEL TASK  behind every completion that it has told: memory and cursor agree;
 //    save_model       MODEL TASK -> CHECKPOINTER    writes the buffers where they are, the shard first that is stepped first;
 //    shard_saved      CHECKPOINTER -> OPTIMIZER     it may be stepped again;
-//    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, MODEL TASK. The best evaluation's model is saved the same
+//    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, REPORTER, MODEL TASK. The best evaluation's model is saved the same
 //                                                  way, before its next step
 // 11 add_model        CONTROLLER, or a session's thread -> SUPERVISOR, while the run is under way: the only judge of who joins;
 //    prepare_model    SUPERVISOR -> RECRUITER      beside the run: data, pilot, cuts, memory;
@@ -52,9 +52,9 @@
 // OPTIMIZER where a saved step is taken up in the middle), batch_wanted (MODEL TASK -> DATA, ahead of need) and
 // batch_ready (DATA -> MEMORY MANAGER -> MODEL TASK), step_completed (MODEL TASK ->
 // CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed in the same way. Evaluation units take
-// the same way, between the last unit of a step and the first of the next. A CONTROLLER that dies or does not answer
-// (controller_failed MODEL TASK or CONTROLLER -> SUPERVISOR) is done without: controller_lost SUPERVISOR -> MODEL TASK and
-// REPORTER. SUPERVISOR and REPORTER watch each other: the end of either ends the run. Everything is
+// the same way, between the last unit of a step and the first of the next. A CONTROLLER that dies, throws
+// (controller_failed -> SUPERVISOR) or stays in a callback (callback_began, callback_ended -> SUPERVISOR) is done without:
+// controller_lost SUPERVISOR -> MODEL TASK and REPORTER. SUPERVISOR and REPORTER watch each other: the end of either ends the run. Everything is
 // one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
 
 #include "actors/advice.hpp"
@@ -134,11 +134,12 @@ struct save_model;
 struct shard_saved;
 struct model_saved;
 struct checkpoint_due;
-struct checkpoints_retired;
 struct step_observed;
 struct step_acknowledged;
 struct evaluation_observed;
 struct evaluation_acknowledged;
+struct callback_began;
+struct callback_ended;
 struct controller_failed;
 struct controller_lost;
 struct add_model;
@@ -171,7 +172,7 @@ using device_actor = caf::typed_actor<
 using task_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<model_arrived>, caf::reacts_to<unit_placed>, caf::reacts_to<unit_lost>,
     caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
-    caf::reacts_to<evaluation_acknowledged>,    caf::reacts_to<check_controller>, caf::reacts_to<controller_lost>, caf::reacts_to<checkpoint_due>,
+    caf::reacts_to<evaluation_acknowledged>, caf::reacts_to<controller_lost>, caf::reacts_to<checkpoint_due>,
     caf::reacts_to<model_captured>, caf::reacts_to<model_saved>, caf::reacts_to<run_aborted>,
     caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
 
@@ -214,14 +215,15 @@ using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::re
 using reporter_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<model_joined>, caf::reacts_to<model_refused>, caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<model_released>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
-    caf::reacts_to<memory_retired>, caf::reacts_to<checkpoints_retired>, caf::reacts_to<shard_saved>,
-    caf::reacts_to<model_saved>, caf::reacts_to<controller_lost>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<memory_retired>, caf::reacts_to<shard_saved>,
+    caf::reacts_to<model_saved>, caf::reacts_to<controller_lost>, caf::reacts_to<device_lost>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
     caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
                      caf::reacts_to<model_ended>, caf::reacts_to<model_drained>, caf::reacts_to<model_released>,
                      caf::reacts_to<device_given_up>,
+                     caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>, caf::reacts_to<check_controller>,
                      caf::reacts_to<controller_failed>, caf::reacts_to<interrupt_run>, caf::reacts_to<run_aborted>,
                      caf::reacts_to<run_stalled>>;
 
@@ -544,19 +546,16 @@ struct shard_saved {
   shard_index shard;
 };
 
-/// The checkpoint is complete and will survive, or `why` not; either way all buffers may change again.
+/// The checkpoint is complete and will survive, or `why` not; either way all buffers may change again. The MEMORY MANAGER hears
+/// it from the MODEL TASK where that has ended before it could have the captured memory saved.
 struct model_saved {
   model_id model;
   fault why;
+  duration elapsed{};
 };
 
 /// A task's own clock.
 struct checkpoint_due {};
-
-/// What a run's checkpoints have cost.
-struct checkpoints_retired {
-  checkpoint_totals totals;
-};
 
 // -- progress and its end -----------------------------------------------------------------------------------------------
 
@@ -582,8 +581,14 @@ struct evaluation_acknowledged {
   bool stop = false;
 };
 
-/// The CONTROLLER has not answered for longer than a callback may take (from a MODEL TASK that waits; at the end of the run
-/// the SUPERVISOR says it to itself), or a callback has thrown (from the CONTROLLER). `why`: behind which step of which model.
+/// The CONTROLLER calls what a user gave: the SUPERVISOR watches that it comes back.
+struct callback_began {
+  std::string what;                ///< "step 3 of gpt-a"
+};
+
+struct callback_ended {};
+
+/// A callback has thrown. `why`: behind which step of which model.
 struct controller_failed {
   std::string why;
 };
@@ -692,7 +697,7 @@ struct check_devices {};
 /// The scheduler's own clock, while a policy actor owes it an answer.
 struct check_policy {};
 
-/// A task's own clock, while it waits: has its step been acknowledged?
+/// The supervisor's own clock, while the CONTROLLER is in a callback.
 struct check_controller {};
 
 /// Nothing has happened for too long: everybody is asked what he holds, then the run is halted. If nothing happens for as

@@ -85,7 +85,7 @@ device_report report_of(const device_outcome& out, const device_snapshot& machin
   r.budget = info.memory;
   r.reserve = info.reserve;
   r.time = out.time;
-  r.lost = !out.retired;
+  r.lost = out.lost;
   return r;
 }
 

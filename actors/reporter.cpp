@@ -87,7 +87,7 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_model_released),
             guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
-            guarded(this, &reporter::on_checkpoints_retired),  guarded(this, &reporter::on_controller_lost),
+            guarded(this, &reporter::on_controller_lost),      guarded(this, &reporter::on_device_lost),
             guarded(this, &reporter::on_state_told),
             guarded(this, &reporter::on_shard_saved),          guarded(this, &reporter::on_model_saved),
             guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
@@ -234,8 +234,14 @@ class reporter final : public reporter_actor::base {
 
   void on_device_retired(const device_retired& m) {
     record_.devices.at(m.device.value) = {
-        {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses}, {}, true};
+        {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses}, {}, true, record_.devices.at(m.device.value).lost};
     record_.leftovers += m.leftovers;
+  }
+
+  /// One that has retired has only ended.
+  void on_device_lost(const device_lost& m) {
+    auto& device = record_.devices.at(m.device.value);
+    device.lost = !device.retired;
   }
 
   void on_scheduler_retired(const scheduler_retired& m) {
@@ -253,13 +259,20 @@ class reporter final : public reporter_actor::base {
     record_.homes = m.homes;
   }
 
-  void on_checkpoints_retired(const checkpoints_retired& m) { record_.checkpoints = m.totals; }
-
   void on_controller_lost(const controller_lost& m) { record_.callbacks_lost = m.why; }
 
   /// To save takes its time: it is progress.
   void on_shard_saved(const shard_saved&) { ++events_; }
-  void on_model_saved(const model_saved&) { ++events_; }
+  void on_model_saved(const model_saved& m) {
+    ++events_;
+    auto& totals = record_.checkpoints;
+    totals.elapsed += m.elapsed;
+    if (m.why) {
+      totals.why = m.why;
+    } else {
+      ++totals.saved;
+    }
+  }
 
   void on_state_told(const state_told& m) {
     if (!m.what.empty()) {

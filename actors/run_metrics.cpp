@@ -59,7 +59,7 @@ struct told_line {
 std::optional<told_line> parse_line(const std::string& text) try {
   const auto line = parse_ordered_json(text);
   return told_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(), line.contains("validation")};
-} catch (const json::exception&) {
+} catch (const std::exception&) {
   return std::nullopt;
 }
 

@@ -78,7 +78,7 @@ struct run_setup {
   run_metrics* metrics = nullptr;        ///< may be null
   checkpoint_setup checkpoints;
   duration stall_limit{};                ///< zero: none
-  duration callback_limit{};             ///< a step is not acknowledged for longer: no more callbacks; zero: none
+  duration callback_limit{};             ///< a callback takes longer: no more callbacks; zero: none
   watch_limits watch{.minimum = {}};     ///< of silent devices; none unless asked for
   bool detached = true;                  ///< data and callbacks on threads of their own; false under virtual time
 };
@@ -102,7 +102,8 @@ struct model_outcome {
 struct device_outcome {
   pipeline_counters counters;
   blame time;
-  bool retired = false;                  ///< false: it was lost
+  bool retired = false;                  ///< its counters are known
+  bool lost = false;
 };
 
 /// A model that was to be added to a run under way.

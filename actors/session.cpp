@@ -119,8 +119,8 @@ bool is_at_end(const saved_model& saved, const sharded_model& m) {
 }
 
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
-  const auto* why = kept ? "a model that joined later needed their room, or the memory manager has died in the run; raise "
-                           "host_memory, or read its checkpoint"
+  const auto* why = kept ? "a model that joined later needed their room (raise host_memory), or the run ended before they were "
+                           "handed over (its report says why); read its checkpoint"
                          : "session_options::keep_parameters is off; its checkpoint has them";
   throw fault_error(fault_code::refused, fmt::format("model '{}': its parameters are not there any more: {}", model, why));
 }

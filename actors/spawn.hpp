@@ -73,7 +73,6 @@ struct task_setup {
   observations observed{};         ///< by it
   checkpoint_actor checkpointer;   ///< null: nothing is saved
   supervisor_actor supervisor;
-  duration callback_limit{};     ///< zero: the controller may take for ever
 };
 /// Of a model that begins as `entry` says, among this crew.
 task_setup task_setup_of(model_id id, const model_entry& entry, const crew_assembled& crew);
@@ -122,7 +121,7 @@ struct reporter_setup {
 reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
 
 struct supervisor_setup {
-  duration callback_limit{};       ///< as a task's
+  duration callback_limit{};       ///< zero: a callback may take for ever
   duration stall_limit{};          ///< zero: a run without REPORTER may take for ever to end
   checkpoint_setup checkpoints;    ///< of models that join
   std::function<void()> halted{};  ///< as run_setup

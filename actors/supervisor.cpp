@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <exception>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -28,7 +30,9 @@ class supervisor final : public supervisor_actor::base {
     return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_add_model),
             guarded(this, &supervisor::on_model_prepared), guarded(this, &supervisor::on_model_ended),
             guarded(this, &supervisor::on_model_drained), guarded(this, &supervisor::on_model_released),
-            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_controller_failed),
+            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_callback_began),
+            guarded(this, &supervisor::on_callback_ended),  guarded(this, &supervisor::on_check_controller),
+            guarded(this, &supervisor::on_controller_failed),
             guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
             guarded(this, &supervisor::on_run_stalled)};
   }
@@ -47,7 +51,7 @@ class supervisor final : public supervisor_actor::base {
 
   void on_fault(const fault& why) {
     services_.log->error("supervisor fails: {}", why.text);
-    on_run_aborted({why});
+    on_run_aborted({why, !std::exchange(failed_, true)});
   }
 
  private:
@@ -80,7 +84,7 @@ class supervisor final : public supervisor_actor::base {
     if (crew_.recruiter) {
       watch(crew_.recruiter);
     }
-    running_ = crew_.tasks.size();
+    running_ = crew_.tasks.size() - ended_.size();
     end_if_over();
   }
 
@@ -115,11 +119,7 @@ class supervisor final : public supervisor_actor::base {
     }
     const auto asked = std::move(asked_.front());
     asked_.pop_front();
-    if (m.why) {
-      refuse(asked, m.why);
-    } else {
-      join(asked, *m.entry);
-    }
+    try_to_join(asked, m);
     prepare_next();
     end_if_over();
   }
@@ -131,6 +131,18 @@ class supervisor final : public supervisor_actor::base {
       return true;
     }
     return waits_for_memory_ = released_.size() < ended_.size();
+  }
+
+  void try_to_join(const add_model& asked, const model_prepared& m) {
+    if (m.why) {
+      refuse(asked, m.why);
+      return;
+    }
+    try {
+      join(asked, *m.entry);
+    } catch (...) {
+      refuse(asked, to_fault(std::current_exception()));
+    }
   }
 
   void join(const add_model& asked, model_entry entry) {
@@ -153,7 +165,6 @@ class supervisor final : public supervisor_actor::base {
   task_actor spawn_task(model_id id, const model_entry& entry) {
     auto setup = task_setup_of(id, entry, crew_);
     setup.supervisor = caf::actor_cast<supervisor_actor>(this);
-    setup.callback_limit = setup_.callback_limit;
     setup.checkpoints = {setup_.checkpoints.every_steps, setup_.checkpoints.every, setup_.checkpoints.every};
     const auto task = spawn_model_task(system(), services_, setup);
     monitor(task);
@@ -297,7 +308,8 @@ class supervisor final : public supervisor_actor::base {
     }
     const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
     if (awaited && !ending_) {
-      on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}});
+      const bool may_save = m.source == crew_.data.address() || (crew_.recruiter && m.source == crew_.recruiter.address());
+      on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}, may_save});
     }
     end_reporter_if_alone();
   }
@@ -341,6 +353,7 @@ class supervisor final : public supervisor_actor::base {
     if (alive_.erase(device) == 0) {
       return;
     }
+    send(crew_.reporter, device_lost{device, why});
     if (ending_) {
       end_host_if_devices_are_gone();
       return;
@@ -352,10 +365,33 @@ class supervisor final : public supervisor_actor::base {
     }
   }
 
+  void on_callback_began(const callback_began& m) {
+    callback_ = {m.what, clock().now()};
+    watch_callback();
+  }
+
+  void on_callback_ended(const callback_ended&) { callback_.reset(); }
+
+  /// One message to itself at a time, and only while a callback is under way.
+  void watch_callback() {
+    if (callback_ && setup_.callback_limit > duration{} && !std::exchange(checks_controller_, true)) {
+      delayed_send(this, callback_->second + setup_.callback_limit - clock().now(), check_controller{});
+    }
+  }
+
+  void on_check_controller(const check_controller&) {
+    checks_controller_ = false;
+    if (callback_ && clock().now() - callback_->second >= setup_.callback_limit) {
+      lose_controller("a callback has not returned within " + to_string(setup_.callback_limit) + " after " + callback_->first);
+    }
+    watch_callback();
+  }
+
   void on_controller_failed(const controller_failed& m) { lose_controller(m.why); }
 
   /// Once. It may still be in a callback: nobody waits for it any more.
   void lose_controller(const std::string& why) {
+    callback_.reset();
     if (!crew_.controller) {
       return;
     }
@@ -400,9 +436,6 @@ class supervisor final : public supervisor_actor::base {
     }
     if (crew_.controller) {
       send(crew_.controller, shut_down{});
-      if (const auto limit = setup_.callback_limit; limit > duration{}) {
-        delayed_send(this, limit, controller_failed{"a callback has not returned within " + to_string(limit)});
-      }
     }
     if (crew_.checkpointer) {
       send(crew_.checkpointer, shut_down{});
@@ -432,8 +465,11 @@ class supervisor final : public supervisor_actor::base {
   std::deque<add_model> asked_;           ///< the first one is being prepared, or waits for memory to be prepared again
   std::size_t released_when_asked_ = 0;   ///< models whose memory it could have
   bool waits_for_memory_ = false;
+  std::optional<std::pair<std::string, time_point>> callback_;   ///< that the CONTROLLER is in, and since when
+  bool checks_controller_ = false;        ///< a check_controller is under way
   std::size_t running_ = 0;
   bool halted_ = false;
+  bool failed_ = false;                   ///< a handler has thrown: the next one ends the run at once
   bool interrupted_ = false;
   bool stalled_ = false;
   bool halting_ = false;

@@ -12,11 +12,11 @@
   X(shard_leased) X(lease_refused) X(lease_returned) X(operation_completed) X(shard_demoted) X(shard_failed) \
   X(shard_completed) X(step_shard) X(shard_stepped) X(shard_updated) X(batch_wanted) X(batch_ready) \
   X(resume_updates) X(capture_model) X(hold_updates) X(updates_held) X(model_captured) X(save_model) X(shard_saved) \
-  X(model_saved) X(checkpoint_due) X(checkpoints_retired) X(step_observed) X(step_acknowledged) \
+  X(model_saved) X(checkpoint_due) X(step_observed) X(step_acknowledged) \
   X(evaluation_observed) X(evaluation_acknowledged) X(step_completed) X(evaluation_completed) X(device_retired) \
   X(device_lost) X(interrupt_run) X(run_aborted) X(scheduler_retired) X(memory_retired) X(device_given_up) \
   X(model_drained) X(release_model) X(release_updates) X(updates_released) X(model_released) \
-  X(controller_failed) X(controller_lost) X(run_stalled) X(tell_state) X(state_told) X(check_progress) \
+  X(callback_began) X(callback_ended) X(controller_failed) X(controller_lost) X(run_stalled) X(tell_state) X(state_told) X(check_progress) \
   X(check_devices) X(check_controller) X(check_policy) X(shut_down)
 
 // A message's carriers are compiled once, in messages.cpp, instead of in every actor that sends it.

@@ -28,16 +28,29 @@ batch_position batch_order::position(std::uint64_t step) const {
 
 std::vector<std::size_t> batch_order::batch(std::uint64_t step) const { return batch_cursor{*this}.batch(step); }
 
-batch_cursor::batch_cursor(const batch_order& order) : order_(order) {}
+std::shared_ptr<const std::vector<std::size_t>> epoch_orders::of(std::size_t samples, std::uint64_t seed,
+                                                                  std::uint64_t epoch) {
+  std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+  auto& known = known_[{samples, seed, epoch}];
+  auto order = known.lock();
+  if (!order) known = order = std::make_shared<const std::vector<std::size_t>>(epoch_permutation(samples, seed, epoch));
+  return order;
+}
+
+batch_cursor::batch_cursor(const batch_order& order, std::shared_ptr<epoch_orders> orders)
+    : order_(order), orders_(orders ? std::move(orders) : std::make_shared<epoch_orders>()) {}
 
 std::vector<std::size_t> batch_cursor::batch(std::uint64_t step) {
   const auto [epoch, first] = order_.position(step);
   std::vector<std::size_t> result(order_.batch_size);
   std::iota(result.begin(), result.end(), first);
   if (!order_.shuffle) return result;
-  if (epoch_ != epoch) permutation_ = epoch_permutation(order_.samples, order_.seed, epoch);
+  if (epoch_ != epoch) {
+    permutation_.reset();  // before the next one is made
+    permutation_ = orders_->of(order_.samples, order_.seed, epoch);
+  }
   epoch_ = epoch;
-  for (std::size_t& sample : result) sample = permutation_[sample];
+  for (std::size_t& sample : result) sample = (*permutation_)[sample];
   return result;
 }
 

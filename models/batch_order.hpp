@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace hydra {
@@ -31,16 +34,28 @@ struct batch_order {
   std::vector<std::size_t> batch(std::uint64_t step) const;
 };
 
+/// Permutations of samples, 8 bytes each, kept as long as somebody reads in them: models of one seed over the same data share
+/// one. For one thread.
+class epoch_orders {
+ public:
+  std::shared_ptr<const std::vector<std::size_t>> of(std::size_t samples, std::uint64_t seed, std::uint64_t epoch);
+
+ private:
+  std::map<std::tuple<std::size_t, std::uint64_t, std::uint64_t>, std::weak_ptr<const std::vector<std::size_t>>> known_;
+};
+
 /// batch_order for one who asks step after step: keeps the permutation of the last epoch asked for. Same answers.
 class batch_cursor {
  public:
-  explicit batch_cursor(const batch_order& order);
+  /// `orders`: shared with other cursors; null: none.
+  explicit batch_cursor(const batch_order& order, std::shared_ptr<epoch_orders> orders = {});
   std::vector<std::size_t> batch(std::uint64_t step);
 
  private:
   batch_order order_;
   std::optional<std::uint64_t> epoch_;  ///< of permutation_
-  std::vector<std::size_t> permutation_;
+  std::shared_ptr<const std::vector<std::size_t>> permutation_;
+  std::shared_ptr<epoch_orders> orders_;
 };
 
 /// The permutation of 0..n-1 for an epoch (Fisher-Yates with keyed bits).

@@ -55,7 +55,10 @@ void check_samples(const bert_options& options, const data_source& data) {
 
 std::int64_t vocabulary_for(const bert_options& options, const data_source& data) {
   if (!masked_lm(options)) {
-    if (options.vocabulary != 0) return options.vocabulary;
+    if (options.vocabulary != 0) {
+      require_ids("bert", options.vocabulary, data.vocabulary(), data);
+      return options.vocabulary;
+    }
     refuse(fmt::format("bert on {}: vocabulary is missing; set it to the number of the tokenizer's token ids",
                        data.describe()));
   }

@@ -51,9 +51,16 @@ class data_source {
   /// or the size of a real target.
   virtual std::int64_t classes() const = 0;
 
+  /// Token ids in the inputs of samples of text are below it, where that is known and classes() is something else; else 0.
+  virtual std::int64_t vocabulary() const { return 0; }
+
   /// Writes sample `index` (raw bytes of the specs above); returns the number of targets that count.
   virtual std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                            std::span<std::byte> target) const = 0;
+
+  /// Throws fault_error{io} naming the file if one that samples are read from is not what it was when it was opened. Asked
+  /// before each batch.
+  virtual void require_unchanged() const {}
 
   /// What the classes are called, where they have names: classes() of them.
   virtual std::vector<std::string> class_names() const { return {}; }

@@ -2,6 +2,7 @@
 // JSON that others wrote: how deep it may be nested, and what the parser says of it.
 
 #include "models/data/utf8.hpp"
+#include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,10 +12,6 @@
 #include <string_view>
 
 namespace hydra {
-
-/// Arrays and objects within each other. The library copies, compares and writes values by recursion: JSON of any depth would
-/// end the process.
-inline constexpr int deepest_json = 100;
 
 /// For parser callbacks: whether what begins here is nested deeper than that.
 inline bool is_nested_too_deep(int depth, nlohmann::json::parse_event_t event) noexcept {

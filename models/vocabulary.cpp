@@ -6,11 +6,15 @@
 
 namespace hydra {
 
+void require_ids(std::string_view who, std::int64_t vocabulary, std::int64_t ids, const data_source& data) {
+  if (vocabulary < ids)
+    throw fault_error{fault_code::bad_input, fmt::format("{}: vocabulary is {}; {} has token ids up to {}", who, vocabulary,
+                                                         data.describe(), ids - 1)};
+}
+
 std::int64_t vocabulary_for(std::string_view who, std::int64_t chosen, const data_source& data) {
   if (chosen == 0) return data.classes();
-  if (chosen < data.classes())
-    throw fault_error{fault_code::bad_input, fmt::format("{}: vocabulary is {}; {} has token ids up to {}", who, chosen,
-                                                         data.describe(), data.classes() - 1)};
+  require_ids(who, chosen, data.classes(), data);
   return chosen;
 }
 

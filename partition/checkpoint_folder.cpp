@@ -6,6 +6,7 @@
 #include "runtime/durable_folder.hpp"
 #include "runtime/json_text.hpp"
 #include "runtime/leftovers.hpp"
+#include "runtime/verify_folder.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>
@@ -188,6 +189,13 @@ std::vector<fs::path> best_folders(const fs::path& of_model) {
   return all;
 }
 
+bool is_whole(const fs::path& folder) try {
+  verify_folder(folder);
+  return true;
+} catch (const fault_error&) {
+  return false;
+}
+
 fs::path next_place(const fs::path& of_model, std::uint32_t step) {
   const auto known = list_checkpoints(of_model);
   return of_model / fmt::format("{:06}-step-{}", known.empty() ? 1 : number_of(known.front()) + 1, step);
@@ -241,10 +249,14 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
     return;
   }
   const auto place = of_model / fmt::format("{}{}", best_prefix, c.standing.step);
-  if (fs::exists(place)) {
-    files_.remove_all(place);  // of a run that was killed before it knew more than this; the same model again
+  if (is_whole(place)) {  // of a run that was killed before it knew more than this: the same model after the same step
+    for (std::uint32_t s = 0; s < c.what->size(); ++s) {
+      saved(shard_index{s});
+    }
+  } else {
+    files_.remove_all(place);
+    write(c, place, saved);
   }
-  write(c, place, saved);
   drop_worse(of_model, place);
 }
 
@@ -286,7 +298,7 @@ void checkpoint_folder::drop_old(const fs::path& of_model) {
       if (seen++ >= keep_ && !first) {
         files_.remove_all(folder);
       }
-    } catch (const fault_error&) {
+    } catch (const std::exception&) {
       // A damaged one stays: a person may want to look at it.
     }
   }

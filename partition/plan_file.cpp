@@ -86,7 +86,16 @@ saved_plan plan_from_json(const json& j) {
   return plan;
 }
 
-byte_count bytes_at(const json& j, const char* key) { return byte_count{j.at(key).get<std::uint64_t>()}; }
+byte_count bytes_at(const json& j, const char* key) { return bytes_from_json(j.at(key)); }
+
+/// No update rule has more than two; nobody else's file decides how long a list becomes.
+std::uint64_t buffers_from_json(const json& j) {
+  const auto n = j.get<double>();
+  if (!(n >= 0 && n <= 16)) {
+    throw fault_error(fault_code::bad_input, "moment_buffers is " + json_text(j));
+  }
+  return static_cast<std::uint64_t>(n);
+}
 
 shard_plan costs_from_json(const json& j, const chain_profile& profile) {
   shard_plan s;
@@ -112,15 +121,15 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile) {
   s.backward = s.masters && s.gradients == s.parameters ? with_rounded_gradients(s.backward) : s.backward;
   if (j.contains("device_update_s")) {
     s.steps_on_device = true;
-    s.device_update_time = from_seconds(j.at("device_update_s").get<double>());
-    s.moment_buffers = j.at("moment_buffers").get<std::uint64_t>();
+    s.device_update_time = time_from_json(j.at("device_update_s"));
+    s.moment_buffers = buffers_from_json(j.at("moment_buffers"));
     s.backward.working = bytes_at(j, "working_bytes");
     s.backward.landing = bytes_at(j, "landing_bytes");
   }
   s.forward = is_last ? s.backward : s.forward;
-  s.forward_time = from_seconds(j.at("forward_s").get<double>());
-  s.backward_time = from_seconds(j.at("backward_s").get<double>());
-  s.update_time = from_seconds(j.at("update_s").get<double>());
+  s.forward_time = time_from_json(j.at("forward_s"));
+  s.backward_time = time_from_json(j.at("backward_s"));
+  s.update_time = time_from_json(j.at("update_s"));
   return s;
 }
 

@@ -40,22 +40,6 @@ precision numbers_from_json(const json& j) {
   return name == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
 }
 
-byte_count bytes_from_json(const json& j) {
-  if (!j.is_number_unsigned()) {
-    refuse("a number of bytes is an integer of at least 0, not " + json_text(j));
-  }
-  return byte_count{j.get<std::uint64_t>()};
-}
-
-/// Nanoseconds survive: a double has room for them up to three months.
-duration time_from_json(const json& j) {
-  const auto s = j.get<double>();
-  if (!(s >= 0 && s < 1e6)) {
-    refuse("a time is a number of seconds of at least 0, not " + json_text(j));
-  }
-  return duration{std::llround(s * 1e9)};
-}
-
 ordered layer_to_json(const layer_profile& p) {
   return {{"kind", p.kind},
           {"parameter_bytes", p.parameters.value()},
@@ -87,6 +71,21 @@ layer_profile layer_from_json(const json& j) {
 }
 
 }  // namespace
+
+byte_count bytes_from_json(const json& j) {
+  if (!j.is_number_unsigned()) {
+    refuse("a number of bytes is an integer of at least 0, not " + json_text(j));
+  }
+  return byte_count{j.get<std::uint64_t>()};
+}
+
+duration time_from_json(const json& j) {
+  const auto s = j.is_number() ? j.get<double>() : -1;
+  if (!(s >= 0 && s < 1e6)) {
+    refuse("a time is a number of seconds of at least 0, not " + json_text(j));
+  }
+  return duration{std::llround(s * 1e9)};
+}
 
 ordered profile_to_json(const chain_profile& profile) {
   std::vector<layer_profile> costs;

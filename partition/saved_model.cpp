@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -30,7 +31,7 @@ namespace names = checkpoint_names;
 using json = nlohmann::json;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& why) {
-  throw fault_error(fault_code::io, fmt::format("{}: {}", file.string(), why));
+  throw fault_error(fault_code::damaged, fmt::format("{}: {}", file.string(), why));
 }
 
 json read_json(const fs::path& file) {
@@ -68,7 +69,9 @@ std::vector<T> values_of(const tensor_file& file, const std::string& name) {
     refuse(file.path, "has no tensor '" + name + "' of the right type");
   }
   std::vector<T> values(t->data.size() / sizeof(T));
-  std::memcpy(values.data(), t->data.data(), t->data.size());
+  if (!values.empty()) {
+    std::memcpy(values.data(), t->data.data(), t->data.size());
+  }
   return values;
 }
 
@@ -103,6 +106,23 @@ void read_shards(const json& shards, const fs::path& file, saved_model& m) {
     m.cuts.push_back(s.at("first_layer").get<std::size_t>());
     m.versions.emplace_back(s.at("version").get<std::uint32_t>());
     m.updates.shards.push_back(*phase);
+  }
+}
+
+/// What others count on.
+void check_standing(const saved_model& m, const fs::path& file) {
+  if (m.cuts.empty() || m.cuts.front() != 0 || std::ranges::adjacent_find(m.cuts, std::ranges::greater_equal{}) != m.cuts.end()) {
+    refuse(file, "shards begin with layer 0 and follow each other");
+  }
+  const auto units = 2 * m.cuts.size() - 1;
+  if (m.standing.step > m.steps || m.standing.unit > units) {
+    refuse(file, fmt::format("stands at unit {} of step {}; there are {} steps of {} units", m.standing.unit, m.standing.step,
+                             m.steps, units));
+  }
+  for (const auto v : m.versions) {
+    if (v.value > m.steps) {
+      refuse(file, fmt::format("a shard has version {} after {} steps", v.value, m.steps));
+    }
   }
 }
 
@@ -205,9 +225,9 @@ model_standing saved_model::begins(const cut_points& now) const {
 saved_model read_checkpoint(const fs::path& folder) {
   const auto file = folder / names::state;
   const auto j = read_json(file);
-  check_format(j, file);
   saved_model m{.folder = folder, .name = {}, .identity = {}, .cuts = {}, .steps = 0, .standing = {}, .versions = {}, .updates = {}};
   try {
+    check_format(j, file);
     j.at("model").get_to(m.name);
     j.at("identity").get_to(m.identity);
     j.at("steps").get_to(m.steps);
@@ -218,6 +238,7 @@ saved_model read_checkpoint(const fs::path& folder) {
   } catch (const json::exception& e) {
     refuse(file, e.what());
   }
+  check_standing(m, file);
   read_history(folder, m.cuts.size(), m);
   return m;
 }
@@ -258,8 +279,8 @@ std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool insi
                                   "it is taken",
                                   folder.string(), m.standing.step + 1));
     } catch (const fault_error& e) {
-      if (e.what_happened().code != fault_code::io) {
-        throw;  // whole, but not for this Hydra
+      if (e.what_happened().code != fault_code::damaged) {
+        throw;  // whole, but not for this Hydra; or it cannot be read now
       }
       const auto where =
           damaged == damaged_checkpoint::set_aside ? fmt::format(" (it is {} now)", set_aside(folder)) : "";

@@ -1,6 +1,7 @@
 #include "runtime/atomic_file.hpp"
 
 #include "runtime/fault.hpp"
+#include "runtime/leftovers.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -48,9 +49,7 @@ void sync(const std::filesystem::path& path, int flags, const std::filesystem::p
 }  // namespace
 
 void write_atomically(const std::filesystem::path& file, const std::function<void(std::ostream&)>& content) {
-  auto beside = file;
-  beside += fmt::format(".{}.tmp", getpid());
-  const temporary_file temporary{beside};
+  const temporary_file temporary{temporary_path(file, getpid())};
   write(temporary.path, file, content);
   sync(temporary.path, 0, file);
   std::error_code error;

@@ -26,7 +26,7 @@ checksum parse_line(std::string_view line, std::size_t number) {
   const std::string_view hash = line.substr(0, digits), rest = line.substr(hash.size());
   const std::string_view file = rest.substr(std::min(gap.size(), rest.size()));
   if (!is_sha256(hash) || !rest.starts_with(gap) || !can_be_listed(file))
-    throw fault_error{fault_code::io, fmt::format("line {} of {} is no checksum and file name", number, checksum_file)};
+    throw fault_error{fault_code::damaged, fmt::format("line {} of {} is no checksum and file name", number, checksum_file)};
   return {std::string{file}, std::string{hash}};
 }
 
@@ -48,7 +48,7 @@ std::vector<checksum> parse_checksums(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos)
-      throw fault_error{fault_code::io, fmt::format("{} ends within line {}", checksum_file, sums.size() + 1)};
+      throw fault_error{fault_code::damaged, fmt::format("{} ends within line {}", checksum_file, sums.size() + 1)};
     sums.push_back(parse_line(text.substr(0, end), sums.size() + 1));
     text.remove_prefix(end + 1);
   }

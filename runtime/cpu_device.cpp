@@ -25,11 +25,16 @@ void require(bool holds, const std::string& device, const char* what) {
   if (!holds) throw fault_error{fault_code::bad_input, fmt::format("virtual device {}: {}", device, what)};
 }
 
+/// Beyond them times overflow.
+constexpr double slowest = 1e-6;
+constexpr duration longest_latency = std::chrono::hours{1};
+
 void validate(const std::string& name, const cpu_device& options) {
   require(options.memory > byte_count{}, name, "needs a memory budget, such as memory = \"24MiB\"");
   require(options.threads >= 1, name, "threads must be at least 1");
-  require(options.speed > 0 && options.speed <= 1, name, "speed must be above 0 and at most 1");
+  require(options.speed >= slowest && options.speed <= 1, name, "speed must be at least 1e-6 and at most 1");
   require(options.latency >= duration::zero(), name, "latency must not be negative");
+  require(options.latency <= longest_latency, name, "latency must be at most 1 h");
   require(options.link.per_second() >= 0, name, "link must not be negative (0 means not limited)");
 }
 

@@ -13,6 +13,9 @@ namespace hydra {
 
 namespace {
 
+/// A process may have 1024 files open, of which a run needs others.
+constexpr std::size_t most_open = 64;
+
 /// Absolute, so that it stays the same place when the process changes its folder, and without a slash at the end.
 std::filesystem::path absolute_place(const std::filesystem::path& place) {
   const auto absolute = std::filesystem::absolute(place);
@@ -79,6 +82,7 @@ void durable_folder::store(const std::string& name, const std::function<void(byt
   content(sink);
   unsettled_.back()->flush();
   sums_.push_back({name, sink.finish()});
+  if (unsettled_.size() == most_open) settle_files();
 }
 
 void durable_folder::settle_files() {

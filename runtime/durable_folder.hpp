@@ -17,7 +17,7 @@ namespace hydra {
 /// touched. Refused operations throw fault_error{io}, "cannot write <place>: <operation> <path>: <reason>", and leave
 /// nothing behind; all that can be done then is to destroy the object. Only a disk that refuses the clean-up too keeps
 /// a leftover, or the complete folder if its name was all that could not be synced.
-/// For one thread. Keeps one file descriptor open for each file until commit().
+/// For one thread. Keeps up to 64 files open.
 class durable_folder {
  public:
   /// `place` does not exist, the folder that it shall be in does (see make_folders()). `files` outlives the object.

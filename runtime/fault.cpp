@@ -59,6 +59,8 @@ std::string to_string(fault_code code) {
       return "refused";
     case fault_code::io:
       return "input/output";
+    case fault_code::damaged:
+      return "damaged";
     case fault_code::not_finite:
       return "not finite";
     case fault_code::interrupted: return "interrupted";

@@ -18,6 +18,7 @@ enum class fault_code : std::uint8_t {
   cancelled,          ///< withdrawn or shut down before it ran
   refused,            ///< a lease on a block that is not (or no longer) at home
   io,                 ///< a file could not be read or written
+  damaged,            ///< a file was read, and is not what was written
   not_finite,         ///< a loss became NaN or infinite
   interrupted,        ///< stopped from outside
   internal,           ///< a promise of our own code is broken

@@ -138,7 +138,7 @@ class real_arena final : public budgeted_arena {
       return std::make_shared<arena_block>(std::move(bytes), std::move(memory), next_offset(n), n);
     } catch (const std::bad_alloc&) {
       throw fault_error{
-          fault_code::out_of_memory,
+          fault_code::does_not_fit,  // whatever others give back
           fmt::format("{} needs {}, within the cap of {}, but the system has no such memory: lower the cap", what,
                       to_string(n), to_string(budget().limit()))};
     }

@@ -1,5 +1,7 @@
 #include "runtime/host_memory.hpp"
 
+#include "runtime/control_group.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -8,12 +10,6 @@
 namespace hydra {
 
 namespace {
-
-std::optional<std::uint64_t> read_number(const char* file) {
-  std::ifstream in{file};
-  std::uint64_t n = 0;
-  return in >> n ? std::optional{n} : std::nullopt;  // "max" means no limit
-}
 
 /// "MemAvailable:  12345 kB"
 std::optional<std::uint64_t> read_line(const char* file, const std::string& wanted) {
@@ -27,19 +23,11 @@ std::optional<std::uint64_t> read_line(const char* file, const std::string& want
 
 std::optional<std::uint64_t> kernel_available() { return read_line("/proc/meminfo", "MemAvailable:"); }
 
-/// Inside a container its own group is mounted at the root.
-std::optional<std::uint64_t> group_available() {
-  const auto limit = read_number("/sys/fs/cgroup/memory.max");
-  const auto used = read_number("/sys/fs/cgroup/memory.current");
-  if (!limit || !used) return std::nullopt;
-  return *limit > *used ? *limit - *used : 0;
-}
-
 }  // namespace
 
 byte_count available_host_memory() {
   const auto kernel = kernel_available();
-  const auto group = group_available();
+  const auto group = memory_left_in_groups();
   return byte_count{kernel && group ? std::min(*kernel, *group) : kernel.value_or(group.value_or(0))};
 }
 

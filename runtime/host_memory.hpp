@@ -5,7 +5,7 @@
 
 namespace hydra {
 
-/// Memory that can be had without swapping: what the kernel reports, or what is left of the control group's limit if
+/// Memory that can be had without swapping: what the kernel reports, or what the control groups' limits leave if
 /// that is less. 0 if neither is known.
 byte_count available_host_memory();
 

@@ -1,5 +1,8 @@
 #include "runtime/json_text.hpp"
 
+#include "runtime/fault.hpp"
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace hydra {
@@ -11,12 +14,22 @@ std::string text_of(const Json& value, int spaces) {
   return value.dump(spaces, ' ', false, Json::error_handler_t::replace);
 }
 
+template <class Json>
+Json parsed(std::string_view text) {
+  return Json::parse(text, [](int depth, typename Json::parse_event_t event, Json&) {
+    const bool begins = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    if (begins && depth >= deepest_json)
+      throw fault_error{fault_code::bad_input, fmt::format("is nested more than {} deep", deepest_json)};
+    return true;
+  });
+}
+
 }  // namespace
 
 std::string json_text(const nlohmann::json& value, int spaces) { return text_of(value, spaces); }
 std::string json_text(const nlohmann::ordered_json& value, int spaces) { return text_of(value, spaces); }
 
-nlohmann::json parse_json(std::string_view text) { return nlohmann::json::parse(text); }
-nlohmann::ordered_json parse_ordered_json(std::string_view text) { return nlohmann::ordered_json::parse(text); }
+nlohmann::json parse_json(std::string_view text) { return parsed<nlohmann::json>(text); }
+nlohmann::ordered_json parse_ordered_json(std::string_view text) { return parsed<nlohmann::ordered_json>(text); }
 
 }  // namespace hydra

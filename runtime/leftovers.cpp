@@ -32,7 +32,7 @@ std::optional<pid_t> process_in(std::string_view name) {
 bool lives(pid_t process) { return process != getpid() && (::kill(process, 0) == 0 || errno == EPERM); }
 
 bool is_leftover(const std::filesystem::directory_entry& entry) {
-  if (entry.is_symlink() || !entry.is_directory()) return false;
+  if (entry.is_symlink()) return false;
   const auto process = process_in(entry.path().filename().string());
   return process && !lives(*process);
 }

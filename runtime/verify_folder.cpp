@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = 1 << 20;
 
-[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::io, why}; }
+[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::damaged, why}; }
 
 /// Feeds a file to `take` in pieces.
 void read(const std::filesystem::path& file, const std::function<void(std::span<const char>)>& take) {
@@ -76,7 +76,8 @@ template <class Check>
 void verify(const std::filesystem::path& folder, const Check& check_all) try {
   check_all();
 } catch (const fault_error& e) {
-  throw fault_error{e.what_happened().code, fmt::format("{} is damaged: {}", folder.string(), e.what())};
+  if (e.what_happened().code != fault_code::damaged) throw;
+  throw fault_error{fault_code::damaged, fmt::format("{} is damaged: {}", folder.string(), e.what())};
 } catch (const std::filesystem::filesystem_error& e) {
   throw file_error("read", folder, e.code().value());
 }

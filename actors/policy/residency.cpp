@@ -6,7 +6,7 @@ namespace hydra {
 
 void residency::report(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped) {
   for (const auto& block : dropped) {
-    if (block.kind == block_kind::parameters) {
+    if (block.kind == block_kind::parameters && knows(block)) {
       std::erase(copies_of(block), copy{device, block.step});
     }
   }
@@ -46,6 +46,10 @@ residency::places residency::of(const unit& u, device_id device) const noexcept 
     }
   }
   return found;
+}
+
+bool residency::knows(const block_id& block) const noexcept {
+  return block.model.value < held_.size() && block.shard.value < held_[block.model.value].size();
 }
 
 residency::copies& residency::copies_of(const block_id& block) {

@@ -32,6 +32,7 @@ class residency {
     friend bool operator==(const copy&, const copy&) = default;
   };
   using copies = std::vector<copy>;
+  bool knows(const block_id& block) const noexcept;
   copies& copies_of(const block_id& block);
   std::vector<std::vector<copies>> held_;  ///< by model and shard
 };

@@ -27,11 +27,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Nothing in it, but perhaps a workload file that was being written when the run was killed.
+/// Nothing in it, but perhaps a workload file that was being written when the run was killed (temporary_path()).
 bool holds_nothing(const fs::path& folder) {
   const auto unfinished = [](const fs::directory_entry& e) {
     const std::string name = e.path().filename().string();
-    return name.starts_with(workload_file) && name.ends_with(".tmp");
+    return name.starts_with("." + std::string{workload_file}) && name.ends_with(".tmp");
   };
   return std::ranges::all_of(fs::directory_iterator{folder}, unfinished);
 }

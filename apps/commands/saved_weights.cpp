@@ -26,6 +26,7 @@ fs::path verified(const fs::path& folder, const std::string& what) try {
   verify_folder(folder);
   return folder;
 } catch (const fault_error& e) {
+  if (e.what_happened().code != fault_code::damaged) throw;
   refuse(fmt::format("the checkpoint of {} is damaged: {}", what, e.what_happened().text));
 }
 

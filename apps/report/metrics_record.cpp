@@ -98,8 +98,8 @@ void read_lines(recorded_run& run, std::string_view text, metrics_reader& reader
   std::istringstream lines{std::string{text}};
   for (std::string line; std::getline(lines, line);) try {
       reader.read(parse_json(line));
-    } catch (const json::exception&) {
-      continue;  // cut
+    } catch (const std::exception&) {
+      continue;  // cut, or no line of a run
     }
   for (model_report& m : run.summary.models) m.status = model_status::under_way;
 }

@@ -257,6 +257,8 @@ recorded_run parse_report(std::string_view text, const std::string& name) {
     refuse_report(name, fmt::format("not valid JSON at byte {} of {}; is it truncated?", e.byte, text.size()));
   } catch (const json::exception& e) {
     refuse_report(name, fmt::format("not what a run writes: {}", e.what()));
+  } catch (const fault_error& e) {
+    refuse_report(name, e.what_happened().text);
   }
 }
 

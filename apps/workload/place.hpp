@@ -34,7 +34,8 @@ auto located(const place& where, std::string_view key, Action&& action) {
     return std::forward<Action>(action)();
   } catch (const fault_error& e) {
     const fault& f = e.what_happened();
-    if (f.code == fault_code::bad_input || f.code == fault_code::io) refuse(where, key, f.text);
+    const bool of_input = f.code == fault_code::bad_input || f.code == fault_code::io || f.code == fault_code::damaged;
+    if (of_input) refuse(where, key, f.text);
     throw;
   }
 }

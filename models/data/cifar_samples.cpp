@@ -87,6 +87,10 @@ std::int64_t cifar_samples::label(record r) const noexcept {
   return std::to_integer<std::int64_t>(r[options_.classes == 100 ? 1 : 0]);
 }
 
+void cifar_samples::require_unchanged() const {
+  for (const auto& file : files_) file->require_unchanged();
+}
+
 void cifar_samples::add(const fs::path& file, std::vector<record>& to) {
   const std::size_t size = labels_in_record(options_.classes) + pixels;
   const record all = files_.emplace_back(std::make_unique<const mapped_file>(file))->bytes();

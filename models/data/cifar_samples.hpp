@@ -23,6 +23,7 @@ class cifar_samples final : public data_source {
   std::int64_t classes() const override { return options_.classes; }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
+  void require_unchanged() const override;
   std::optional<pixel_scale> pixel_scaling() const override { return options_.scale; }
   std::string describe() const override { return name_; }
   std::string fingerprint() const override;

@@ -20,6 +20,7 @@ class csv_texts final : public record_list {
 
   std::size_t size() const override { return begins_.size(); }
   text_record record(std::size_t index) const override;
+  void require_unchanged() const override { file_.require_unchanged(); }
   const label_census& labels() const override { return labels_; }
   const std::filesystem::path& file() const override { return path_; }
   const mapped_file& bytes() const noexcept { return file_; }

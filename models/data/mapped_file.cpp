@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -15,35 +16,55 @@
 namespace hydra {
 namespace {
 
-/// Size of a file that can be mapped.
-std::size_t checked_size(const std::filesystem::path& path) {
+/// Before it is opened: a pipe would wait for who writes to it.
+void require_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status))
     throw fault_error{fault_code::bad_input, fmt::format("{} does not exist", path.string())};
   if (!std::filesystem::is_regular_file(status))
     throw fault_error{fault_code::bad_input, fmt::format("{} is not a file", path.string())};
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) throw fault_error{fault_code::io, fmt::format("{}: {}", path.string(), error.message())};
-  if (size == 0) throw fault_error{fault_code::bad_input, fmt::format("{} is empty", path.string())};
-  return static_cast<std::size_t>(size);
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path, int error) {
   throw fault_error{fault_code::io, fmt::format("{} cannot be read: {}", path.string(), std::strerror(error))};
 }
 
+/// Closes it at the end of a scope: a mapping stays.
+struct open_file {
+  int descriptor;
+  ~open_file() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+};
+
 }  // namespace
 
-mapped_file::mapped_file(const std::filesystem::path& path) {
-  const std::size_t size = checked_size(path);
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) refuse(path, errno);
-  void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  const int error = errno;
-  ::close(file);  // the mapping stays
-  if (start == MAP_FAILED) refuse(path, error);
-  bytes_ = {static_cast<const std::byte*>(start), size};
+mapped_file::state mapped_file::state_of(const struct stat& s) noexcept {
+  return {s.st_dev, s.st_ino, static_cast<std::uint64_t>(s.st_size), s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
+}
+
+mapped_file::mapped_file(const std::filesystem::path& path) : path_(path) {
+  require_file(path);
+  const open_file file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat s {};
+  if (file.descriptor < 0 || ::fstat(file.descriptor, &s) != 0) refuse(path, errno);
+  opened_ = state_of(s);
+  if (opened_.size == 0) throw fault_error{fault_code::bad_input, fmt::format("{} is empty", path.string())};
+  void* const start = ::mmap(nullptr, opened_.size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
+  if (start == MAP_FAILED) refuse(path, errno);
+  bytes_ = {static_cast<const std::byte*>(start), opened_.size};
+}
+
+void mapped_file::require_unchanged() const {
+  struct stat s {};
+  if (::stat(path_.c_str(), &s) != 0) return;
+  const state now = state_of(s);
+  const bool same_file = now.device == opened_.device && now.inode == opened_.inode;
+  if (same_file && now != opened_)
+    throw fault_error{fault_code::io, fmt::format("{} has been written to since it was opened; put another file in its place "
+                                                  "instead (write beside it, then rename)",
+                                                  path_.string())};
 }
 
 void mapped_file::release(std::span<const std::byte> part) noexcept {

@@ -22,6 +22,8 @@ class record_list {
   virtual std::size_t size() const = 0;
   /// Throws fault_error{bad_input} if the file has changed since.
   virtual text_record record(std::size_t index) const = 0;
+  /// Throws fault_error{io} if the file is not what it was.
+  virtual void require_unchanged() const {}
   /// Empty if the file has no labels.
   virtual const label_census& labels() const = 0;
   virtual const std::filesystem::path& file() const = 0;

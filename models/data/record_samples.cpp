@@ -77,6 +77,11 @@ std::int64_t record_samples::classes() const {
   return options_.wants.form == sample_form::labelled ? options_.classes.size() : options_.by->vocabulary();
 }
 
+void record_samples::require_unchanged() const {
+  for (const split part : {split::train, split::validation})
+    if (const record_list* const of_part = records(part)) of_part->require_unchanged();
+}
+
 record_samples::tokens record_samples::encoded(const std::string& text) const {
   const std::vector<std::uint32_t> ids = options_.by->encode(text);
   return {ids.begin(), ids.end()};

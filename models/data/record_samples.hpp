@@ -37,8 +37,10 @@ class record_samples final : public data_source {
   tensor_spec sample_input() const override;
   tensor_spec sample_target() const override;
   std::int64_t classes() const override;
+  std::int64_t vocabulary() const override { return options_.by->vocabulary(); }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
+  void require_unchanged() const override;
   std::vector<std::string> class_names() const override { return options_.classes.names(); }
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }

@@ -3,6 +3,8 @@
 #include "models/data/mapped_file.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/file_system.hpp"
+#include "runtime/leftovers.hpp"
 #include "runtime/sha256.hpp"
 
 #include <array>
@@ -101,6 +103,7 @@ void try_to_write(const fs::path& file, const token_recipe& recipe) {
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
   try {
+    remove_leftovers(posix_file_system(), file.parent_path());
     write_atomically(file, [&](std::ostream& out) { write_file(out, recipe); });
   } catch (const fault_error& e) {
     if (e.what_happened().code != fault_code::io) throw;

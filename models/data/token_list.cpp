@@ -1,6 +1,5 @@
 #include "models/data/token_list.hpp"
 
-#include "models/data/mapped_file.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/sha256.hpp"
@@ -13,9 +12,8 @@
 namespace hydra {
 
 token_list::token_list(std::vector<std::uint32_t> ids) {
-  auto owner = std::make_shared<const std::vector<std::uint32_t>>(std::move(ids));
-  words_ = *owner;
-  owner_ = std::move(owner);
+  ids_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(ids));
+  words_ = *ids_;
 }
 
 std::string token_list::digest() const {
@@ -29,7 +27,7 @@ token_list token_list::bytes_of(const std::filesystem::path& text) {
   auto file = map_text(text);
   token_list result;
   result.bytes_ = file->bytes();
-  result.owner_ = std::move(file);
+  result.file_ = std::move(file);
   return result;
 }
 
@@ -41,7 +39,7 @@ token_list token_list::ids_of(const std::filesystem::path& path, std::int64_t vo
                                                          path.string(), bytes.size())};
   token_list result;
   result.words_ = {reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t)};
-  result.owner_ = std::move(file);
+  result.file_ = std::move(file);
   const auto wrong = std::ranges::find_if(result.words_, [=](std::uint32_t id) { return id >= vocabulary; });
   if (wrong != result.words_.end())
     throw fault_error{fault_code::bad_input,

@@ -1,6 +1,8 @@
 #pragma once
 // A long list of token ids, wherever its bytes lie: a vector in memory, or a file mapped into it.
 
+#include "models/data/mapped_file.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -17,9 +19,9 @@ class token_list {
  public:
   token_list() = default;
   explicit token_list(std::vector<std::uint32_t> ids);
-  /// Ids that `owner` keeps alive.
-  token_list(std::shared_ptr<const void> owner, std::span<const std::uint32_t> ids, std::string digest = {})
-      : owner_(std::move(owner)), words_(ids), digest_(std::move(digest)) {}
+  /// Ids in a file.
+  token_list(std::shared_ptr<const mapped_file> file, std::span<const std::uint32_t> ids, std::string digest = {})
+      : file_(std::move(file)), words_(ids), digest_(std::move(digest)) {}
 
   /// Each byte of a UTF-8 text is a token. Throws as mapped_file does, and fault_error{bad_input} with the position
   /// of the first byte that is not UTF-8.
@@ -27,6 +29,11 @@ class token_list {
   /// Little-endian uint32 ids. Throws as mapped_file does, and fault_error{bad_input} if the size is no multiple of 4
   /// or an id is not below `vocabulary`, with its position.
   static token_list ids_of(const std::filesystem::path& file, std::int64_t vocabulary);
+
+  /// Of ids in a file: mapped_file::require_unchanged().
+  void require_unchanged() const {
+    if (file_) file_->require_unchanged();
+  }
 
   /// SHA-256 of the ids as they lie in memory, 64 hex digits. Reads all of them, unless the list was made with it.
   std::string digest() const;
@@ -37,7 +44,8 @@ class token_list {
   }
 
  private:
-  std::shared_ptr<const void> owner_;
+  std::shared_ptr<const mapped_file> file_;                ///< of either, where they lie in one
+  std::shared_ptr<const std::vector<std::uint32_t>> ids_;  ///< of words, where they do not
   std::span<const std::uint32_t> words_;  ///< either these
   std::span<const std::byte> bytes_;      ///< or these
   std::string digest_;                    ///< empty: not known yet

@@ -30,6 +30,10 @@ class token_windows final : public data_source {
   std::int64_t classes() const override { return options_.vocabulary; }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
+  void require_unchanged() const override {
+    options_.train.require_unchanged();
+    options_.validation.require_unchanged();
+  }
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }
   /// At position j of a window a model sees j + 1 tokens, whatever stood before the window.

@@ -46,6 +46,7 @@ fs::path part_path(const fs::path& index, const std::string& tensor, const nlohm
 void verify_sums(const fs::path& folder) try {
   if (fs::exists(folder / checksum_file)) verify_listed(folder);
 } catch (const fault_error& e) {
+  if (e.what_happened().code != fault_code::damaged) throw;
   throw fault_error{fault_code::bad_input,
                     fmt::format("{}; get the checkpoint again, or remove {} if it is meant to be so",
                                 e.what_happened().text, checksum_file)};

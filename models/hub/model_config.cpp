@@ -3,11 +3,10 @@
 #include "models/json_input.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/json_text.hpp"
+#include "runtime/text_file.hpp"
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 namespace hydra {
@@ -37,10 +36,7 @@ model_config::model_config(std::string file, json table, std::string prefix)
     : file_(std::move(file)), table_(std::make_shared<const json>(std::move(table))), prefix_(std::move(prefix)) {}
 
 model_config model_config::read(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse_file(file, "does not exist or cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  json parsed = parse(file, text);
+  json parsed = parse(file, read_text(file));
   if (!parsed.is_object()) refuse_file(file, "holds no JSON object");
   return {file.string(), std::move(parsed)};
 }

@@ -10,8 +10,23 @@
 
 namespace hydra {
 
+namespace {
+
+/// Lists have a place for every id below the largest one: a few bytes of a file must not take gigabytes.
+void require_dense_ids(const tokenizer_parts& parts) {
+  const std::size_t tokens = parts.tokens.ids().size() + parts.added.size();
+  std::size_t places = parts.tokens.size();
+  for (const added_token& t : parts.added) places = std::max<std::size_t>(places, t.id + std::size_t{1});
+  if (places > 16 * tokens + 65536)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("{}: {} tokens have ids up to {}: too far apart", parts.file, tokens, places - 1)};
+}
+
+}  // namespace
+
 file_tokenizer::file_tokenizer(tokenizer_parts parts)
     : parts_{std::move(parts)}, finder_{parts_.added, parts_.normalize} {
+  require_dense_ids(parts_);
   for (const added_token& t : parts_.added) {
     added_ids_.emplace(t.content, t.id);
     if (added_.size() <= t.id) added_.resize(t.id + 1);

@@ -4,12 +4,11 @@
 #include "models/json_input.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/json_text.hpp"
+#include "runtime/text_file.hpp"
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <span>
 #include <unordered_set>
 #include <vector>
@@ -47,12 +46,7 @@ class key_check {
 }  // namespace
 
 std::string tokenizer_source::text(const fs::path& file) {
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) refuse(file, "does not exist");
-  if (fs::is_directory(file, ignored)) refuse(file, "is a folder, not a file");
-  std::ifstream in{file, std::ios::binary};
-  std::string content{std::istreambuf_iterator<char>(in), {}};
-  if (!in) refuse(file, "cannot be read");
+  std::string content = read_text(file);
   const std::size_t valid = valid_utf8(std::as_bytes(std::span{content}));
   if (valid != content.size()) refuse(file, fmt::format("is not UTF-8 from byte {} on", valid));
   const std::string header = fmt::format("{}\n", content.size());

@@ -2,6 +2,7 @@
 
 #include "tests/support/disturbed_run.hpp"
 #include "tests/support/memory_store.hpp"
+#include "tests/support/overhear.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -173,6 +174,7 @@ TEST_CASE("the supervisor may die at any message: the run ends and says so", "[l
                           for (const auto& m : r.models) {
                             REQUIRE((m.ended || r.aborted.text.find("the supervisor of the run has died") == 0));
                           }
+                          REQUIRE_FALSE((r.devices[0].lost || r.devices[1].lost));
                         });
 }
 
@@ -202,6 +204,101 @@ TEST_CASE("a run whose reporter has died is halted: its models are saved where t
     REQUIRE(store.of(m.name).size() == 1);
     CHECK(store.of(m.name)[0].standing.step < m.steps);
   }
+}
+
+TEST_CASE("whoever of the crew dies, at whichever message, the run ends and says so", "[loss]") {
+  using pick = std::function<caf::actor(const crew_assembled&)>;
+  const auto part = [](auto member) {
+    return pick([member](const crew_assembled& crew) { return caf::actor_cast<caf::actor>(crew.*member); });
+  };
+  const auto victim = GENERATE_COPY(part(&crew_assembled::scheduler), part(&crew_assembled::memory),
+                                    part(&crew_assembled::optimizer), part(&crew_assembled::checkpointer));
+  kill_at_every_message(victim, [](simulation& s, memory_store&) {
+    const auto& r = *s.record();
+    for (const auto& m : r.models) {
+      REQUIRE(m.ended);
+    }
+    for (const auto& d : r.devices) {
+      REQUIRE_FALSE(d.lost);
+    }
+  });
+}
+
+TEST_CASE("the reader of data may die at any message: what was trained is saved", "[loss]") {
+  kill_at_every_message([](const crew_assembled& crew) { return crew.data; },
+                        [](simulation& s, memory_store& store) {
+                          for (const auto& m : s.record()->models) {
+                            REQUIRE(m.ended);
+                          }
+                          for (const auto& m : small_models()) {
+                            REQUIRE(store.of(m.name).size() == 1);
+                          }
+                          REQUIRE(s.record()->checkpoints.saved == 2);
+                        });
+}
+
+// -- memory of a model that dies ------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Lets others than the checkpointer run until `seen` says yes of a message, or they have nothing left to do.
+bool run_until(simulation& s, const std::function<bool(const overheard&)>& seen) {
+  while (const auto choice = choice_without(s, s.actors().checkpointer.id())) {
+    const auto m = overhear(s, *choice);
+    if (m && seen(*m)) {
+      return true;
+    }
+    s.step(*choice);
+  }
+  return s.let_time_pass() && run_until(s, seen);
+}
+
+std::function<bool(const overheard&)> released(std::uint32_t model) {
+  return [model](const overheard& m) {
+    const auto* const message = m.get<model_released>();
+    return message && message->model == model_id{model} && m.to.part == role::supervisor;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a model that fails while it is saved has given back nothing before its checkpoint is written", "[loss]") {
+  memory_store store;
+  auto setup = small_run(2, 1);
+  setup.checkpoints = {.store = &store, .every_steps = 1, .every = {}};
+  simulation s(std::move(setup));
+  const auto is_saved = [&] {
+    const auto m = overhear(s);
+    const auto* const save = m && m->to.part == role::checkpointer ? m->get<save_model>() : nullptr;
+    return save && save->model == model_id{0};
+  };
+  for (int i = 0; i < 100000 && !is_saved(); ++i) {
+    s.step();
+  }
+  REQUIRE(is_saved());
+  confuse_task(s, 0);
+  CHECK_FALSE(run_until(s, released(0)));
+  bool told = false;
+  for (auto m = overhear(s); !s.record(); m = overhear(s)) {
+    told = told || (m && released(0)(*m));
+    s.step();
+  }
+  CHECK(told);
+}
+
+TEST_CASE("a model that fails before it has begun gives its memory back", "[loss]") {
+  auto setup = small_run(2, 1);
+  setup.models[0].terms.arrival = 10s;
+  simulation s(std::move(setup));
+  confuse_task(s, 0);
+  bool told = false;
+  for (auto m = overhear(s); !s.record(); m = overhear(s)) {
+    told = told || (m && released(0)(*m));
+    if (!s.step()) {
+      break;
+    }
+  }
+  CHECK(told);
 }
 
 namespace {

@@ -144,3 +144,48 @@ TEST_CASE("the last micro-batch of an evaluation is filled with a sample that do
   CHECK(contents(batch) == std::vector<std::vector<std::int64_t>>{{9, 9, 9, 9, 9, 9}, {109, -100, -100}});
   CHECK(batch.targets == 0);  // that of sample 9 does not count
 }
+
+namespace {
+
+/// Takes more memory than there is, or has lost its file.
+class refusing final : public data_source {
+ public:
+  explicit refusing(bool changed) : changed_(changed) {}
+  std::size_t samples(split) const override { return 10; }
+  tensor_spec sample_input() const override { return {{2}, element::i64}; }
+  tensor_spec sample_target() const override { return {{1}, element::i64}; }
+  std::int64_t classes() const override { return 200; }
+  std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override { throw std::bad_alloc(); }
+  void require_unchanged() const override {
+    if (changed_) {
+      throw fault_error(fault_code::io, "numbers.txt has changed");
+    }
+  }
+  std::string describe() const override { return "numbers"; }
+
+ private:
+  bool changed_;
+};
+
+fault refusal_of_reading(bool changed) {
+  const auto arena = make_host_arena(1_MiB);
+  auto e = entry();
+  e.data.source = std::make_shared<refusing>(changed);
+  batch_reader reader(model_id{7}, e, *arena);
+  try {
+    reader.read(training(0));
+  } catch (const fault_error& error) {
+    return error.what_happened();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("memory that a source cannot have is not awaited as room in the arena is") {
+  CHECK(refusal_of_reading(false).code == fault_code::io);
+}
+
+TEST_CASE("data are not read when their file has changed") {
+  CHECK(refusal_of_reading(true).text == "numbers.txt has changed");
+}

@@ -36,6 +36,16 @@ TEST_CASE("epochs that make more steps than can be counted are refused") {
   CHECK_THROWS_WITH(s.plan(), Contains("model 'small': epochs: 8388608 epochs of 512 batches are more steps than can be counted"));
 }
 
+TEST_CASE("more validation samples than micro-batches can be counted are refused, not wrapped") {
+  auto m = small(1);
+  m.data = {synthetic_classes{.validation_samples = (std::int64_t{1} << 32) + 1}};
+  m.batch_size = 1;
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 8_MiB});
+  s.add_model(m);
+  CHECK_THROWS_WITH(s.plan(), Contains("4294967297 validation samples"));
+}
+
 TEST_CASE("as many epochs as can be counted are planned") {
   session s{{.log = verbosity::quiet}};
   s.add_devices(1, cpu_device{.memory = 16_MiB});

@@ -58,3 +58,19 @@ TEST_CASE("too few samples for one batch are refused") {
   const batch_order none{.samples = 2, .batch_size = 3};
   CHECK_THROWS_WITH(none.batch(0), Contains("2 samples do not make a batch of 3"));
 }
+
+TEST_CASE("cursors of one order share its permutation, which goes with the last of them") {
+  const auto orders = std::make_shared<epoch_orders>();
+  std::weak_ptr<const std::vector<std::size_t>> first;
+  {
+    batch_cursor a{shuffled, orders}, b{shuffled, orders};
+    CHECK(a.batch(0) == shuffled.batch(0));
+    first = orders->of(10, 5, 0);
+    CHECK(b.batch(1) == shuffled.batch(1));
+    CHECK(first.use_count() == 2);
+    a.batch(3), b.batch(3);  // the next epoch
+    CHECK(first.expired());
+    CHECK(orders->of(10, 5, 1).use_count() == 3);
+  }
+  CHECK(orders->of(10, 6, 1).use_count() == 1);
+}

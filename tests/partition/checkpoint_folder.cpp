@@ -321,3 +321,54 @@ TEST_CASE("gradients in bf16 come back from a checkpoint as they have landed, an
   const auto wide = cut_model(rounded(small), {.cuts = {0, 1, 2}, .samples = 3});
   CHECK_THROWS_WITH(load_memory(back, model_id{0}, *wide, *arena), Contains("gradient.") && Contains("another size or type"));
 }
+
+TEST_CASE("a checkpoint that cannot be read now is not called damaged", "[checkpoint]") {
+  const temporary_folder folder;
+  const saved_case c({0, 2, 4});
+  save(c, folder.path());
+  save(c, folder.path());
+  const auto file = folder.path() / "small" / "000002-step-2" / "shard-0001.safetensors";
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("/proc/self/mem", file);  // of which nothing can be read at 0
+  std::vector<std::string> notes;
+  CHECK_THROWS_AS(newest_checkpoint(folder.path() / "small", true, notes), fault_error);
+  CHECK(std::filesystem::exists(file.parent_path()));
+  CHECK(notes.empty());
+}
+
+TEST_CASE("a state that no run has written is damage, and old checkpoints are dropped all the same", "[checkpoint]") {
+  const temporary_folder folder;
+  const saved_case c({0, 2, 4});
+  save(c, folder.path(), 1);
+  const auto place = folder.path() / "small" / "000001-step-2";
+  const auto text = text_of(place / "state.json");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    auto other = text;
+    return other.replace(other.find(from), from.size(), to);
+  };
+  const auto state = GENERATE_COPY(std::string("[]"), std::string("{\"format\": 3}"), with("\"first_layer\": 0", "\"first_layer\": 2"),
+                                   text.substr(0, text.find("\"shards\"")) + "\"shards\": []}", with("\"unit\": ", "\"unit\": 99"));
+  overwrite(place / "state.json", state);
+  try {
+    read_checkpoint(place);
+    FAIL("it was read");
+  } catch (const fault_error& e) {
+    CHECK(e.what_happened().code == fault_code::damaged);
+    CHECK_THAT(e.what(), Contains("state.json"));
+  }
+  CHECK_NOTHROW(save(c, folder.path(), 1));
+}
+
+TEST_CASE("the state of the best evaluation is not removed before another one is there", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  c.checkpoint.best = true;
+  save(c, folder.path());
+  const auto best = best_checkpoint(folder.path() / "small").value();
+  faulty_file_system files({.first = 0, .last = 1000, .error = ENOSPC});
+  std::set<std::uint32_t> saved;
+  checkpoint_folder store(files, folder.path(), 1);
+  CHECK_NOTHROW(store.save(c.checkpoint, [&](shard_index s) { saved.insert(s.value); }));
+  CHECK(saved.size() == c.what->size());
+  CHECK(best_checkpoint(folder.path() / "small") == best);
+}

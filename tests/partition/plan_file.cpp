@@ -192,3 +192,26 @@ TEST_CASE("a plan in bf16 keeps its element types, and the bytes of masters and 
   CHECK_FALSE(suits(*profile, *small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6}).body,
                     model.data->sample_target(), 2));
 }
+
+TEST_CASE("a plan that somebody else has written ends in a complaint, not in a crash") {
+  const auto text = to_json(two_models());
+  const auto with = [&](const std::string& key, const std::string& value) {
+    auto other = text;
+    const auto at = other.find("\"" + key + "\": ") + key.size() + 4;
+    return other.replace(at, other.find_first_of(",\n", at) - at, value);
+  };
+  const auto complaint = [](const std::string& plan) {
+    try {
+      parse_costs(plan, "plan.json");
+    } catch (const fault_error& e) {
+      return e.what_happened().text;
+    }
+    return std::string{};
+  };
+  CHECK(complaint(text).empty());
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  CHECK_THAT(complaint(with("saved_bytes", deep)), Contains("plan.json") && Contains("nested more than 100 deep"));
+  CHECK_THAT(complaint(with("forward_s", "1e300")), Contains("a time is a number of seconds"));
+  CHECK_THAT(complaint(with("forward_s", "-1.0")), Contains("a time is a number of seconds"));
+  CHECK_THAT(complaint(with("moment_bytes", "-8")), Contains("a number of bytes is an integer of at least 0"));
+}

@@ -104,7 +104,9 @@ TEST_CASE("impossible options are refused by name") {
       {{.memory = 1_MiB, .speed = 0}, "speed"},
       {{.memory = 1_MiB, .speed = 1.5}, "speed"},
       {{.memory = 1_MiB, .speed = nan}, "speed"},
+      {{.memory = 1_MiB, .speed = 1e-300}, "speed must be at least 1e-6"},
       {{.memory = 1_MiB, .latency = -1ns}, "latency"},
+      {{.memory = 1_MiB, .latency = 2h}, "latency must be at most 1 h"},
       {{.memory = 1_MiB, .link = byte_rate{-1}}, "link"},
       {{.memory = 1_MiB, .link = byte_rate{nan}}, "link"},
   };

@@ -205,3 +205,19 @@ TEST_CASE("a slash at the end of the place does not matter") {
   store_folder(files, c.newer / "");
   verify_folder(c.newer);
 }
+
+TEST_CASE("a folder of more files than a process may have open can be written") {
+  const temporary_folder parent;
+  const auto place = parent.path() / "step";
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, std::filesystem::directory_iterator{});
+  };
+  const auto before = open_files();
+  durable_folder folder{posix_file_system(), place};
+  for (int i = 0; i < 200; ++i) {
+    folder.write(std::to_string(i), [](byte_sink&) {});
+    REQUIRE(open_files() - before <= 64);
+  }
+  folder.commit();
+  verify_folder(place);
+}

@@ -109,3 +109,16 @@ TEST_CASE("a file with other content is named with both checksums") {
 TEST_CASE("a folder that does not exist does not verify") {
   CHECK_THAT(refusal_of([] { verify_folder("no/such/folder"); }), Contains("no/such/folder"));
 }
+
+TEST_CASE("a file that cannot be read says nothing of what is written there") {
+  const stored s;
+  std::filesystem::remove(s.folder / "notes");
+  std::filesystem::create_symlink("/proc/self/mem", s.folder / "notes");  // of which nothing can be read at 0
+  try {
+    verify_folder(s.folder);
+    FAIL("it was read");
+  } catch (const fault_error& e) {
+    CHECK(e.what_happened().code == fault_code::io);
+    CHECK_THAT(e.what(), !Contains("damaged"));
+  }
+}

@@ -153,6 +153,17 @@ std::optional<overheard> overhear(const simulation& s, std::size_t choice) {
                    .content = &element->content()};
 }
 
+std::optional<std::size_t> choice_without(const simulation& s, caf::actor_id id) {
+  constexpr std::size_t more_than_actors = 16;
+  for (std::size_t choice = 0; choice < more_than_actors; ++choice) {
+    const auto* actor = s.next(choice);
+    if (actor && actor->id() != id) {
+      return choice;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string to_text(const overheard& m) {
   if (m.from.part == role::nobody || m.to.part == role::reporter) {
     return {};

@@ -38,6 +38,9 @@ struct overheard {
 /// What `s.step(choice)` will handle; nothing if a time-out will fire or an actor only starts.
 std::optional<overheard> overhear(const simulation& s, std::size_t choice = 0);
 
+/// A choice for s.step() that lets another actor run; nothing if only this one has something to do.
+std::optional<std::size_t> choice_without(const simulation& s, caf::actor_id id);
+
 /// "SCHEDULER -> DEVICE 0 prefetch_shard model 0 step 0 forward 0". Empty for messages outside of the story at the top
 /// of protocol.hpp: completions, reports, deaths.
 std::string to_text(const overheard& m);

@@ -22,7 +22,8 @@ std::string refusal_of(const std::function<void()>& step) {
   try {
     step();
   } catch (const fault_error& e) {
-    if (e.what_happened().code != fault_code::io) throw;
+    const fault_code code = e.what_happened().code;
+    if (code != fault_code::io && code != fault_code::damaged) throw;
     return e.what();
   }
   return {};

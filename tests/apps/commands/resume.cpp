@@ -55,7 +55,7 @@ TEST_CASE("without a folder a resumed run starts afresh and says so, unless told
 TEST_CASE("a run that was killed before its first checkpoint starts afresh in its folder") {
   const temporary_folder folder;
   fs::create_directories(folder.path() / "runs/w/checkpoints/gpt");
-  folder.write("runs/w/workload.toml.17.tmp", "[ru");
+  folder.write("runs/w/.workload.toml.17.tmp", "[ru");
   const workload w =
       parse_workload(example, "w.toml", {parse_override("run.output=" + (folder.path() / "runs/w").string())});
   CHECK_THROWS_WITH(check_resume(w), Contains("no run folder"));

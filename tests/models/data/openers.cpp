@@ -1,5 +1,6 @@
 #include "models/data_catalog.hpp"
 
+#include "models/bert.hpp"
 #include "models/losses/class_targets.hpp"
 #include "runtime/fault.hpp"
 #include "tests/models/data/image_writers.hpp"
@@ -227,4 +228,17 @@ TEST_CASE("fingerprints tell texts, tokens and records of other bytes, tokenizer
   CHECK(open_data(jsonl({.train = f, .validation = f}), 4)->fingerprint() != records);
   folder.write("f.jsonl", "{\"text\": \"ab\", \"other\": \"ce\"}\n");
   CHECK(open_data(jsonl({.train = f}), 4)->fingerprint() != records);
+}
+
+TEST_CASE("a classifier of texts is refused whose embeddings the tokenizer's ids go beyond") {
+  const data_folder folder;
+  const auto train = folder.write("t.jsonl", "{\"text\": \"one\", \"l\": \"b\"}\n{\"text\": \"two\", \"l\": \"a\"}\n");
+  const auto data = open_data(jsonl({.train = train, .tokenizer = {.vocab = folder.vocab()}, .label = "l"}), labelled(4));
+  CHECK(data->vocabulary() == 10);
+  bert_options o{.layers = 1, .width = 8, .heads = 2, .context = 4};
+  o.head = bert_head::classification;
+  o.vocabulary = 9;
+  CHECK_THROWS_WITH(bert(o).build(*data), Contains("vocabulary is 9") && Contains("token ids up to 9"));
+  o.vocabulary = 10;
+  CHECK_NOTHROW(bert(o).build(*data));
 }

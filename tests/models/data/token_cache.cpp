@@ -127,3 +127,11 @@ TEST_CASE("the folder of the cache is the one that the environment names") {
   CHECK(token_cache_folder() == fs::path{std::getenv("HOME") ? std::getenv("HOME") : ""} / ".cache/hydra/tokens");
   set("HYDRA_CACHE", old ? kept.c_str() : nullptr);
 }
+
+TEST_CASE("what a killed process has left in the cache is removed by the next one that writes there") {
+  const temporary_folder folder;
+  const auto left = folder.write(".0123.tokens.99999999.tmp", "half of a cache");
+  counted_recipe recipe;
+  cached_tokens(recipe.of("key"), folder.path());
+  CHECK_FALSE(fs::exists(left));
+}
