@@ -94,6 +94,12 @@ int tell_complete(const workload& w, const train_options& o) {
   return exit_status::all_done;
 }
 
+/// The run was planned as one that begins: whatever has come into the folder meanwhile is another one's, --resume or not.
+void claim_folder(const workload& w, std::optional<folder_lock>& lock) {
+  make_run_folder(w.output_place, w.options.output);
+  lock.emplace(w.output_place, w.options.output);
+}
+
 /// A run that cannot begin leaves no folder that the same command would be refused for.
 report run_in_folder(session& s, const workload& w, bool is_new) try {
   return s.run();
@@ -111,10 +117,10 @@ int train(const workload& w, const train_options& o, const blocked_signals& bloc
   const auto sources = assemble(s, w);
   s.plan();
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
-  const bool is_new = !std::filesystem::exists(w.options.output);
-  make_run_folder(w.output_place, w.options.output, w.expanded);
+  const bool is_new = !lock;
+  if (is_new) claim_folder(w, lock);
+  record_workload(w.options.output, w.expanded);
   record_data(w.options.output, sources);
-  if (!lock) lock.emplace(w.output_place, w.options.output);
   const report r = run_in_folder(s, w, is_new);
   tell(r, w, o);
   return status_of(r);
