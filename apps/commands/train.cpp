@@ -17,12 +17,17 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
 namespace {
+
+using data_by_model = std::map<std::string, std::shared_ptr<const data_source>>;
 
 struct train_options {
   std::string file;
@@ -101,7 +106,9 @@ void claim_folder(const workload& w, std::optional<folder_lock>& lock) {
 }
 
 /// A run that cannot begin leaves no folder that the same command would be refused for.
-report run_in_folder(session& s, const workload& w, bool is_new) try {
+report run_in_folder(session& s, const workload& w, const data_by_model& sources, bool is_new) try {
+  record_workload(w.options.output, w.expanded);
+  record_data(w.options.output, sources);
   return s.run();
 } catch (...) {
   if (is_new) remove_unused(w.options.output);
@@ -119,9 +126,7 @@ int train(const workload& w, const train_options& o, const blocked_signals& bloc
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
-  record_workload(w.options.output, w.expanded);
-  record_data(w.options.output, sources);
-  const report r = run_in_folder(s, w, is_new);
+  const report r = run_in_folder(s, w, sources, is_new);
   tell(r, w, o);
   return status_of(r);
 }

@@ -58,6 +58,17 @@ TEST_CASE("a model that could not be saved says so, quiet or not, in its report,
   CHECK_THAT(run_hydra(folder, "report runs/w").out, !Contains("not saved"));
 }
 
+TEST_CASE("a run that cannot write its first files leaves no folder: the same command may be given again") {
+  const temporary_folder folder;
+  folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
+  const std::string command = "train w.toml --quiet --output there";
+  const outcome full = run_hydra(folder, command, with_small_files(1));
+  CHECK(full.status == 1);
+  CHECK_THAT(full.err, StartsWith("cannot write there/"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "there"));
+  CHECK(run_hydra(folder, command).status == 0);
+}
+
 TEST_CASE("a device budget too small ends with status 3 and numbers that help") {
   const temporary_folder folder;
   const outcome o = train(folder, bent("24MiB", "1KiB"));
