@@ -112,6 +112,19 @@ TEST_CASE("a workload is trained, its table printed and its run folder written")
     CHECK_FALSE(folder.read(std::filesystem::path{"runs/w"} / file).empty());
 }
 
+TEST_CASE("what is printed on closed streams goes into no file of the run") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  REQUIRE(run_hydra_with_streams(folder, "train w.toml", "<&- >&- 2>&-").status == 0);
+  const std::string table = run_hydra(folder, "report runs/w").out;
+  const std::string header = table.substr(0, table.find('\n'));
+  CHECK_THAT(header, Contains("model"));
+  for (const auto& file : std::filesystem::recursive_directory_iterator{folder.path() / "runs/w"}) {
+    INFO(file.path());
+    if (file.is_regular_file()) CHECK_THAT(folder.read(file.path()), !Contains(header));
+  }
+}
+
 TEST_CASE("a run that keeps no checkpoint saves nothing, not even at its end") {
   const temporary_folder folder;
   REQUIRE(train(folder, example, "--quiet --set run.checkpoint.keep=0").status == 0);
