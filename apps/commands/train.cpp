@@ -59,8 +59,9 @@ session_options options_of(const workload& w, const train_options& o) {
   return s;
 }
 
-/// Refuses a folder that this run must not write to. Touches nothing.
-void check_folder(const workload& w, const train_options& o) {
+/// Refuses a folder that this run must not write to, and one that it could not begin in. Touches nothing.
+void check_folders(const workload& w, const train_options& o) {
+  check_working_directory();
   if (!o.resume) return check_output(w.output_place, w.options.output);
   const std::string afresh = check_resume(w);
   if (!afresh.empty() && !o.quiet) fmt::print(stderr, "{}\n", afresh);
@@ -118,7 +119,7 @@ report run_in_folder(session& s, const workload& w, const data_by_model& sources
 int train(const workload& w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
-  check_folder(w, o);
+  check_folders(w, o);
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   const auto sources = assemble(s, w);

@@ -95,6 +95,19 @@ TEST_CASE("an output that cannot be made, or of the file that exists, is refused
   CHECK_THAT(o.err, StartsWith("w.toml:2: run.output: ") && Contains("exists"));
 }
 
+TEST_CASE("an output or a working directory that is not UTF-8 is refused: the run could not be read again") {
+  const temporary_folder folder;
+  const outcome o = train(folder, example, "--output 'out\xff'");
+  check_refused(o, folder, 2);
+  CHECK_THAT(o.err, StartsWith("--output: run.output: ") && Contains("is not UTF-8"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "out\xff"));
+  std::filesystem::create_directory(folder.path() / "in\xff");
+  const outcome inside = run_hydra(folder, "train ../w.toml", "cd 'in\xff' && ");
+  CHECK(inside.status == 2);
+  CHECK_THAT(inside.err, StartsWith("the working directory is not UTF-8: "));
+  CHECK(std::filesystem::is_empty(folder.path() / "in\xff"));
+}
+
 TEST_CASE("an unknown policy on the command line is refused with the nearest") {
   const temporary_folder folder;
   const outcome o = train(folder, example, "--policy fifa");
