@@ -155,6 +155,7 @@ workload build(const value_table& root, const place& file, const brought& b) {
   w.plugins = b.files;
   w.policy = read_policy(root, b.plugins);
   for (const value& v : sub_tables(root, "device")) w.devices.push_back(read_device(v, b.kinds));
+  check_device_count(w.devices);
   w.data = read_all_data(root);
   w.models = read_models(root, w.data);
   check_kept(w);
