@@ -2,6 +2,7 @@
 
 #include "apps/commands/program.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +10,12 @@
 #include <iostream>
 
 namespace {
+
+/// The first file that is opened would take the place of one that is closed, and what is printed would go into it.
+void open_closed_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
+}
 
 /// The libraries' own destructors take a tenth of a second, in which a signal would end the program with a status that denies
 /// what it has done. (A sanitizer looks for leaks behind them.)
@@ -25,5 +32,6 @@ namespace {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_closed_streams();
   end_at_once(hydra::apps::run_program(argc, argv));
 }

@@ -5,6 +5,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/impl/alloc_cpu.h>
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <atomic>
@@ -17,7 +18,7 @@ namespace hydra {
 namespace {
 
 constexpr std::uint32_t host = 0;
-constexpr std::uint32_t capacity = 1024;
+constexpr std::uint32_t capacity = most_memory_accounts + 1;
 
 struct alignas(64) account_slot {  // a cache line each: the accounts of different devices are charged concurrently
   limited_counter bytes;
@@ -116,7 +117,8 @@ bool try_take(account_slot& slot, byte_count limit) {
 std::uint32_t take_slot(byte_count limit) {
   for (std::uint32_t i = host + 1; i < capacity; ++i)
     if (try_take(table[i], limit)) return i;
-  throw fault_error{fault_code::internal, "all 1023 memory accounts are in use: too many devices or pilots at once"};
+  throw fault_error{fault_code::internal,
+                    fmt::format("all {} memory accounts are in use: too many devices or pilots at once", most_memory_accounts)};
 }
 
 }  // namespace

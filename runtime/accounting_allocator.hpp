@@ -9,11 +9,14 @@
 
 namespace hydra {
 
+/// Of the process, at the same time.
+inline constexpr std::uint32_t most_memory_accounts = 1023;
+
 /// One payer of tensor memory: a virtual device, or a pilot that measures. Lives in a fixed table; index 0 is the
 /// host (not counted). Creation and destruction are rare (devices, pilots); charging is lock-free.
 class memory_account {
  public:
-  /// Throws fault_error{internal} when the table (1023 accounts) is full.
+  /// Throws fault_error{internal} when the table (most_memory_accounts) is full.
   explicit memory_account(byte_count limit);
   ~memory_account();  ///< the slot is reused only when everything charged to it has been freed
   memory_account(const memory_account&) = delete;

@@ -82,6 +82,8 @@ class virtual_device final : public device {
   bool stop(duration limit) noexcept override;
 
  private:
+  explicit virtual_device(device_info info) : info_(std::move(info)) {}
+
   /// What a queue's thread has to do next: run the job, or only complete it with this verdict.
   struct task {
     job work;
@@ -115,10 +117,10 @@ class virtual_device final : public device {
   std::array<std::thread, queue_names.size()> threads_;
 };
 
-virtual_device::virtual_device(device_info info, int threads) : info_(std::move(info)) {
+virtual_device::virtual_device(device_info info, int threads) : virtual_device(std::move(info)) {
   for (const auto queue : all_queues) {
     const int own = queue == queue_kind::compute ? threads : 1;
-    threads_[index_of(queue)] = std::thread{[this, queue, own] { serve(queue, own); }};
+    threads_[index_of(queue)] = start_thread(info_.name, [this, queue, own] { serve(queue, own); });
   }
 }
 
@@ -129,7 +131,8 @@ virtual_device::~virtual_device() {
     closing_ = true;
   }
   changed_.notify_all();
-  for (auto& thread : threads_) thread.join();
+  for (auto& thread : threads_)
+    if (thread.joinable()) thread.join();
 }
 
 void virtual_device::on_completion(completion_sink sink) {

@@ -4,10 +4,23 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <system_error>
+#include <utility>
+
 namespace hydra {
 
 std::string name_of(const operation_label& what) {
   return fmt::format("{}{}{}", *what.name ? what.name : "operation", what.detail.empty() ? "" : " of ", what.detail);
+}
+
+std::thread start_thread(const std::string& device, std::function<void()> life) {
+  try {
+    return std::thread(std::move(life));
+  } catch (const std::system_error& e) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("{}: no thread could be started ({}; limit of processes, ulimit -u): use fewer devices", device,
+                                  e.code().message()));
+  }
 }
 
 void name_this_thread(const std::string& device, const char* what) {

@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
+#include <thread>
 
 namespace hydra {
 
@@ -16,6 +18,10 @@ inline constexpr std::array all_queues{queue_kind::compute, queue_kind::h2d, que
 inline constexpr std::array queue_names{"compute", "h2d", "d2h"};
 
 constexpr std::size_t index_of(queue_kind queue) { return static_cast<std::size_t>(queue); }
+
+/// Throws fault_error{bad_input} if the system has no more. Start threads behind a complete object (a delegating
+/// constructor), so that its destructor ends those that have begun.
+std::thread start_thread(const std::string& device, std::function<void()> life);
 
 /// "cpu:0 compute", as far as the kernel takes names.
 void name_this_thread(const std::string& device, const char* what);

@@ -17,7 +17,7 @@ namespace hydra::apps {
 namespace {
 
 void run_into(const workload& w, const std::filesystem::path& folder) {
-  make_run_folder({}, folder, w.expanded);
+  record_workload(folder, w.expanded);
   session_options options = w.options;
   options.log = verbosity::quiet;
   options.output = folder;

@@ -11,17 +11,25 @@
 #include <hydra/version.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <system_error>
 
 namespace hydra::apps {
 
 namespace {
 
+/// Nobody can be told that stderr cannot be written, and fmt would throw.
 int complain(const fault& f) {
-  fmt::print(stderr, "{}\n", f.text);
+  std::fputs((f.text + "\n").c_str(), stderr);
   return status_of(f.code);
+}
+
+int complain_of_output(const std::string& why) {
+  return complain({fault_code::io, "cannot write standard output: " + why});
 }
 
 /// CLI11 would only say that an argument was not expected.
@@ -68,14 +76,26 @@ int run(int argc, const char* const* argv) {
   return chosen();
 }
 
-}  // namespace
-
-int run_program(int argc, const char* const* argv) noexcept {
+int run_or_complain(int argc, const char* const* argv) {
   try {
     return run(argc, argv);
+  } catch (const std::system_error& e) {
+    if (!std::ferror(stdout)) return complain(to_fault(std::current_exception()));
+    std::clearerr(stdout);  // told here
+    return complain_of_output(e.code().message());
   } catch (...) {
     return complain(to_fault(std::current_exception()));
   }
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) noexcept {
+  const int status = run_or_complain(argc, argv);
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && !std::ferror(stdout)) return status;
+  const int unwritten = complain_of_output(flushed ? "a part is missing" : std::generic_category().message(errno));
+  return status == all_done ? unwritten : status;
 }
 
 }  // namespace hydra::apps

@@ -1,5 +1,6 @@
 #include "apps/commands/recorded_data.hpp"
 
+#include "models/data/utf8.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/json_text.hpp"
@@ -9,6 +10,7 @@
 
 #include <fstream>
 #include <ostream>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -86,6 +88,15 @@ recorded_data parse(const json& j) {
 }
 
 }  // namespace
+
+void check_working_directory() {
+  const std::string path = fs::current_path().string();
+  if (valid_utf8(std::as_bytes(std::span{path})) == path.size()) return;
+  throw fault_error{fault_code::bad_input,
+                    fmt::format("the working directory is not UTF-8: \"{}\"; a run records where its relative paths start, "
+                                "so begin it in another",
+                                path)};
+}
 
 void record_data(const fs::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources) {
   json j{{"working_directory", fs::current_path().string()}, {"models", json::object()}};

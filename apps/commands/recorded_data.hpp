@@ -19,6 +19,9 @@ struct recorded_data {
 /// data.json, in the run folder.
 inline constexpr const char* data_file = "data.json";
 
+/// Throws fault_error{bad_input} if data.json could not tell the present working directory.
+void check_working_directory();
+
 /// Writes it, of a run that begins in the present working directory. Throws fault_error{io}.
 void record_data(const std::filesystem::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources);
 

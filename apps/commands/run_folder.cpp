@@ -23,16 +23,18 @@ fs::path existing_parent(const fs::path& folder) {
   return p;
 }
 
+[[noreturn]] void refuse_existing(const place& where, const fs::path& folder) {
+  refuse(where, "run.output",
+         fmt::format("\"{}\" exists and is not overwritten: go on with it by --resume, move it away, or choose another "
+                     "by --output",
+                     folder.string()));
+}
+
 }  // namespace
 
 void check_output(const place& where, const fs::path& folder) {
   std::error_code ignored;
-  if (fs::exists(fs::symlink_status(folder, ignored)))
-    refuse(
-        where, "run.output",
-        fmt::format("\"{}\" exists and is not overwritten: go on with it by --resume, move it away, or choose another "
-                    "by --output",
-                    folder.string()));
+  if (fs::exists(fs::symlink_status(folder, ignored))) refuse_existing(where, folder);
   check_writable(where, existing_parent(folder));
 }
 
@@ -44,12 +46,16 @@ void check_writable(const place& where, const fs::path& folder) {
     refuse(where, "run.output", fmt::format("the folder \"{}\" is not writable", folder.string()));
 }
 
-void make_run_folder(const place& where, const fs::path& folder, const std::string& text) {
+void make_run_folder(const place& where, const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  const bool made = fs::create_directories(folder, error);
   if (error)
     refuse(where, "run.output", fmt::format("the folder \"{}\" cannot be made: {}", folder.string(), error.message()));
-  write_atomically(folder / workload_file, [&](std::ostream& out) { out << text; });
+  if (!made) refuse_existing(where, folder);
+}
+
+void record_workload(const fs::path& run, const std::string& text) {
+  write_atomically(run / workload_file, [&](std::ostream& out) { out << text; });
 }
 
 void remove_unused(const fs::path& folder) noexcept try {

@@ -18,9 +18,12 @@ void check_output(const place& where, const std::filesystem::path& folder);
 /// Throws fault_error{bad_input} unless the folder, which is there, can be written to.
 void check_writable(const place& where, const std::filesystem::path& folder);
 
-/// Makes the folder unless it is there and writes workload.toml into it, instead of an older one. Throws
-/// fault_error{bad_input} if it cannot be made, {io} if it cannot be written to.
-void make_run_folder(const place& where, const std::filesystem::path& folder, const std::string& text);
+/// Makes the folder, which is then this run's: of several that try, one succeeds. Throws fault_error{bad_input} as
+/// check_output does if it is there by now, or cannot be made.
+void make_run_folder(const place& where, const std::filesystem::path& folder);
+
+/// Writes workload.toml, instead of an older one. Throws fault_error{io}.
+void record_workload(const std::filesystem::path& run, const std::string& text);
 
 /// Of a run that could not begin: unless something else than workload.toml and data.json lies in the folder, it is removed.
 void remove_unused(const std::filesystem::path& folder) noexcept;

@@ -46,10 +46,15 @@ void make_output(const fs::path& folder) {
   if (::eaccess(folder.c_str(), W_OK | X_OK) != 0) refuse_output(folder, "the folder is not writable");
 }
 
-void write_results(const fs::path& folder, const study_result& s) {
+/// All or none: the same command would be refused for what is there.
+void write_results(const fs::path& folder, const study_result& s) try {
   write_file(folder / "study.csv", to_csv(s));
   write_file(folder / "study.json", to_json(s));
   write_file(folder / "study.html", to_page(s));
+} catch (...) {
+  std::error_code ignored;
+  for (const char* file : {"study.csv", "study.json", "study.html"}) fs::remove(folder / file, ignored);
+  throw;
 }
 
 int run(const study_options& o) {

@@ -17,12 +17,17 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace hydra::apps {
 
 namespace {
+
+using data_by_model = std::map<std::string, std::shared_ptr<const data_source>>;
 
 struct train_options {
   std::string file;
@@ -54,8 +59,9 @@ session_options options_of(const workload& w, const train_options& o) {
   return s;
 }
 
-/// Refuses a folder that this run must not write to. Touches nothing.
-void check_folder(const workload& w, const train_options& o) {
+/// Refuses a folder that this run must not write to, and one that it could not begin in. Touches nothing.
+void check_folders(const workload& w, const train_options& o) {
+  check_working_directory();
   if (!o.resume) return check_output(w.output_place, w.options.output);
   const std::string afresh = check_resume(w);
   if (!afresh.empty() && !o.quiet) fmt::print(stderr, "{}\n", afresh);
@@ -94,8 +100,16 @@ int tell_complete(const workload& w, const train_options& o) {
   return exit_status::all_done;
 }
 
+/// The run was planned as one that begins: whatever has come into the folder meanwhile is another one's, --resume or not.
+void claim_folder(const workload& w, std::optional<folder_lock>& lock) {
+  make_run_folder(w.output_place, w.options.output);
+  lock.emplace(w.output_place, w.options.output);
+}
+
 /// A run that cannot begin leaves no folder that the same command would be refused for.
-report run_in_folder(session& s, const workload& w, bool is_new) try {
+report run_in_folder(session& s, const workload& w, const data_by_model& sources, bool is_new) try {
+  record_workload(w.options.output, w.expanded);
+  record_data(w.options.output, sources);
   return s.run();
 } catch (...) {
   if (is_new) remove_unused(w.options.output);
@@ -105,17 +119,15 @@ report run_in_folder(session& s, const workload& w, bool is_new) try {
 int train(const workload& w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
-  check_folder(w, o);
+  check_folders(w, o);
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   const auto sources = assemble(s, w);
   s.plan();
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
-  const bool is_new = !std::filesystem::exists(w.options.output);
-  make_run_folder(w.output_place, w.options.output, w.expanded);
-  record_data(w.options.output, sources);
-  if (!lock) lock.emplace(w.output_place, w.options.output);
-  const report r = run_in_folder(s, w, is_new);
+  const bool is_new = !lock;
+  if (is_new) claim_folder(w, lock);
+  const report r = run_in_folder(s, w, sources, is_new);
   tell(r, w, o);
   return status_of(r);
 }

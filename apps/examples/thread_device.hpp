@@ -5,6 +5,7 @@
 #include "runtime/accounting_allocator.hpp"
 #include "runtime/device.hpp"
 #include "runtime/device_request.hpp"
+#include "runtime/queue_threads.hpp"
 #include "runtime/ticket_book.hpp"
 
 #include <ATen/Parallel.h>
@@ -21,11 +22,13 @@
 
 class thread_device final : public hydra::device {
  public:
-  thread_device(std::string name, hydra::byte_count memory) : account_{memory} {
+  /// If a thread cannot be started, the destructor ends the others: the constructor that this one calls has made the object.
+  thread_device(std::string name, hydra::byte_count memory) : thread_device{memory} {
     info_.name = std::move(name);
     info_.kind = "thread";
     info_.memory = memory;
-    for (std::size_t q = 0; q < queues_.size(); ++q) threads_[q] = std::thread{[this, q] { serve(queues_[q]); }};
+    for (std::size_t q = 0; q < queues_.size(); ++q)
+      threads_[q] = hydra::start_thread(info_.name, [this, q] { serve(queues_[q]); });
   }
 
   /// As a plug-in is asked for one.
@@ -35,7 +38,8 @@ class thread_device final : public hydra::device {
   ~thread_device() override {
     stop({});
     set(closing_);
-    for (std::thread& t : threads_) t.join();
+    for (std::thread& t : threads_)
+      if (t.joinable()) t.join();
   }
 
   const hydra::device_info& info() const noexcept override { return info_; }
@@ -65,6 +69,8 @@ class thread_device final : public hydra::device {
   }
 
  private:
+  explicit thread_device(hydra::byte_count memory) : account_{memory} {}
+
   struct job {
     hydra::ticket id;
     std::function<void()> work;

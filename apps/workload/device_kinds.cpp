@@ -1,6 +1,7 @@
 #include "apps/workload/device_kinds.hpp"
 
 #include "apps/workload/convert.hpp"
+#include "runtime/accounting_allocator.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,9 @@
 namespace hydra::apps {
 
 namespace {
+
+/// Of a run: each takes a memory account, and one is left for what the pilot measures with.
+constexpr int most_devices = most_memory_accounts - 1;
 
 const value_table& table_of(const value& device) { return std::get<value_table>(device.content); }
 
@@ -158,8 +162,16 @@ table_rules device_rules(const std::vector<device_kind>& kinds) {
   for (const device_kind& kind : kinds) rules.variants.push_back({kind.name, kind.keys});
   rules.keys = {
       selector_rule("kind", rules.variants, ""),
-      {.name = "count", .kind = value_kind::integer, .help = "how many of these", .fallback = "1", .range = {1, 1024}}};
+      {.name = "count", .kind = value_kind::integer, .help = "how many of these", .fallback = "1", .range = {1, most_devices}}};
   return rules;
+}
+
+void check_device_count(const std::vector<device_entry>& devices) {
+  int all = 0;
+  for (const device_entry& d : devices)
+    if ((all += d.count) > most_devices)
+      refuse(place_of(table_of(d.keys), "count", d.keys.where), "device.count",
+             fmt::format("{} here make {} devices in all; a run has at most {}, so use fewer", d.count, all, most_devices));
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "actors/device_shelf.hpp"
 #include "actors/known_plugins.hpp"
 #include "apps/workload/check.hpp"
+#include "apps/workload/check_utf8.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kinds.hpp"
 #include "apps/workload/grid.hpp"
@@ -154,11 +155,13 @@ workload build(const value_table& root, const place& file, const brought& b) {
   w.plugins = b.files;
   w.policy = read_policy(root, b.plugins);
   for (const value& v : sub_tables(root, "device")) w.devices.push_back(read_device(v, b.kinds));
+  check_device_count(w.devices);
   w.data = read_all_data(root);
   w.models = read_models(root, w.data);
   check_kept(w);
   w.controllers = sub_tables(root, "controller");
   w.as_run = with_name(root, w.options, file);
+  check_utf8(w.as_run);
   w.expanded = to_toml(w.as_run);
   return w;
 }

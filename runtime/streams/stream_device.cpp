@@ -59,6 +59,9 @@ class stream_device final : public device {
   fault prepare();
 
  private:
+  struct without_threads {};
+  stream_device(without_threads, device_info info, std::unique_ptr<stream_driver> driver, std::shared_ptr<launch_memory> memory);
+
   // -- with mutex_ held ---
   flight_ptr enqueue(queue_kind queue, operation op, std::span<const ticket> after);
   bool may_launch(const flight& f) const;
@@ -105,12 +108,16 @@ class stream_device final : public device {
   std::thread retirer_;
 };
 
+stream_device::stream_device(without_threads, device_info info, std::unique_ptr<stream_driver> driver,
+                             std::shared_ptr<launch_memory> memory)
+    : info_(std::move(info)), driver_(std::move(driver)), memory_(std::move(memory)) {}
+
 stream_device::stream_device(device_info info, std::unique_ptr<stream_driver> driver, std::shared_ptr<launch_memory> memory)
-    : info_(std::move(info)), driver_(std::move(driver)), memory_(std::move(memory)) {
+    : stream_device({}, std::move(info), std::move(driver), std::move(memory)) {
   for (const auto queue : all_queues) {
-    launchers_[index_of(queue)] = std::thread{[this, queue] { serve(queue); }};
+    launchers_[index_of(queue)] = start_thread(info_.name, [this, queue] { serve(queue); });
   }
-  retirer_ = std::thread{[this] { retire_all(); }};
+  retirer_ = start_thread(info_.name, [this] { retire_all(); });
 }
 
 fault stream_device::prepare() {
@@ -132,10 +139,9 @@ stream_device::~stream_device() {
     closing_ = true;
   }
   changed_.notify_all();
-  for (auto& thread : launchers_) {
-    thread.join();
-  }
-  retirer_.join();
+  const auto join = [](std::thread& begun) { begun.joinable() ? begun.join() : void(); };
+  std::ranges::for_each(launchers_, join);
+  join(retirer_);
   driver_.reset();  // notices that a broken driver gives late still find this object
 }
 

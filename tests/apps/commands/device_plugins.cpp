@@ -162,6 +162,18 @@ TEST_CASE("a run that was planned and cannot begin leaves no folder: the same co
   CHECK_FALSE(folder.read("mine/workload.toml").empty());
 }
 
+TEST_CASE("a run that was overtaken while it was planned is refused, and what the other has written stays") {
+  for (const char* options : {"", " --resume"}) {
+    const temporary_folder folder;
+    folder.write("w.toml", on("kind = \"moody\"\nmemory = \"24MiB\"\nmood = \"overtaken\""));
+    const outcome o = run_hydra(folder, "train w.toml --quiet --output there --plugin " + plugin("devices") + options);
+    CHECK(o.status == 2);
+    CHECK_THAT(o.err, StartsWith("--output: run.output: \"there\" exists"));
+    CHECK(folder.read("there/workload.toml") == "another's");
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "there/data.json"));
+  }
+}
+
 TEST_CASE("a plug-in whose libraries are missing is refused with all of them, and one of a name that is taken") {
   const temporary_folder folder;
   folder.write("w.toml", example);

@@ -17,6 +17,10 @@ outcome run_hydra(const temporary_folder& folder, const std::string& arguments, 
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, streams.read("out"), streams.read("err")};
 }
 
+outcome run_hydra_with_streams(const temporary_folder& folder, const std::string& arguments, const std::string& streams) {
+  return run_hydra(folder, arguments + " " + streams + "; }", "{ ");
+}
+
 std::string with_small_files(int blocks) { return "trap '' XFSZ; ulimit -f " + std::to_string(blocks) + "; "; }
 
 }  // namespace hydra::apps

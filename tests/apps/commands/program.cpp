@@ -5,6 +5,7 @@
 #include "models/catalog.hpp"
 #include "models/hub/architecture.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -48,6 +49,27 @@ TEST_CASE("a wrong command line is refused") {
     CHECK(o.out.empty());
     CHECK_THAT(o.err, Contains("--help"));
   }
+}
+
+TEST_CASE("what cannot be printed is told and is no success, whether it is noticed on the way or at the end") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  const std::string why = "cannot write standard output: No space left on device\n";
+  for (const char* line : {"policies", "families", "--help", "plan w.toml"}) {
+    const outcome o = run_hydra_with_streams(folder, line, ">/dev/full");
+    INFO(line);
+    CHECK(o.status == 1);
+    CHECK(o.err == why);
+  }
+  const outcome trained = run_hydra_with_streams(folder, "train w.toml --quiet", ">/dev/full");
+  CHECK(trained.status == 1);
+  CHECK_THAT(trained.err, StartsWith("cannot write standard output: "));
+}
+
+TEST_CASE("a failure keeps its status where stdout or stderr cannot be written") {
+  const temporary_folder folder;
+  CHECK(run_hydra_with_streams(folder, "policies more", ">/dev/full").status == 2);
+  CHECK(run_hydra_with_streams(folder, "trian w.toml", "2>/dev/full").status == 2);
 }
 
 TEST_CASE("hydra policies lists every policy with its help") {

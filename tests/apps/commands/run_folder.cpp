@@ -17,9 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string refusal(const fs::path& output) {
+using folder_action = void (*)(const place&, const fs::path&);
+
+std::string refusal(const fs::path& output, folder_action action = check_output) {
   try {
-    check_output({std::make_shared<std::string>("--output"), 0}, output);
+    action({std::make_shared<std::string>("--output"), 0}, output);
     return "";
   } catch (const fault_error& e) {
     return e.what_happened().code == fault_code::bad_input ? e.what_happened().text : "wrong code";
@@ -38,6 +40,18 @@ TEST_CASE("an output that exists or cannot be made is refused, and nothing is ma
   CHECK(refusal(folder.path() / "new/below") == "");
   CHECK(folder.read("file") == "precious");
   CHECK(std::distance(fs::directory_iterator{folder.path()}, {}) == 3);
+}
+
+TEST_CASE("of two runs that both found no folder one makes it, the other is refused and changes nothing") {
+  const temporary_folder folder;
+  for (const char* output : {"run", "new/below", "with a slash/"}) {
+    const fs::path run = folder.path() / output;
+    REQUIRE(refusal(run) == "");
+    CHECK(refusal(run, make_run_folder) == "");
+    record_workload(run, "precious");
+    CHECK_THAT(refusal(run, make_run_folder), StartsWith("--output: run.output: ") && Catch::Contains("exists"));
+    CHECK(folder.read(run / workload_file) == "precious");
+  }
 }
 
 TEST_CASE("an output in a folder that may not be written to is refused") {

@@ -58,6 +58,17 @@ TEST_CASE("a model that could not be saved says so, quiet or not, in its report,
   CHECK_THAT(run_hydra(folder, "report runs/w").out, !Contains("not saved"));
 }
 
+TEST_CASE("a run that cannot write its first files leaves no folder: the same command may be given again") {
+  const temporary_folder folder;
+  folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
+  const std::string command = "train w.toml --quiet --output there";
+  const outcome full = run_hydra(folder, command, with_small_files(1));
+  CHECK(full.status == 1);
+  CHECK_THAT(full.err, StartsWith("cannot write there/"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "there"));
+  CHECK(run_hydra(folder, command).status == 0);
+}
+
 TEST_CASE("a device budget too small ends with status 3 and numbers that help") {
   const temporary_folder folder;
   const outcome o = train(folder, bent("24MiB", "1KiB"));
@@ -84,6 +95,19 @@ TEST_CASE("an output that cannot be made, or of the file that exists, is refused
   CHECK_THAT(o.err, StartsWith("w.toml:2: run.output: ") && Contains("exists"));
 }
 
+TEST_CASE("an output or a working directory that is not UTF-8 is refused: the run could not be read again") {
+  const temporary_folder folder;
+  const outcome o = train(folder, example, "--output 'out\xff'");
+  check_refused(o, folder, 2);
+  CHECK_THAT(o.err, StartsWith("--output: run.output: ") && Contains("is not UTF-8"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "out\xff"));
+  std::filesystem::create_directory(folder.path() / "in\xff");
+  const outcome inside = run_hydra(folder, "train ../w.toml", "cd 'in\xff' && ");
+  CHECK(inside.status == 2);
+  CHECK_THAT(inside.err, StartsWith("the working directory is not UTF-8: "));
+  CHECK(std::filesystem::is_empty(folder.path() / "in\xff"));
+}
+
 TEST_CASE("an unknown policy on the command line is refused with the nearest") {
   const temporary_folder folder;
   const outcome o = train(folder, example, "--policy fifa");
@@ -99,6 +123,19 @@ TEST_CASE("a workload is trained, its table printed and its run folder written")
   CHECK(o.err.empty());
   for (const char* file : {"report.json", "trace.json", "plan.json", "workload.toml"})
     CHECK_FALSE(folder.read(std::filesystem::path{"runs/w"} / file).empty());
+}
+
+TEST_CASE("what is printed on closed streams goes into no file of the run") {
+  const temporary_folder folder;
+  folder.write("w.toml", example);
+  REQUIRE(run_hydra_with_streams(folder, "train w.toml", "<&- >&- 2>&-").status == 0);
+  const std::string table = run_hydra(folder, "report runs/w").out;
+  const std::string header = table.substr(0, table.find('\n'));
+  CHECK_THAT(header, Contains("model"));
+  for (const auto& file : std::filesystem::recursive_directory_iterator{folder.path() / "runs/w"}) {
+    INFO(file.path());
+    if (file.is_regular_file()) CHECK_THAT(folder.read(file.path()), !Contains(header));
+  }
 }
 
 TEST_CASE("a run that keeps no checkpoint saves nothing, not even at its end") {

@@ -137,6 +137,16 @@ TEST_CASE("negative, zero, infinite and undefined numbers are refused where they
   CHECK_THAT(with_device("memory = 1\ncount = 0"), StartsWith("w.toml:7: device.count: 0 "));
 }
 
+TEST_CASE("more devices than there are memory accounts are refused, in one table or in several") {
+  CHECK(with_device("memory = 1\ncount = 1022") == "");
+  CHECK_THAT(with_device("memory = 1\ncount = 1023"),
+             StartsWith("w.toml:7: device.count: 1023 ") && Contains("at most 1022"));
+  const std::string another = "\n[[device]]\nkind = \"cpu\"\nmemory = 1\n";
+  CHECK(with_device("memory = 1\ncount = 1021" + another) == "");
+  CHECK_THAT(with_device("memory = 1\ncount = 1021" + another + "count = 2"),
+             StartsWith("w.toml:11: device.count: 2 here make 1023 devices in all") && Contains("at most 1022"));
+}
+
 TEST_CASE("sizes, rates and times need their unit and a sensible number") {
   for (const char* memory : {"\"0MiB\"", "0", "-5", "\"24 sheep\"", "\"\"", "\"60%\"", "1.5"})
     CHECK_THAT(with_device(std::string{"memory = "} + memory), StartsWith("w.toml:6: device.memory: "));

@@ -1,6 +1,8 @@
 #include "apps/examples/thread_device.hpp"
 #include "tests/support/plugins/simple_policy.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 namespace {
@@ -18,11 +20,18 @@ struct spell {
   std::string operator()(duration v) const { return std::to_string(v.count()) + " ns"; }
 };
 
+/// What another start does while this one is planned.
+void begin_another_run() {
+  std::filesystem::create_directory("there");
+  std::ofstream{"there/workload.toml"} << "another's";
+}
+
 /// A device, or a fault that repeats the options; in a changing mood, each in turn.
 void* make_moody(const void* given) {
   static int changes = 0;
   const auto& r = *static_cast<const device_request*>(given);
   const auto mood = value_or(r, "mood", std::string{"good"});
+  if (mood == "overtaken") begin_another_run();
   if (mood != "bad" && (mood != "changing" || ++changes % 2 == 1)) return new thread_device{r};
   std::string text = "in a bad mood:";
   for (const auto& [name, value] : r.options) text += " " + name + "=" + std::visit(spell{}, value);
@@ -31,7 +40,7 @@ void* make_moody(const void* given) {
 
 plugin_item moody() {
   device_about about{{{.name = "memory", .help = "budget", .type = byte_count{}},
-                      {.name = "mood", .help = "\"bad\": it cannot be made; \"changing\": each other time",
+                      {.name = "mood", .help = "\"bad\": it cannot be made; \"changing\": each other time; \"overtaken\": another run begins",
                        .type = std::string{}, .fallback = "good"},
                       {.name = "hot", .help = "", .type = false, .fallback = "false"},
                       {.name = "fans", .help = "", .type = std::int64_t{}, .fallback = "1"},

@@ -1,0 +1,44 @@
+#include "apps/workload/check_utf8.hpp"
+
+#include "models/data/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace hydra::apps {
+
+namespace {
+
+void check_text(const std::string& text, const place& where, const std::string& key) {
+  const auto bytes = std::as_bytes(std::span{text});
+  const std::size_t valid = valid_utf8(bytes);
+  if (valid == bytes.size()) return;
+  refuse(where, key,
+         fmt::format("\"{}\" is not UTF-8: byte {} is 0x{:02x}; workload.toml could not tell it, so choose another text",
+                     text, valid, std::to_integer<unsigned>(bytes[valid])));
+}
+
+void check_table(const value_table& table, const std::string& path);
+
+void check_value(const value& v, const std::string& key) {
+  if (const auto* text = v.as<std::string>()) check_text(*text, v.where, key);
+  if (const auto* list = v.as<value_list>())
+    for (const value& each : *list) check_value(each, key);
+  if (const auto* table = v.as<value_table>()) check_table(*table, key + ".");
+}
+
+void check_table(const value_table& table, const std::string& path) {
+  for (const table_entry& e : table.entries) {
+    check_text(e.key, e.where, path + e.key);
+    check_value(e.is, path + e.key);
+  }
+}
+
+}  // namespace
+
+void check_utf8(const value_table& root) { check_table(root, ""); }
+
+}  // namespace hydra::apps
