@@ -121,10 +121,14 @@ void add_cuts(recorded_run& run, const std::filesystem::path& plan_file) try {
   // they stay unknown
 }
 
+bool has_report(const std::filesystem::path& run) { return std::filesystem::exists(run / "report.json"); }
+
+/// Before its first step a run has told nothing.
 std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
-  const auto text = content_of(run / metrics_file);
-  if (!text) return std::nullopt;
-  auto record = parse_metrics(*text, content_of(run / "workload.toml").value_or(""), seconds_since_1970());
+  const auto text = content_of(run / metrics_file), plan = content_of(run / "workload.toml");
+  const bool has_begun = plan && !has_report(run);
+  if (!text && !has_begun) return std::nullopt;
+  auto record = parse_metrics(text.value_or(""), plan.value_or(""), seconds_since_1970());
   add_cuts(record, run / "plan.json");
   return record;
 }
@@ -155,7 +159,10 @@ recorded_run parse_metrics(std::string_view text, std::string_view plan, double 
 
 recorded_run latest_record(const std::filesystem::path& run) {
   auto metrics = read_metrics(run);
-  if (metrics && !std::filesystem::exists(run / "report.json")) return *std::move(metrics);
+  if (metrics && !has_report(run)) return *std::move(metrics);
+  if (std::filesystem::is_directory(run) && !has_report(run))
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("\"{}\" is no run folder: it holds no workload.toml", run.string())};
   recorded_run report = read_report(run);
   return metrics && knows_more(*metrics, report) ? *std::move(metrics) : report;
 }
