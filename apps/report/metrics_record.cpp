@@ -49,13 +49,13 @@ class metrics_reader {
   explicit metrics_reader(recorded_run& run) : run_{run} {}
 
   void read(const json& line) {
-    last_time = number(line, "time");
+    if (const double time = number(line, "time"); !std::isnan(time)) last_time = time;
     model_report& m = model_named(line.at("model").get<std::string>());
     const auto step = line.at("step").get<std::uint32_t>();
     line.contains("validation") ? read_evaluation(line, step, m) : read_step(line, step, m);
   }
 
-  double last_time = nan;
+  double last_time = nan;   ///< of the last line that has one: those that a resume adds have none
 
  private:
   model_report& model_named(const std::string& name) {
@@ -139,6 +139,16 @@ std::uint32_t steps_of(const model_report& m, const recorded_run& in) {
   return found == in.summary.models.end() ? 0 : found->steps;
 }
 
+bool has_steps(const recorded_run& run) {
+  return std::ranges::any_of(run.summary.models, [](const model_report& m) { return m.steps > 0; });
+}
+
+/// `ago`: seconds since the last line, NaN if that is not known.
+std::string last_line(const recorded_run& run, double ago) {
+  if (!std::isnan(ago)) return fmt::format("last line {:.0f} s ago", std::max(ago, 0.0));
+  return has_steps(run) ? "its last line has no time" : "no step is told yet";
+}
+
 bool knows_more(const recorded_run& a, const recorded_run& b) {
   return std::ranges::any_of(a.summary.models, [&](const model_report& m) { return m.steps > steps_of(m, b); });
 }
@@ -151,9 +161,7 @@ recorded_run parse_metrics(std::string_view text, std::string_view plan, double 
   add_models(run, plan);
   metrics_reader reader{run};
   read_lines(run, text, reader);
-  const double ago = std::max(now - reader.last_time, 0.0);
-  run.unfinished = std::isnan(reader.last_time) ? "under way or killed; no step is told yet"
-                                                : fmt::format("under way or killed; last line {:.0f} s ago", ago);
+  run.unfinished = "under way or killed; " + last_line(run, now - reader.last_time);
   return run;
 }
 
