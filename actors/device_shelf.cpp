@@ -56,8 +56,7 @@ std::optional<known_device> find_kind(const std::vector<known_device>& all, cons
   auto names = own_plugin_names();
   names.insert(names.begin(), "cpu");
   std::ranges::transform(offered, std::back_inserter(names), &known_device::kind);
-  refuse(kind, fmt::format("there is no such kind; did you mean \"{}\"? (known: {})", nearest_name(kind, names),
-                           fmt::join(names, ", ")));
+  refuse(kind, "there is no such kind" + known_instead(kind, names));
 }
 
 std::string type_name(const device_value& value) {
@@ -74,9 +73,7 @@ const device_option& option_of(const known_device& of, const std::string& name) 
   }
   std::vector<std::string> names;
   std::ranges::transform(options, std::back_inserter(names), &device_option::name);
-  refuse(of.kind, names.empty() ? fmt::format("there is no option \"{}\"; it has none", name)
-                                : fmt::format("there is no option \"{}\"; did you mean \"{}\"? (known: {})", name,
-                                              nearest_name(name, names), fmt::join(names, ", ")));
+  refuse(of.kind, fmt::format("there is no option \"{}\"{}", name, known_instead(name, names)));
 }
 
 }  // namespace

@@ -95,8 +95,7 @@ known_policy find_in(const plugin& from, const std::string& name, const std::vec
   }
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
-    refuse(from.file, fmt::format("it has no policy \"{}\"; did you mean \"{}\"? (offered: {})", name,
-                                  nearest_name(name, names), fmt::join(names, ", ")));
+    refuse(from.file, fmt::format("it has no policy \"{}\"{}", name, known_instead(name, names)));
   }
   return offered[static_cast<std::size_t>(found - names.begin())];
 }

@@ -6,7 +6,6 @@
 #include "runtime/nearest.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -28,17 +27,13 @@ const family& find_family(const std::string& name) {
   const auto& all = families();
   const auto found = std::ranges::find(all, name, &family::name);
   if (found != all.end()) return *found;
-  const auto names = names_of(all);
-  refuse(fmt::format("unknown family \"{}\"; did you mean \"{}\"? Families: {}", name, nearest_name(name, names),
-                     fmt::join(names, ", ")));
+  refuse(fmt::format("unknown family \"{}\"{}", name, known_instead(name, names_of(all))));
 }
 
 const family_option& find_option(const family& f, const std::string& name) {
   const auto found = std::ranges::find(f.options, name, &family_option::name);
   if (found != f.options.end()) return *found;
-  const auto names = names_of(f.options);
-  refuse(fmt::format("{}: unknown option \"{}\"; did you mean \"{}\"? Options: {}", f.name, name,
-                     nearest_name(name, names), fmt::join(names, ", ")));
+  refuse(fmt::format("{}: unknown option \"{}\"{}", f.name, name, known_instead(name, names_of(f.options))));
 }
 
 /// The value in the option's own type.

@@ -5,7 +5,6 @@
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -34,9 +33,7 @@ std::shared_ptr<const loss> make_loss(std::string_view name) {
   const auto named = [&](auto make) { return make()->name() == name; };
   const auto found = std::ranges::find_if(factories, named);
   if (found != factories.end()) return (*found)();
-  const auto names = loss_names();
-  throw fault_error{fault_code::bad_input, fmt::format("unknown loss \"{}\"; did you mean \"{}\"? Losses: {}", name,
-                                                       nearest_name(name, names), fmt::join(names, ", "))};
+  throw fault_error{fault_code::bad_input, fmt::format("unknown loss \"{}\"{}", name, known_instead(name, loss_names()))};
 }
 
 }  // namespace hydra

@@ -220,9 +220,7 @@ cut_points cuts_for(const saved_plan& plan, const std::string& model, std::size_
     for (const auto& [name, m] : plan.models) {
       names.push_back(name);
     }
-    refuse(plan.source, names.empty() ? "has no models"
-                                      : fmt::format("has no model '{}'; the nearest is '{}' of {}", model,
-                                                    nearest_name(model, names), fmt::join(names, ", ")));
+    refuse(plan.source, fmt::format("has no model '{}'{}", model, known_instead(model, names)));
   }
   if (found->second.layers != layers) {
     refuse(plan.source, fmt::format("cuts {} layers of model '{}', but its chain has {}; plan it again, or choose "

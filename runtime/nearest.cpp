@@ -18,6 +18,11 @@ bool is_other_name(std::string_view name, std::string_view known) {
   return std::ranges::find(other_names, std::pair{name, known}) != std::end(other_names);
 }
 
+/// One or two letters are part of almost any name.
+bool is_part_of(std::string_view name, std::string_view known) {
+  return name.size() >= 3 && known.find(name) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -34,19 +39,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
+std::string near_name(std::string_view name, std::span<const std::string> candidates) {
   const auto nearest = std::ranges::min_element(candidates, {}, [&](const std::string& candidate) {
-    return std::tuple{!is_other_name(name, candidate), candidate.find(name) == std::string::npos,
-                      edit_distance(name, candidate)};
+    return std::tuple{!is_other_name(name, candidate), !is_part_of(name, candidate), edit_distance(name, candidate)};
   });
-  return nearest == candidates.end() ? std::string{} : *nearest;
+  if (nearest == candidates.end()) return "";
+  const bool near = edit_distance(name, *nearest) * 2 <= std::max(name.size(), nearest->size()) + 1;
+  return is_other_name(name, *nearest) || is_part_of(name, *nearest) || near ? *nearest : "";
 }
 
-std::string near_name(std::string_view name, std::span<const std::string> candidates) {
-  const auto nearest = nearest_name(name, candidates);
-  const bool contains = !name.empty() && nearest.find(name) != std::string::npos;
-  const bool near = edit_distance(name, nearest) * 2 <= std::max(name.size(), nearest.size()) + 1;
-  return contains || near || is_other_name(name, nearest) ? nearest : "";
+std::string known_instead(std::string_view name, std::span<const std::string> candidates) {
+  if (candidates.empty()) return "; there is none";
+  const std::string near = near_name(name, candidates);
+  std::string text = (near.empty() ? "" : "; did you mean \"" + near + "\"?") + std::string{" (known: "};
+  for (const std::string& known : candidates) text += (&known == &candidates.front() ? "" : ", ") + known;
+  return text + ")";
 }
 
 }  // namespace hydra

@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 namespace hydra {
 
@@ -77,12 +76,7 @@ const std::vector<policy_option> srtf_options{
 [[noreturn]] void refuse(const std::string& name, const std::vector<policy_entry>& table) {
   std::vector<std::string> names;
   std::ranges::transform(table, std::back_inserter(names), &policy_entry::name);
-  const auto known = std::accumulate(names.begin() + 1, names.end(), names.front(),
-                                     [](const std::string& a, const std::string& b) { return a + ", " + b; });
-  const auto near = nearest_name(name, names);
-  throw fault_error{fault_code::bad_input, "there is no policy \"" + name + "\"" +
-                                               (near.empty() ? "" : "; did you mean \"" + near + "\"?") +
-                                               " (known: " + known + ")"};
+  throw fault_error{fault_code::bad_input, "there is no policy \"" + name + "\"" + known_instead(name, names)};
 }
 
 }  // namespace

@@ -19,15 +19,10 @@ std::string as_text(double v) {
 }
 
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<policy_option>& known, const std::string& policy) {
-  std::string text = "policy \"" + policy + "\" has no option \"" + name + "\"";
   std::vector<std::string> names;
   std::ranges::transform(known, std::back_inserter(names), &policy_option::name);
-  const auto near = nearest_name(name, names);
-  text += near.empty() ? "; it has none" : "; did you mean \"" + near + "\"? (known:";
-  for (const auto& n : names) {
-    text += " " + n + (&n == &names.back() ? ")" : ",");
-  }
-  throw fault_error{fault_code::bad_input, text};
+  throw fault_error{fault_code::bad_input,
+                    "policy \"" + policy + "\" has no option \"" + name + "\"" + known_instead(name, names)};
 }
 
 void check_value(double v, const policy_option& o, const std::string& policy) {

@@ -38,8 +38,7 @@ std::optional<std::string> unknown_command(int argc, const char* const* argv) {
   std::vector<std::string> names;
   std::ranges::transform(commands(), std::back_inserter(names), &command::name);
   if (std::ranges::count(names, argv[1]) > 0) return std::nullopt;
-  return fmt::format("hydra: unknown command \"{}\"; did you mean \"{}\"? Commands: {}", argv[1],
-                     nearest_name(argv[1], names), fmt::join(names, ", "));
+  return fmt::format("hydra: unknown command \"{}\"{}", argv[1], known_instead(argv[1], names));
 }
 
 /// Declares all commands; `chosen` becomes the action of the one on the command line.

@@ -49,13 +49,13 @@ class metrics_reader {
   explicit metrics_reader(recorded_run& run) : run_{run} {}
 
   void read(const json& line) {
-    last_time = number(line, "time");
+    if (const double time = number(line, "time"); !std::isnan(time)) last_time = time;
     model_report& m = model_named(line.at("model").get<std::string>());
     const auto step = line.at("step").get<std::uint32_t>();
     line.contains("validation") ? read_evaluation(line, step, m) : read_step(line, step, m);
   }
 
-  double last_time = nan;
+  double last_time = nan;   ///< of the last line that has one: those that a resume adds have none
 
  private:
   model_report& model_named(const std::string& name) {
@@ -121,10 +121,14 @@ void add_cuts(recorded_run& run, const std::filesystem::path& plan_file) try {
   // they stay unknown
 }
 
+bool has_report(const std::filesystem::path& run) { return std::filesystem::exists(run / "report.json"); }
+
+/// Before its first step a run has told nothing.
 std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
-  const auto text = content_of(run / metrics_file);
-  if (!text) return std::nullopt;
-  auto record = parse_metrics(*text, content_of(run / "workload.toml").value_or(""), seconds_since_1970());
+  const auto text = content_of(run / metrics_file), plan = content_of(run / "workload.toml");
+  const bool has_begun = plan && !has_report(run);
+  if (!text && !has_begun) return std::nullopt;
+  auto record = parse_metrics(text.value_or(""), plan.value_or(""), seconds_since_1970());
   add_cuts(record, run / "plan.json");
   return record;
 }
@@ -133,6 +137,16 @@ std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
 std::uint32_t steps_of(const model_report& m, const recorded_run& in) {
   const auto found = std::ranges::find(in.summary.models, m.name, &model_report::name);
   return found == in.summary.models.end() ? 0 : found->steps;
+}
+
+bool has_steps(const recorded_run& run) {
+  return std::ranges::any_of(run.summary.models, [](const model_report& m) { return m.steps > 0; });
+}
+
+/// `ago`: seconds since the last line, NaN if that is not known.
+std::string last_line(const recorded_run& run, double ago) {
+  if (!std::isnan(ago)) return fmt::format("last line {:.0f} s ago", std::max(ago, 0.0));
+  return has_steps(run) ? "its last line has no time" : "no step is told yet";
 }
 
 bool knows_more(const recorded_run& a, const recorded_run& b) {
@@ -147,15 +161,16 @@ recorded_run parse_metrics(std::string_view text, std::string_view plan, double 
   add_models(run, plan);
   metrics_reader reader{run};
   read_lines(run, text, reader);
-  const double ago = std::max(now - reader.last_time, 0.0);
-  run.unfinished = std::isnan(reader.last_time) ? "under way or killed; no step is told yet"
-                                                : fmt::format("under way or killed; last line {:.0f} s ago", ago);
+  run.unfinished = "under way or killed; " + last_line(run, now - reader.last_time);
   return run;
 }
 
 recorded_run latest_record(const std::filesystem::path& run) {
   auto metrics = read_metrics(run);
-  if (metrics && !std::filesystem::exists(run / "report.json")) return *std::move(metrics);
+  if (metrics && !has_report(run)) return *std::move(metrics);
+  if (std::filesystem::is_directory(run) && !has_report(run))
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("\"{}\" is no run folder: it holds no workload.toml", run.string())};
   recorded_run report = read_report(run);
   return metrics && knows_more(*metrics, report) ? *std::move(metrics) : report;
 }

@@ -15,7 +15,8 @@ namespace hydra::apps {
 recorded_run parse_metrics(std::string_view text, std::string_view plan, double now);
 
 /// The report of a run folder; or its metrics and the cuts of its plan, where they know of steps that the report, if there is
-/// one, does not. Throws as read_report does.
+/// one, does not. Of a run that has told nothing yet, the models of its workload. Throws as read_report does, and
+/// fault_error{bad_input} for a folder that holds none of these.
 recorded_run latest_record(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

@@ -103,7 +103,8 @@ std::string keys_of(const table_rules& rules, const table_variant* variant) {
   if (variant) std::ranges::copy(names_of(variant->keys), std::back_inserter(known));
   const std::string home = home_of(rules, entry.key), key = site.path + entry.key;
   if (home.empty()) refuse(entry.where, key, fmt::format("unknown key; {}", did_you_mean(entry.key, known)));
-  const bool mistyped = edit_distance(entry.key, nearest_name(entry.key, known)) == 1;
+  const std::string near = near_name(entry.key, known);
+  const bool mistyped = !near.empty() && edit_distance(entry.key, near) == 1;
   refuse(entry.where, key,
          fmt::format("unknown key; {}{}", home, mistyped ? "; " + did_you_mean(entry.key, known) : keys_of(rules, variant)));
 }

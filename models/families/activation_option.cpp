@@ -4,15 +4,13 @@
 #include "runtime/nearest.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace hydra {
 
 activation activation_option(const char* who, const std::string& name) {
   if (const auto found = activation_named(name)) return *found;
-  const auto names = activation_names();
-  throw fault_error{fault_code::bad_input, fmt::format("{}: unknown activation \"{}\"; did you mean \"{}\"? There are {}",
-                                                       who, name, nearest_name(name, names), fmt::join(names, ", "))};
+  throw fault_error{fault_code::bad_input, fmt::format("{}: unknown activation \"{}\"{}", who, name,
+                                                       known_instead(name, activation_names()))};
 }
 
 }  // namespace hydra

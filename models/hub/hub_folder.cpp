@@ -5,7 +5,6 @@
 #include "runtime/nearest.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -37,9 +36,7 @@ const architecture& architecture_of(const model_config& config) {
   const auto& all = architectures();
   const auto found = std::ranges::find(all, name, &architecture::name);
   if (found != all.end()) return *found;
-  const auto names = known_names();
-  config.refuse(key, fmt::format("\"{}\" is none that Hydra knows; the nearest is \"{}\". Known: {}", name,
-                                 nearest_name(name, names), fmt::join(names, ", ")));
+  config.refuse(key, fmt::format("\"{}\" is none that Hydra reads{}", name, known_instead(name, known_names())));
 }
 
 /// Each layer has tensors of its own. A file that anybody may have written must not make a chain of any length.

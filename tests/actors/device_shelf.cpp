@@ -100,7 +100,7 @@ TEST_CASE("options are checked by name and type, and required ones are missed", 
                     Contains("option \"memory\" is a byte_count, and a text is given"));
   CHECK_THROWS_WITH(check_options(moody, {{"fans", 1.0}}), Contains("is an integer, and a number is given"));
   CHECK_THROWS_WITH(check_options(moody, {}), Contains("option \"memory\" is required: budget"));
-  CHECK_THROWS_WITH(check_options(shelf.find("crossed"), {{"memory", 1_MiB}}), Contains("it has none"));
+  CHECK_THROWS_WITH(check_options(shelf.find("crossed"), {{"memory", 1_MiB}}), Contains("there is none"));
 }
 
 TEST_CASE("what a plug-in throws when it makes a device is a fault with the device's name", "[plugin]") {

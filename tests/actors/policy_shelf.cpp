@@ -50,7 +50,7 @@ TEST_CASE("a plug-in's policy is made with its options and decides", "[plugin]")
   CHECK(choice_of_three(shelf.find("last-candidate").entry) == 2);
   CHECK(choice_of_three(shelf.find("last-candidate").entry, {{"from_end", 2}}) == 1);
   CHECK_THROWS_WITH(choice_of_three(shelf.find("last-candidate").entry, {{"from_end", 10}}), Contains("use 1 to 9"));
-  CHECK_THROWS_WITH(choice_of_three(shelf.find("first-candidate").entry, {{"from_end", 1}}), Contains("it has none"));
+  CHECK_THROWS_WITH(choice_of_three(shelf.find("first-candidate").entry, {{"from_end", 1}}), Contains("there is none"));
 }
 
 TEST_CASE("a plug-in without a use, and a name that is taken, are refused and leave nothing behind", "[plugin]") {

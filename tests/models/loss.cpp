@@ -105,4 +105,5 @@ TEST_CASE("targets that do not suit the output are refused, not broadcast") {
 TEST_CASE("a loss is found by its name, an unknown one names the nearest") {
   for (const std::string& name : loss_names()) CHECK(make_loss(name)->name() == name);
   CHECK_THROWS_WITH(make_loss("mes"), Contains("unknown loss \"mes\"") && Contains("did you mean \"mse\""));
+  CHECK_THROWS_WITH(make_loss("huber"), Contains("unknown loss \"huber\" (known: "));
 }

@@ -14,22 +14,25 @@ TEST_CASE("edit distance counts insertions, deletions and substitutions") {
   CHECK(edit_distance("sitting", "kitten") == 3);
 }
 
-TEST_CASE("the nearest name is the one with the fewest edits, the first of equals") {
+TEST_CASE("the near name is the one with the fewest edits, the first of equals") {
   const std::vector<std::string> names{"heads", "layers", "width"};
-  CHECK(nearest_name("layer", names) == "layers");
-  CHECK(nearest_name("with", names) == "width");
-  CHECK(nearest_name("", std::vector<std::string>{"ab", "cd"}) == "ab");
-  CHECK(nearest_name("layer", {}).empty());
+  CHECK(near_name("layer", names) == "layers");
+  CHECK(near_name("with", names) == "width");
+  CHECK(near_name("ax", std::vector<std::string>{"ab", "ac"}) == "ab");
+  CHECK(near_name("layer", {}).empty());
 }
 
-TEST_CASE("a name that contains what was written is nearer than any other") {
-  CHECK(nearest_name("lrtf", std::vector<std::string>{"fifo", "sharded-lrtf"}) == "sharded-lrtf");
-  CHECK(nearest_name("synthetic", std::vector<std::string>{"text", "synthetic-language"}) == "synthetic-language");
+TEST_CASE("a name that contains what was written is nearer than any other, from three letters on") {
+  CHECK(near_name("lrtf", std::vector<std::string>{"fifo", "sharded-lrtf"}) == "sharded-lrtf");
+  CHECK(near_name("synthetic", std::vector<std::string>{"text", "synthetic-language"}) == "synthetic-language");
+  CHECK(near_name("pth", std::vector<std::string>{"path", "depth"}) == "depth");
+  CHECK(near_name("st", std::vector<std::string>{"every_steps"}).empty());
+  CHECK(near_name("ls", std::vector<std::string>{"models", "lr"}) == "lr");
 }
 
 TEST_CASE("what people also call a thing is nearest to its name") {
-  CHECK(nearest_name("gpu", std::vector<std::string>{"cpu", "cuda"}) == "cuda");
-  CHECK(nearest_name("gpu", std::vector<std::string>{"cpu", "mock"}) == "cpu");
+  CHECK(near_name("gpu", std::vector<std::string>{"cpu", "cuda"}) == "cuda");
+  CHECK(near_name("gpu", std::vector<std::string>{"cpu", "mock"}) == "cpu");
 }
 
 TEST_CASE("only names that are near are worth a question") {
@@ -42,4 +45,11 @@ TEST_CASE("only names that are near are worth a question") {
   CHECK(near_name("mes", keys) == "mse");
   CHECK(near_name("gpu", keys) == "cuda");
   CHECK(near_name("messages", keys).empty());
+}
+
+TEST_CASE("behind an unknown name stand all that are known, and a question only if one is near") {
+  const std::vector<std::string> names{"heads", "width"};
+  CHECK(known_instead("with", names) == "; did you mean \"width\"? (known: heads, width)");
+  CHECK(known_instead("momentum", names) == " (known: heads, width)");
+  CHECK(known_instead("with", {}) == "; there is none");
 }

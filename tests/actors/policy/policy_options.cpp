@@ -34,7 +34,7 @@ TEST_CASE("options that are left out have their standard values, the seed stays"
 TEST_CASE("an unknown option is refused with the nearest and all that are known", "[policy]") {
   CHECK(refusal({{"tolerence", 0.1}}) ==
         "policy \"mine\" has no option \"tolerence\"; did you mean \"tolerance\"? (known: tolerance, units)");
-  CHECK(refusal({{"units", 1}}, {}) == "policy \"mine\" has no option \"units\"; it has none");
+  CHECK(refusal({{"units", 1}}, {}) == "policy \"mine\" has no option \"units\"; there is none");
 }
 
 TEST_CASE("a value out of range is refused with what is allowed", "[policy]") {

@@ -41,6 +41,12 @@ TEST_CASE("an unknown command is refused with the nearest") {
   CHECK_THAT(o.err, Contains("\"trian\"") && Contains("mean \"train\""));
 }
 
+TEST_CASE("an unknown command that is near to none is refused with those that there are") {
+  const outcome o = run_hydra(temporary_folder{}, "frobnicate");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("unknown command \"frobnicate\" (known: ") && Contains("tokenize"));
+}
+
 TEST_CASE("a wrong command line is refused") {
   const temporary_folder folder;
   for (const char* line : {"", "train", "train w.toml --polcy fifo", "policies more", "--nonsense"}) {

@@ -62,6 +62,17 @@ TEST_CASE("a run without its report, as one that was killed, is told from its me
   CHECK_THAT(run_hydra(folder, "report runs/w").out, Contains("gpt         -    3/3  "));
 }
 
+TEST_CASE("a run before its first step, which has told nothing yet, is told with its models") {
+  const temporary_folder folder;
+  std::filesystem::create_directory(folder.path() / "run");
+  folder.write("run/workload.toml", example);
+  const outcome o = run_hydra(folder, "report run --html page.html");
+  INFO(o.err);
+  CHECK(o.status == 0);
+  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") && Contains("under way or killed; no step is told yet"));
+  CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is told yet"));
+}
+
 TEST_CASE("metrics that cannot be written are told, and the run goes on") {
   const temporary_folder folder;
   folder.write("w.toml", example);
@@ -84,7 +95,7 @@ TEST_CASE("what is no run is refused") {
   const temporary_folder folder;
   check_no_report(folder, "none --html page.html", "none: no such run folder");
   std::filesystem::create_directory(folder.path() / "empty");
-  check_no_report(folder, "empty --html page.html", "empty/report.json: no such file");
+  check_no_report(folder, "empty --html page.html", "\"empty\" is no run folder: it holds no workload.toml");
   write_run(folder, full_report.substr(0, 300));
   check_no_report(folder, "run --html page.html", "run/report.json: not valid JSON");
   check_no_report(folder, "run/report.json", "run/report.json: a file");

@@ -50,6 +50,13 @@ TEST_CASE("a step that is told again takes back what followed it") {
   CHECK(r.summary.models[0].validation.empty());
 }
 
+TEST_CASE("lines without a time, as a resume adds them, hide neither an earlier one's nor that there are steps") {
+  const std::string added = "{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n";
+  CHECK(parse_metrics(told + "\n" + added, plan, 110).unfinished == "under way or killed; last line 7 s ago");
+  CHECK(parse_metrics(added, plan, 110).unfinished == "under way or killed; its last line has no time");
+  CHECK(parse_metrics("", plan, 110).unfinished == "under way or killed; no step is told yet");
+}
+
 TEST_CASE("a run that has not ended has a page with its curves") {
   const std::string page = to_page(parse_metrics(told, plan, 110), {});
   CHECK(xml_fault(page) == "");

@@ -163,7 +163,7 @@ TEST_CASE("weights that are not those of the SHA256SUMS beside them are refused 
 
 TEST_CASE("a configuration that Hydra cannot follow is refused with file and key") {
   CHECK_THAT(refusal_with("architectures", {"GPT2LMHeadModle"}),
-             Contains("config.json: architectures: ") && Contains("the nearest is \"GPT2LMHeadModel\""));
+             Contains("config.json: architectures: ") && Contains("did you mean \"GPT2LMHeadModel\"?"));
   CHECK_THAT(refusal_with("architectures", nullptr), Contains("config.json: architectures: is no list"));
   CHECK_THAT(refusal_with("architectures", {1}), Contains("config.json: architectures: is no list"));
   CHECK_THAT(refusal_with("n_layer", "two"), Contains("config.json: n_layer: \"two\" is no integer"));
