@@ -40,7 +40,8 @@ void* make_moody(const void* given) {
 
 plugin_item moody() {
   device_about about{{{.name = "memory", .help = "budget", .type = byte_count{}},
-                      {.name = "mood", .help = "\"bad\": it cannot be made; \"changing\": each other time; \"overtaken\": another run begins",
+                      {.name = "mood",
+                       .help = "\"bad\": it cannot be made; \"changing\": each other time; \"overtaken\": another run begins",
                        .type = std::string{}, .fallback = "good"},
                       {.name = "hot", .help = "", .type = false, .fallback = "false"},
                       {.name = "fans", .help = "", .type = std::int64_t{}, .fallback = "1"},
