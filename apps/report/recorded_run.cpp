@@ -245,11 +245,17 @@ recorded_run read_run(const json& j) {
   return r;
 }
 
+json parsed(std::string_view text, const std::string& name) try {
+  return parse_ordered_json(text);
+} catch (const fault_error& e) {
+  refuse_report(name, e.what_happened().text);
+}
+
 }  // namespace
 
 recorded_run parse_report(std::string_view text, const std::string& name) {
   try {
-    const json j = parse_ordered_json(text);
+    const json j = parsed(text, name);
     if (!j.is_object() || !j.contains("models"))
       refuse_report(name, "this is no report of a run: it has no \"models\"");
     return read_run(j);
@@ -257,8 +263,6 @@ recorded_run parse_report(std::string_view text, const std::string& name) {
     refuse_report(name, fmt::format("not valid JSON at byte {} of {}; is it truncated?", e.byte, text.size()));
   } catch (const json::exception& e) {
     refuse_report(name, fmt::format("not what a run writes: {}", e.what()));
-  } catch (const fault_error& e) {
-    refuse_report(name, e.what_happened().text);
   }
 }
 
