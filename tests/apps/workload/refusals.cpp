@@ -277,7 +277,7 @@ TEST_CASE("a data file that may not be read, or a link to nowhere, is refused by
   std::filesystem::create_symlink("nowhere", dangling);
   const test::ordinary_user somebody;
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + secret + "\""),
-             StartsWith("w.toml:10: data.language.train: ") && Contains("secret.txt\" cannot be read"));
+             StartsWith("w.toml:10: data.language.train: ") && Contains("secret.txt\" cannot be read: Permission denied"));
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + dangling + "\""),
              StartsWith("w.toml:10: data.language.train: no such file") && Contains("dangling"));
 }
@@ -288,13 +288,17 @@ TEST_CASE("an empty data file is refused") {
              Contains("is empty"));
 }
 
-TEST_CASE("a workload file that is not there, a folder or a link to nowhere is refused by name") {
+TEST_CASE("a workload file that is not there, a folder, a link to nowhere or hidden is refused by name") {
   const temporary_folder folder;
   const std::filesystem::path dangling = folder.path() / "dangling.toml";
   std::filesystem::create_symlink("nowhere", dangling);
   CHECK_THROWS_WITH(read_workload(dangling), dangling.string() + ": no such file");
   CHECK_THROWS_WITH(read_workload("no/such.toml"), "no/such.toml: no such file");
   CHECK_THROWS_WITH(read_workload("/"), StartsWith("/: this is a folder"));
+  const auto hidden = folder.write("hidden.toml", example);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  const test::ordinary_user somebody;
+  CHECK_THROWS_WITH(read_workload(hidden), hidden.string() + ": Permission denied");
 }
 
 }  // namespace hydra::apps
