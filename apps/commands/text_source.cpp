@@ -3,6 +3,7 @@
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/saved_run.hpp"
 #include "apps/commands/saved_weights.hpp"
+#include "apps/commands/tokenizer_files.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "models/hub/hub_folder.hpp"
 #include "models/hub/model_config.hpp"
@@ -107,11 +108,6 @@ const model_entry& model_of(const workload& w, const text_source_options& o) {
   return w.models.front();
 }
 
-/// "bytes", or a file or folder.
-std::shared_ptr<const tokenizer> open_named(const std::string& name) {
-  return open_tokenizer(name == "bytes" ? tokenizer_choice{} : tokenizer_choice{.file = name});
-}
-
 text_source from_run(const text_source_options& o) {
   const workload w = read_run(o.source);
   const model_entry& m = model_of(w, o);
@@ -136,7 +132,7 @@ text_source open_text_source(const text_source_options& o) {
   if (!run && kind_of(folder / "config.json") != fs::file_type::regular)
     refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint", o.source, workload_file));
   text_source s = run ? from_run(o) : from_hub(o);
-  if (o.tokenizer) s.words = open_named(*o.tokenizer);
+  if (o.tokenizer) s.words = open_tokenizer(named_tokenizer(*o.tokenizer));
   if (!run && s.words && o.tokenizer != "bytes") s.begin = begin_of(o.tokenizer.value_or(o.source), *s.words);
   if (s.words && s.words->special().end_of_text) s.ends.insert(*s.words->special().end_of_text);
   return s;
