@@ -231,6 +231,16 @@ TEST_CASE("names that are no folder names are refused") {
   CHECK_THAT(refusal(bent("seed = 7", "output = \"\"")), StartsWith("w.toml:2: run.output: "));
 }
 
+TEST_CASE("names that are too long for a folder are refused; a model's is longer where it is escaped") {
+  const auto named = [](const std::string& name) { return refusal(bent("\"gpt\"", "\"" + name + "\"")); };
+  CHECK(named(std::string(255, 'a')).empty());
+  CHECK_THAT(named(std::string(256, 'a')), StartsWith("w.toml:12: model.name: ") && Contains("256 bytes"));
+  CHECK_THAT(named(std::string(86, ' ')), StartsWith("w.toml:12: model.name: ") && Contains("258 bytes"));
+  CHECK(refusal(bent("seed = 7", "name = \"" + std::string(86, ' ') + "\"")).empty());
+  CHECK_THAT(refusal(bent("seed = 7", "name = \"" + std::string(256, 'a') + "\"")),
+             StartsWith("w.toml:2: run.name: ") && Contains("256 bytes"));
+}
+
 TEST_CASE("text that is not TOML is refused with its line") {
   CHECK_THAT(refusal("[run]\nseed = \n"), StartsWith("w.toml:2: not valid TOML"));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nsteps = 4")), StartsWith("w.toml:17: not valid TOML"));
