@@ -1,5 +1,6 @@
 #include "actors/prepared_model.hpp"
 
+#include "partition/checkpoint_folder.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -157,6 +158,9 @@ number_formats common_formats(std::span<const device_info> machines) {
 void validate(const model_description& m) {
   if (m.name.empty()) {
     refuse(m, "name: must not be empty");
+  }
+  if (const auto why = why_no_checkpoints(m.name); !why.empty()) {
+    refuse(m, "name: " + why);
   }
   if (!m.chain.build) {
     refuse(m, "chain: is missing");

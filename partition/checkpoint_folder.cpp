@@ -212,6 +212,15 @@ fs::path checkpoints_of(const fs::path& root, const std::string& model) {
   return root / name;
 }
 
+std::string why_no_checkpoints(const std::string& model) {
+  constexpr std::size_t most = 255;  // of a file's name, in bytes
+  const std::size_t bytes = checkpoints_of({}, model).native().size();
+  if (bytes <= most) return "";
+  return fmt::format("the folder of its checkpoints would have a name of {} bytes, and at most {} are possible; use a shorter "
+                     "name (what is no ASCII letter or digit counts three for each byte, but for \"-\", \"_\" and \".\")",
+                     bytes, most);
+}
+
 std::vector<fs::path> list_checkpoints(const fs::path& of_model) {
   std::vector<fs::path> all;
   std::error_code error;

@@ -37,6 +37,9 @@ class checkpoint_folder final : public checkpoint_store {
 /// The folder of a model's checkpoints: characters that no file name should have are written as %XX.
 std::filesystem::path checkpoints_of(const std::filesystem::path& root, const std::string& model);
 
+/// Why a model of that name can have no such folder: its name would be too long. Empty if it can.
+std::string why_no_checkpoints(const std::string& model);
+
 /// A model's checkpoints, the newest first, damaged or not. Throws fault_error{bad_input} for a folder that may not be
 /// read.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& of_model);

@@ -1,12 +1,44 @@
 #include "apps/commands/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <charconv>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace hydra::apps {
+
+namespace {
+
+template <class Value>
+struct value_of {
+  using type = Value;
+};
+
+template <class Value>
+struct value_of<std::optional<Value>> {
+  using type = Value;
+};
+
+/// Leaves the digits, or says what is wrong. CLI11 reads -1 as the largest unsigned number, what is too large as the largest
+/// one, and 010 as 8.
+template <class Integer>
+std::string read_integer(std::string& text) {
+  Integer value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  using limits = std::numeric_limits<Integer>;
+  if (error != std::errc{} || stop != end)
+    return fmt::format("\"{}\" is no whole number from {} to {}", text, limits::min(), limits::max());
+  text = std::to_string(value);
+  return "";
+}
+
+}  // namespace
 
 declared_option& declared_option::required() {
   is_->required();
@@ -45,7 +77,10 @@ declared_option& declared_option::excludes(const declared_option& other) {
 
 template <class Value>
 declared_option command_line::add_option(const std::string& name, Value& into, const std::string& help) {
-  return declared_option{app_.add_option(name, into, help)};
+  CLI::Option* const option = app_.add_option(name, into, help);
+  using value = typename value_of<Value>::type;
+  if constexpr (std::is_integral_v<value>) option->transform(CLI::Validator{read_integer<value>, ""});
+  return declared_option{option};
 }
 
 declared_option command_line::add_flag(const std::string& name, bool& into, const std::string& help) {

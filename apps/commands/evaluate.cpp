@@ -12,6 +12,7 @@
 #include "apps/commands/set_option.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/parse.hpp"
+#include "apps/workload/path_kind.hpp"
 #include "apps/workload/workload.hpp"
 #include "runtime/json_text.hpp"
 
@@ -40,7 +41,7 @@ struct evaluate_options {
   bool json = false;
 };
 
-bool is_run(const evaluate_options& o) { return fs::is_directory(o.source); }
+bool is_run(const evaluate_options& o) { return kind_of(o.source) == fs::file_type::directory; }
 
 /// Leaves the models that were asked for.
 void select(workload& w, const std::vector<std::string>& wanted) {

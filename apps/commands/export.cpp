@@ -4,6 +4,7 @@
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/report/metrics_record.hpp"
+#include "apps/workload/path_kind.hpp"
 #include "models/hub/hub_export.hpp"
 #include "partition/checkpoint_tensors.hpp"
 #include "runtime/durable_folder.hpp"
@@ -37,10 +38,11 @@ struct export_options {
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 void check_target(const fs::path& folder) {
-  const fs::path parent = fs::absolute(folder).parent_path();
-  if (fs::exists(fs::symlink_status(folder)))
+  if (folder.empty()) refuse("the folder to export into has no name: \"\" is written");
+  if (kind_of(folder) != fs::file_type::not_found || fs::is_symlink(folder))
     refuse(fmt::format("\"{}\" exists and is not overwritten: move it away, or choose another folder", folder.string()));
-  if (!fs::is_directory(parent)) refuse(fmt::format("there is no folder \"{}\" to export into", parent.string()));
+  const fs::path parent = fs::absolute(folder).parent_path();
+  if (kind_of(parent) != fs::file_type::directory) refuse(fmt::format("there is no folder \"{}\" to export into", parent.string()));
 }
 
 /// "runs/x" and "runs/x/" are the same.

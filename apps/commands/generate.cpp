@@ -1,6 +1,7 @@
 #include "apps/commands/generate.hpp"
 
 #include "apps/commands/text_source.hpp"
+#include "apps/workload/path_kind.hpp"
 #include "models/sampling.hpp"
 #include "partition/decoder.hpp"
 #include "runtime/cpu_device.hpp"
@@ -13,7 +14,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -52,8 +52,7 @@ using token_list = std::vector<std::int64_t>;
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 std::string content_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse(fmt::format("--prompt-file: \"{}\" does not exist or cannot be read", file));
+  std::ifstream in = open_to_read(file, "--prompt-file");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -1,5 +1,6 @@
 #include "apps/commands/recorded_data.hpp"
 
+#include "apps/workload/path_kind.hpp"
 #include "models/data/utf8.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/fault.hpp"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
 #include <ostream>
 #include <span>
 #include <utility>
@@ -107,8 +107,8 @@ void record_data(const fs::path& run, const std::map<std::string, std::shared_pt
 
 std::optional<recorded_data> read_recorded_data(const fs::path& run) {
   const fs::path file = run / data_file;
-  std::ifstream in{file};
-  if (!in) return std::nullopt;
+  if (kind_of(file) == fs::file_type::not_found) return std::nullopt;
+  std::ifstream in = open_to_read(file);
   try {
     return parse(json::parse(in));
   } catch (const json::exception& e) {

@@ -5,12 +5,12 @@
 #include "apps/commands/written_file.hpp"
 #include "apps/report/metrics_record.hpp"
 #include "apps/report/page.hpp"
+#include "apps/workload/path_kind.hpp"
 #include "runtime/atomic_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <iterator>
@@ -33,8 +33,8 @@ struct report_options {
 /// A run whose trace was removed still has a report.
 timeline read_timeline_of(const recorded_run& run, const fs::path& folder) {
   const fs::path file = folder / "trace.json";
-  std::ifstream in{file};
-  if (!in) return {};
+  if (kind_of(file) == fs::file_type::not_found) return {};
+  std::ifstream in = open_to_read(file);
   std::vector<std::string> devices, models;
   std::ranges::transform(run.summary.devices, std::back_inserter(devices), &device_report::name);
   std::ranges::transform(run.summary.models, std::back_inserter(models), &model_report::name);

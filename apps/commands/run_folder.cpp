@@ -1,6 +1,7 @@
 #include "apps/commands/run_folder.hpp"
 
 #include "apps/commands/recorded_data.hpp"
+#include "apps/workload/path_kind.hpp"
 #include "runtime/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -33,8 +34,9 @@ fs::path existing_parent(const fs::path& folder) {
 }  // namespace
 
 void check_output(const place& where, const fs::path& folder) {
-  std::error_code ignored;
-  if (fs::exists(fs::symlink_status(folder, ignored))) refuse_existing(where, folder);
+  if (const std::string why = why_unknown(folder); !why.empty())
+    refuse(where, "run.output", fmt::format("\"{}\": {}", folder.string(), why));
+  if (fs::exists(fs::symlink_status(folder))) refuse_existing(where, folder);
   check_writable(where, existing_parent(folder));
 }
 

@@ -2,6 +2,7 @@
 
 #include "apps/commands/recorded_data.hpp"
 #include "apps/commands/run_folder.hpp"
+#include "apps/workload/path_kind.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ namespace {
 
 workload read_run(const std::filesystem::path& run) {
   const auto file = run / workload_file;
-  if (!std::filesystem::is_regular_file(file))
+  if (kind_of(file) == std::filesystem::file_type::not_found)
     refuse(fmt::format("\"{}\" is no run folder: it holds no {}", run.string(), workload_file));
   const auto data = read_recorded_data(run);
   return read_models(file, data ? data->began_in : std::filesystem::path{});

@@ -3,6 +3,8 @@
 #include "apps/commands/run_folder.hpp"
 #include "apps/commands/saved_run.hpp"
 #include "apps/commands/saved_weights.hpp"
+#include "apps/commands/tokenizer_files.hpp"
+#include "apps/workload/path_kind.hpp"
 #include "models/hub/hub_folder.hpp"
 #include "models/hub/model_config.hpp"
 #include "runtime/fault.hpp"
@@ -106,11 +108,6 @@ const model_entry& model_of(const workload& w, const text_source_options& o) {
   return w.models.front();
 }
 
-/// "bytes", or a file or folder.
-std::shared_ptr<const tokenizer> open_named(const std::string& name) {
-  return open_tokenizer(name == "bytes" ? tokenizer_choice{} : tokenizer_choice{.file = name});
-}
-
 text_source from_run(const text_source_options& o) {
   const workload w = read_run(o.source);
   const model_entry& m = model_of(w, o);
@@ -130,12 +127,12 @@ text_source from_run(const text_source_options& o) {
 
 text_source open_text_source(const text_source_options& o) {
   const fs::path folder{o.source};
-  if (!fs::is_directory(folder)) refuse(fmt::format("\"{}\" is no folder of a checkpoint or a run", o.source));
-  const bool run = fs::is_regular_file(folder / workload_file);
-  if (!run && !fs::is_regular_file(folder / "config.json"))
+  if (kind_of(folder) != fs::file_type::directory) refuse(fmt::format("\"{}\" is no folder of a checkpoint or a run", o.source));
+  const bool run = kind_of(folder / workload_file) == fs::file_type::regular;
+  if (!run && kind_of(folder / "config.json") != fs::file_type::regular)
     refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint", o.source, workload_file));
   text_source s = run ? from_run(o) : from_hub(o);
-  if (o.tokenizer) s.words = open_named(*o.tokenizer);
+  if (o.tokenizer) s.words = open_tokenizer(named_tokenizer(*o.tokenizer));
   if (!run && s.words && o.tokenizer != "bytes") s.begin = begin_of(o.tokenizer.value_or(o.source), *s.words);
   if (s.words && s.words->special().end_of_text) s.ends.insert(*s.words->special().end_of_text);
   return s;

@@ -1,6 +1,7 @@
 #include "apps/commands/tokenize.hpp"
 
 #include "apps/commands/text_input.hpp"
+#include "apps/commands/tokenizer_files.hpp"
 #include "apps/commands/written_file.hpp"
 #include "models/data/mapped_file.hpp"
 #include "models/json_input.hpp"
@@ -51,11 +52,6 @@ struct summary {
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
-
-tokenizer_choice choice_of(const std::string& name) {
-  if (name == "bytes") return {};
-  return {.file = name};
-}
 
 /// Little-endian uint32, whatever the machine's order is.
 void write_ids(std::ostream& out, const ids& all) {
@@ -168,7 +164,7 @@ int run(const tokenize_options& o) {
   if (o.train) return learn(o);
   if (o.inputs.size() > 1) refuse("only --train takes several inputs");
   if (!o.tokenizer) refuse("which tokenizer? Give --tokenizer bytes, a tokenizer.json or a folder, or --train N");
-  const auto t = open_tokenizer(choice_of(*o.tokenizer));
+  const auto t = open_tokenizer(named_tokenizer(*o.tokenizer));
   if (o.decode) return decode(*t, o);
   return o.json ? print_ids(*t, o) : encode(*t, o);
 }

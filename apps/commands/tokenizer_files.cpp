@@ -1,5 +1,6 @@
 #include "apps/commands/tokenizer_files.hpp"
 
+#include "apps/workload/path_kind.hpp"
 #include "models/data/mapped_file.hpp"
 #include "runtime/durable_folder.hpp"
 #include "runtime/fault.hpp"
@@ -67,6 +68,14 @@ void copy_folder(durable_folder& into, const fs::path& folder) {
 }
 
 }  // namespace
+
+tokenizer_choice named_tokenizer(const std::string& name) {
+  if (name.empty())
+    throw fault_error{fault_code::bad_input, "--tokenizer is empty; give bytes, a tokenizer.json or its folder"};
+  if (name == "bytes") return {};
+  kind_of(name, "--tokenizer");
+  return {.file = name};
+}
 
 void copy_tokenizer_files(durable_folder& into, const tokenizer_choice& tokenizer) {
   if (fs::is_directory(tokenizer.file)) return copy_folder(into, tokenizer.file);

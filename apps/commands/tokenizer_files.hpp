@@ -1,12 +1,18 @@
 #pragma once
-// What others need beside the weights: the tokenizer of the data, and the settings of the checkpoint that a model began as.
+// The tokenizer that an option names; and what others need beside the weights: the tokenizer of the data, and the settings of
+// the checkpoint that a model began as.
 
 #include "models/tokenizer.hpp"
 #include "runtime/fwd.hpp"
 
 #include <filesystem>
+#include <string>
 
 namespace hydra::apps {
+
+/// What --tokenizer names: "bytes", a file or a folder. Throws fault_error{bad_input} for an empty text and where the system
+/// does not tell what is there.
+tokenizer_choice named_tokenizer(const std::string& name);
 
 /// Adds copies of the tokenizer's files under the names that Hugging Face's libraries look for, and of its settings where they
 /// lie beside them. Nothing for bytes. Throws fault_error{io} if one cannot be read, {bad_input} if one is missing.

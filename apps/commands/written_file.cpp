@@ -1,5 +1,6 @@
 #include "apps/commands/written_file.hpp"
 
+#include "apps/workload/path_kind.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
@@ -26,13 +27,14 @@ void check_written_file(std::string_view option, const fs::path& file, const rep
   const auto refuse = [&](const std::string& what) {
     throw fault_error{fault_code::bad_input, fmt::format("{} {}: {}", option, file.string(), what)};
   };
-  std::error_code ignored;
+  if (file.empty())
+    throw fault_error{fault_code::bad_input, fmt::format("{} is empty: the name of a file is expected", option)};
+  if (kind_of(file, option) == fs::file_type::directory) refuse("the name of a file is expected");
   const fs::path folder = fs::absolute(file).parent_path();
-  if (file.empty() || fs::is_directory(file, ignored)) refuse("the name of a file is expected");
-  if (!fs::is_directory(folder, ignored)) refuse(fmt::format("there is no folder \"{}\"", folder.string()));
+  if (kind_of(folder, option) != fs::file_type::directory) refuse(fmt::format("there is no folder \"{}\"", folder.string()));
   if (::eaccess(folder.c_str(), W_OK | X_OK) != 0)
     refuse(fmt::format("the folder \"{}\" is not writable", folder.string()));
-  if (!fs::exists(fs::symlink_status(file, ignored))) return;
+  if (!fs::exists(fs::symlink_status(file))) return;
   if (but.name.empty()) refuse("exists and is not overwritten: choose another name");
   if (!begins_with(file, but.first_line))
     refuse(fmt::format("exists, is no {} and is not overwritten: choose another name", but.name));

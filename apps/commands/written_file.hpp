@@ -13,7 +13,7 @@ struct replaceable_files {
 };
 
 /// Nothing else that is there is overwritten. Throws fault_error{bad_input} that names the option: no file name, no such
-/// folder, not writable, the file exists.
+/// folder, not writable, a name that is too long, the file exists.
 void check_written_file(std::string_view option, const std::filesystem::path& file, const replaceable_files& but = {});
 
 }  // namespace hydra::apps

@@ -3,6 +3,7 @@
 #include "actors/run_metrics.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
+#include "apps/workload/path_kind.hpp"
 #include "partition/plan_file.hpp"
 #include "runtime/json_text.hpp"
 
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -105,10 +105,9 @@ void read_lines(recorded_run& run, std::string_view text, metrics_reader& reader
 }
 
 std::optional<std::string> content_of(const std::filesystem::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  if (!in || std::filesystem::is_directory(file)) return std::nullopt;
+  if (kind_of(file) != std::filesystem::file_type::regular) return std::nullopt;
   std::ostringstream text;
-  text << in.rdbuf();
+  text << open_to_read(file).rdbuf();
   return text.str();
 }
 
@@ -121,13 +120,16 @@ void add_cuts(recorded_run& run, const std::filesystem::path& plan_file) try {
   // they stay unknown
 }
 
-bool has_report(const std::filesystem::path& run) { return std::filesystem::exists(run / "report.json"); }
+bool has_report(const std::filesystem::path& run) {
+  return kind_of(run / "report.json") != std::filesystem::file_type::not_found;
+}
 
 /// Before its first step a run has told nothing.
 std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
-  const auto text = content_of(run / metrics_file), plan = content_of(run / "workload.toml");
-  const bool has_begun = plan && !has_report(run);
-  if (!text && !has_begun) return std::nullopt;
+  const auto text = content_of(run / metrics_file);
+  if (!text && has_report(run)) return std::nullopt;
+  const auto plan = content_of(run / "workload.toml");
+  if (!text && !plan) return std::nullopt;
   auto record = parse_metrics(text.value_or(""), plan.value_or(""), seconds_since_1970());
   add_cuts(record, run / "plan.json");
   return record;
@@ -168,7 +170,7 @@ recorded_run parse_metrics(std::string_view text, std::string_view plan, double 
 recorded_run latest_record(const std::filesystem::path& run) {
   auto metrics = read_metrics(run);
   if (metrics && !has_report(run)) return *std::move(metrics);
-  if (std::filesystem::is_directory(run) && !has_report(run))
+  if (kind_of(run) == std::filesystem::file_type::directory && !has_report(run))
     throw fault_error{fault_code::bad_input,
                       fmt::format("\"{}\" is no run folder: it holds no workload.toml", run.string())};
   recorded_run report = read_report(run);

@@ -1,12 +1,12 @@
 #include "apps/report/recorded_run.hpp"
 
+#include "apps/workload/path_kind.hpp"
 #include "runtime/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 namespace hydra::apps {
@@ -267,16 +267,15 @@ recorded_run parse_report(std::string_view text, const std::string& name) {
 }
 
 recorded_run read_report(const std::filesystem::path& run) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(run, ignored)) refuse_report(run.string(), "no such run folder");
-  if (!std::filesystem::is_directory(run, ignored))
+  const auto kind = kind_of(run);
+  if (kind == std::filesystem::file_type::not_found) refuse_report(run.string(), "no such run folder");
+  if (kind != std::filesystem::file_type::directory)
     refuse_report(run.string(), "a file; the folder of a run is expected, such as runs/quickstart");
   const auto file = run / "report.json";
-  std::ifstream in{file};
-  if (!std::filesystem::is_regular_file(file, ignored) || !in)
+  if (kind_of(file) == std::filesystem::file_type::not_found)
     refuse_report(file.string(), "no such file; a run writes it at its end");
   std::ostringstream text;
-  text << in.rdbuf();
+  text << open_to_read(file).rdbuf();
   return parse_report(text.str(), file.string());
 }
 

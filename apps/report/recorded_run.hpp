@@ -37,7 +37,8 @@ struct recorded_run {
 /// (truncated), a value of a wrong type.
 recorded_run parse_report(std::string_view text, const std::string& name);
 
-/// report.json of a run folder. Throws fault_error{bad_input}: no such run, no report in it, not a report.
+/// report.json of a run folder. Throws fault_error{bad_input}: no such run, no report in it, one that
+/// may not be read, not a report.
 recorded_run read_report(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

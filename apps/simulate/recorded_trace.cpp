@@ -1,12 +1,12 @@
 #include "apps/simulate/recorded_trace.hpp"
 
+#include "apps/workload/path_kind.hpp"
 #include "runtime/fault.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <utility>
 
@@ -71,9 +71,9 @@ std::uint64_t read_spans(std::istream& in, const std::string& name, const std::f
 }
 
 std::uint64_t read_spans(const std::filesystem::path& file, const std::function<void(const span&)>& take) {
-  std::ifstream in{file};
-  if (!in || std::filesystem::is_directory(file))
+  if (kind_of(file) == std::filesystem::file_type::not_found)
     throw fault_error{fault_code::bad_input, file.string() + ": no such file; a run writes it at its end"};
+  std::ifstream in = open_to_read(file);
   return read_spans(in, file.string(), take);
 }
 

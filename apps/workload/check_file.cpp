@@ -1,9 +1,13 @@
 #include "apps/workload/check_file.hpp"
 
+#include "apps/workload/path_kind.hpp"
+
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace hydra::apps {
 
@@ -20,6 +24,8 @@ std::string hint(const place& where, const fs::path& path) {
 }
 
 std::string missing(const place& where, const fs::path& path, const char* what = "file") {
+  if (const std::string why = why_unknown(path); !why.empty())
+    return fmt::format("the {} \"{}\" cannot be read: {}", what, path.string(), why);
   std::error_code ignored;
   const std::string looked =
       path.is_relative()
@@ -35,7 +41,8 @@ void check_file(const place& where, std::string_view key, const std::string& pat
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) refuse(where, key, missing(where, path));
   if (fs::is_directory(status)) refuse(where, key, fmt::format("\"{}\" is a folder, a file is expected", path));
-  if (!std::ifstream{path}) refuse(where, key, fmt::format("the file \"{}\" cannot be read", path));
+  if (!std::ifstream{path})
+    refuse(where, key, fmt::format("the file \"{}\" cannot be read: {}", path, std::generic_category().message(errno)));
   if (fs::is_regular_file(status) && fs::file_size(path, error) == 0)
     refuse(where, key, fmt::format("the file \"{}\" is empty", path));
 }

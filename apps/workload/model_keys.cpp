@@ -160,7 +160,7 @@ table_rules model_rules() {
 model_description read_model(const value& model) {
   const auto& table = std::get<value_table>(model.content);
   model_description m;
-  m.name = checked_name(*table.find("name"), "model.name");
+  m.name = checked_model_name(*table.find("name"), "model.name");
   read_numbers(table, m);
   check_length(table, model.where);
   check_split(m, table, model.where);

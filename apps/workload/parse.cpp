@@ -1,10 +1,11 @@
 #include "apps/workload/parse.hpp"
 
+#include "apps/workload/path_kind.hpp"
+
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <sstream>
 #include <vector>
@@ -82,14 +83,13 @@ class converter {
 }  // namespace
 
 std::string read_text(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) refuse_file(file, "no such file");
-  if (std::filesystem::is_directory(file, ignored))
+  const auto kind = kind_of(file);
+  if (kind == std::filesystem::file_type::not_found) refuse_file(file, "no such file");
+  if (kind == std::filesystem::file_type::directory)
     refuse_file(file, "this is a folder, a workload file (TOML) is expected");
-  std::ifstream in{file, std::ios::binary};
+  std::ifstream in = open_to_read(file);
   std::ostringstream text;
-  if (!in || (in.peek() != std::ifstream::traits_type::eof() && !(text << in.rdbuf())))
-    refuse_file(file, "cannot be read");
+  if (in.peek() != std::ifstream::traits_type::eof() && !(text << in.rdbuf())) refuse_file(file, "cannot be read");
   return text.str();
 }
 

@@ -20,6 +20,8 @@ namespace {
 void require_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::none)
+    throw fault_error{fault_code::bad_input, fmt::format("{} cannot be read: {}", path.string(), error.message())};
   if (!std::filesystem::exists(status))
     throw fault_error{fault_code::bad_input, fmt::format("{} does not exist", path.string())};
   if (!std::filesystem::is_regular_file(status))

@@ -29,6 +29,13 @@ model_description small(std::uint32_t epochs) {
 
 }  // namespace
 
+TEST_CASE("a model whose name is too long for the folder of its checkpoints is refused when it is added") {
+  session s{{.log = verbosity::quiet}};
+  auto m = small(1);
+  m.name = std::string(86, ' ');
+  CHECK_THROWS_WITH(s.add_model(m), Contains("name: the folder of its checkpoints would have a name of 258 bytes"));
+}
+
 TEST_CASE("epochs that make more steps than can be counted are refused") {
   session s{{.log = verbosity::quiet}};
   s.add_devices(1, cpu_device{.memory = 16_MiB});

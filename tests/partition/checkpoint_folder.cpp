@@ -269,6 +269,13 @@ TEST_CASE("models' folders have safe names of their own", "[checkpoint]") {
   CHECK(checkpoints_of("r", "..").filename() == "%2E.");
 }
 
+TEST_CASE("a model whose folder's name would be too long is told so, with its bytes", "[checkpoint]") {
+  CHECK(why_no_checkpoints(std::string(255, 'a')).empty());
+  CHECK(why_no_checkpoints(std::string(85, ' ')).empty());
+  CHECK_THAT(why_no_checkpoints(std::string(256, 'a')), Contains("a name of 256 bytes"));
+  CHECK_THAT(why_no_checkpoints(std::string(86, ' ')), Contains("a name of 258 bytes"));
+}
+
 TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rounded from them again", "[checkpoint]") {
   const temporary_folder folder;
   const auto what = cut_model(rounded(small_mlp({.layers = 3, .width = 13})), {.cuts = {0, 1, 2}, .samples = 3});

@@ -99,12 +99,15 @@ TEST_CASE("evaluate refuses what is not there by name") {
     return o.err;
   };
   CHECK_THAT(refused("nowhere"), Contains("nowhere"));
+  CHECK_THAT(refused(std::string(300, 'a')), Contains("aaa: File name too long"));
   CHECK_THAT(refused("w.toml gtp"), Contains("no model \"gtp\"") && Contains("\"gpt\""));
   CHECK_THAT(refused("w.toml --best"), Contains("no run folder"));
   std::filesystem::create_directory(folder.path() / "run");
   folder.write("run/workload.toml", example);
   CHECK_THAT(refused("run"), Contains("no whole checkpoint"));
   CHECK_THAT(refused("run --best"), Contains("keep_best"));
+  std::filesystem::create_directory(folder.path() / "run/data.json");
+  CHECK_THAT(refused("run"), Contains("run/data.json: a folder; a file is expected"));
 }
 
 TEST_CASE("a model that stops early is said to be stopped, and a run with it is complete") {

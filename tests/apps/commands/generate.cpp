@@ -173,6 +173,9 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
   check_refused(folder, "runs/w --prompt-ids 'a b'", "\"a\" is no token id");
   check_refused(folder, "runs/w --prompt-ids ''", "no token");
   check_refused(folder, "runs/w --prompt hello", "give --tokenizer, or --prompt-ids");
+  check_refused(folder, "runs/w --prompt hello --tokenizer ''", "--tokenizer is empty");
+  check_refused(folder, "runs/w --prompt-file runs", "--prompt-file runs: a folder; a file is expected");
+  check_refused(folder, "runs/w --prompt-file none", "--prompt-file none: No such file or directory");
   check_refused(folder, "runs/w", "give one prompt");
   check_refused(folder, "runs/w --prompt-ids 1 --prompt a", "give one prompt");
   check_refused(folder, "runs/w --prompt-ids 1 --model gtp", "did you mean \"gpt\"");
@@ -183,6 +186,7 @@ TEST_CASE("sources that are none, and families that write no text, are refused")
   const temporary_folder folder;
   std::filesystem::create_directory(folder.path() / "empty");
   check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is no folder");
+  check_refused(folder, std::string(300, 'a') + " --prompt-ids 1", "aaa: File name too long");
   check_refused(folder, "empty --prompt-ids 1", "neither workload.toml of a run nor config.json");
   folder.write("w.toml", bent_in(bent("synthetic-language", "synthetic-classes"),
                                  "family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4",

@@ -47,6 +47,25 @@ TEST_CASE("an unknown command that is near to none is refused with those that th
   CHECK_THAT(o.err, Contains("unknown command \"frobnicate\" (known: ") && Contains("tokenize"));
 }
 
+TEST_CASE("numbers that an option cannot hold are refused with its name, not taken for others") {
+  const temporary_folder folder;
+  for (const std::string option : {"generate r --samples", "generate r --seed", "export r m f --step", "simulate i --seed"})
+    for (const char* number : {"-1", "18446744073709551616", "1e1", "0x3", "3k", "''"}) {
+      const outcome o = run_hydra(folder, option + " " + number);
+      INFO(option << " " << number << " -> " << o.err);
+      CHECK(o.status == 2);
+      CHECK_THAT(o.err, Contains("hydra: " + option.substr(option.find("--")) + ": \"") &&
+                            Contains("\" is no whole number from 0 to 18446744073709551615"));
+    }
+  const outcome o = run_hydra(folder, "generate r --tokens 99999999999999999999");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("hydra: --tokens: \"99999999999999999999\" is no whole number from "));
+}
+
+TEST_CASE("digits behind a zero are decimal ones") {
+  CHECK_THAT(run_hydra(temporary_folder{}, "generate r --prompt-ids 1 --tokens -010").err, Contains("--tokens is -10;"));
+}
+
 TEST_CASE("a wrong command line is refused") {
   const temporary_folder folder;
   for (const char* line : {"", "train", "train w.toml --polcy fifo", "policies more", "--nonsense"}) {

@@ -108,9 +108,18 @@ TEST_CASE("a truncated trace is refused before a page is written") {
   check_no_report(folder, "run --html page.html", "run/trace.json: no trace of a run");
 }
 
+TEST_CASE("a trace that is a folder is refused before a page is written") {
+  const temporary_folder folder;
+  write_run(folder, full_report);
+  std::filesystem::create_directory(folder.path() / "run/trace.json");
+  check_no_report(folder, "run --html page.html", "run/trace.json: a folder; a file is expected");
+}
+
 TEST_CASE("a page never overwrites what is no page") {
   const temporary_folder folder;
   write_run(folder, full_report);
+  check_no_report(folder, "run --html ''", "--html is empty: the name of a file is expected");
+  check_no_report(folder, "run --html " + std::string(300, 'a'), "--html aaa");
   check_no_report(folder, "run --html run/report.json", "--html run/report.json: exists, is no HTML page");
   CHECK(folder.read("run/report.json") == full_report);
   check_no_report(folder, "run --html run", "--html run: the name of a file");

@@ -37,6 +37,7 @@ TEST_CASE("an output that exists or cannot be made is refused, and nothing is ma
   fs::create_symlink("nowhere", folder.path() / "dangling");
   for (const char* output : {"mine", "file", "dangling", "file/below"})
     CHECK_THAT(refusal(folder.path() / output), StartsWith("--output: run.output: "));
+  CHECK_THAT(refusal(folder.path() / std::string(300, 'a')), Catch::EndsWith("File name too long"));
   CHECK(refusal(folder.path() / "new/below") == "");
   CHECK(folder.read("file") == "precious");
   CHECK(std::distance(fs::directory_iterator{folder.path()}, {}) == 3);

@@ -86,6 +86,8 @@ TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, 
   refused("learn.txt --tokenizer none --output none.bin", "none: does not exist");
   refused("learn.txt --tokenizer bytes --output t.json", "exists and is not overwritten");
   refused("learn.txt --output none.bin", "which tokenizer?");
+  refused("learn.txt --tokenizer '' --output none.bin", "--tokenizer is empty");
+  refused("learn.txt --tokenizer " + std::string(300, 'a') + " --output none.bin", "File name too long");
   refused("learn.txt text.txt --tokenizer bytes", "only --train takes several inputs");
   refused("learn.txt --train 10 --output none.bin", "at least 256 are needed");
   refused("learn.txt --train 300", "give --output");

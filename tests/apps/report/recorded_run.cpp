@@ -2,6 +2,7 @@
 
 #include "tests/apps/report/example.hpp"
 #include "tests/apps/temporary_folder.hpp"
+#include "tests/support/ordinary_user.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -93,6 +94,15 @@ TEST_CASE("a folder without a report is refused, and so is what is no folder") {
   CHECK_THROWS_WITH(read_report(folder.path() / "none"), Contains("none: no such run folder"));
   CHECK_THROWS_WITH(read_report(folder.write("file", "")), Contains("file: a file; the folder of a run is expected"));
   CHECK_THROWS_WITH(read_report(folder.path()), Contains("report.json: no such file"));
+}
+
+TEST_CASE("a report that is there and may not be read is refused with the system's reason") {
+  const temporary_folder folder;
+  const auto report = folder.write("report.json", full_report);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(report, std::filesystem::perms::none);
+  const test::ordinary_user somebody;
+  CHECK_THROWS_WITH(read_report(folder.path()), report.string() + ": Permission denied");
 }
 
 }  // namespace hydra::apps

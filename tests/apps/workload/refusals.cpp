@@ -241,6 +241,16 @@ TEST_CASE("names that are no folder names are refused") {
   CHECK_THAT(refusal(bent("seed = 7", "output = \"\"")), StartsWith("w.toml:2: run.output: "));
 }
 
+TEST_CASE("names that are too long for a folder are refused; a model's is longer where it is escaped") {
+  const auto named = [](const std::string& name) { return refusal(bent("\"gpt\"", "\"" + name + "\"")); };
+  CHECK(named(std::string(255, 'a')).empty());
+  CHECK_THAT(named(std::string(256, 'a')), StartsWith("w.toml:12: model.name: ") && Contains("256 bytes"));
+  CHECK_THAT(named(std::string(86, ' ')), StartsWith("w.toml:12: model.name: ") && Contains("258 bytes"));
+  CHECK(refusal(bent("seed = 7", "name = \"" + std::string(86, ' ') + "\"")).empty());
+  CHECK_THAT(refusal(bent("seed = 7", "name = \"" + std::string(256, 'a') + "\"")),
+             StartsWith("w.toml:2: run.name: ") && Contains("256 bytes"));
+}
+
 TEST_CASE("text that is not TOML is refused with its line") {
   CHECK_THAT(refusal("[run]\nseed = \n"), StartsWith("w.toml:2: not valid TOML"));
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nsteps = 4")), StartsWith("w.toml:17: not valid TOML"));
@@ -287,7 +297,7 @@ TEST_CASE("a data file that may not be read, or a link to nowhere, is refused by
   std::filesystem::create_symlink("nowhere", dangling);
   const test::ordinary_user somebody;
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + secret + "\""),
-             StartsWith("w.toml:10: data.language.train: ") && Contains("secret.txt\" cannot be read"));
+             StartsWith("w.toml:10: data.language.train: ") && Contains("secret.txt\" cannot be read: Permission denied"));
   CHECK_THAT(with_data("kind = \"text\"\ntrain = \"" + dangling + "\""),
              StartsWith("w.toml:10: data.language.train: no such file") && Contains("dangling"));
 }
@@ -298,13 +308,17 @@ TEST_CASE("an empty data file is refused") {
              Contains("is empty"));
 }
 
-TEST_CASE("a workload file that is not there, a folder or a link to nowhere is refused by name") {
+TEST_CASE("a workload file that is not there, a folder, a link to nowhere or hidden is refused by name") {
   const temporary_folder folder;
   const std::filesystem::path dangling = folder.path() / "dangling.toml";
   std::filesystem::create_symlink("nowhere", dangling);
   CHECK_THROWS_WITH(read_workload(dangling), dangling.string() + ": no such file");
   CHECK_THROWS_WITH(read_workload("no/such.toml"), "no/such.toml: no such file");
   CHECK_THROWS_WITH(read_workload("/"), StartsWith("/: this is a folder"));
+  const auto hidden = folder.write("hidden.toml", example);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  const test::ordinary_user somebody;
+  CHECK_THROWS_WITH(read_workload(hidden), hidden.string() + ": Permission denied");
 }
 
 }  // namespace hydra::apps

@@ -55,6 +55,7 @@ TEST_CASE("missing, empty and torn files are refused by name") {
   CHECK_THROWS_WITH(token_list::bytes_of(empty.path()), Contains("is empty"));
   CHECK_THROWS_WITH(token_list::ids_of(torn.path(), 9), Contains("3 bytes"));
   CHECK_THROWS_WITH(token_list::bytes_of("."), Contains("not a file"));
+  CHECK_THROWS_WITH(token_list::bytes_of(std::string(300, 'a')), Contains("cannot be read: File name too long"));
   CHECK(code_of("no such file") == fault_code::bad_input);
 }
 

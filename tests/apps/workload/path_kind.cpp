@@ -1,0 +1,65 @@
+#include "apps/workload/path_kind.hpp"
+
+#include "runtime/fault.hpp"
+#include "tests/apps/temporary_folder.hpp"
+#include "tests/support/ordinary_user.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+namespace hydra::apps {
+
+using Catch::EndsWith;
+using Catch::StartsWith;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file in a folder that only its owner may enter.
+fs::path hidden_in(const temporary_folder& folder) {
+  fs::path file = folder.write("hidden", "text");
+  fs::permissions(folder.path(), fs::perms::owner_all);
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("what is at a path is told, also that nothing is") {
+  const temporary_folder folder;
+  const fs::path file = folder.write("file", "text");
+  CHECK(kind_of(folder.path()) == fs::file_type::directory);
+  CHECK(kind_of(file) == fs::file_type::regular);
+  CHECK(kind_of(folder.path() / "none") == fs::file_type::not_found);
+  CHECK(kind_of(file / "below") == fs::file_type::not_found);
+  CHECK(why_unknown(folder.path() / "none").empty());
+}
+
+TEST_CASE("a path of which the system does not tell what is there is refused with its reason") {
+  const std::string name(300, 'a');
+  CHECK_THROWS_WITH(kind_of(name), name + ": File name too long");
+  CHECK_THROWS_WITH(kind_of(name, "--save"), StartsWith("--save aaa") && EndsWith(": File name too long"));
+  const temporary_folder folder;
+  const fs::path hidden = hidden_in(folder);
+  const test::ordinary_user somebody;
+  CHECK_THROWS_AS(kind_of(hidden), fault_error);
+  CHECK_THROWS_WITH(open_to_read(hidden), hidden.string() + ": Permission denied");
+}
+
+TEST_CASE("a file that cannot be opened is refused with the reason, and so is a folder") {
+  const temporary_folder folder;
+  const fs::path file = folder.write("file", "text");
+  std::string text;
+  CHECK(open_to_read(file) >> text);
+  CHECK(text == "text");
+  CHECK_THROWS_WITH(open_to_read(folder.path(), "--prompt-file"),
+                    "--prompt-file " + folder.path().string() + ": a folder; a file is expected");
+  CHECK_THROWS_WITH(open_to_read(folder.path() / "none"), EndsWith("none: No such file or directory"));
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::permissions(file, fs::perms::none);
+  const test::ordinary_user somebody;
+  CHECK_THROWS_WITH(open_to_read(file), EndsWith("file: Permission denied"));
+}
+
+}  // namespace hydra::apps
