@@ -116,7 +116,7 @@ byte_count parse_bytes(std::string_view text) {
 byte_rate parse_rate(std::string_view text) {
   constexpr auto allowed =
       "write a number, not negative, and a unit (B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s or TiB/s), such as "
-      "\"1GiB/s\" or \"300 MB/s\"; 0B/s means not limited";
+      "\"1GiB/s\" or \"300 MB/s\"";
   if (!text.ends_with("/s")) refuse(text, "a rate", allowed);
   const auto q = read_quantity(text.substr(0, text.size() - 2), rate_units);
   if (!q) refuse(text, "a rate", allowed);

@@ -83,6 +83,14 @@ void check_with_unit(const value_site& site) {
   check_quantity<Quantity>(site);
 }
 
+/// To emulate, so that no rate at all is no value.
+void check_rate(const value_site& site) {
+  check_with_unit<byte_rate>(site);
+  if (!to<byte_rate>(site.is).limited())
+    refuse(site.is.where, site.key,
+           fmt::format("{} is written here; leave the key out for a link that is not emulated", describe(site.is)));
+}
+
 void check_bytes_or_percent(const value_site& site) {
   const auto* text = site.is.as<std::string>();
   if (!text || !text->ends_with('%')) return check_bytes(site);
@@ -160,7 +168,7 @@ void check_leaf(const value_site& site) {
     case value_kind::bytes_or_percent:
       return check_bytes_or_percent(site);
     case value_kind::rate:
-      return check_with_unit<byte_rate>(site);
+      return check_rate(site);
     case value_kind::time:
       return check_with_unit<duration>(site);
     case value_kind::number_pair:

@@ -114,10 +114,22 @@ value member(const value& model, const std::vector<grid_choice>& choices) {
   return made;
 }
 
+/// Nothing would fill its braces in.
+void check_plain_name(const value_table& model) {
+  const value* const name = model.find("name");
+  const auto* const text = name ? name->as<std::string>() : nullptr;
+  if (text && text->find_first_of("{}") != std::string::npos)
+    refuse(name->where, "model.name",
+           fmt::format("\"{}\" has braces, which stand for keys of [model.grid], and this model has none; add the grid, or "
+                       "leave the braces out",
+                       *text));
+}
+
 void expand(const value& model, const table_rules& rules, value_list& made) {
   const auto* table = model.as<value_table>();
   const value* const grid = table ? table->find("grid") : nullptr;
   if (!grid) {
+    if (table) check_plain_name(*table);
     made.push_back(model);
     return;
   }

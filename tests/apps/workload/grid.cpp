@@ -56,6 +56,12 @@ TEST_CASE("numbers are as written behind characters of several bytes") {
   CHECK(names(text + line) == std::vector<std::string>{"gpt-\u00E9-10", "gpt-\u00E9-20"});
 }
 
+TEST_CASE("a name with braces is refused where no grid would fill them in") {
+  CHECK_THAT(refusal(bent("name = \"gpt\"", "name = \"m{seed}\"")),
+             StartsWith("w.toml:12: model.name: \"m{seed}\" has braces") && Contains("add the grid"));
+  CHECK_THAT(refusal(bent("name = \"gpt\"", "name = \"m}\"")), StartsWith("w.toml:12: model.name: "));
+}
+
 TEST_CASE("a name without braces gets the values appended") {
   CHECK(names(with_grid("batch_size = [4, 8]\nlearning_rate = [1e-3, 3e-4]\n")) ==
         std::vector<std::string>{"gpt-4-1e-3", "gpt-4-3e-4", "gpt-8-1e-3", "gpt-8-3e-4"});

@@ -155,6 +155,8 @@ TEST_CASE("sizes, rates and times need their unit and a sensible number") {
   CHECK_THAT(with_device("memory = 1\nlink = \"1GiB\""), StartsWith("w.toml:7: device.link: ") && Contains("GiB/s"));
   CHECK_THAT(with_device("memory = 1\nlink = 1000"),
              StartsWith("w.toml:7: device.link: 1000 ") && Contains("a rate such as"));
+  CHECK_THAT(with_device("memory = 1\nlink = \"0GiB/s\""),
+             StartsWith("w.toml:7: device.link: ") && Contains("leave the key out for a link that is not emulated"));
   CHECK_THAT(with_device("memory = 1\nlatency = \"5\""), StartsWith("w.toml:7: device.latency: ") && Contains("ms"));
   for (const char* share : {"\"0%\"", "\"101%\"", "\"-5%\"", "\"x%\"", "\"nan%\"", "\"%\""})
     CHECK_THAT(refusal(bent("seed = 7", std::string{"[host]\nmemory = "} + share)),
