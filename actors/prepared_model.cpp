@@ -2,6 +2,7 @@
 
 #include "partition/checkpoint_folder.hpp"
 #include "runtime/fault.hpp"
+#include "runtime/host_memory.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -186,11 +189,45 @@ void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints)
   }
 }
 
+namespace {
+
+/// As a number that cannot overflow: anybody may have written the sizes.
+double parameter_bytes(const chain& model, std::size_t layer) {
+  double sum = 0;
+  for (const auto& p : model.parameters(layer)) {
+    const auto elements = std::accumulate(p.shape.begin(), p.shape.end(), 1.0, std::multiplies<>{});
+    sum += elements * static_cast<double>(width_of(element_of(model.numbers())));
+  }
+  return sum;
+}
+
+/// What the host cannot hold cannot be measured either: that would end in the words of an allocator.
+void check_layers(const model_description& m, const chain& model) {
+  constexpr byte_count most{std::uint64_t{1} << 62};
+  const auto known = available_host_memory();
+  const auto host = known == byte_count{} ? most : known;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const double bytes = parameter_bytes(model, i);
+    if (bytes > static_cast<double>(host.value())) {
+      const bool counted = bytes < static_cast<double>(most.value());
+      throw fault_error(fault_code::does_not_fit,
+                        fmt::format("model '{}': layer {} (\"{}\") has parameters of {}, but the host has {} of memory free; "
+                                    "make the layer smaller",
+                                    m.name, i, model.at(i).prefix,
+                                    counted ? to_string(byte_count{static_cast<std::uint64_t>(bytes)}) : "more bytes than can be counted",
+                                    to_string(host)));
+    }
+  }
+}
+
+}  // namespace
+
 prepared_model model_preparer::prepare(const model_description& m) {
   prepared_model p;
   p.data.source = open_data(m.data, m.chain.wants());
   p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_.numbers, numbers_.gradients));
   p.model->validate();
+  check_layers(m, *p.model);
   if (p.model->sample_input() != p.data.source->sample_input()) {
     refuse(m, fmt::format("chain: wants samples {}, but {} has {}", to_string(p.model->sample_input()),
                           p.data.source->describe(), to_string(p.data.source->sample_input())));

@@ -65,7 +65,8 @@ class model_preparer {
         stepping_(setup.stepping),
         device_updates_(std::move(setup.device_updates)) {}
 
-  /// Throws fault_error{bad_input} naming the model and what does not fit together.
+  /// Throws fault_error{bad_input} naming the model and what does not fit together, {does_not_fit} for a layer that the host
+  /// cannot hold.
   prepared_model prepare(const model_description& m);
   /// Time spent measuring.
   duration pilot_time() const noexcept { return pilot_time_; }

@@ -342,6 +342,22 @@ stepping_terms session::state::stepping() const {
           .gaps_are_filled = descriptions.size() > machines.size()};
 }
 
+namespace {
+
+prepared_model prepared_by(model_preparer& preparer, const model_description& m) try {
+  return preparer.prepare(m);
+} catch (const measuring_error& e) {
+  if (e.what_happened().code != fault_code::out_of_memory) {
+    throw;
+  }
+  throw fault_error(fault_code::does_not_fit,
+                    fmt::format("model '{}': a layer of it cannot be measured: {}; make its largest layer smaller, or use "
+                                "more micro_batches",
+                                m.name, e.what_happened().text));
+}
+
+}  // namespace
+
 /// On devices of its own: those of the run start with empty queues and counters.
 void session::state::prepare_models() {
   const auto own = make_devices();
@@ -358,7 +374,7 @@ void session::state::prepare_models() {
     if (interrupts.interrupted()) {
       throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
     }
-    prepared.push_back(preparer.prepare(m));
+    prepared.push_back(prepared_by(preparer, m));
     prepared.back().identity = identity_of(m, prepared.back(), options.seed);
     prepared.back().follows_on_device = equally_fast(machines);
   }

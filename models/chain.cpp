@@ -30,9 +30,11 @@ parameter_table parameters_by_name(const chain& model) {
 }
 
 void check_shape(const parameter_spec& p) {
-  if (std::ranges::any_of(p.shape, [](std::int64_t n) { return n <= 0; }))
-    refuse(fmt::format("parameter \"{}\" has shape [{}]; every dimension must be positive", p.name,
-                       fmt::join(p.shape, ", ")));
+  if (std::ranges::all_of(p.shape, [](std::int64_t n) { return n > 0; })) return;
+  const bool overflown = std::ranges::any_of(p.shape, [](std::int64_t n) { return n < 0; });
+  refuse(fmt::format("parameter \"{}\" has shape [{}]; {}", p.name, fmt::join(p.shape, ", "),
+                     overflown ? "what it is computed of is too large: use smaller options"
+                               : "every dimension must be positive"));
 }
 
 void check_tie(const parameter_spec& p, const parameter_table& all) {

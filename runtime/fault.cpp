@@ -11,8 +11,17 @@ namespace hydra {
 
 namespace {
 
-/// The text of a LibTorch error without the C++ backtrace, which helps nobody who reads a report.
-std::string text_of(const c10::Error& e) { return e.what_without_backtrace(); }
+fault no_host_memory() {
+  return {fault_code::out_of_memory, "the host refused an allocation: it has no memory left"};
+}
+
+/// The text of a LibTorch error without the C++ backtrace, which helps nobody who reads a report. LibTorch has no type for
+/// memory that the host refuses, as it has for that of devices.
+fault of_torch(const c10::Error& e) {
+  std::string text = e.what_without_backtrace();
+  const bool of_host = text.find("DefaultCPUAllocator: ") != std::string::npos;
+  return of_host ? no_host_memory() : fault{fault_code::internal, std::move(text)};
+}
 
 /// Most derived types first.
 fault translate(const std::exception_ptr& e) {
@@ -21,11 +30,11 @@ fault translate(const std::exception_ptr& e) {
   } catch (const fault_error& x) {
     return x.what_happened();
   } catch (const c10::OutOfMemoryError& x) {
-    return {fault_code::out_of_memory, text_of(x)};
+    return {fault_code::out_of_memory, x.what_without_backtrace()};
   } catch (const c10::Error& x) {
-    return {fault_code::internal, text_of(x)};
+    return of_torch(x);
   } catch (const std::bad_alloc&) {
-    return {fault_code::out_of_memory, "the host refused an allocation: it has no memory left"};
+    return no_host_memory();
   } catch (const std::filesystem::filesystem_error& x) {
     return {fault_code::io, x.what()};
   } catch (const std::ios_base::failure& x) {

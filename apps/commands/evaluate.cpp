@@ -11,6 +11,7 @@
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/workload/assemble.hpp"
+#include "apps/workload/check_file.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "apps/workload/workload.hpp"
@@ -119,16 +120,32 @@ bool needs_no_training(const value_table& run, const std::string& data) {
 }
 
 /// Where other data to evaluate on are given, those that the run has learnt need not be there.
-std::vector<key_override> without_training(std::vector<key_override> all, const fs::path& run) {
+std::vector<key_override> without_training(std::vector<key_override> all, const value_table& recorded) {
   constexpr std::string_view given = "validation";
-  const value_table recorded = parse_toml(read_text(run / workload_file), (run / workload_file).string());
   const std::vector<key_override> told = all;
   for (const key_override& o : told) {
-    if (!o.path.starts_with("data.") || !o.path.ends_with(".validation")) continue;
+    const auto* const file = o.is.as<std::string>();
+    if (!file || !o.path.starts_with("data.") || !o.path.ends_with(".validation")) continue;
     const std::string data = o.path.substr(0, o.path.size() - given.size());
-    if (needs_no_training(recorded, data)) all.insert(all.begin(), {data + "train", o.is});  // one that is told comes later
+    if (!needs_no_training(recorded, data)) continue;
+    check_file(o.is.where, o.path, *file);  // before it is taken for training data
+    all.insert(all.begin(), {data + "train", o.is});  // one that is told comes later
   }
   return all;
+}
+
+/// What to do where the data that the run has learnt are gone and need not be there; empty elsewhere.
+std::string other_data(const value_table& recorded, const fs::path& began_in, const std::vector<key_override>& told) {
+  const value* const data_tables = recorded.find("data");
+  const auto* const tables = data_tables ? data_tables->as<value_table>() : nullptr;
+  std::error_code ignored;
+  for (const table_entry& e : tables ? tables->entries : std::vector<table_entry>{}) {
+    const std::string data = "data." + e.key + ".", train = text_at(recorded, data + "train");
+    const bool is_gone = !train.empty() && !fs::exists(began_in / train, ignored);
+    if (is_gone && needs_no_training(recorded, data) && std::ranges::count(told, data + "validation", &key_override::path) == 0)
+      return fmt::format("; --set {}validation=FILE evaluates on other data", data);
+  }
+  return "";
 }
 
 session_options options_of(const workload& w) {
@@ -170,13 +187,21 @@ std::string to_json(const report& r, const std::vector<model_state>& states) {
   return json_text(all, 2) + "\n";
 }
 
+workload read_trained(const fs::path& run, const std::vector<key_override>& overrides) {
+  check_overrides(overrides, run.string());
+  const auto data = read_recorded_data(run);
+  const fs::path file = run / workload_file, began_in = data ? data->began_in : fs::path{};
+  const value_table recorded = parse_toml(read_text(file), file.string());
+  try {
+    return read_workload(file, without_training(overrides, recorded), began_in);
+  } catch (const fault_error& e) {
+    throw fault_error{e.what_happened().code, e.what_happened().text + other_data(recorded, began_in, overrides)};
+  }
+}
+
 workload read_source(const evaluate_options& o) {
   const std::vector<key_override> overrides = parse_overrides(o.set, o.plugins);
-  if (!is_run(o)) return read_workload(o.source, overrides);
-  check_overrides(overrides, o.source);
-  const auto data = read_recorded_data(o.source);
-  return read_workload(fs::path{o.source} / workload_file, without_training(overrides, o.source),
-                       data ? data->began_in : fs::path{});
+  return is_run(o) ? read_trained(o.source, overrides) : read_workload(o.source, overrides);
 }
 
 int evaluate(const evaluate_options& o) {

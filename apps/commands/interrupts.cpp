@@ -36,7 +36,7 @@ interrupts::~interrupts() {
 
 void interrupts::watch() const {
   if (!wait_for_signal(signals_)) return;
-  say("interrupted: saving and stopping; once more stops at once");
+  say("interrupted: stopping, and a training is saved first; once more stops at once");
   first_();
   if (!wait_for_signal(signals_)) return;
   say("interrupted again: stopped at once");

@@ -45,7 +45,8 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   if (best) {
     const auto found = best_checkpoint(of_model);
     if (!found)
-      refuse(fmt::format("{} has no checkpoint of a best evaluation; train with validate = {{ every_steps = N, keep_best = true }}",
+      refuse(fmt::format("{} has no checkpoint of a best evaluation: it was not evaluated yet, or was not trained with "
+                         "validate = {{ every_steps = N, keep_best = true }}",
                          of_model.string()));
     return verified(*found, "the best evaluation");
   }
@@ -53,8 +54,9 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   const bool inside_step = false;
   const auto found = newest_checkpoint(of_model, inside_step, notes, damaged_checkpoint::left);
   if (!found)
-    refuse(fmt::format("{} has no whole checkpoint between two steps{}{}", of_model.string(), notes.empty() ? "" : ": ",
-                       fmt::join(notes, "; ")));
+    refuse(fmt::format("{} has no whole checkpoint between two steps{}{}{}", of_model.string(), notes.empty() ? "" : ": ",
+                       fmt::join(notes, "; "),
+                       list_checkpoints(of_model).empty() ? "; nothing is saved yet: go on by hydra train --resume" : ""));
   for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
   return found->folder;
 }

@@ -15,6 +15,11 @@ void refuse(const place& where, std::string_view key, std::string_view text) {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}: {}", to_string(where), key, text)};
 }
 
+void refuse_size(const place& where, std::string_view key) {
+  throw fault_error{fault_code::does_not_fit,
+                    fmt::format("{}: {}: the host has not the memory that this takes; use smaller values", to_string(where), key)};
+}
+
 std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
   if (known.empty()) return "there is none";
   const std::string near = near_name(name, known), all = fmt::format("{}", fmt::join(known, ", "));

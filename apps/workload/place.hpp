@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,10 @@ std::string to_string(const place& where);
 /// `did you mean "steps"? Known: epochs, steps`.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
-/// The result of `action`; a fault about its input gets the place and the key in front.
+/// Throws fault_error{does_not_fit}: what stands there asks for more memory than the host has.
+[[noreturn]] void refuse_size(const place& where, std::string_view key);
+
+/// The result of `action`; a fault about its input, or memory that the host refuses, gets the place and the key in front.
 template <class Action>
 auto located(const place& where, std::string_view key, Action&& action) {
   try {
@@ -37,6 +41,8 @@ auto located(const place& where, std::string_view key, Action&& action) {
     const bool of_input = f.code == fault_code::bad_input || f.code == fault_code::io || f.code == fault_code::damaged;
     if (of_input) refuse(where, key, f.text);
     throw;
+  } catch (const std::bad_alloc&) {
+    refuse_size(where, key);
   }
 }
 

@@ -2,12 +2,15 @@
 
 #include "models/mlp.hpp"
 #include "runtime/fault.hpp"
+#include "tests/support/outfitted_device.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <new>
 #include <stdexcept>
 
 using namespace hydra;
@@ -34,6 +37,36 @@ TEST_CASE("a model whose name is too long for the folder of its checkpoints is r
   auto m = small(1);
   m.name = std::string(86, ' ');
   CHECK_THROWS_WITH(s.add_model(m), Contains("name: the folder of its checkpoints would have a name of 258 bytes"));
+}
+
+TEST_CASE("a layer that the host cannot hold is refused before it is measured, with its bytes or as more than can be counted") {
+  const auto refusal = [](std::int64_t width) {
+    session s{{.log = verbosity::quiet}};
+    s.add_devices(1, cpu_device{.memory = 16_MiB});
+    auto m = small(1);
+    m.chain = mlp({.layers = 1, .width = width});
+    s.add_model(m);
+    try {
+      s.plan();
+    } catch (const fault_error& e) {
+      CHECK(e.what_happened().code == fault_code::does_not_fit);
+      return e.what_happened().text;
+    }
+    return std::string{};
+  };
+  CHECK_THAT(refusal(10'000'000'000'000), Contains("model 'small': layer 0 (") && Contains(" TiB") && Contains("make the layer smaller"));
+  CHECK_THAT(refusal(std::numeric_limits<std::int64_t>::max()), Contains("layer 0 (") && Contains("more bytes than can be counted"));
+}
+
+TEST_CASE("a layer that devices have no memory to measure is refused with what can be done") {
+  session s{{.log = verbosity::quiet}};
+  s.add_device("cpu", [](const std::string& name) -> std::unique_ptr<device> {
+    const auto none_free = []() -> std::unique_ptr<work_meter> { throw std::bad_alloc{}; };
+    return std::make_unique<test::outfitted_device>(make_cpu_device(name, {.memory = 16_MiB}), test::outfit{.meter = none_free});
+  });
+  s.add_model(small(1));
+  CHECK_THROWS_WITH(s.plan(), Contains("model 'small': a layer of it cannot be measured: the host refused") &&
+                                  Contains("use more micro_batches"));
 }
 
 TEST_CASE("epochs that make more steps than can be counted are refused") {

@@ -79,7 +79,8 @@ TEST_CASE("ties that cannot hold are refused") {
 TEST_CASE("names twice, empty shapes and empty chains are refused") {
   CHECK_THROWS_WITH(of({{"w", {3}, {}, {}}, {"w", {4}, {}, {}}}).validate(),
                     Contains("two parameters are named \"w\""));
-  CHECK_THROWS_WITH(of({{"w", {3, 0}, {}, {}}}).validate(), Contains("[3, 0]"));
+  CHECK_THROWS_WITH(of({{"w", {3, 0}, {}, {}}}).validate(), Contains("[3, 0]") && Contains("must be positive"));
+  CHECK_THROWS_WITH(of({{"w", {3, -8}, {}, {}}}).validate(), Contains("[3, -8]") && Contains("too large: use smaller options"));
   CHECK_THROWS_WITH((chain{"test", {}, cross_entropy()}.validate()), Contains("no layer"));
   CHECK_THROWS_WITH((chain{"test", {}, nullptr}), Contains("no loss"));
   CHECK_THROWS_AS((chain{"test", {}, cross_entropy()}.add("a.", nullptr)), fault_error);

@@ -49,6 +49,12 @@ TEST_CASE("memory that is refused is out of memory, whoever refuses it") {
   const fault host = caught([] { throw std::bad_alloc{}; });
   REQUIRE(host.code == fault_code::out_of_memory);
   REQUIRE_THAT(host.text, Catch::Contains("no memory left"));
+  const fault tensor = caught([] {
+    TORCH_CHECK(false, "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+                       "allocate 40000400192 bytes. Error code 12 (Cannot allocate memory)");
+  });
+  REQUIRE(tensor.code == fault_code::out_of_memory);
+  REQUIRE(tensor.text == host.text);
 }
 
 TEST_CASE("files that cannot be used are faults of input and output") {

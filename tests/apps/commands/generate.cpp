@@ -92,7 +92,12 @@ TEST_CASE("a run whose data are gone still writes and is exported, from any work
   CHECK_THAT(evaluated.out, Contains("finished"));
   const outcome lacking = run_hydra(elsewhere, "evaluate " + run);
   CHECK(lacking.status == 2);
-  CHECK_THAT(lacking.err, Contains("no such file \"" + (folder.path() / "corpus.txt").string() + "\""));
+  CHECK_THAT(lacking.err, Contains("no such file \"" + (folder.path() / "corpus.txt").string() + "\"; --set "
+                                   "data.language.validation=FILE evaluates on other data"));
+  const outcome wrong = run_hydra(elsewhere, "evaluate " + run + " --set data.language.validation=nofile");
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.err, StartsWith("--set data.language.validation=nofile: data.language.validation: no such file") &&
+                            !Contains("evaluates on other data"));
 }
 
 TEST_CASE("a tokenizer that a run names relative to its working directory is found from any other, and it needs its cuts no more") {

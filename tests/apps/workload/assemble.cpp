@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -139,6 +141,23 @@ TEST_CASE("data shorter than a batch are refused where the batch is given") {
 
 TEST_CASE("a cut behind the last layer is refused where the cuts are given") {
   CHECK_THAT(assembly_refusal(bent("steps = 3", "steps = 3\ncuts = [0, 4]")), StartsWith("w.toml:17: model.cuts: "));
+}
+
+TEST_CASE("what asks for more memory than the host has is refused where it is written") {
+  const place where{std::make_shared<std::string>("w.toml"), 8};
+  const auto open = []() -> int { throw std::bad_alloc{}; };
+  CHECK_THROWS_WITH(located(where, "data.d", open), StartsWith("w.toml:8: data.d: the host has not the memory"));
+  try {
+    located(where, "data.d", open);
+  } catch (const fault_error& e) {
+    CHECK(e.what_happened().code == fault_code::does_not_fit);
+  }
+}
+
+TEST_CASE("a layer of more bytes than there can be is told before it is measured") {
+  const fault f = plan_refusal(bent("width = 8", "width = 8, vocabulary = 9223372036854775807"));
+  CHECK(f.code == fault_code::does_not_fit);
+  CHECK_THAT(f.text, Contains("model 'gpt': layer 0 (") && Contains("more bytes than can be counted"));
 }
 
 TEST_CASE("budgets that are too small are refused with what is needed, a device by its name") {
