@@ -1,6 +1,5 @@
 #include "apps/workload/path_kind.hpp"
 
-#include "runtime/fault.hpp"
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/support/ordinary_user.hpp"
 
@@ -13,18 +12,7 @@ namespace hydra::apps {
 using Catch::EndsWith;
 using Catch::StartsWith;
 
-namespace {
-
 namespace fs = std::filesystem;
-
-/// A file in a folder that only its owner may enter.
-fs::path hidden_in(const temporary_folder& folder) {
-  fs::path file = folder.write("hidden", "text");
-  fs::permissions(folder.path(), fs::perms::owner_all);
-  return file;
-}
-
-}  // namespace
 
 TEST_CASE("what is at a path is told, also that nothing is") {
   const temporary_folder folder;
@@ -40,11 +28,19 @@ TEST_CASE("a path of which the system does not tell what is there is refused wit
   const std::string name(300, 'a');
   CHECK_THROWS_WITH(kind_of(name), name + ": File name too long");
   CHECK_THROWS_WITH(kind_of(name, "--save"), StartsWith("--save aaa") && EndsWith(": File name too long"));
+}
+
+TEST_CASE("what lies in a folder that may not be entered is not said to be missing") {
   const temporary_folder folder;
-  const fs::path hidden = hidden_in(folder);
-  const test::ordinary_user somebody;
-  CHECK_THROWS_AS(kind_of(hidden), fault_error);
-  CHECK_THROWS_WITH(open_to_read(hidden), hidden.string() + ": Permission denied");
+  const fs::path hidden = folder.write("hidden", "text");
+  fs::permissions(folder.path(), fs::perms::none);
+  {
+    const test::ordinary_user somebody;
+    CHECK(why_unknown(hidden) == "Permission denied");
+    CHECK_THROWS_WITH(kind_of(hidden), hidden.string() + ": Permission denied");
+    CHECK_THROWS_WITH(open_to_read(hidden), hidden.string() + ": Permission denied");
+  }
+  fs::permissions(folder.path(), fs::perms::owner_all);
 }
 
 TEST_CASE("a file that cannot be opened is refused with the reason, and so is a folder") {

@@ -310,17 +310,22 @@ TEST_CASE("an empty data file is refused") {
              Contains("is empty"));
 }
 
-TEST_CASE("a workload file that is not there, a folder, a link to nowhere or hidden is refused by name") {
+TEST_CASE("a workload file that is not there, a folder or a link to nowhere is refused by name") {
   const temporary_folder folder;
   const std::filesystem::path dangling = folder.path() / "dangling.toml";
   std::filesystem::create_symlink("nowhere", dangling);
   CHECK_THROWS_WITH(read_workload(dangling), dangling.string() + ": no such file");
   CHECK_THROWS_WITH(read_workload("no/such.toml"), "no/such.toml: no such file");
   CHECK_THROWS_WITH(read_workload("/"), StartsWith("/: this is a folder"));
-  const auto hidden = folder.write("hidden.toml", example);
-  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+}
+
+TEST_CASE("a workload file that may not be read is refused with the reason") {
+  const temporary_folder folder;
+  const auto file = folder.write("secret.toml", example);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(file, std::filesystem::perms::none);
   const test::ordinary_user somebody;
-  CHECK_THROWS_WITH(read_workload(hidden), hidden.string() + ": Permission denied");
+  CHECK_THROWS_WITH(read_workload(file), file.string() + ": Permission denied");
 }
 
 }  // namespace hydra::apps
