@@ -35,8 +35,8 @@
 //    model_captured   MEMORY MANAGER -> MODEL TASK  behind every completion that it has told: memory and cursor agree;
 //    save_model       MODEL TASK -> CHECKPOINTER    writes the buffers where they are, the shard first that is stepped first;
 //    shard_saved      CHECKPOINTER -> OPTIMIZER     it may be stepped again;
-//    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, REPORTER, MODEL TASK. The best evaluation's model is saved the same
-//                                                  way, before its next step
+//    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, REPORTER, MODEL TASK. The best evaluation's model is saved
+//                                                  the same way, before its next step
 // 11 add_model        CONTROLLER, or a session's thread -> SUPERVISOR, while the run is under way: the only judge of who joins;
 //    prepare_model    SUPERVISOR -> RECRUITER      beside the run: data, pilot, cuts, memory;
 //    model_prepared   RECRUITER -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run does not end in between;
@@ -54,8 +54,8 @@
 // CONTROLLER -> step_acknowledged, and -> REPORTER), evaluation_completed in the same way. Evaluation units take
 // the same way, between the last unit of a step and the first of the next. A CONTROLLER that dies, throws
 // (controller_failed -> SUPERVISOR) or stays in a callback (callback_began, callback_ended -> SUPERVISOR) is done without:
-// controller_lost SUPERVISOR -> MODEL TASK and REPORTER. SUPERVISOR and REPORTER watch each other: the end of either ends the run. Everything is
-// one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
+// controller_lost SUPERVISOR -> MODEL TASK and REPORTER. SUPERVISOR and REPORTER watch each other: the end of either ends
+// the run. Everything is one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
 
 #include "actors/advice.hpp"
 #include "actors/caf_version.hpp"

@@ -233,8 +233,9 @@ class reporter final : public reporter_actor::base {
   }
 
   void on_device_retired(const device_retired& m) {
-    record_.devices.at(m.device.value) = {
-        {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses}, {}, true, record_.devices.at(m.device.value).lost};
+    auto& device = record_.devices.at(m.device.value);
+    device.counters = {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses};
+    device.retired = true;
     record_.leftovers += m.leftovers;
   }
 

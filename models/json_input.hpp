@@ -1,10 +1,9 @@
 #pragma once
-// JSON that others wrote: how deep it may be nested, and what the parser says of it.
+// JSON that others wrote: how deep it may be nested (runtime/json_depth.hpp), and what the parser says of it.
 
 #include "models/data/utf8.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/json_depth.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <span>
@@ -12,15 +11,6 @@
 #include <string_view>
 
 namespace hydra {
-
-/// For parser callbacks: whether what begins here is nested deeper than that.
-inline bool is_nested_too_deep(int depth, nlohmann::json::parse_event_t event) noexcept {
-  using parse_event = nlohmann::json::parse_event_t;
-  return depth >= deepest_json && (event == parse_event::object_start || event == parse_event::array_start);
-}
-
-/// "is nested more than 100 deep".
-inline std::string nested_too_deep() { return fmt::format("is nested more than {} deep", deepest_json); }
 
 /// What the parser says, without its own number and place, and without bytes that are no UTF-8.
 inline std::string json_complaint(const nlohmann::json::exception& e) {

@@ -15,7 +15,7 @@ namespace hydra {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
-  throw fault_error(fault_code::io, fmt::format("{}: {}", file.string(), why));
+  throw fault_error(fault_code::damaged, fmt::format("{}: {}", file.string(), why));
 }
 
 }  // namespace

@@ -111,7 +111,8 @@ void read_shards(const json& shards, const fs::path& file, saved_model& m) {
 
 /// What others count on.
 void check_standing(const saved_model& m, const fs::path& file) {
-  if (m.cuts.empty() || m.cuts.front() != 0 || std::ranges::adjacent_find(m.cuts, std::ranges::greater_equal{}) != m.cuts.end()) {
+  const bool ascend = std::ranges::adjacent_find(m.cuts, std::ranges::greater_equal{}) == m.cuts.end();
+  if (m.cuts.empty() || m.cuts.front() != 0 || !ascend) {
     refuse(file, "shards begin with layer 0 and follow each other");
   }
   const auto units = 2 * m.cuts.size() - 1;

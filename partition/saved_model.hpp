@@ -28,11 +28,11 @@ struct saved_model {
   model_standing begins(const cut_points& now) const;
 };
 
-/// Throws fault_error{io} naming the file that is missing, damaged or of another format version.
+/// Throws fault_error{damaged} naming the file that is missing or damaged, {bad_input} for another format version.
 saved_model read_checkpoint(const std::filesystem::path& folder);
 
 /// The model's memory, in new buffers of the arena: what the checkpoint has, under the cuts of `m`. If those are not the
-/// checkpoint's, it must have any_cuts(), and the model begins its step again. Throws fault_error{io} if a tensor is
+/// checkpoint's, it must have any_cuts(), and the model begins its step again. Throws fault_error{damaged} if a tensor is
 /// missing or has another shape, {out_of_memory}.
 model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena);
 

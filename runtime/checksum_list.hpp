@@ -26,7 +26,7 @@ bool can_be_listed(std::string_view file) noexcept;
 /// "<64 hex digits>  <name>\n" for each.
 std::string to_text(std::span<const checksum> sums);
 
-/// The inverse of to_text(). Throws fault_error{io} with the number of the first line that is anything else.
+/// The inverse of to_text(). Throws fault_error{damaged} with the number of the first line that is anything else.
 std::vector<checksum> parse_checksums(std::string_view text);
 
 }  // namespace hydra

@@ -131,8 +131,7 @@ virtual_device::~virtual_device() {
     closing_ = true;
   }
   changed_.notify_all();
-  for (auto& thread : threads_)
-    if (thread.joinable()) thread.join();
+  join_begun(threads_);
 }
 
 void virtual_device::on_completion(completion_sink sink) {

@@ -1,8 +1,8 @@
 #include "runtime/json_text.hpp"
 
 #include "runtime/fault.hpp"
+#include "runtime/json_depth.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace hydra {
@@ -17,9 +17,7 @@ std::string text_of(const Json& value, int spaces) {
 template <class Json>
 Json parsed(std::string_view text) {
   return Json::parse(text, [](int depth, typename Json::parse_event_t event, Json&) {
-    const bool begins = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    if (begins && depth >= deepest_json)
-      throw fault_error{fault_code::bad_input, fmt::format("is nested more than {} deep", deepest_json)};
+    if (is_nested_too_deep(depth, event)) throw fault_error{fault_code::bad_input, nested_too_deep()};
     return true;
   });
 }

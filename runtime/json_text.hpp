@@ -13,11 +13,7 @@ namespace hydra {
 std::string json_text(const nlohmann::json& value, int spaces = -1);
 std::string json_text(const nlohmann::ordered_json& value, int spaces = -1);
 
-/// Arrays and objects within each other. The library copies, compares and writes values by recursion: JSON of any depth would
-/// end the process.
-inline constexpr int deepest_json = 100;
-
-/// Throws nlohmann::json::parse_error; fault_error{bad_input} for what is nested deeper than that.
+/// Throws nlohmann::json::parse_error; fault_error{bad_input} for what is nested deeper than deepest_json (runtime/json_depth.hpp).
 nlohmann::json parse_json(std::string_view text);
 /// Members stay in their order.
 nlohmann::ordered_json parse_ordered_json(std::string_view text);

@@ -1,5 +1,6 @@
 #pragma once
-// Temporary files and folders of write_atomically() and durable_folder: their names, and what becomes of those whose process was killed.
+// Temporary files and folders of write_atomically() and durable_folder: their names, and what becomes of those whose process
+// was killed.
 
 #include "runtime/file_system.hpp"
 

@@ -23,6 +23,11 @@ std::thread start_thread(const std::string& device, std::function<void()> life) 
   }
 }
 
+void join_begun(std::span<std::thread> threads) {
+  for (auto& thread : threads)
+    if (thread.joinable()) thread.join();
+}
+
 void name_this_thread(const std::string& device, const char* what) {
   const auto name = fmt::format("{} {}", device, what);
   pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());  // 15 is the kernel's limit

@@ -23,6 +23,9 @@ constexpr std::size_t index_of(queue_kind queue) { return static_cast<std::size_
 /// constructor), so that its destructor ends those that have begun.
 std::thread start_thread(const std::string& device, std::function<void()> life);
 
+/// Of threads that may not all have begun.
+void join_begun(std::span<std::thread> threads);
+
 /// "cpu:0 compute", as far as the kernel takes names.
 void name_this_thread(const std::string& device, const char* what);
 

@@ -38,8 +38,7 @@ class thread_device final : public hydra::device {
   ~thread_device() override {
     stop({});
     set(closing_);
-    for (std::thread& t : threads_)
-      if (t.joinable()) t.join();
+    hydra::join_begun(threads_);
   }
 
   const hydra::device_info& info() const noexcept override { return info_; }

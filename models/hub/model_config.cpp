@@ -20,10 +20,9 @@ namespace {
 }
 
 json parse(const std::filesystem::path& file, std::string_view text) try {
-  return json::parse(text, [&](int depth, json::parse_event_t event, json&) {
-    if (is_nested_too_deep(depth, event)) refuse_file(file, nested_too_deep());
-    return true;
-  });
+  return parse_json(text);
+} catch (const fault_error& e) {
+  refuse_file(file, e.what_happened().text);
 } catch (const json::parse_error& e) {
   refuse_file(file, fmt::format("holds no JSON object: byte {}: {}", e.byte, json_complaint(e)));
 } catch (const json::exception& e) {

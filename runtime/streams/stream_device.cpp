@@ -139,9 +139,8 @@ stream_device::~stream_device() {
     closing_ = true;
   }
   changed_.notify_all();
-  const auto join = [](std::thread& begun) { begun.joinable() ? begun.join() : void(); };
-  std::ranges::for_each(launchers_, join);
-  join(retirer_);
+  join_begun(launchers_);
+  join_begun({&retirer_, 1});
   driver_.reset();  // notices that a broken driver gives late still find this object
 }
 

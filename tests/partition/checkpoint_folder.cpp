@@ -93,6 +93,14 @@ void save(const saved_case& c, const std::filesystem::path& root, std::uint32_t 
   checkpoint_folder(posix_file_system(), root, keep).save(c.checkpoint, [](shard_index) {});
 }
 
+/// Of two checkpoints, a file of the newer one.
+std::filesystem::path shard_of_second_save(const std::filesystem::path& root) {
+  const saved_case c({0, 2, 4});
+  save(c, root);
+  save(c, root);
+  return root / "small" / "000002-step-2" / "shard-0001.safetensors";
+}
+
 /// Values of all parameters of a layout, without padding; equal bits where the cuts differ, too.
 std::vector<float> values(const sharded_model& m, const std::vector<shard_home>& homes, bool moments) {
   std::vector<float> all;
@@ -189,10 +197,7 @@ TEST_CASE("the newest checkpoints are kept, and one that any cuts can take up", 
 
 TEST_CASE("a damaged checkpoint is passed over, and named", "[checkpoint]") {
   const temporary_folder folder;
-  const saved_case c({0, 2, 4});
-  save(c, folder.path());
-  save(c, folder.path());
-  const auto file = folder.path() / "small" / "000002-step-2" / "shard-0001.safetensors";
+  const auto file = shard_of_second_save(folder.path());
   auto text = text_of(file);
   text[text.size() / 2] ^= 1;
   overwrite(file, text);
@@ -331,10 +336,7 @@ TEST_CASE("gradients in bf16 come back from a checkpoint as they have landed, an
 
 TEST_CASE("a checkpoint that cannot be read now is not called damaged", "[checkpoint]") {
   const temporary_folder folder;
-  const saved_case c({0, 2, 4});
-  save(c, folder.path());
-  save(c, folder.path());
-  const auto file = folder.path() / "small" / "000002-step-2" / "shard-0001.safetensors";
+  const auto file = shard_of_second_save(folder.path());
   std::filesystem::remove(file);
   std::filesystem::create_symlink("/proc/self/mem", file);  // of which nothing can be read at 0
   std::vector<std::string> notes;
