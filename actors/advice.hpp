@@ -4,7 +4,7 @@
 
 #include "actors/caf_version.hpp"
 #include "actors/policy/policy.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstdint>
 #include <optional>

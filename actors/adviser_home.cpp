@@ -1,7 +1,7 @@
 #include "actors/adviser_home.hpp"
 
 #include "actors/system_config.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <chrono>
 #include <future>

@@ -3,8 +3,8 @@
 
 #include "actors/run_setup.hpp"
 #include "partition/dataflow.hpp"
-#include "runtime/block_id.hpp"
-#include "runtime/host_arena.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -2,8 +2,8 @@
 // Where the makespan of a device went. Pure: fed with the visits of a run in the order of their commits.
 
 #include "actors/visit_times.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstddef>
 #include <map>

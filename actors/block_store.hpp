@@ -6,11 +6,11 @@
 #include "partition/model_update.hpp"
 #include "partition/sharded_model.hpp"
 #include "partition/visit.hpp"
-#include "runtime/block_id.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/host_arena.hpp"
-#include "runtime/ticket.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/memory/host_arena.hpp"
+#include "runtime/device/ticket.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <map>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "actors/device_pipeline.hpp"
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
-#include "runtime/closable_sink.hpp"
+#include "runtime/device/closable_sink.hpp"
 
 #include <memory>
 #include <optional>

@@ -4,10 +4,10 @@
 // _staging, _computing, _stepping, _ends.
 
 #include "actors/visit_record.hpp"
-#include "runtime/block_cache.hpp"
-#include "runtime/byte_budget.hpp"
-#include "runtime/device.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/memory/block_cache.hpp"
+#include "runtime/memory/byte_budget.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <cstddef>
 #include <deque>

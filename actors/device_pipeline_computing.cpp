@@ -1,8 +1,8 @@
 #include "actors/device_pipeline.hpp"
 
 #include "partition/dataflow.hpp"
-#include "runtime/accounting_allocator.hpp"
-#include "runtime/block_copy.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/memory/block_copy.hpp"
 
 #include <fmt/format.h>
 

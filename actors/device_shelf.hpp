@@ -2,9 +2,9 @@
 // Kinds of devices by name: those of plug-ins that are loaded, and Hydra's own, whose plug-ins are loaded when they are used.
 
 #include "actors/known_plugins.hpp"
-#include "runtime/device.hpp"
-#include "runtime/device_request.hpp"
-#include "runtime/own_plugins.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_request.hpp"
+#include "runtime/plugin/own_plugins.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "actors/early_stop.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

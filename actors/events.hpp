@@ -3,7 +3,7 @@
 
 #include "actors/model_description.hpp"
 #include "partition/model_history.hpp"
-#include "runtime/ids.hpp"
+#include "runtime/base/ids.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 // The border between actors and plain code: no exception may escape a handler (its text would be lost).
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <exception>
 

@@ -17,5 +17,5 @@
 #include "models/resnet.hpp"
 #include "models/update_rule.hpp"
 #include "models/vit.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/cpu_device.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"

@@ -2,7 +2,7 @@
 
 #include "models/parameter_layout.hpp"
 #include "partition/pilot.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

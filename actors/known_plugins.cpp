@@ -1,7 +1,7 @@
 #include "actors/known_plugins.hpp"
 
 #include "actors/policy/catalog.hpp"
-#include "runtime/plugin_abi.hpp"
+#include "runtime/plugin/plugin_abi.hpp"
 
 namespace hydra {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The plug-ins of a session: policies and devices of all of them are known by name.
 
-#include "runtime/plugin.hpp"
+#include "runtime/plugin/plugin.hpp"
 
 #include <memory>
 

@@ -4,7 +4,7 @@
 #include "actors/model_entry.hpp"
 #include "actors/prepared_model.hpp"
 #include "partition/saved_model.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -5,7 +5,7 @@
 #include "models/data_catalog.hpp"
 #include "models/update_rule.hpp"
 #include "partition/cut.hpp"
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <cstdint>
 #include <optional>

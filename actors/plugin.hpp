@@ -4,10 +4,10 @@
 
 #include "actors/policy/policy.hpp"
 #include "actors/policy/policy_options.hpp"
-#include "runtime/device.hpp"
-#include "runtime/device_request.hpp"
-#include "runtime/plugin_abi.hpp"
-#include "runtime/plugin_table.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_request.hpp"
+#include "runtime/plugin/plugin_abi.hpp"
+#include "runtime/plugin/plugin_table.hpp"
 
 #include <concepts>
 #include <memory>

@@ -3,8 +3,8 @@
 #include "actors/plugin.hpp"
 #include "actors/policy/limited_policy.hpp"
 #include "actors/policy_actor.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "actors/prepared_model.hpp"
 
 #include "partition/checkpoint_folder.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/host_memory.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/memory/host_memory.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

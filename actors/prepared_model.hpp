@@ -6,7 +6,7 @@
 #include "models/chain.hpp"
 #include "partition/pilot.hpp"
 #include "partition/plan_file.hpp"
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <filesystem>
 #include <functional>

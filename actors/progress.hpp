@@ -3,8 +3,8 @@
 
 #include "actors/model_entry.hpp"
 #include "actors/progress_lines.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/ids.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/ids.hpp"
 
 #include <cstddef>
 #include <cstdint>

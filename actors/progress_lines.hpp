@@ -1,7 +1,7 @@
 #pragma once
 // How the progress of a run looks. Pure text.
 
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>

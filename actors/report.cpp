@@ -2,8 +2,8 @@
 
 #include "actors/objectives.hpp"
 #include "actors/text_table.hpp"
-#include "runtime/atomic_file.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/storage/atomic_file.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>

@@ -3,9 +3,9 @@
 
 #include "actors/blame.hpp"
 #include "actors/policy/bounds.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/precision.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/device/precision.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -2,7 +2,7 @@
 
 #include "actors/identity.hpp"
 #include "partition/checkpoint_folder.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

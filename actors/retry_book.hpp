@@ -1,8 +1,8 @@
 #pragma once
 // How often a unit may be tried again, and where not. Pure.
 
-#include "runtime/fault.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstddef>
 #include <cstdint>

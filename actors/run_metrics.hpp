@@ -3,8 +3,8 @@
 
 #include "actors/events.hpp"
 #include "actors/model_entry.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/line_log.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/storage/line_log.hpp"
 
 #include <cstdint>
 #include <filesystem>

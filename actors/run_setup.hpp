@@ -14,11 +14,11 @@
 #include "actors/run_metrics.hpp"
 #include "partition/checkpoint.hpp"
 #include "partition/model_history.hpp"
-#include "runtime/device.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/host_arena.hpp"
-#include "runtime/log.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/executor.hpp"
+#include "runtime/memory/host_arena.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <functional>
 #include <map>

@@ -2,8 +2,8 @@
 // When a model is saved, and when it may end. Pure.
 
 #include "partition/cursor.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <cstddef>
 #include <cstdint>

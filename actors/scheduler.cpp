@@ -6,7 +6,7 @@
 #include "actors/policy/device_watch.hpp"
 #include "actors/retry_book.hpp"
 #include "actors/spawn.hpp"
-#include "runtime/duration_histogram.hpp"
+#include "runtime/base/duration_histogram.hpp"
 
 #include <map>
 #include <memory>

@@ -21,10 +21,10 @@
 #include "actors/terminal.hpp"
 #include "partition/checkpoint_folder.hpp"
 #include "partition/plan_file.hpp"
-#include "runtime/atomic_file.hpp"
-#include "runtime/host_memory.hpp"
-#include "runtime/interrupt_line.hpp"
-#include "runtime/request_line.hpp"
+#include "runtime/storage/atomic_file.hpp"
+#include "runtime/memory/host_memory.hpp"
+#include "runtime/base/interrupt_line.hpp"
+#include "runtime/base/request_line.hpp"
 
 #include <caf/actor_system.hpp>
 

@@ -9,10 +9,10 @@
 #include "actors/report.hpp"
 #include "actors/simulation/forecast.hpp"
 #include "partition/plan.hpp"
-#include "runtime/cpu_device.hpp"
-#include "runtime/device.hpp"
-#include "runtime/device_request.hpp"
-#include "runtime/log.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_request.hpp"
+#include "runtime/base/log.hpp"
 
 #include <filesystem>
 #include <functional>

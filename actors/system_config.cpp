@@ -1,6 +1,6 @@
 #include "actors/system_config.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <caf/atom.hpp>
 

@@ -3,8 +3,8 @@
 
 #include "partition/cursor.hpp"
 #include "partition/dataflow.hpp"
-#include "runtime/ids.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/ids.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstdint>
 #include <deque>

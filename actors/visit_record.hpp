@@ -4,13 +4,13 @@
 #include "actors/visit_times.hpp"
 #include "partition/device_step.hpp"
 #include "partition/visit.hpp"
-#include "runtime/block_id.hpp"
-#include "runtime/byte_budget.hpp"
-#include "runtime/device_block_ptr.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/host_arena.hpp"
-#include "runtime/ticket.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/memory/byte_budget.hpp"
+#include "runtime/device/device_block_ptr.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/memory/host_arena.hpp"
+#include "runtime/device/ticket.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 // What a unit took on its device, and what the device had to wait for before and during it.
 
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <optional>
 

@@ -7,7 +7,7 @@ add_test(NAME include-directions
 set(_folders runtime models partition actors apps tests)
 list(TRANSFORM _folders REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.hpp" OUTPUT_VARIABLE _globs)
 file(GLOB_RECURSE _headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${_globs})
-list(FILTER _headers EXCLUDE REGEX "^runtime/cuda/")
+list(FILTER _headers EXCLUDE REGEX "^runtime/device/cuda/")
 set(_sources)
 foreach(_header IN LISTS _headers)
   string(REGEX REPLACE "hpp$" "cpp" _source "${_header}")

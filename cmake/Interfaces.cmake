@@ -4,10 +4,10 @@ set(_interfaces
   actors/advice.hpp actors/caf_version.hpp actors/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
   actors/policy_actor.hpp actors/protocol.hpp actors/type_list.hpp
   models/layer.hpp models/tensor_spec.hpp models/tensor_update.hpp
-  runtime/accounting_allocator.hpp runtime/bytes.hpp runtime/device.hpp runtime/device_request.hpp runtime/fault.hpp
-  runtime/ids.hpp runtime/kernels/host_device.hpp runtime/kernels/keyed_random.hpp
-  runtime/kernels/update_math.hpp runtime/link.hpp runtime/page_locker.hpp runtime/plugin_abi.hpp runtime/plugin_table.hpp runtime/precision.hpp runtime/tensor_pool.hpp
-  runtime/ticket.hpp runtime/ticket_book.hpp runtime/unit.hpp runtime/work_meter.hpp)
+  runtime/device/cpu/accounting_allocator.hpp runtime/base/bytes.hpp runtime/device/device.hpp runtime/device/device_request.hpp runtime/base/fault.hpp
+  runtime/base/ids.hpp runtime/device/kernels/host_device.hpp runtime/device/kernels/keyed_random.hpp
+  runtime/device/kernels/update_math.hpp runtime/device/link.hpp runtime/device/page_locker.hpp runtime/plugin/plugin_abi.hpp runtime/plugin/plugin_table.hpp runtime/device/precision.hpp runtime/device/cpu/tensor_pool.hpp
+  runtime/device/ticket.hpp runtime/device/ticket_book.hpp runtime/base/unit.hpp runtime/device/work_meter.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_interfaces})
 set(_text "")
 foreach(_header IN LISTS _interfaces)

@@ -1,7 +1,7 @@
 #include "models/batch_order.hpp"
 
 #include "models/random.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "models/layers/encoder_attention.hpp"
 #include "models/layers/weight_and_bias.hpp"
 #include "models/vocabulary.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

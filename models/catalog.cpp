@@ -2,8 +2,8 @@
 
 #include "models/families/families.hpp"
 #include "models/families/option_map.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 

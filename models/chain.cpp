@@ -1,7 +1,7 @@
 #include "models/chain.hpp"
 
 #include "models/scalar_type.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "models/layers/convolution_stem.hpp"
 #include "models/layers/pooled_head.hpp"
 #include "models/layers/residual_block.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

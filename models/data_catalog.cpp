@@ -6,7 +6,7 @@
 #include "models/data/openers.hpp"
 #include "models/data/token_windows.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // SHA-256 over parameters: the fingerprint of a training result.
 
-#include "runtime/sha256.hpp"
+#include "runtime/storage/sha256.hpp"
 
 #include <span>
 #include <string>

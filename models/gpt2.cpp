@@ -6,7 +6,7 @@
 #include "models/layers/head.hpp"
 #include "models/layers/transformer_block.hpp"
 #include "models/vocabulary.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

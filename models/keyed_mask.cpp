@@ -1,8 +1,8 @@
 #include "models/keyed_mask.hpp"
 
 #include "models/vector_clones.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/kernels/keyed_random.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/device/kernels/keyed_random.hpp"
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>

@@ -1,6 +1,6 @@
 #include "models/layer.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>

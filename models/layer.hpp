@@ -2,7 +2,7 @@
 // A layer: a functional piece of a chain. To add one, write a class like this and use it in a chain (CONTRIBUTING.md).
 
 #include "models/tensor_spec.hpp"
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 #include <cstdint>
 #include <span>

@@ -6,7 +6,7 @@
 #include "models/layers/rms_head.hpp"
 #include "models/layers/token_embedding.hpp"
 #include "models/vocabulary.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "models/loss.hpp"
 
-#include "runtime/fault.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // Losses: the sum over targets; the visit divides by the step's number of targets, known before the first forward.
 
 #include "models/tensor_spec.hpp"
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 #include <memory>
 #include <optional>

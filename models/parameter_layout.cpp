@@ -1,7 +1,7 @@
 #include "models/parameter_layout.hpp"
 
 #include "models/random.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // Where each parameter lies in the flat buffers of a range of layers (numerics contract, rules 1 and 2).
 
 #include "models/chain.hpp"
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 #include <cstddef>
 #include <span>

@@ -2,7 +2,7 @@
 // Randomness keyed by identity, never by history (numerics contract, rule 6): the n-th number of a key is a pure
 // function of key and n, so cuts, schedules, retries and resumes cannot change it.
 
-#include "runtime/kernels/keyed_random.hpp"  // random_bits
+#include "runtime/device/kernels/keyed_random.hpp"  // random_bits
 
 #include <cstdint>
 #include <initializer_list>

@@ -6,7 +6,7 @@
 #include "models/layers/pooled_head.hpp"
 #include "models/layers/resnet_block.hpp"
 #include "models/layers/resnet_embedding.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

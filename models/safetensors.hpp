@@ -2,7 +2,7 @@
 // safetensors: named tensors in one file, https://github.com/huggingface/safetensors#format. Writing; reading is
 // safetensors_file.
 
-#include "runtime/fwd.hpp"
+#include "runtime/base/fwd.hpp"
 
 #include <cstddef>
 #include <cstdint>

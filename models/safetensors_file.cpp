@@ -1,7 +1,7 @@
 #include "models/safetensors_file.hpp"
 
 #include "models/safetensors_header.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Reading a safetensors file: the tensors lie in the file's mapping, and are paged in when they are read.
 
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "models/safetensors.hpp"
 
 #include <filesystem>

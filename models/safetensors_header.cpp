@@ -1,8 +1,8 @@
 #include "models/safetensors_header.hpp"
 
-#include "models/json_input.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_input.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 #include "models/stored_values.hpp"
 
 #include "models/bf16.hpp"
-#include "models/data/mapped_file.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/storage/mapped_file.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>

@@ -1,8 +1,8 @@
 #pragma once
 // Shape and element type of a tensor that does not exist yet.
 
-#include "runtime/bytes.hpp"
-#include "runtime/precision.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/device/precision.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 // A step of an update rule on tensors of a device, as an operation of LibTorch's dispatcher, so that every device type can
 // bring a kernel.
 
-#include "runtime/kernels/update_math.hpp"
+#include "runtime/device/kernels/update_math.hpp"
 
 #include <ATen/core/Tensor.h>
 

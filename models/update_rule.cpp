@@ -2,7 +2,7 @@
 
 #include "models/bf16.hpp"
 #include "models/vector_clones.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Update rules: the optimizer's mathematics on flat buffers.
 
 #include "models/schedule.hpp"
-#include "runtime/kernels/update_math.hpp"
+#include "runtime/device/kernels/update_math.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include "models/layers/vit_classifier.hpp"
 #include "models/layers/vit_embedding.hpp"
 #include "models/layers/weight_and_bias.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

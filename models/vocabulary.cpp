@@ -1,6 +1,6 @@
 #include "models/vocabulary.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

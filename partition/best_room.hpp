@@ -1,7 +1,7 @@
 #pragma once
 // Search for the staging room.
 
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -4,11 +4,11 @@
 #include "partition/model_history.hpp"
 #include "partition/model_update.hpp"
 #include "partition/sharded_model.hpp"
-#include "runtime/block_id.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/host_arena.hpp"
-#include "runtime/ids.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/memory/host_arena.hpp"
+#include "runtime/base/ids.hpp"
 
 #include <functional>
 #include <utility>

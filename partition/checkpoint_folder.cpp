@@ -3,10 +3,10 @@
 #include "models/safetensors.hpp"
 #include "partition/checkpoint_names.hpp"
 #include "partition/saved_model.hpp"
-#include "runtime/durable_folder.hpp"
-#include "runtime/json_text.hpp"
-#include "runtime/leftovers.hpp"
-#include "runtime/verify_folder.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/storage/leftovers.hpp"
+#include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>

@@ -2,7 +2,7 @@
 // Checkpoints as folders: one per checkpoint, safetensors and JSON, readable without Hydra. CHECKPOINTS.md describes them.
 
 #include "partition/checkpoint.hpp"
-#include "runtime/file_system.hpp"
+#include "runtime/storage/file_system.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include "models/safetensors.hpp"
 #include "models/update_rule.hpp"
 #include "partition/model_update.hpp"
-#include "runtime/block_id.hpp"
+#include "runtime/base/block_id.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "partition/checkpoint_tensors.hpp"
 
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "models/stored_values.hpp"
 #include "partition/checkpoint_names.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

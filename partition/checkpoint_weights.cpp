@@ -2,7 +2,7 @@
 
 #include "partition/checkpoint_tensors.hpp"
 #include "partition/saved_model.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,8 +2,8 @@
 // The order of a model's units and the time that is left of it.
 
 #include "partition/plan.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstdint>
 #include <optional>

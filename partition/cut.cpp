@@ -1,6 +1,6 @@
 #include "partition/cut.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // What a unit reads, produces and uses for the last time: block names derived from the unit alone, never from what
 // happened before. Actors and memory books agree because they call these functions.
 
-#include "runtime/block_id.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstddef>
 #include <optional>

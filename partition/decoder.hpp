@@ -3,8 +3,8 @@
 
 #include "models/chain.hpp"
 #include "partition/decode_plan.hpp"
-#include "runtime/device.hpp"
-#include "runtime/host_arena.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <chrono>
 #include <cstdint>

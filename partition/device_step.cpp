@@ -4,7 +4,7 @@
 #include "models/tensor_update.hpp"
 #include "models/update_rule.hpp"
 #include "partition/dataflow.hpp"
-#include "runtime/device_block.hpp"
+#include "runtime/device/device_block.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

@@ -4,9 +4,9 @@
 
 #include "partition/plan.hpp"
 #include "partition/sharded_model.hpp"
-#include "runtime/block_id.hpp"
-#include "runtime/device_block_ptr.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/device/device_block_ptr.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include "models/chain.hpp"
 #include "partition/update_cost.hpp"
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Bytes that a visit of a shard needs on its device (architecture: memory of a unit).
 
 #include "partition/profile.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/unit.hpp"
 
 namespace hydra {
 

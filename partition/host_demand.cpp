@@ -1,6 +1,6 @@
 #include "partition/dataflow.hpp"
 #include "partition/plan.hpp"
-#include "runtime/host_arena.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 // Final parameters of models that have ended, for who asks after the run.
 
 #include "partition/model_update.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/host_arena.hpp"
-#include "runtime/ids.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/memory/host_arena.hpp"
+#include "runtime/base/ids.hpp"
 
 #include <map>
 #include <mutex>

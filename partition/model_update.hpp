@@ -2,7 +2,7 @@
 // The optimizer's part of a step: which jobs may run when, and what each does to the home buffers.
 
 #include "partition/sharded_model.hpp"
-#include "runtime/host_arena.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "partition/operation_wait.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 #pragma once
 // Waiting for operations of a device, for code that is no actor.
 
-#include "runtime/bytes.hpp"
-#include "runtime/ticket.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/device/ticket.hpp"
 
 #include <condition_variable>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #include "partition/pilot.hpp"
 
-#include "runtime/block_copy.hpp"
-#include "runtime/device_block.hpp"
-#include "runtime/host_arena.hpp"
+#include "runtime/memory/block_copy.hpp"
+#include "runtime/device/device_block.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>

@@ -4,8 +4,8 @@
 #include "models/chain.hpp"
 #include "partition/profile.hpp"
 #include "partition/update_cost.hpp"
-#include "runtime/device.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -3,8 +3,8 @@
 #include "models/parameter_layout.hpp"
 #include "partition/room_search.hpp"
 #include "partition/sufficient.hpp"
-#include "runtime/accounting_allocator.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

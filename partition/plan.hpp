@@ -4,9 +4,9 @@
 #include "partition/cut.hpp"
 #include "partition/profile.hpp"
 #include "partition/update_cost.hpp"
-#include "runtime/block_id.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstdint>
 #include <map>

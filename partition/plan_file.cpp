@@ -1,9 +1,9 @@
 #include "partition/plan_file.hpp"
 
 #include "partition/profile_json.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 
 #include "models/parameter_layout.hpp"
 #include "models/scalar_type.hpp"
-#include "runtime/accounting_allocator.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

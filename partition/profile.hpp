@@ -4,8 +4,8 @@
 #include "models/chain.hpp"
 #include "partition/device_stepping.hpp"
 #include "partition/test_stand.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/work_meter.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/device/work_meter.hpp"
 
 #include <cstddef>
 #include <cstdint>

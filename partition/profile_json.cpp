@@ -1,7 +1,7 @@
 #include "partition/profile_json.hpp"
 
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 

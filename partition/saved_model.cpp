@@ -4,8 +4,8 @@
 #include "partition/checkpoint_folder.hpp"
 #include "partition/checkpoint_names.hpp"
 #include "partition/checkpoint_tensors.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/verify_folder.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

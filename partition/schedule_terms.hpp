@@ -1,7 +1,7 @@
 #pragma once
 // What a model asks of the schedule; its results do not depend on it.
 
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <optional>
 

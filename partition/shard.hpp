@@ -3,7 +3,7 @@
 
 #include "models/chain.hpp"
 #include "models/parameter_layout.hpp"
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "partition/sharded_model.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <map>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "partition/sufficient.hpp"
 
 #include "partition/room_search.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Where something is measured.
 
-#include "runtime/work_meter.hpp"
+#include "runtime/device/work_meter.hpp"
 
 #include <string>
 

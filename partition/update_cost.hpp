@@ -3,8 +3,8 @@
 
 #include "models/update_rule.hpp"
 #include "partition/test_stand.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/precision.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/device/precision.hpp"
 
 #include <cstddef>
 

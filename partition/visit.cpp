@@ -2,7 +2,7 @@
 
 #include "models/scalar_type.hpp"
 #include "partition/shard_tensors.hpp"
-#include "runtime/device_block.hpp"
+#include "runtime/device/device_block.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

@@ -21,7 +21,7 @@ def is_standard(name):
 
 def offences(file):
     path, top, found = file.relative_to(root), file.relative_to(root).parts[0], includes(file)
-    policy, cuda = path.parts[:2] == ("actors", "policy"), path.parts[:2] == ("runtime", "cuda")
+    policy, cuda = path.parts[:2] == ("actors", "policy"), path.parts[:3] == ("runtime", "device", "cuda")
     own = str(path.with_suffix(".hpp"))
     if file.suffix == ".cpp" and (root / own).exists() and found[:1] != [own]:
         yield f"does not begin with its own header {own}"
@@ -34,7 +34,7 @@ def offences(file):
         if layer == "caf" and (top not in {"actors", "apps", "tests"} or policy):
             yield f"{name}: CAF belongs to actors"
         if CUDA.match(name) and not cuda:
-            yield f"{name}: CUDA belongs to runtime/cuda"
+            yield f"{name}: CUDA belongs to runtime/device/cuda"
         if name in {"torch/torch.h", "torch/all.h", "torch/extension.h"}:
             yield f"{name}: slow to compile, include the few ATen headers that are needed"
         if policy and not name.startswith("actors/policy/") and not is_standard(name):

@@ -1,6 +1,6 @@
 #include "actors/policy/advised_policy.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "actors/policy/books.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <algorithm>
 #include <cmath>

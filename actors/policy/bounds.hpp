@@ -1,7 +1,7 @@
 #pragma once
 // Proven lower bounds of the makespan. Standard library only.
 
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <cstdint>
 #include <span>

@@ -12,8 +12,8 @@
 #include "actors/policy/srtf.hpp"
 #include "actors/policy/stay_pace.hpp"
 #include "actors/policy/whole_model.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 #pragma once
 // The order of a model's units in time. Standard library only.
 
-#include "runtime/unit.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstdint>
 #include <tuple>

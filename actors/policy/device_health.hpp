@@ -1,7 +1,7 @@
 #pragma once
 // Which devices fail whatever they are given. Pure. Standard library only.
 
-#include "runtime/ids.hpp"
+#include "runtime/base/ids.hpp"
 
 #include <map>
 #include <optional>

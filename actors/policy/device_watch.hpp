@@ -2,8 +2,8 @@
 // Which devices have stopped answering. Pure: time is passed in. Standard library only.
 
 #include "actors/policy/flight.hpp"
-#include "runtime/bytes.hpp"
-#include "runtime/ids.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/ids.hpp"
 
 #include <map>
 #include <optional>

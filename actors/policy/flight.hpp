@@ -1,9 +1,9 @@
 #pragma once
 // What the scheduler's books are about: announcements, placements, flights, losses. Standard library only.
 
-#include "runtime/bytes.hpp"
-#include "runtime/ids.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/ids.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstdint>
 #include <optional>

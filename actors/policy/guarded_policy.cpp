@@ -1,6 +1,6 @@
 #include "actors/policy/guarded_policy.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 namespace hydra {
 

@@ -1,7 +1,7 @@
 #include "actors/policy/limited_policy.hpp"
 
 #include "actors/policy/decision_copy.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <atomic>
 #include <exception>

@@ -1,7 +1,7 @@
 #include "actors/policy/model_book.hpp"
 
 #include "actors/policy/chain_order.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <algorithm>
 #include <iterator>

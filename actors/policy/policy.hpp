@@ -5,9 +5,9 @@
 // outside the tree; one inside gets a row in the table of actors/policy/catalog.cpp (CONTRIBUTING.md shows both). The
 // conformance suite (tests/support/policy_conformance.hpp) says what every policy must stand.
 
-#include "runtime/bytes.hpp"
-#include "runtime/ids.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/ids.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <algorithm>
 #include <optional>

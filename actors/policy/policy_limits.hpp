@@ -1,7 +1,7 @@
 #pragma once
 // How long policies that are not our own may take. Standard library only.
 
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <chrono>
 

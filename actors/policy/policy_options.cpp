@@ -1,7 +1,7 @@
 #include "actors/policy/policy_options.hpp"
 
-#include "runtime/fault.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,8 +1,8 @@
 #pragma once
 // Which device holds which parameters, as the devices report it. Standard library only.
 
-#include "runtime/block_id.hpp"
-#include "runtime/unit.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <span>
 #include <vector>

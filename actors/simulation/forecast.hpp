@@ -5,7 +5,7 @@
 #include "actors/policy/bounds.hpp"
 #include "actors/policy/policy.hpp"
 #include "partition/sharded_model.hpp"
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <cstdint>
 #include <memory>

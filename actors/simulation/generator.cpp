@@ -3,7 +3,7 @@
 #include "actors/simulation/instance_bounds.hpp"
 #include "actors/simulation/portable_random.hpp"
 #include "actors/simulation/remaining_scale.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

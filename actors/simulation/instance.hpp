@@ -2,8 +2,8 @@
 // A scheduling instance: models, devices and the rules of the machine, with the time of everything in it. Pure data; what
 // the simulator's two drivers run (event_loop.hpp, simulated_instance.hpp). Standard library only.
 
-#include "runtime/bytes.hpp"
-#include "runtime/ids.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/ids.hpp"
 
 #include <cstdint>
 #include <optional>

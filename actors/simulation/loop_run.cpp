@@ -1,7 +1,7 @@
 #include "actors/simulation/loop_run.hpp"
 
 #include "actors/policy/sharded_lrtf.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <algorithm>
 #include <utility>

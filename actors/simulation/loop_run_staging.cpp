@@ -1,8 +1,8 @@
 #include "actors/simulation/loop_run.hpp"
 
 #include "actors/policy/sharded_lrtf.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/hash.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/hash.hpp"
 
 #include <algorithm>
 #include <cmath>

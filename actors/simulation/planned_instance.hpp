@@ -3,7 +3,7 @@
 
 #include "actors/simulation/instance.hpp"
 #include "partition/sharded_model.hpp"
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <span>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 // How long the operations of a run took, to simulate it again: by the labels of its trace.
 
-#include "runtime/device.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <cstdint>
 #include <map>

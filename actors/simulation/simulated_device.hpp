@@ -1,7 +1,7 @@
 #pragma once
 // A device under a virtual clock: the real queues' rules, no threads, no tensors.
 
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 // The optimizer's arena under a virtual clock.
 
-#include "runtime/executor.hpp"
+#include "runtime/device/executor.hpp"
 
 #include <functional>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "actors/simulation/instance_chain.hpp"
 #include "actors/simulation/simulated_device.hpp"
 #include "actors/simulation/simulation.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 
 #include "actors/simulation/simulated_device.hpp"
 #include "actors/simulation/simulated_executor.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 #include <caf/atom.hpp>
 

@@ -2,8 +2,8 @@
 // Cache slots and copy queues of a device of the event loop. Rules: the scheduling instances' README, "Staging" and "Unit
 // end".
 
-#include "runtime/bytes.hpp"
-#include "runtime/ids.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/ids.hpp"
 
 #include <algorithm>
 #include <cstdint>

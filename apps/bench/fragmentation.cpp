@@ -5,10 +5,10 @@
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/workload.hpp"
-#include "runtime/accounting_allocator.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
-#include "runtime/streams/page_arena.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/device/streams/page_arena.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

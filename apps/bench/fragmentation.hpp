@@ -3,7 +3,7 @@
 
 #include "apps/bench/measurement.hpp"
 #include "apps/bench/recording_device.hpp"
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <cstdint>
 #include <filesystem>

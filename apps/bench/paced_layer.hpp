@@ -2,7 +2,7 @@
 // A layer whose visits take a fixed time.
 
 #include "models/layer.hpp"
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <memory>
 

@@ -1,9 +1,9 @@
 #pragma once
 // A virtual device that writes down what its closures allocate and free.
 
-#include "runtime/cpu_device.hpp"
-#include "runtime/device.hpp"
-#include "runtime/tensor_pool.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/cpu/tensor_pool.hpp"
 
 #include <cstdint>
 #include <memory>

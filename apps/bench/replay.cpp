@@ -7,7 +7,7 @@
 #include "apps/simulate/recorded_simulation.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

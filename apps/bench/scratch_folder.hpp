@@ -1,7 +1,7 @@
 #pragma once
 // Where a benchmark lets a run write.
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

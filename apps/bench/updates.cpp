@@ -1,7 +1,7 @@
 #include "apps/bench/updates.hpp"
 
 #include "actors/text_table.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

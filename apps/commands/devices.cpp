@@ -4,8 +4,8 @@
 #include "apps/commands/key_table.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/workload/device_kinds.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/host_memory.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/memory/host_memory.hpp"
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@
 #include "apps/workload/parse.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "apps/workload/workload.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // How the program ends.
 
 #include "actors/report.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <string>
 

@@ -7,8 +7,8 @@
 #include "apps/workload/path_kind.hpp"
 #include "models/hub/hub_export.hpp"
 #include "partition/checkpoint_tensors.hpp"
-#include "runtime/durable_folder.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

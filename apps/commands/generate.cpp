@@ -4,8 +4,8 @@
 #include "apps/workload/path_kind.hpp"
 #include "models/sampling.hpp"
 #include "partition/decoder.hpp"
-#include "runtime/cpu_device.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 
 #include "actors/simulation/forecast.hpp"
 #include "partition/plan.hpp"
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <span>
 #include <string>

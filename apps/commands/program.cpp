@@ -3,8 +3,8 @@
 #include "apps/commands/command.hpp"
 #include "apps/commands/command_line.hpp"
 #include "apps/commands/exit_status.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

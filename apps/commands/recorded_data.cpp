@@ -1,10 +1,10 @@
 #include "apps/commands/recorded_data.hpp"
 
 #include "apps/workload/path_kind.hpp"
-#include "models/data/utf8.hpp"
-#include "runtime/atomic_file.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/utf8.hpp"
+#include "runtime/storage/atomic_file.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

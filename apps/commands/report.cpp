@@ -6,7 +6,7 @@
 #include "apps/report/metrics_record.hpp"
 #include "apps/report/page.hpp"
 #include "apps/workload/path_kind.hpp"
-#include "runtime/atomic_file.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 

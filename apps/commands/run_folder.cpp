@@ -2,7 +2,7 @@
 
 #include "apps/commands/recorded_data.hpp"
 #include "apps/workload/path_kind.hpp"
-#include "runtime/atomic_file.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

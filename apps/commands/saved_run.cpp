@@ -3,7 +3,7 @@
 #include "apps/commands/recorded_data.hpp"
 #include "apps/commands/run_folder.hpp"
 #include "apps/workload/path_kind.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include "partition/checkpoint_folder.hpp"
 #include "partition/checkpoint_weights.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/verify_folder.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -10,7 +10,7 @@
 #include "apps/simulate/recipe_keys.hpp"
 #include "apps/simulate/recorded_simulation.hpp"
 #include "apps/simulate/workload_runs.hpp"
-#include "runtime/atomic_file.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "apps/simulate/study_output.hpp"
 #include "apps/simulate/study_page.hpp"
-#include "runtime/atomic_file.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 #include "apps/commands/text_input.hpp"
 
-#include "models/data/mapped_file.hpp"
-#include "models/data/utf8.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/storage/mapped_file.hpp"
+#include "runtime/base/utf8.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

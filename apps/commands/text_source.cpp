@@ -7,7 +7,7 @@
 #include "apps/workload/path_kind.hpp"
 #include "models/hub/hub_folder.hpp"
 #include "models/hub/model_config.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 // the checkpoint that a model began as.
 
 #include "models/tokenizer.hpp"
-#include "runtime/fwd.hpp"
+#include "runtime/base/fwd.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,12 +1,12 @@
 #pragma once
-// A device type written from runtime/device.hpp: a thread for each queue and an enforced budget, nothing emulated.
+// A device type written from runtime/device/device.hpp: a thread for each queue and an enforced budget, nothing emulated.
 // tests/apps/examples/thread_device.cpp runs the conformance suite on it.
 
-#include "runtime/accounting_allocator.hpp"
-#include "runtime/device.hpp"
-#include "runtime/device_request.hpp"
-#include "runtime/queue_threads.hpp"
-#include "runtime/ticket_book.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_request.hpp"
+#include "runtime/device/cpu/queue_threads.hpp"
+#include "runtime/device/ticket_book.hpp"
 
 #include <ATen/Parallel.h>
 

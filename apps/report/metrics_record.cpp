@@ -5,7 +5,7 @@
 #include "apps/workload/parse.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "partition/plan_file.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>

@@ -1,7 +1,7 @@
 #include "apps/report/recorded_run.hpp"
 
 #include "apps/workload/path_kind.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "apps/report/timeline.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

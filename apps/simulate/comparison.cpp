@@ -1,7 +1,7 @@
 #include "apps/simulate/comparison.hpp"
 
 #include "actors/text_table.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

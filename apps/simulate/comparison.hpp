@@ -7,7 +7,7 @@
 // This file: the policies that were simulated on one workload, side by side.
 
 #include "actors/policy/bounds.hpp"
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

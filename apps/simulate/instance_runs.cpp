@@ -1,7 +1,7 @@
 #include "apps/simulate/instance_runs.hpp"
 
 #include "actors/simulation/simulated_instance.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

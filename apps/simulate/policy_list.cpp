@@ -1,6 +1,6 @@
 #include "apps/simulate/policy_list.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "apps/simulate/recorded_trace.hpp"
 
 #include "apps/workload/path_kind.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 // trace.json as spans.
 
-#include "runtime/trace.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <cstdint>
 #include <filesystem>

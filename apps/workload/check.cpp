@@ -1,7 +1,7 @@
 #include "apps/workload/check.hpp"
 
 #include "apps/workload/check_leaf.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "apps/workload/check_utf8.hpp"
 
-#include "models/data/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Checked values -> C++ values.
 
 #include "apps/workload/value.hpp"
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <concepts>
 #include <filesystem>

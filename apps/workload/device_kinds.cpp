@@ -1,7 +1,7 @@
 #include "apps/workload/device_kinds.hpp"
 
 #include "apps/workload/convert.hpp"
-#include "runtime/accounting_allocator.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "actors/session.hpp"
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
-#include "runtime/cpu_device.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 #include "apps/workload/path_kind.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

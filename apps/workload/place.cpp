@@ -1,6 +1,6 @@
 #include "apps/workload/place.hpp"
 
-#include "runtime/nearest.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Where a value was written, and complaints that say so.
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "actors/policy/catalog.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/names.hpp"
-#include "runtime/host_memory.hpp"
+#include "runtime/memory/host_memory.hpp"
 
 namespace hydra::apps {
 

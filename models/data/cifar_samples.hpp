@@ -1,7 +1,7 @@
 #pragma once
 // CIFAR-10 and CIFAR-100 (Krizhevsky 2009), binary version.
 
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "models/data/pixel_values.hpp"
 #include "models/data_source.hpp"
 

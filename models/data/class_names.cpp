@@ -1,6 +1,6 @@
 #include "models/data/class_names.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

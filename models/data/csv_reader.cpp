@@ -1,7 +1,7 @@
 #include "models/data/csv_reader.hpp"
 
-#include "models/data/utf8.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/utf8.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <csv.h>
 #include <fmt/format.h>

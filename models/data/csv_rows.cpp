@@ -1,6 +1,6 @@
 #include "models/data/csv_rows.hpp"
 
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
 

@@ -2,7 +2,7 @@
 // A column of texts, with a column of labels or without.
 
 #include "models/data/csv_columns.hpp"
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "models/data/record_list.hpp"
 
 #include <cstdint>

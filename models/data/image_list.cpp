@@ -2,7 +2,7 @@
 
 #include "models/data/image_file.hpp"
 #include "models/random.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 
 #include "models/data/image_file.hpp"
 #include "models/data/image_resize.hpp"
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "models/data/sample_bytes.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #pragma once
 // The records of a JSON Lines file.
 
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "models/data/record_list.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "models/data/markov_chain.hpp"
 
 #include "models/random.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

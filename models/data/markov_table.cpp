@@ -1,6 +1,6 @@
 #include "models/data/markov_table.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "models/data/csv_texts.hpp"
 #include "models/data/open_records.hpp"
 #include "models/data/tokenized_text.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

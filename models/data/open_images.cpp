@@ -2,7 +2,7 @@
 
 #include "models/data/cifar_samples.hpp"
 #include "models/data/image_samples.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "models/data/jsonl_records.hpp"
 #include "models/data/open_records.hpp"
 #include "models/data/tokenized_text.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "models/data/token_cache.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/tokenizers/tokenizer_rules.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

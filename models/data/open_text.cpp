@@ -4,7 +4,7 @@
 #include "models/data/open_windows.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "models/data/pixel_values.hpp"
 
 #include "models/random.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

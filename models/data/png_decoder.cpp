@@ -1,6 +1,6 @@
 #include "models/data/image_decoders.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <string>
 

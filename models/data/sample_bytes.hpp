@@ -1,7 +1,7 @@
 #pragma once
 // Raw sample bytes as typed values.
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <cstddef>
 #include <span>

@@ -1,11 +1,11 @@
 #include "models/data/token_cache.hpp"
 
-#include "models/data/mapped_file.hpp"
-#include "runtime/atomic_file.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/file_system.hpp"
-#include "runtime/leftovers.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/storage/mapped_file.hpp"
+#include "runtime/storage/atomic_file.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/storage/file_system.hpp"
+#include "runtime/storage/leftovers.hpp"
+#include "runtime/storage/sha256.hpp"
 
 #include <array>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #include "models/data/token_list.hpp"
 
 #include "models/data/tokenized_text.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
 

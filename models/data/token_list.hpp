@@ -1,7 +1,7 @@
 #pragma once
 // A long list of token ids, wherever its bytes lie: a vector in memory, or a file mapped into it.
 
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 #include "models/data/tokenized_text.hpp"
 
-#include "models/data/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"
 #include "models/tokenizers/tokenizer_rules.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>
 

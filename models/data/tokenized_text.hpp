@@ -1,7 +1,7 @@
 #pragma once
 // A text file as tokens of a tokenizer.
 
-#include "models/data/mapped_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "models/data/token_cache.hpp"
 #include "models/tokenizer.hpp"
 

@@ -1,7 +1,7 @@
 #include "models/families/activation_option.hpp"
 
-#include "runtime/fault.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "models/families/families.hpp"
 #include "models/families/option_map.hpp"
 #include "models/llama.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

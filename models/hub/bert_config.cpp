@@ -2,7 +2,7 @@
 
 #include "models/hub/activation_key.hpp"
 #include "models/hub/labels.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

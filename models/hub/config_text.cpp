@@ -1,6 +1,6 @@
 #include "models/hub/config_text.hpp"
 
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 #include "models/hub/hub_export.hpp"
 
-#include "runtime/durable_folder.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "models/chain.hpp"
 #include "models/safetensors.hpp"
-#include "runtime/fwd.hpp"
+#include "runtime/base/fwd.hpp"
 
 #include <cstdint>
 #include <functional>

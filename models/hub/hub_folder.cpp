@@ -1,8 +1,8 @@
 #include "models/hub/hub_folder.hpp"
 
 #include "models/hub/hub_weights.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/nearest.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,11 +1,11 @@
 #include "models/hub/hub_tensors.hpp"
 
 #include "models/hub/model_config.hpp"
-#include "runtime/checksum_list.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
-#include "runtime/sha256.hpp"
-#include "runtime/verify_folder.hpp"
+#include "runtime/storage/checksum_list.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/storage/sha256.hpp"
+#include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "models/hub/hub_weights.hpp"
 
 #include "models/stored_values.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

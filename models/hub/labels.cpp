@@ -1,6 +1,6 @@
 #include "models/hub/labels.hpp"
 
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 #include "models/hub/model_config.hpp"
 
-#include "models/json_input.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
-#include "runtime/text_file.hpp"
+#include "runtime/base/json_input.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "models/hub/preprocessor_config.hpp"
 
-#include "runtime/json_text.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 #include "models/hub/resnet_config.hpp"
 
 #include "models/hub/labels.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

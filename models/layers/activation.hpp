@@ -1,7 +1,7 @@
 #pragma once
 // The non-linear functions of feed-forward layers, by their names in Hugging Face's configs ("hidden_act").
 
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #include "models/layers/batch_norm.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/native_batch_norm_backward_ops.h>

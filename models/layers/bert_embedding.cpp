@@ -4,7 +4,7 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/masked_tokens.hpp"
 #include "models/layers/weight_and_bias.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/embedding_ops.h>

@@ -1,6 +1,6 @@
 #include "models/layers/checks.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "models/layers/attention.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/scaled_dot_product_attention_ops.h>

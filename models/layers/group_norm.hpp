@@ -1,7 +1,7 @@
 #pragma once
 // Group norm over channels and pixels, shared by stem and residual block.
 
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 #include <cstdint>
 

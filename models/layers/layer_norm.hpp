@@ -1,7 +1,7 @@
 #pragma once
 // Layer norm over the last dimension, shared by block and head.
 
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 namespace hydra {
 

@@ -3,7 +3,7 @@
 #include "models/decode_memory.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/rms_norm.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

@@ -1,7 +1,7 @@
 #pragma once
 // Root-mean-square norm over the last dimension (Zhang & Sennrich 2019), shared by llama's block and head.
 
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 namespace hydra {
 

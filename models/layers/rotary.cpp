@@ -1,7 +1,7 @@
 #include "models/layers/rotary.hpp"
 
 #include "models/layers/checks.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/IListRef_inl.h>

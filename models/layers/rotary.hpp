@@ -1,7 +1,7 @@
 #pragma once
 // Rotary positions (Su et al. 2021): pairs of a head's features turn by angles that grow with the token's position.
 
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 #include <cstdint>
 #include <string>

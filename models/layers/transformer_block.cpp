@@ -3,7 +3,7 @@
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/layer_norm.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

@@ -2,7 +2,7 @@
 
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>

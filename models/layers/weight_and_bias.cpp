@@ -1,7 +1,7 @@
 #include "models/layers/weight_and_bias.hpp"
 
 #include "models/layers/layer_norm.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/linear_ops.h>

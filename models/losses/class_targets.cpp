@@ -1,6 +1,6 @@
 #include "models/losses/class_targets.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/argmax_ops.h>

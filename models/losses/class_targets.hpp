@@ -2,7 +2,7 @@
 // Targets that are classes, for the losses that take such.
 
 #include "models/data_source.hpp"
-#include "runtime/tensor_fwd.hpp"
+#include "runtime/base/tensor_fwd.hpp"
 
 #include <cstdint>
 #include <string_view>

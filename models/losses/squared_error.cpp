@@ -1,6 +1,6 @@
 #include "models/loss.hpp"
 #include "models/losses/class_targets.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>

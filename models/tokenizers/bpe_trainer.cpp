@@ -3,8 +3,8 @@
 #include "models/tokenizers/byte_alphabet.hpp"
 #include "models/tokenizers/pair_counts.hpp"
 #include "models/tokenizers/unicode.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 
 #include "models/tokenizers/byte_alphabet.hpp"
 #include "models/tokenizers/word_cache.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

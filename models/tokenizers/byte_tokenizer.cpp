@@ -1,7 +1,7 @@
 #include "models/tokenizers/byte_tokenizer.hpp"
 
 #include "models/tokenizers/unicode.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "models/tokenizers/tokenizer_json.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

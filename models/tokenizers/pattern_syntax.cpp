@@ -1,6 +1,6 @@
 #include "models/tokenizers/pattern_syntax.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

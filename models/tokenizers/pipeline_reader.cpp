@@ -1,7 +1,7 @@
 #include "models/tokenizers/pipeline_reader.hpp"
 
 #include "models/tokenizers/tokenizer_source.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

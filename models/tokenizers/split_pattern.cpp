@@ -2,7 +2,7 @@
 
 #include "models/tokenizers/pattern_syntax.hpp"
 #include "models/tokenizers/unicode.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "models/tokenizers/tokenizer_source.hpp"
 
-#include "models/data/utf8.hpp"
-#include "models/json_input.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/json_text.hpp"
-#include "runtime/text_file.hpp"
+#include "runtime/base/utf8.hpp"
+#include "runtime/base/json_input.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Reading a tokenizer's files: what is read is remembered as its identity, complaints name file and place.
 
 #include "models/hub/model_config.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/storage/sha256.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "models/tokenizers/unicode.hpp"
 
-#include "models/data/utf8.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/utf8.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 #include <utf8proc.h>

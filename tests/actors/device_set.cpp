@@ -3,7 +3,7 @@
 #include "models/mlp.hpp"
 #include "models/update_rule.hpp"
 #include "partition/plan_file.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/outfitted_device.hpp"
 #include "tests/support/temporary_file.hpp"
 #include "tests/support/test_plugin.hpp"

@@ -3,7 +3,7 @@
 #include "actors/session.hpp"
 #include "models/mlp.hpp"
 #include "models/update_rule.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_plugin.hpp"
 

@@ -1,6 +1,6 @@
 #include "actors/policy_shelf.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/test_plugin.hpp"
 
 #include <catch2/catch.hpp>

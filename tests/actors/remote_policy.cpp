@@ -8,7 +8,7 @@
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
 #include "models/mlp.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/support/advisers.hpp"
 
 #include <caf/io/middleman.hpp>

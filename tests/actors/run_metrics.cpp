@@ -1,6 +1,6 @@
 #include "actors/run_metrics.hpp"
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>

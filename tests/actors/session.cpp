@@ -1,7 +1,7 @@
 #include "actors/session.hpp"
 
 #include "models/mlp.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/outfitted_device.hpp"
 #include "tests/support/temporary_folder.hpp"
 

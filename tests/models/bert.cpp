@@ -2,7 +2,7 @@
 
 #include "models/data_catalog.hpp"
 #include "models/parameter_layout.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/masked_samples.hpp"
 #include "tests/support/reference_trainer.hpp"

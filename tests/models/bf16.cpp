@@ -1,7 +1,7 @@
 #include "models/bf16.hpp"
 
 #include "models/random.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <c10/util/BFloat16.h>
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "models/chain.hpp"
 
 #include "models/layers/linear.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "models/dropout.hpp"
 
 #include "models/random.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <ATen/ops/empty_like.h>

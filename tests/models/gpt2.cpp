@@ -2,7 +2,7 @@
 
 #include "models/data_catalog.hpp"
 #include "models/parameter_layout.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>

@@ -4,7 +4,7 @@
 #include "models/hub/hub_folder.hpp"
 #include "models/safetensors_header.hpp"
 #include "models/tokenizer.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/tokenizers/made_tokenizers.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"

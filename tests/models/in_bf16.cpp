@@ -10,7 +10,7 @@
 #include "models/parameter_layout.hpp"
 #include "models/resnet.hpp"
 #include "models/vit.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/masked_samples.hpp"
 

@@ -1,7 +1,7 @@
 #include "models/llama.hpp"
 
 #include "models/data_catalog.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "models/data_catalog.hpp"
 #include "models/hub/resnet_config.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/reference_trainer.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 #include "models/safetensors_file.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/stored_tensors.hpp"
 #include "tests/support/temporary_file.hpp"
 

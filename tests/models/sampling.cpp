@@ -1,6 +1,6 @@
 #include "models/sampling.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <catch2/catch.hpp>
 

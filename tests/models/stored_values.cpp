@@ -1,6 +1,6 @@
 #include "models/stored_values.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/stored_tensors.hpp"
 
 #include <c10/util/BFloat16.h>

@@ -1,7 +1,7 @@
 #include "models/tensor_update.hpp"
 
 #include "models/update_rule.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>

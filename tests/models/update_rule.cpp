@@ -1,6 +1,6 @@
 #include "models/update_rule.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <ATen/ops/_fused_adamw_ops.h>

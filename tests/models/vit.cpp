@@ -1,7 +1,7 @@
 #include "models/vit.hpp"
 
 #include "models/data_catalog.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/reference_trainer.hpp"
 
 #include <catch2/catch.hpp>

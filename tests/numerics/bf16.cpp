@@ -2,7 +2,7 @@
 #include "models/llama.hpp"
 #include "models/resnet.hpp"
 #include "models/vit.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/masked_samples.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 #include "models/resnet.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/spilled_run.hpp"
 
 #include <catch2/catch.hpp>

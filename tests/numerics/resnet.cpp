@@ -2,7 +2,7 @@
 // with, saved.
 
 #include "models/resnet.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 // Training on devices whose queues are streams: closures run ahead of the device, in pages of a fixed arena.
 
-#include "runtime/streams/arena_memory.hpp"
-#include "runtime/streams/stream_device.hpp"
+#include "runtime/device/streams/arena_memory.hpp"
+#include "runtime/device/streams/stream_device.hpp"
 #include "tests/support/host_pages.hpp"
 #include "tests/support/host_streams.hpp"
 #include "tests/support/spilled_run.hpp"

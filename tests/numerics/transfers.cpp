@@ -1,6 +1,6 @@
 // Devices that differ in where their tensors are and what host memory they copy from train to the same bits.
 
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 #include "tests/support/other_device.hpp"
 #include "tests/support/outfitted_device.hpp"
 #include "tests/support/recorded_locker.hpp"

@@ -2,7 +2,7 @@
 
 #include "partition/plan.hpp"
 #include "partition/sufficient.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/small_resnet.hpp"
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 
 #include "partition/checkpoint_weights.hpp"
 #include "partition/saved_model.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/faulty_file_system.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/stored_folder.hpp"

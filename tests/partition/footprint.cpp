@@ -2,8 +2,8 @@
 
 #include "partition/dataflow.hpp"
 #include "partition/visit.hpp"
-#include "runtime/accounting_allocator.hpp"
-#include "runtime/device_block.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/device/device_block.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/tensors.hpp"
 

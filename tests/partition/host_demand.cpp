@@ -1,6 +1,6 @@
 #include "partition/plan.hpp"
 
-#include "runtime/host_arena.hpp"
+#include "runtime/memory/host_arena.hpp"
 #include "tests/support/small_models.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 #include "partition/pilot.hpp"
 
-#include "runtime/cpu_device.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/host_arena.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/memory/host_arena.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/other_device.hpp"
 #include "tests/support/outfitted_device.hpp"

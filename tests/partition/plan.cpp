@@ -1,7 +1,7 @@
 #include "partition/plan.hpp"
 
 #include "partition/sufficient.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/small_models.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 #include "partition/plan_file.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/random_profile.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/temporary_file.hpp"

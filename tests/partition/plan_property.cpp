@@ -2,7 +2,7 @@
 
 #include "partition/plan.hpp"
 #include "partition/room_search.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/random_profile.hpp"
 
 #include <catch2/catch.hpp>

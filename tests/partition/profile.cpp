@@ -1,7 +1,7 @@
 #include "partition/profile.hpp"
 
 #include "models/parameter_layout.hpp"
-#include "runtime/accounting_allocator.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 #include "tests/support/other_device.hpp"
 #include "tests/support/small_models.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "models/bf16.hpp"
 #include "partition/shard_tensors.hpp"
-#include "runtime/block_copy.hpp"
-#include "runtime/device_block.hpp"
+#include "runtime/memory/block_copy.hpp"
+#include "runtime/device/device_block.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/small_models.hpp"
 

@@ -12,8 +12,8 @@
 #include "models/hub/hub_folder.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/safetensors_file.hpp"
-#include "runtime/durable_folder.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/reference_trainer.hpp"
 
 #include <ATen/core/Tensor.h>

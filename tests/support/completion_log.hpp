@@ -1,7 +1,7 @@
 #pragma once
 // Receives the completions of a device and lets a test wait for them.
 
-#include "runtime/ticket.hpp"
+#include "runtime/device/ticket.hpp"
 
 #include <condition_variable>
 #include <cstddef>

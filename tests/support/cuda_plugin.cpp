@@ -1,8 +1,8 @@
 #include "tests/support/cuda_plugin.hpp"
 
-#include "runtime/fault.hpp"
-#include "runtime/plugin.hpp"
-#include "runtime/plugin_abi.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/plugin/plugin.hpp"
+#include "runtime/plugin/plugin_abi.hpp"
 
 namespace hydra::test {
 

@@ -1,8 +1,8 @@
 #pragma once
 // The CUDA plug-in of this build, for tests that need a GPU.
 
-#include "runtime/device.hpp"
-#include "runtime/device_request.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_request.hpp"
 
 #include <filesystem>
 #include <memory>

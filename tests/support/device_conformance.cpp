@@ -1,6 +1,6 @@
 #include "tests/support/device_conformance.hpp"
 
-#include "runtime/device_block.hpp"
+#include "runtime/device/device_block.hpp"
 #include "tests/support/completion_log.hpp"
 #include "tests/support/gate.hpp"
 #include "tests/support/tensors.hpp"

@@ -1,7 +1,7 @@
 #pragma once
-// What every implementation of hydra::device must do: one section per line of the checklist in runtime/device.hpp.
+// What every implementation of hydra::device must do: one section per line of the checklist in runtime/device/device.hpp.
 
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <functional>
 #include <memory>

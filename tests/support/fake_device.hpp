@@ -1,8 +1,8 @@
 #pragma once
 // A device for tests: the same every time. Written without a line of the real ones, so that each checks the other.
 
-#include "runtime/accounting_allocator.hpp"
-#include "runtime/device.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/device/device.hpp"
 
 #include <condition_variable>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 // A file system whose operations fail on request.
 
-#include "runtime/file_system.hpp"
+#include "runtime/storage/file_system.hpp"
 
 #include <limits>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "actors/simulation/simulated_device.hpp"
 #include "partition/dataflow.hpp"
 #include "partition/plan.hpp"
-#include "runtime/host_arena.hpp"
+#include "runtime/memory/host_arena.hpp"
 #include "tests/support/protocol_witness.hpp"
 #include "tests/support/small_run.hpp"
 

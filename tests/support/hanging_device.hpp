@@ -1,7 +1,7 @@
 #pragma once
 // A device that hangs: it works like the one inside until a given computation, which does not end before a gate opens.
 
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 #include "tests/support/gate.hpp"
 
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 // Pages of the host behind a range of addresses: what a GPU's driver does with its memory, by mmap.
 
-#include "runtime/streams/page_source.hpp"
+#include "runtime/device/streams/page_source.hpp"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #include "tests/support/host_streams.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <array>
 #include <atomic>

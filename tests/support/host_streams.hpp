@@ -1,9 +1,9 @@
 #pragma once
 // A driver without a device: streams are threads of the host. Stands in for a GPU's in tests of stream_device.
 
-#include "runtime/accounting_allocator.hpp"
-#include "runtime/streams/launch_memory.hpp"
-#include "runtime/streams/stream_driver.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/device/streams/launch_memory.hpp"
+#include "runtime/device/streams/stream_driver.hpp"
 
 #include <atomic>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 // A device that works like the one inside, with something of its own: another place for tensors, a meter, a locker, a model.
 
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <functional>
 #include <memory>

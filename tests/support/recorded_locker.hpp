@@ -1,8 +1,8 @@
 #pragma once
 // A page locker for tests: it locks nothing and remembers everything.
 
-#include "runtime/fault.hpp"
-#include "runtime/page_locker.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/device/page_locker.hpp"
 
 #include <algorithm>
 #include <cstddef>

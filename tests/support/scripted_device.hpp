@@ -1,7 +1,7 @@
 #pragma once
 // A device on which the test itself completes operations, one by one; closures are never run.
 
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <cstddef>
 #include <deque>

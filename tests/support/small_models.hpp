@@ -11,7 +11,7 @@
 #include "partition/plan.hpp"
 #include "partition/profile.hpp"
 #include "partition/sharded_model.hpp"
-#include "runtime/host_arena.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <cstdint>
 #include <memory>

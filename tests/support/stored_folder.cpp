@@ -1,6 +1,6 @@
 #include "tests/support/stored_folder.hpp"
 
-#include "runtime/durable_folder.hpp"
+#include "runtime/storage/durable_folder.hpp"
 
 #include <fstream>
 #include <span>

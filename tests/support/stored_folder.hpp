@@ -1,7 +1,7 @@
 #pragma once
 // Small folders on disk, and what one can do to them.
 
-#include "runtime/file_system.hpp"
+#include "runtime/storage/file_system.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -1,7 +1,7 @@
 #include "tests/support/stored_tensors.hpp"
 
-#include "runtime/byte_sink.hpp"
-#include "runtime/writable_file.hpp"
+#include "runtime/storage/byte_sink.hpp"
+#include "runtime/storage/writable_file.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Tensors of a given size, cheap to compile.
 
-#include "runtime/bytes.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <ATen/core/Tensor.h>
 

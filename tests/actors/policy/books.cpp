@@ -2,7 +2,7 @@
 
 #include "actors/policy/sharded_lrtf.hpp"
 #include "actors/policy/whole_model.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/actors/policy/units.hpp"
 
 #include <catch2/catch.hpp>

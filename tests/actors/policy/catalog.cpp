@@ -1,6 +1,6 @@
 #include "actors/policy/catalog.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 #include "actors/policy/policy_options.hpp"
 
 #include "actors/policy/catalog.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "actors/policy/flight.hpp"
 #include "actors/policy/policy.hpp"
-#include "runtime/block_id.hpp"
+#include "runtime/base/block_id.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -4,7 +4,7 @@
 #include "actors/simulation/generator.hpp"
 #include "actors/simulation/instance_bounds.hpp"
 #include "actors/simulation/instance_file.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/actors/simulation/shipped_instances.hpp"
 
 #include <catch2/catch.hpp>

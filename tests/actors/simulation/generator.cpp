@@ -5,8 +5,8 @@
 #include "actors/simulation/instance_bounds.hpp"
 #include "actors/simulation/instance_file.hpp"
 #include "actors/simulation/portable_random.hpp"
-#include "runtime/fault.hpp"
-#include "runtime/hash.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/hash.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "actors/simulation/instance.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 #include "actors/simulation/instance_file.hpp"
 
 #include "actors/simulation/portable_random.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/actors/simulation/shipped_instances.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 #include "apps/commands/tokenizer_files.hpp"
 
-#include "runtime/durable_folder.hpp"
+#include "runtime/storage/durable_folder.hpp"
 #include "tests/apps/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "apps/report/timeline.hpp"
 
-#include "runtime/fault.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/trace/trace.hpp"
 #include "tests/apps/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>

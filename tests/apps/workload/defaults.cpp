@@ -13,7 +13,7 @@
 #include "models/mlp.hpp"
 #include "models/resnet.hpp"
 #include "models/vit.hpp"
-#include "runtime/cuda/cuda_options.hpp"
+#include "runtime/device/cuda/cuda_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

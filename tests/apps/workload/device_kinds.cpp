@@ -1,6 +1,6 @@
 #include "apps/workload/device_kinds.hpp"
 
-#include "runtime/cuda/cuda_options.hpp"
+#include "runtime/device/cuda/cuda_options.hpp"
 #include "tests/apps/workload/example.hpp"
 #include "tests/support/test_plugin.hpp"
 

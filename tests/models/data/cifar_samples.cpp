@@ -1,6 +1,6 @@
 #include "models/data/cifar_samples.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/data/read_sample.hpp"
 #include "tests/support/temporary_folder.hpp"
 

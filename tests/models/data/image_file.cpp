@@ -1,6 +1,6 @@
 #include "models/data/image_file.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/data/image_writers.hpp"
 #include "tests/support/temporary_folder.hpp"
 

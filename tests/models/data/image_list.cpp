@@ -1,6 +1,6 @@
 #include "models/data/image_list.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/ordinary_user.hpp"
 #include "tests/support/temporary_folder.hpp"
 

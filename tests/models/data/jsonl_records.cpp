@@ -1,6 +1,6 @@
 #include "models/data/jsonl_records.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 #include "models/data/markov_chain.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <catch2/catch.hpp>
 

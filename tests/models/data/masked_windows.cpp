@@ -1,7 +1,7 @@
 #include "models/data/masked_windows.hpp"
 
 #include "models/losses/class_targets.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/data/letter_tokenizer.hpp"
 #include "tests/models/data/read_sample.hpp"
 

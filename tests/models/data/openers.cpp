@@ -2,7 +2,7 @@
 
 #include "models/bert.hpp"
 #include "models/losses/class_targets.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/data/image_writers.hpp"
 #include "tests/models/data/read_sample.hpp"
 #include "tests/support/temporary_folder.hpp"

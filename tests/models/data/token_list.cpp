@@ -1,6 +1,6 @@
 #include "models/data/token_list.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/temporary_file.hpp"
 
 #include <catch2/catch.hpp>

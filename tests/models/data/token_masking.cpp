@@ -1,7 +1,7 @@
 #include "models/data/token_masking.hpp"
 
 #include "models/losses/class_targets.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include "models/hub/bert_config.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/masked_samples.hpp"
 
 #include <catch2/catch.hpp>

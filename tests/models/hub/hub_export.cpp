@@ -4,9 +4,9 @@
 #include "models/hub/hub_folder.hpp"
 #include "models/hub/hub_tensors.hpp"
 #include "models/mlp.hpp"
-#include "runtime/device_block.hpp"
-#include "runtime/durable_folder.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/device/device_block.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 

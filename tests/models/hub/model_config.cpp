@@ -1,6 +1,6 @@
 #include "models/hub/model_config.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/temporary_file.hpp"
 
 #include <catch2/catch.hpp>

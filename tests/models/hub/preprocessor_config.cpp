@@ -4,7 +4,7 @@
 #include "models/hub/hub_export.hpp"
 #include "models/resnet.hpp"
 #include "models/vit.hpp"
-#include "runtime/durable_folder.hpp"
+#include "runtime/storage/durable_folder.hpp"
 #include "tests/models/data/image_writers.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 #include "models/layers/batch_norm.hpp"
 
 #include "models/running_average.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <ATen/ops/batch_norm_ops.h>

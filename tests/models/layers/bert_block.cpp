@@ -1,7 +1,7 @@
 #include "models/layers/bert_block.hpp"
 
 #include "models/layers/masked_tokens.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>

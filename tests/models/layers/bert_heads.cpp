@@ -1,6 +1,6 @@
 #include "models/layers/bert_classifier.hpp"
 #include "models/layers/bert_masked_lm_head.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "models/decode_memory.hpp"
 #include "models/layers/embedding.hpp"
 
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "models/layers/residual_block.hpp"
 
 #include "models/layers/group_norm.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "models/layers/vit_block.hpp"
 #include "models/layers/vit_classifier.hpp"
 #include "models/layers/vit_embedding.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
 #include <catch2/catch.hpp>

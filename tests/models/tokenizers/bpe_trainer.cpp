@@ -1,7 +1,7 @@
 #include "models/tokenizers/bpe_trainer.hpp"
 
 #include "models/tokenizer.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/temporary_file.hpp"
 
 #include <catch2/catch.hpp>

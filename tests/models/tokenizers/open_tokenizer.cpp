@@ -1,7 +1,7 @@
 #include "tests/models/tokenizers/made_tokenizers.hpp"
 
 #include "models/tokenizer.hpp"
-#include "runtime/fault.hpp"
+#include "runtime/base/fault.hpp"
 #include "tests/support/temporary_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 

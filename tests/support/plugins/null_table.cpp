@@ -1,3 +1,3 @@
-#include "runtime/plugin_table.hpp"
+#include "runtime/plugin/plugin_table.hpp"
 
 extern "C" const hydra_plugin* hydra_plugin_v1() { return nullptr; }

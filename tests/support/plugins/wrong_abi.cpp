@@ -1,4 +1,4 @@
-#include "runtime/plugin_table.hpp"
+#include "runtime/plugin/plugin_table.hpp"
 
 /// Everything behind the first member is another program's: reading it would crash.
 extern "C" const hydra_plugin* hydra_plugin_v1() {

@@ -1,0 +1,24 @@
+#pragma once
+// JSON that others wrote: how deep it may be nested (runtime/base/json_depth.hpp), and what the parser says of it.
+
+#include "runtime/base/utf8.hpp"
+#include "runtime/base/json_depth.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hydra {
+
+/// What the parser says, without its own number and place, and without bytes that are no UTF-8.
+inline std::string json_complaint(const nlohmann::json::exception& e) {
+  std::string_view text = e.what();
+  if (const auto number = text.find("] "); number != text.npos) text.remove_prefix(number + 2);
+  if (const auto place = text.find(": "); text.starts_with("parse error") && place != text.npos)
+    text.remove_prefix(place + 2);
+  return std::string{text.substr(0, valid_utf8(std::as_bytes(std::span{text})))};
+}
+
+}  // namespace hydra

@@ -1,0 +1,59 @@
+#include "runtime/base/nearest.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+/// What people call a thing, and Hydra's name for it.
+constexpr std::pair<std::string_view, std::string_view> other_names[]{{"gpu", "cuda"}, {"nvidia", "cuda"}};
+
+bool is_other_name(std::string_view name, std::string_view known) {
+  return std::ranges::find(other_names, std::pair{name, known}) != std::end(other_names);
+}
+
+/// One or two letters are part of almost any name.
+bool is_part_of(std::string_view name, std::string_view known) {
+  return name.size() >= 3 && known.find(name) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);  // distances of the prefix of `a` read so far to each prefix of `b`
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string near_name(std::string_view name, std::span<const std::string> candidates) {
+  const auto nearest = std::ranges::min_element(candidates, {}, [&](const std::string& candidate) {
+    return std::tuple{!is_other_name(name, candidate), !is_part_of(name, candidate), edit_distance(name, candidate)};
+  });
+  if (nearest == candidates.end()) return "";
+  const bool near = edit_distance(name, *nearest) * 2 <= std::max(name.size(), nearest->size()) + 1;
+  return is_other_name(name, *nearest) || is_part_of(name, *nearest) || near ? *nearest : "";
+}
+
+std::string known_instead(std::string_view name, std::span<const std::string> candidates) {
+  if (candidates.empty()) return "; there is none";
+  const std::string near = near_name(name, candidates);
+  std::string text = (near.empty() ? "" : "; did you mean \"" + near + "\"?") + std::string{" (known: "};
+  for (const std::string& known : candidates) text += (&known == &candidates.front() ? "" : ", ") + known;
+  return text + ")";
+}
+
+}  // namespace hydra

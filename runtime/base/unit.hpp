@@ -1,0 +1,46 @@
+#pragma once
+// The unit: one visit of a shard. Standard library only (policies include this file).
+
+#include "runtime/base/ids.hpp"
+
+#include <string>
+
+namespace hydra {
+
+/// What a visit does. The last shard's forward, loss and backward are one unit of direction `backward`.
+enum class direction : std::uint8_t { forward, backward, evaluate };
+
+/// One visit of a shard. A step of S shards is the chain F_0 .. F_{S-2}, B_{S-1} (with loss), B_{S-2} .. B_0.
+/// `attempt` grows for all units of a model whenever one of them was lost or failed: late messages of an older
+/// attempt are told by it.
+struct unit {
+  model_id model;
+  replica_id replica;
+  step_index step;
+  direction way = direction::forward;
+  shard_index shard;
+  micro_batch_index first_micro_batch;
+  std::uint32_t micro_batches = 1;
+  std::uint32_t attempt = 0;
+
+  friend auto operator<=>(const unit&, const unit&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, unit& x) {
+    return f(x.model, x.replica, x.step, x.way, x.shard, x.first_micro_batch, x.micro_batches, x.attempt);
+  }
+};
+
+/// True if both are the same visit, whichever attempt.
+bool same_visit(const unit& a, const unit& b) noexcept;
+
+/// "model 3 step 7 backward 2", with " attempt 1" if there was one.
+std::string to_string(const unit& u);
+std::string to_string(direction d);
+
+}  // namespace hydra
+
+template <>
+struct std::hash<hydra::unit> {
+  std::size_t operator()(const hydra::unit& u) const noexcept;
+};

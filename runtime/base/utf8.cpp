@@ -1,0 +1,48 @@
+#include "runtime/base/utf8.hpp"
+
+namespace hydra {
+namespace {
+
+struct lead {
+  std::size_t length = 0;  ///< of the sequence; 0: no sequence starts so
+  unsigned low = 0x80;     ///< bounds of the second byte: they exclude overlong forms, surrogates, above U+10FFFF
+  unsigned high = 0xBF;
+};
+
+constexpr lead classify(unsigned byte) noexcept {
+  if (byte < 0x80) return {1};
+  if (byte < 0xC2) return {0};
+  if (byte < 0xE0) return {2};
+  if (byte == 0xE0) return {3, 0xA0};
+  if (byte == 0xED) return {3, 0x80, 0x9F};
+  if (byte < 0xF0) return {3};
+  if (byte == 0xF0) return {4, 0x90};
+  if (byte < 0xF4) return {4};
+  if (byte == 0xF4) return {4, 0x80, 0x8F};
+  return {0};
+}
+
+/// Length of the valid sequence at the start of `bytes` (not empty), 0 if there is none.
+std::size_t sequence(std::span<const std::byte> bytes) noexcept {
+  const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
+  const lead first = classify(at(0));
+  if (first.length > bytes.size()) return 0;
+  if (first.length > 1 && (at(1) < first.low || at(1) > first.high)) return 0;
+  for (std::size_t i = 2; i < first.length; ++i)
+    if (at(i) < 0x80 || at(i) > 0xBF) return 0;
+  return first.length;
+}
+
+}  // namespace
+
+std::size_t valid_utf8(std::span<const std::byte> bytes) noexcept {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const std::size_t length = sequence(bytes.subspan(done));
+    if (length == 0) return done;
+    done += length;
+  }
+  return done;
+}
+
+}  // namespace hydra

@@ -1,0 +1,63 @@
+#include "runtime/device/cpu/queue_threads.hpp"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <system_error>
+#include <utility>
+
+namespace hydra {
+
+std::string name_of(const operation_label& what) {
+  return fmt::format("{}{}{}", *what.name ? what.name : "operation", what.detail.empty() ? "" : " of ", what.detail);
+}
+
+std::thread start_thread(const std::string& device, std::function<void()> life) {
+  try {
+    return std::thread(std::move(life));
+  } catch (const std::system_error& e) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("{}: no thread could be started ({}; limit of processes, ulimit -u): use fewer devices", device,
+                                  e.code().message()));
+  }
+}
+
+void join_begun(std::span<std::thread> threads) {
+  for (auto& thread : threads)
+    if (thread.joinable()) thread.join();
+}
+
+void name_this_thread(const std::string& device, const char* what) {
+  const auto name = fmt::format("{} {}", device, what);
+  pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());  // 15 is the kernel's limit
+}
+
+/// The number is LibTorch's per-thread value, but the first parallel operation of a thread replaces it by the one that
+/// any thread of the process set last. Asking for it first is what makes LibTorch do that now and not later.
+void use_threads(int n) {
+  at::get_num_threads();
+  at::set_num_threads(n);
+}
+
+void check_submission(const std::string& device, bool has_receiver, const ticket_book& tickets, std::span<const ticket> after) {
+  if (!has_receiver) {
+    throw fault_error(fault_code::internal, device + " has no receiver of completions yet");
+  }
+  for (const ticket t : after) {
+    if (!tickets.knows(t)) {
+      throw fault_error(fault_code::internal, fmt::format("ticket {} is none of {}", t.value, device));
+    }
+  }
+}
+
+fault not_run_stopped(const operation_label& what, const std::string& device) {
+  return {fault_code::cancelled, fmt::format("{} did not run: {} was stopped", name_of(what), device)};
+}
+
+fault not_run_behind(const operation_label& what, const std::string& device, ticket failed) {
+  return {fault_code::dependency_failed,
+          fmt::format("{} did not run on {}: it waits for ticket {}, which failed", name_of(what), device, failed.value)};
+}
+
+}  // namespace hydra

@@ -1,0 +1,28 @@
+#include "runtime/device/cpu/tensor_pool.hpp"
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+thread_local std::shared_ptr<tensor_pool> current;
+
+}  // namespace
+
+void* tensor_pool::try_allocate(std::size_t n) noexcept {
+  try {
+    return allocate(n);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+const std::shared_ptr<tensor_pool>& current_pool() noexcept { return current; }
+
+allocate_from::allocate_from(std::shared_ptr<tensor_pool> pool) noexcept
+    : previous_(std::exchange(current, std::move(pool))) {}
+
+allocate_from::~allocate_from() { current = std::move(previous_); }
+
+}  // namespace hydra

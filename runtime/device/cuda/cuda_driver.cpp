@@ -1,0 +1,189 @@
+#include "runtime/device/cuda/cuda_driver.hpp"
+
+#include "runtime/device/cuda/cuda_check.hpp"
+#include "runtime/device/cuda/cuda_locker.hpp"
+#include "runtime/device/cuda/cuda_meter.hpp"
+#include "runtime/device/cuda/cuda_numerics.hpp"
+
+#include <c10/core/AutogradState.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+constexpr std::size_t queues = 3;
+
+class cuda_event final : public stream_event {
+ public:
+  explicit cuda_event(cudaStream_t stream) {
+    cudaEvent_t made = nullptr;
+    cuda_check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "an event cannot be made");
+    event_.reset(made);
+    cuda_check(cudaEventRecord(made, stream), "an event cannot be recorded");
+  }
+
+  void hold_up(cudaStream_t stream) const { cuda_check(cudaStreamWaitEvent(stream, event_.get(), 0), "a stream cannot wait"); }
+  void wait() const { cuda_check(cudaEventSynchronize(event_.get()), "work that was launched has failed"); }
+
+ private:
+  struct destroyer {
+    void operator()(cudaEvent_t e) const noexcept { cudaEventDestroy(e); }
+  };
+  std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, destroyer> event_;
+};
+
+class owned_stream {
+ public:
+  owned_stream() {
+    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream cannot be made");
+  }
+  ~owned_stream() { cudaStreamDestroy(stream_); }
+  owned_stream(const owned_stream&) = delete;
+  owned_stream& operator=(const owned_stream&) = delete;
+
+  cudaStream_t get() const noexcept { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Made on the GPU that is current.
+struct gpu_streams {
+  std::array<owned_stream, queues> work;
+  std::array<owned_stream, queues> notices;
+};
+
+/// LibTorch keeps a workspace for each stream as long as the process lives. So streams are used again: a session makes its
+/// devices twice, and models that join a run bring devices for their pilot.
+class stream_store {
+ public:
+  std::shared_ptr<gpu_streams> borrow(int gpu) {
+    const std::lock_guard lock{mutex_};
+    auto& free = free_[gpu];
+    auto* const streams = free.empty() ? make(gpu) : free.back();
+    if (!free.empty()) {
+      free.pop_back();
+    }
+    return {streams, [this, gpu](gpu_streams* s) { give_back(gpu, s); }};
+  }
+
+ private:
+  static gpu_streams* make(int gpu) {
+    const c10::cuda::CUDAGuard here(static_cast<c10::DeviceIndex>(gpu));
+    return new gpu_streams;
+  }
+  void give_back(int gpu, gpu_streams* s) {
+    const std::lock_guard lock{mutex_};
+    free_[gpu].push_back(s);
+  }
+
+  std::mutex mutex_;
+  std::map<int, std::vector<gpu_streams*>> free_;
+};
+
+/// Of the process, as the workspaces are; never destroyed, because the driver may be gone before it.
+stream_store& streams_of_process() {
+  static auto* const store = new stream_store;
+  return *store;
+}
+
+/// What a thread that launches has for as long as it does. A backward pass stays on it: Autograd's own thread for the GPU
+/// would know neither its stream nor its pool.
+struct launch_scope {
+  explicit launch_scope(const c10::cuda::CUDAStream& stream) : on(stream) {
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+  }
+  c10::cuda::CUDAStreamGuard on;
+};
+
+/// Called by the driver, which forbids calls of CUDA here.
+void run_notice(void* given) {
+  const std::unique_ptr<std::function<void()>> then{static_cast<std::function<void()>*>(given)};
+  (*then)();
+}
+
+class cuda_driver final : public stream_driver {
+ public:
+  cuda_driver(int gpu, device_use use) : gpu_(gpu), use_(use), streams_(streams_of_process().borrow(gpu)) {}
+  ~cuda_driver() override {
+    for (const auto& streams : {&streams_->work, &streams_->notices}) {
+      for (const auto& s : *streams) {
+        cudaStreamSynchronize(s.get());  // what fails will not call anybody
+      }
+    }
+    cudaGetLastError();
+  }
+  cuda_driver(const cuda_driver&) = delete;
+  cuda_driver& operator=(const cuda_driver&) = delete;
+
+  std::shared_ptr<void> serve(queue_kind queue) override {
+    return std::make_shared<launch_scope>(
+        c10::cuda::getStreamFromExternal(work(queue), static_cast<c10::DeviceIndex>(gpu_)));
+  }
+
+  void prepare() override { warm_up(gpu_); }
+
+  void wait(queue_kind queue, const stream_event& event) override {
+    static_cast<const cuda_event&>(event).hold_up(work(queue));
+  }
+
+  stream_event_ptr record(queue_kind queue) override {
+    return std::make_shared<cuda_event>(work(queue));
+  }
+
+  void notify(queue_kind queue, const stream_event& event, std::function<void()> then) override {
+    const auto notices = streams_->notices[static_cast<std::size_t>(queue)].get();
+    const auto& end = static_cast<const cuda_event&>(event);
+    end.hold_up(notices);
+    auto call = std::make_unique<std::function<void()>>(std::move(then));
+    if (cudaLaunchHostFunc(notices, run_notice, call.get()) == cudaSuccess) {
+      static_cast<void>(call.release());
+      return;
+    }
+    cudaGetLastError();
+    end.wait();
+    (*call)();
+  }
+
+  void drain(queue_kind queue) override {
+    cuda_check(cudaStreamSynchronize(work(queue)), "work that was launched has failed");
+  }
+
+  fault look() noexcept override {
+    for (const auto& s : streams_->work) {
+      const auto e = cudaStreamQuery(s.get());
+      cudaGetLastError();
+      if (e != cudaSuccess && e != cudaErrorNotReady) {
+        return {fault_code::device_lost, std::string{"CUDA: the device has failed: "} + cudaGetErrorString(e)};
+      }
+    }
+    return {};
+  }
+
+  std::unique_ptr<work_meter> measure() override { return make_cuda_meter(use_); }
+  page_locker* locker() noexcept override { return &locker_; }
+
+ private:
+  cudaStream_t work(queue_kind queue) const noexcept { return streams_->work[static_cast<std::size_t>(queue)].get(); }
+
+  int gpu_;
+  device_use use_;
+  std::shared_ptr<gpu_streams> streams_;
+  cuda_locker locker_;
+};
+
+}  // namespace
+
+std::unique_ptr<stream_driver> make_cuda_driver(int gpu, device_use use) { return std::make_unique<cuda_driver>(gpu, use); }
+
+}  // namespace hydra

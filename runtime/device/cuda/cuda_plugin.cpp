@@ -1,0 +1,35 @@
+// What libhydra_cuda.so offers.
+
+#include "runtime/device/cuda/cuda_device.hpp"
+#include "runtime/device/cuda/cuda_numerics.hpp"
+#include "runtime/device/cuda/gpu.hpp"
+#include "runtime/plugin/plugin_abi.hpp"
+#include "runtime/plugin/plugin_table.hpp"
+
+#include <ATen/detail/CUDAHooksInterface.h>
+
+namespace {
+
+void* make(const void* request) {
+  return hydra::make_cuda_device(hydra::read_cuda_options(*static_cast<const hydra::device_request*>(request))).release();
+}
+
+std::vector<std::string> find() {
+  hydra::require_cuda_library();
+  return hydra::describe_gpus();
+}
+
+}  // namespace
+
+extern "C" const hydra_plugin* hydra_plugin_v1() {
+  using namespace hydra;
+  static_cast<void>(at::detail::getCUDAHooks());  // now, not when something is trained before the first device is made
+  static const hydra_plugin table{
+      plugin_abi,
+      {{.kind = plugin_kind::device,
+        .name = "cuda",
+        .help = "an NVIDIA GPU, or a part of one",
+        .make = make,
+        .about = std::make_shared<const device_about>(device_about{cuda_option_list(), find})}}};
+  return &table;
+}

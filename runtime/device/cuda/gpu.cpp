@@ -1,0 +1,104 @@
+#include "runtime/device/cuda/gpu.hpp"
+
+#include "runtime/device/cuda/cuda_check.hpp"
+#include "runtime/device/cuda/management_library.hpp"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace hydra {
+
+namespace {
+
+using namespace literals;
+
+/// Where the management library cannot tell: what LibTorch's kernels were seen to take, and a margin.
+constexpr byte_count usual_context = 640_MiB;
+
+/// Kernels that are loaded later.
+constexpr byte_count context_growth = 128_MiB;
+
+std::string bus_id(int index) {
+  std::array<char, 32> id{};
+  cuda_check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index), "the GPU's bus cannot be asked for");
+  return id.data();
+}
+
+[[noreturn]] void refuse(cudaError_t e, const char* what) {
+  throw fault_error(fault_code::bad_input, fmt::format("{} ({})", what, cudaGetErrorString(e)));
+}
+
+cudaDeviceProp properties(int index) {
+  cudaDeviceProp p{};
+  cuda_check(cudaGetDeviceProperties(&p, index), "a GPU cannot be asked what it is");
+  return p;
+}
+
+/// What the whole GPU has in use before and after this process's context.
+byte_count measured_context(const std::optional<byte_count>& before, const std::optional<byte_count>& after) {
+  if (!before || !after || *after <= *before) {
+    return usual_context;
+  }
+  return *after - *before + context_growth;
+}
+
+/// The process has one context on each GPU, whoever makes it.
+byte_count make_context(int index) {
+  static std::mutex mutex;
+  static std::map<int, byte_count> known;
+  const std::lock_guard lock{mutex};
+  const auto found = known.find(index);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const auto bus = bus_id(index);
+  const auto before = gpu_memory_in_use(bus);
+  cuda_check(cudaSetDevice(index), "the GPU cannot be used");
+  cuda_check(cudaFree(nullptr), "the GPU gives no context");
+  return known.emplace(index, measured_context(before, gpu_memory_in_use(bus))).first->second;
+}
+
+}  // namespace
+
+int count_gpus() {
+  int n = 0;
+  const auto e = cudaGetDeviceCount(&n);
+  cudaGetLastError();
+  if (e == cudaErrorInsufficientDriver) {
+    refuse(e, "there is no NVIDIA driver, or it is older than CUDA 13: install or update it");
+  }
+  if (e == cudaErrorNoDevice || (e == cudaSuccess && n == 0)) {
+    refuse(e, "there is no GPU, or CUDA_VISIBLE_DEVICES hides it");
+  }
+  if (e != cudaSuccess) {
+    refuse(e, "the NVIDIA driver does not answer");
+  }
+  return n;
+}
+
+gpu_facts look_at_gpu(int index) {
+  const int n = count_gpus();
+  if (index >= n) {
+    throw fault_error(fault_code::bad_input, fmt::format("index: there is no GPU {}; this machine has {}, counted from 0", index, n));
+  }
+  const auto context = make_context(index);
+  cuda_check(cudaSetDevice(index), "the GPU cannot be used");
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cuda_check(cudaMemGetInfo(&free, &total), "the GPU's memory cannot be asked for");
+  return {properties(index).name, byte_count{total}, byte_count{free}, context, context_growth};
+}
+
+std::vector<std::string> describe_gpus() {
+  std::vector<std::string> lines;
+  for (int i = 0; i < count_gpus(); ++i) {
+    const auto p = properties(i);
+    lines.push_back(fmt::format("index {}: {}, {}, {} multiprocessors, compute capability {}.{}", i, p.name,
+                                to_string(byte_count{p.totalGlobalMem}), p.multiProcessorCount, p.major, p.minor));
+  }
+  return lines;
+}
+
+}  // namespace hydra

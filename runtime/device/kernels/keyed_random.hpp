@@ -1,0 +1,39 @@
+#pragma once
+// The integers behind keyed randomness and keyed dropout: every processor computes the same ones.
+
+#include "runtime/device/kernels/host_device.hpp"
+
+#include <cstdint>
+
+namespace hydra {
+
+/// The `index`-th 64 random bits of `key` (counter-based: SplitMix64 of key + index * golden ratio).
+HYDRA_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint64_t key, std::uint64_t index) noexcept {
+  std::uint64_t z = key + (index + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+/// ceil(p * 2^53) for p in [0, 1): a uniform number of 53 bits is less than p if they are below this.
+HYDRA_HOST_DEVICE constexpr std::uint64_t dropped_below(double p) noexcept {
+  const double scaled = p * 0x1.0p53;
+  const auto whole = static_cast<std::uint64_t>(scaled);
+  return static_cast<double>(whole) < scaled ? whole + 1 : whole;
+}
+
+/// The mask of one application of dropout. Element i is its input times `scale`, in fp32, unless it is dropped: then +0.
+struct keyed_mask_rule {
+  std::uint64_t key;
+  std::uint64_t below;  ///< dropped_below(p)
+  float scale;          ///< 1 / (1 - p)
+
+  HYDRA_HOST_DEVICE constexpr bool drops(std::uint64_t i) const noexcept { return random_bits(key, i) >> 11 < below; }
+};
+
+/// Of elements that are dropped with probability `p` in [0, 1).
+HYDRA_HOST_DEVICE constexpr keyed_mask_rule mask_rule(double p, std::uint64_t key) noexcept {
+  return {key, dropped_below(p), static_cast<float>(1 / (1 - p))};
+}
+
+}  // namespace hydra

@@ -1,0 +1,78 @@
+#pragma once
+// The arithmetic of update rules on one element: the same operations in the same order on the host and in kernels of a
+// device, so that it does not matter where a shard is stepped. Nothing may be contracted: every fused multiply-add is said.
+
+#include "runtime/device/kernels/host_device.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace hydra {
+
+/// Constants of one AdamW step, in double and then cast once, as at::_fused_adamw_ does.
+struct adamw_constants {
+  float clip, ob1, ob2, b2, decay, step, sbc2, eps;
+};
+
+struct sgd_constants {
+  float clip, decay, rate, momentum;
+};
+
+/// Which loop over the elements a rule is.
+enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd };
+
+/// Moments that it needs of each parameter.
+constexpr int moments_of(update_loop rule) noexcept {
+  return rule == update_loop::adamw ? 2 : rule == update_loop::momentum_sgd ? 1 : 0;
+}
+
+/// Of one step of any rule.
+struct update_constants {
+  update_loop rule = update_loop::adamw;
+  bool first_step = false;
+  bool nesterov = false;
+  adamw_constants adamw{};
+  sgd_constants sgd{};
+};
+
+/// The same as a list, which LibTorch's dispatcher can carry; doubles hold floats exactly.
+using update_numbers = std::array<double, 15>;
+
+inline update_numbers numbers_of(const update_constants& c) {
+  const auto& a = c.adamw;
+  const auto& s = c.sgd;
+  return {static_cast<double>(c.rule), c.first_step ? 1.0 : 0.0, c.nesterov ? 1.0 : 0.0, a.clip, a.ob1, a.ob2, a.b2,
+          a.decay, a.step, a.sbc2, a.eps, s.clip, s.decay, s.rate, s.momentum};
+}
+
+/// `n`: what numbers_of() has made.
+inline update_constants constants_from(const double* n) {
+  const auto at = [n](int i) { return static_cast<float>(n[i]); };
+  return {.rule = static_cast<update_loop>(static_cast<int>(n[0])), .first_step = n[1] != 0, .nesterov = n[2] != 0,
+          .adamw = {at(3), at(4), at(5), at(6), at(7), at(8), at(9), at(10)},
+          .sgd = {at(11), at(12), at(13), at(14)}};
+}
+
+/// at::_fused_adamw_: `p` parameter, `g` gradient, `m` and `v` moments.
+HYDRA_HOST_DEVICE inline void adamw_element(const adamw_constants& c, float& p, float gradient, float& m, float& v) {
+  const float g = gradient * c.clip;
+  m = std::fma(c.ob1, g - m, m);
+  v = std::fma(c.ob2 * g, g, v * c.b2);
+  p = p * c.decay + (c.step * m) / (std::sqrt(v) / c.sbc2 + c.eps);
+}
+
+HYDRA_HOST_DEVICE inline void plain_sgd_element(const sgd_constants& c, float& p, float gradient) {
+  p = std::fma(-c.rate, std::fma(c.decay, p, gradient * c.clip), p);
+}
+
+/// `b` momentum; of the first step it is the gradient itself, whatever `b` holds.
+HYDRA_HOST_DEVICE inline void momentum_sgd_element(const sgd_constants& c, bool first, bool nesterov, float& p,
+                                                   float gradient, float& b) {
+  const float g = std::fma(c.decay, p, gradient * c.clip);
+  b = first ? g : b * c.momentum + g;
+  p = std::fma(-c.rate, nesterov ? std::fma(c.momentum, b, g) : b, p);
+}
+
+}  // namespace hydra

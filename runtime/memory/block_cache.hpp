@@ -1,0 +1,70 @@
+#pragma once
+// Device memory as one cache of blocks with pins. Pure: no tensors are touched, no time is read.
+
+#include "runtime/base/block_id.hpp"
+#include "runtime/memory/byte_budget.hpp"
+#include "runtime/device/ticket.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+struct device_block;
+
+/// Blocks resident (or arriving) on one device, least recently used first, within the byte budget it reserves from.
+/// A pinned block is never evicted. Evicting a block that is also at home is free and never copies; a block whose
+/// bytes have not landed at home yet ("dirty") counts as pinned. Not thread-safe: owned by one actor.
+class block_cache {
+ public:
+  explicit block_cache(byte_budget& budget);
+  ~block_cache();
+
+  struct entry {
+    std::shared_ptr<device_block> block;
+    byte_count bytes;
+    ticket ready;            ///< the copy or computation that fills it
+    std::uint32_t pins = 0;
+    bool dirty = false;      ///< newer than home: produced here, not landed
+  };
+
+  /// The entry, marked as most recently used; null if absent.
+  const entry* find(const block_id& id);
+  const entry* peek(const block_id& id) const;
+
+  /// Adds a block with one pin, using `claim` (its bytes). Throws fault_error{internal} if the id is present.
+  const entry& insert(const block_id& id, reservation claim, std::shared_ptr<device_block> block, bool dirty);
+  void set_ready(const block_id& id, ticket filled_by);
+  void pin(const block_id& id);
+  /// Undoes one pin. Throws fault_error{internal} if there is none.
+  void unpin(const block_id& id);
+  /// The block has landed at home.
+  void set_clean(const block_id& id);
+  /// Drops an unpinned block (a stale version, a consumed activation); true if it was there and is gone now.
+  /// One that is pinned or dirty is dropped as soon as it is neither; until then it is found as before.
+  bool drop(const block_id& id);
+
+  /// Reserves `n` bytes from the budget, evicting clean unpinned blocks in LRU order as far as needed. Nothing is
+  /// evicted if even all of them would not be enough.
+  std::optional<reservation> make_room(byte_count n);
+
+  /// Drops every unpinned clean block.
+  void evict_all();
+
+  /// Bytes that make_room could free now.
+  byte_count evictable() const;
+  byte_count resident() const;
+  std::vector<block_id> ids() const;
+  /// Ids evicted or dropped since the last call (device_freed tells the scheduler).
+  std::vector<block_id> take_dropped();
+
+  std::uint64_t evictions() const noexcept;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace hydra

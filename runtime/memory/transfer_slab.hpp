@@ -1,0 +1,40 @@
+#pragma once
+// One mapping for all host memory that devices copy from and to.
+
+#include "runtime/base/bytes.hpp"
+#include "runtime/memory/mapped_pages.hpp"
+#include "runtime/memory/offset_pool.hpp"
+
+#include <cstddef>
+#include <mutex>
+#include <span>
+
+namespace hydra {
+
+/// Thread-safe. Shared by its blocks, which may outlive what made it.
+class transfer_slab {
+ public:
+  /// Maps exactly `room` bytes (whole pages) and touches them on several threads. Throws std::bad_alloc.
+  explicit transfer_slab(byte_count room);
+  ~transfer_slab();
+  transfer_slab(const transfer_slab&) = delete;
+  transfer_slab& operator=(const transfer_slab&) = delete;
+
+  std::span<std::byte> pages() const noexcept { return {memory_.get(), memory_.get_deleter().size}; }
+
+  /// `n` bytes at a multiple of `alignment`, which hold what they held; null if there is no such place.
+  std::byte* take(std::uint64_t n, std::uint64_t alignment);
+  /// Of what was taken.
+  void give_back(std::byte* place, std::uint64_t n) noexcept;
+
+  /// The pages stay mapped for ever: somebody may still copy.
+  void keep_mapped() noexcept { kept_ = true; }
+
+ private:
+  mapped_pages memory_;
+  bool kept_ = false;
+  std::mutex mutex_;
+  offset_pool places_;
+};
+
+}  // namespace hydra

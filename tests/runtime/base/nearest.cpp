@@ -1,0 +1,55 @@
+#include "runtime/base/nearest.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+using namespace hydra;
+
+TEST_CASE("edit distance counts insertions, deletions and substitutions") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("width", "width") == 0);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("sitting", "kitten") == 3);
+}
+
+TEST_CASE("the near name is the one with the fewest edits, the first of equals") {
+  const std::vector<std::string> names{"heads", "layers", "width"};
+  CHECK(near_name("layer", names) == "layers");
+  CHECK(near_name("with", names) == "width");
+  CHECK(near_name("ax", std::vector<std::string>{"ab", "ac"}) == "ab");
+  CHECK(near_name("layer", {}).empty());
+}
+
+TEST_CASE("a name that contains what was written is nearer than any other, from three letters on") {
+  CHECK(near_name("lrtf", std::vector<std::string>{"fifo", "sharded-lrtf"}) == "sharded-lrtf");
+  CHECK(near_name("synthetic", std::vector<std::string>{"text", "synthetic-language"}) == "synthetic-language");
+  CHECK(near_name("pth", std::vector<std::string>{"path", "depth"}) == "depth");
+  CHECK(near_name("st", std::vector<std::string>{"every_steps"}).empty());
+  CHECK(near_name("ls", std::vector<std::string>{"models", "lr"}) == "lr");
+}
+
+TEST_CASE("what people also call a thing is nearest to its name") {
+  CHECK(near_name("gpu", std::vector<std::string>{"cpu", "cuda"}) == "cuda");
+  CHECK(near_name("gpu", std::vector<std::string>{"cpu", "mock"}) == "cpu");
+}
+
+TEST_CASE("only names that are near are worth a question") {
+  const std::vector<std::string> names{"fifo", "sharded-lrtf"};
+  CHECK(near_name("fifa", names) == "fifo");
+  CHECK(near_name("lrtf", names) == "sharded-lrtf");
+  CHECK(near_name("xyzw", names).empty());
+  CHECK(near_name("", names).empty());
+  const std::vector<std::string> keys{"mask_share", "mse", "cuda"};
+  CHECK(near_name("mes", keys) == "mse");
+  CHECK(near_name("gpu", keys) == "cuda");
+  CHECK(near_name("messages", keys).empty());
+}
+
+TEST_CASE("behind an unknown name stand all that are known, and a question only if one is near") {
+  const std::vector<std::string> names{"heads", "width"};
+  CHECK(known_instead("with", names) == "; did you mean \"width\"? (known: heads, width)");
+  CHECK(known_instead("momentum", names) == " (known: heads, width)");
+  CHECK(known_instead("with", {}) == "; there is none");
+}

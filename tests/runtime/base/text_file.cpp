@@ -1,0 +1,33 @@
+#include "runtime/base/text_file.hpp"
+
+#include "runtime/base/fault.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+TEST_CASE("a file is read whole, an empty one and one with zero bytes as well") {
+  const temporary_folder folder;
+  const std::string text = std::string(200000, 'x') + std::string("\0\n", 2);
+  CHECK(read_text(folder.write("long", text)) == text);
+  CHECK(read_text(folder.write("empty", "")).empty());
+}
+
+TEST_CASE("what is no file, or a pipe that would never end, is refused by name") {
+  const temporary_folder folder;
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(read_text(pipe), StartsWith(pipe.string()) && Contains("is no regular file"));
+  CHECK_THROWS_WITH(read_text(folder.path()), Contains("is a folder, not a file"));
+  CHECK_THROWS_WITH(read_text(folder.path() / "none"), Contains("none: does not exist"));
+}
+
+TEST_CASE("a file that cannot be read is refused with the system's reason") {
+  CHECK_THROWS_WITH(read_text("/proc/self/mem"), Contains("/proc/self/mem: cannot be read: "));
+}

@@ -1,0 +1,40 @@
+#include "runtime/device/closable_sink.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+using namespace hydra;
+
+namespace {
+
+completion numbered(std::uint64_t n) { return {.operation = ticket{n}, .begin = {}, .end = {}, .error = {}}; }
+
+}  // namespace
+
+TEST_CASE("a sink passes completions on until it is closed") {
+  std::vector<std::uint64_t> heard;
+  closable_sink s;
+  const auto device_side = s.sink();
+  device_side(numbered(1));  // nobody listens yet
+  s.open([&](const completion& c) { heard.push_back(c.operation.value); });
+  device_side(numbered(2));
+  s.close();
+  device_side(numbered(3));
+  CHECK(heard == std::vector<std::uint64_t>{2});
+}
+
+TEST_CASE("what a sink was opened with is gone when it is closed, however long the device keeps its side") {
+  const auto held = std::make_shared<int>(0);
+  completion_sink device_side;
+  {
+    closable_sink s;
+    device_side = s.sink();
+    s.open([held](const completion&) {});
+    CHECK(held.use_count() == 2);
+  }
+  CHECK(held.use_count() == 1);
+  device_side(numbered(1));
+}
