@@ -1,9 +1,9 @@
 #pragma once
 // What a user says about a model.
 
-#include "models/catalog.hpp"
-#include "models/data_catalog.hpp"
-#include "models/update_rule.hpp"
+#include "models/families/catalog.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "partition/cut.hpp"
 #include "runtime/base/bytes.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // A model as a run takes it over: cut, its memory filled, its data opened.
 
-#include "models/batch_order.hpp"
+#include "models/data/batch_order.hpp"
 #include "models/data_source.hpp"
 #include "partition/checkpoint.hpp"
 #include "partition/sharded_model.hpp"

@@ -3,7 +3,7 @@
 set(_interfaces
   actors/advice.hpp actors/caf_version.hpp actors/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
   actors/policy_actor.hpp actors/protocol.hpp actors/type_list.hpp
-  models/layer.hpp models/tensor_spec.hpp models/tensor_update.hpp
+  models/layer.hpp models/tensor_spec.hpp models/optimizer/tensor_update.hpp
   runtime/device/cpu/accounting_allocator.hpp runtime/base/bytes.hpp runtime/device/device.hpp runtime/device/device_request.hpp runtime/base/fault.hpp
   runtime/base/ids.hpp runtime/device/kernels/host_device.hpp runtime/device/kernels/keyed_random.hpp
   runtime/device/kernels/update_math.hpp runtime/device/link.hpp runtime/device/page_locker.hpp runtime/plugin/plugin_abi.hpp runtime/plugin/plugin_table.hpp runtime/device/precision.hpp runtime/device/cpu/tensor_pool.hpp

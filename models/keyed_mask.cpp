@@ -1,6 +1,6 @@
 #include "models/keyed_mask.hpp"
 
-#include "models/vector_clones.hpp"
+#include "models/optimizer/vector_clones.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/device/kernels/keyed_random.hpp"
 

@@ -1,6 +1,6 @@
 #include "partition/checkpoint_folder.hpp"
 
-#include "models/safetensors.hpp"
+#include "models/weights/safetensors.hpp"
 #include "partition/checkpoint_names.hpp"
 #include "partition/saved_model.hpp"
 #include "runtime/storage/durable_folder.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 // What files and tensors of a checkpoint are called: the format, in one place. CHECKPOINTS.md describes it.
 
-#include "models/safetensors.hpp"
-#include "models/update_rule.hpp"
+#include "models/weights/safetensors.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "partition/model_update.hpp"
 #include "runtime/base/block_id.hpp"
 

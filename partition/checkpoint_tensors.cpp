@@ -1,7 +1,7 @@
 #include "partition/checkpoint_tensors.hpp"
 
 #include "runtime/storage/mapped_file.hpp"
-#include "models/stored_values.hpp"
+#include "models/weights/stored_values.hpp"
 #include "partition/checkpoint_names.hpp"
 #include "runtime/base/fault.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // The tensors of a checkpoint's shard files by name, whatever the cuts were.
 
-#include "models/safetensors_file.hpp"
+#include "models/weights/safetensors_file.hpp"
 
 #include <cstddef>
 #include <cstdint>

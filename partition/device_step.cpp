@@ -1,8 +1,8 @@
 #include "partition/device_step.hpp"
 
 #include "models/scalar_type.hpp"
-#include "models/tensor_update.hpp"
-#include "models/update_rule.hpp"
+#include "models/optimizer/tensor_update.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "partition/dataflow.hpp"
 #include "runtime/device/device_block.hpp"
 

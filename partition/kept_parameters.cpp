@@ -1,6 +1,6 @@
 #include "partition/kept_parameters.hpp"
 
-#include "models/digest.hpp"
+#include "models/weights/digest.hpp"
 
 #include <algorithm>
 #include <iterator>

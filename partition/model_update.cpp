@@ -1,8 +1,8 @@
 #include "partition/model_update.hpp"
 
-#include "models/bf16.hpp"
-#include "models/gradient_clip.hpp"
-#include "models/rounded_gradient.hpp"
+#include "models/optimizer/bf16.hpp"
+#include "models/optimizer/gradient_clip.hpp"
+#include "models/optimizer/rounded_gradient.hpp"
 #include "models/running_average.hpp"
 
 #include <oneapi/tbb/blocked_range.h>

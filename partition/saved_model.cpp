@@ -1,6 +1,6 @@
 #include "partition/saved_model.hpp"
 
-#include "models/safetensors_file.hpp"
+#include "models/weights/safetensors_file.hpp"
 #include "partition/checkpoint_folder.hpp"
 #include "partition/checkpoint_names.hpp"
 #include "partition/checkpoint_tensors.hpp"

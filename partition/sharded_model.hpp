@@ -2,7 +2,7 @@
 // A model as the runtime trains it: chain, cuts, update rule. Shared, immutable.
 
 #include "models/chain.hpp"
-#include "models/update_rule.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "partition/cursor.hpp"
 #include "partition/plan.hpp"
 #include "partition/schedule_terms.hpp"

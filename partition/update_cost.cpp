@@ -1,6 +1,6 @@
 #include "partition/update_cost.hpp"
 
-#include "models/tensor_update.hpp"
+#include "models/optimizer/tensor_update.hpp"
 #include "partition/profile.hpp"
 
 #include <ATen/core/Tensor.h>

@@ -1,7 +1,7 @@
 #pragma once
 // What a step of the optimizer costs, on the host or on a device.
 
-#include "models/update_rule.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "partition/test_stand.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/precision.hpp"

@@ -5,7 +5,7 @@
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/report/metrics_record.hpp"
 #include "apps/workload/path_kind.hpp"
-#include "models/hub/hub_export.hpp"
+#include "models/weights/hub_export.hpp"
 #include "partition/checkpoint_tensors.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/base/fault.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 // Which checkpoint of a run's model a command reads.
 
-#include "models/catalog.hpp"
-#include "models/data_catalog.hpp"
+#include "models/families/catalog.hpp"
+#include "models/data/data_catalog.hpp"
 #include "partition/saved_model.hpp"
 
 #include <cstdint>

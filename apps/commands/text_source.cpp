@@ -5,8 +5,8 @@
 #include "apps/commands/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/workload/path_kind.hpp"
-#include "models/hub/hub_folder.hpp"
-#include "models/hub/model_config.hpp"
+#include "models/families/hub_folder.hpp"
+#include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>

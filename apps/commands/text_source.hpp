@@ -2,7 +2,7 @@
 // What `hydra generate` writes with: a model with its weights, its tokenizer, and the tokens that end a text.
 
 #include "models/chain.hpp"
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <filesystem>
 #include <memory>

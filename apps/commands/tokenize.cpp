@@ -5,7 +5,7 @@
 #include "apps/commands/written_file.hpp"
 #include "runtime/storage/mapped_file.hpp"
 #include "runtime/base/json_input.hpp"
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/bpe_trainer.hpp"
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/base/fault.hpp"

@@ -2,7 +2,7 @@
 // The tokenizer that an option names; and what others need beside the weights: the tokenizer of the data, and the settings of
 // the checkpoint that a model began as.
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fwd.hpp"
 
 #include <filesystem>

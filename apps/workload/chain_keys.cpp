@@ -1,7 +1,7 @@
 #include "apps/workload/chain_keys.hpp"
 
 #include "apps/workload/convert.hpp"
-#include "models/hub/hub_folder.hpp"
+#include "models/families/hub_folder.hpp"
 
 #include <fmt/format.h>
 

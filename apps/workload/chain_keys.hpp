@@ -3,7 +3,7 @@
 
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
-#include "models/catalog.hpp"
+#include "models/families/catalog.hpp"
 
 namespace hydra::apps {
 

@@ -3,7 +3,7 @@
 
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
-#include "models/data_catalog.hpp"
+#include "models/data/data_catalog.hpp"
 
 #include <functional>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
-#include "models/update_rule.hpp"
+#include "models/optimizer/update_rule.hpp"
 
 namespace hydra::apps {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Labels as data name them <-> classes 0..n-1.
 
-#include "models/data_options.hpp"
+#include "models/data/data_options.hpp"
 
 #include <cstddef>
 #include <cstdint>

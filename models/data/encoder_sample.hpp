@@ -1,7 +1,7 @@
 #pragma once
 // What a model like BERT reads of one text: [CLS] text [SEP] and padding.
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <cstdint>
 #include <span>

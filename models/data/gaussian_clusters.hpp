@@ -1,7 +1,7 @@
 #pragma once
 // Classification samples around random centres: feature vectors, or images.
 
-#include "models/data_catalog.hpp"
+#include "models/data/data_catalog.hpp"
 
 namespace hydra {
 

@@ -2,7 +2,7 @@
 // A long list of tokens -> windows in the form that is wanted.
 
 #include "models/data/token_list.hpp"
-#include "models/data_options.hpp"
+#include "models/data/data_options.hpp"
 #include "models/data_source.hpp"
 
 #include <memory>

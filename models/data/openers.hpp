@@ -1,7 +1,7 @@
 #pragma once
 // Options of data in files -> sources. One function for each kind; open_data() throws what they throw.
 
-#include "models/data_options.hpp"
+#include "models/data/data_options.hpp"
 #include "models/data_source.hpp"
 
 #include <memory>

@@ -2,7 +2,7 @@
 // 8-bit pixels -> numbers.
 
 #include "models/data/image.hpp"
-#include "models/data_options.hpp"
+#include "models/data/data_options.hpp"
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Hides tokens for masked language modelling (Devlin et al. 2018, section 3.1).
 
 #include "models/data/encoder_sample.hpp"
-#include "models/data_options.hpp"
+#include "models/data/data_options.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "runtime/storage/mapped_file.hpp"
 #include "models/data/token_cache.hpp"
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 // Rows of the catalogue: name, help and options of each family, a file each.
 
-#include "models/catalog.hpp"
+#include "models/families/catalog.hpp"
 
 namespace hydra {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Options of a family, complete and of the right types.
 
-#include "models/catalog.hpp"
+#include "models/families/catalog.hpp"
 
 #include <map>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 // Added tokens as files hold them.
 
-#include "models/hub/model_config.hpp"
+#include "models/weights/model_config.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"
 
 #include <cstdint>

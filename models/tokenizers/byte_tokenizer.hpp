@@ -1,7 +1,7 @@
 #pragma once
 // Every byte is a token.
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 namespace hydra {
 

@@ -1,7 +1,7 @@
 #pragma once
 // What all tokenizers have that are read from files.
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/added_tokens.hpp"
 #include "models/tokenizers/token_table.hpp"
 

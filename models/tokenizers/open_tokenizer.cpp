@@ -1,4 +1,4 @@
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/byte_tokenizer.hpp"
 #include "models/tokenizers/tokenizer_json.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"

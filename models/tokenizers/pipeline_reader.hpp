@@ -1,7 +1,7 @@
 #pragma once
 // The parts of a tokenizer.json around its model: normalizer, pre_tokenizer, decoder.
 
-#include "models/hub/model_config.hpp"
+#include "models/weights/model_config.hpp"
 #include "models/tokenizers/pre_tokenizer.hpp"
 #include "models/tokenizers/text_normalizer.hpp"
 #include "models/tokenizers/wordpiece.hpp"

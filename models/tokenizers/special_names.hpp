@@ -1,8 +1,8 @@
 #pragma once
 // Which tokens have a meaning of their own.
 
-#include "models/hub/model_config.hpp"
-#include "models/tokenizer.hpp"
+#include "models/weights/model_config.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 // tokenizer.json, the one-file form of the `tokenizers` package.
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <filesystem>
 #include <memory>

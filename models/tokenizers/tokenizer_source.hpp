@@ -1,7 +1,7 @@
 #pragma once
 // Reading a tokenizer's files: what is read is remembered as its identity, complaints name file and place.
 
-#include "models/hub/model_config.hpp"
+#include "models/weights/model_config.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <filesystem>

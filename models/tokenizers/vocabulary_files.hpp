@@ -1,7 +1,7 @@
 #pragma once
 // Tokenizers in files that are older than tokenizer.json.
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <filesystem>
 #include <memory>

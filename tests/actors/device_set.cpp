@@ -1,7 +1,7 @@
 #include "actors/device_set.hpp"
 
-#include "models/mlp.hpp"
-#include "models/update_rule.hpp"
+#include "models/families/mlp/mlp.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "partition/plan_file.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/outfitted_device.hpp"

@@ -1,8 +1,8 @@
 #include "actors/device_shelf.hpp"
 
 #include "actors/session.hpp"
-#include "models/mlp.hpp"
-#include "models/update_rule.hpp"
+#include "models/families/mlp/mlp.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_plugin.hpp"

@@ -1,6 +1,6 @@
 #include "actors/model_joiner.hpp"
 
-#include "models/mlp.hpp"
+#include "models/families/mlp/mlp.hpp"
 #include "tests/support/outfitted_device.hpp"
 
 #include <catch2/catch.hpp>

@@ -5,7 +5,7 @@
 #include "actors/policy/advised_policy.hpp"
 #include "actors/policy/catalog.hpp"
 #include "actors/session.hpp"
-#include "models/mlp.hpp"
+#include "models/families/mlp/mlp.hpp"
 #include "tests/support/advisers.hpp"
 #include "tests/support/small_run.hpp"
 #include "tests/support/test_plugin.hpp"

@@ -7,7 +7,7 @@
 #include "actors/session.hpp"
 #include "actors/spawn.hpp"
 #include "actors/system_config.hpp"
-#include "models/mlp.hpp"
+#include "models/families/mlp/mlp.hpp"
 #include "runtime/base/log.hpp"
 #include "tests/support/advisers.hpp"
 

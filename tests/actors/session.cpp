@@ -1,6 +1,6 @@
 #include "actors/session.hpp"
 
-#include "models/mlp.hpp"
+#include "models/families/mlp/mlp.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/outfitted_device.hpp"
 #include "tests/support/temporary_folder.hpp"

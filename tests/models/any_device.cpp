@@ -1,7 +1,7 @@
 // Every family's layers and losses on a device whose tensors are not on the CPU.
 
-#include "models/catalog.hpp"
-#include "models/data_catalog.hpp"
+#include "models/families/catalog.hpp"
+#include "models/data/data_catalog.hpp"
 #include "models/decode_memory.hpp"
 #include "models/parameter_layout.hpp"
 #include "tests/models/numeric.hpp"

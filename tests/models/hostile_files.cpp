@@ -1,9 +1,9 @@
 // Files that come from strangers: whatever stands in them, they are read or refused, and nothing breaks.
 
-#include "models/data_catalog.hpp"
-#include "models/hub/hub_folder.hpp"
-#include "models/safetensors_header.hpp"
-#include "models/tokenizer.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/families/hub_folder.hpp"
+#include "models/weights/safetensors_header.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/tokenizers/made_tokenizers.hpp"
 #include "tests/support/hub_checkpoint.hpp"

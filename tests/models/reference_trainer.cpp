@@ -1,8 +1,8 @@
 #include "tests/support/reference_trainer.hpp"
 
-#include "models/data_catalog.hpp"
-#include "models/gpt2.hpp"
-#include "models/mlp.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/families/gpt2/gpt2.hpp"
+#include "models/families/mlp/mlp.hpp"
 #include "models/parameter_layout.hpp"
 #include "tests/models/numeric.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/digest.hpp"
+#include "models/weights/digest.hpp"
 #include "partition/checkpoint_folder.hpp"
 #include "partition/checkpoint_weights.hpp"
 #include "tests/support/mixed_workload.hpp"

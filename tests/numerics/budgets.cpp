@@ -1,4 +1,4 @@
-#include "models/resnet.hpp"
+#include "models/families/resnet/resnet.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/spilled_run.hpp"
 

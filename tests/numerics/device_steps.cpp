@@ -1,4 +1,4 @@
-#include "models/resnet.hpp"
+#include "models/families/resnet/resnet.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
-#include "models/bert.hpp"
-#include "models/vit.hpp"
+#include "models/families/bert/bert.hpp"
+#include "models/families/vit/vit.hpp"
 #include "tests/support/masked_samples.hpp"
 #include "tests/support/spilled_run.hpp"
 

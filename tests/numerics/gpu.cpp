@@ -1,8 +1,8 @@
 // Run by name on a machine with a GPU: numerics_tests "[gpu]". Spilled, shared and repeated runs against resident ones: bit for bit.
 
 #include "models/keyed_mask.hpp"
-#include "models/tensor_update.hpp"
-#include "models/update_rule.hpp"
+#include "models/optimizer/tensor_update.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "tests/support/cuda_plugin.hpp"
 #include "tests/support/spilled_run.hpp"
 

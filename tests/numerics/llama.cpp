@@ -1,4 +1,4 @@
-#include "models/llama.hpp"
+#include "models/families/llama/llama.hpp"
 
 #include "tests/support/spilled_run.hpp"
 

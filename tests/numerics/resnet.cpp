@@ -1,7 +1,7 @@
 // Running averages through the whole system: gathered in backward visits, committed with gradients, promoted, evaluated
 // with, saved.
 
-#include "models/resnet.hpp"
+#include "models/families/resnet/resnet.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,9 +1,9 @@
 #include "partition/decoder.hpp"
 
-#include "models/data_catalog.hpp"
-#include "models/gpt2.hpp"
-#include "models/llama.hpp"
-#include "models/mlp.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/families/gpt2/gpt2.hpp"
+#include "models/families/llama/llama.hpp"
+#include "models/families/mlp/mlp.hpp"
 #include "models/parameter_layout.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "runtime/base/fault.hpp"

@@ -1,9 +1,9 @@
 #include "partition/model_update.hpp"
 
-#include "models/bf16.hpp"
-#include "models/gradient_clip.hpp"
+#include "models/optimizer/bf16.hpp"
+#include "models/optimizer/gradient_clip.hpp"
 #include "models/random.hpp"
-#include "models/rounded_gradient.hpp"
+#include "models/optimizer/rounded_gradient.hpp"
 #include "tests/support/recorded_locker.hpp"
 #include "tests/support/small_resnet.hpp"
 

@@ -1,6 +1,6 @@
 #include "partition/visit.hpp"
 
-#include "models/bf16.hpp"
+#include "models/optimizer/bf16.hpp"
 #include "partition/shard_tensors.hpp"
 #include "runtime/memory/block_copy.hpp"
 #include "runtime/device/device_block.hpp"

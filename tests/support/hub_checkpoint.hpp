@@ -1,7 +1,7 @@
 #pragma once
 // Small checkpoints as Hugging Face's libraries write them, for tests to read and to break.
 
-#include "models/safetensors.hpp"
+#include "models/weights/safetensors.hpp"
 
 #include <nlohmann/json.hpp>
 

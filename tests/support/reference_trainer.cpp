@@ -1,7 +1,7 @@
 #include "tests/support/reference_trainer.hpp"
 
-#include "models/batch_order.hpp"
-#include "models/digest.hpp"
+#include "models/data/batch_order.hpp"
+#include "models/weights/digest.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/scalar_type.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "models/chain.hpp"
 #include "models/data_source.hpp"
-#include "models/update_rule.hpp"
+#include "models/optimizer/update_rule.hpp"
 
 #include <map>
 #include <memory>

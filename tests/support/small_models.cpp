@@ -1,6 +1,6 @@
 #include "tests/support/small_models.hpp"
 
-#include "models/data_catalog.hpp"
+#include "models/data/data_catalog.hpp"
 
 namespace hydra::test {
 

@@ -2,11 +2,11 @@
 // Small real models, cut into shards, with home buffers: for tests of partition/ and of the memory books.
 
 #include "models/chain.hpp"
-#include "models/cnn.hpp"
+#include "models/families/cnn/cnn.hpp"
 #include "models/data_source.hpp"
-#include "models/gpt2.hpp"
-#include "models/mlp.hpp"
-#include "models/update_rule.hpp"
+#include "models/families/gpt2/gpt2.hpp"
+#include "models/families/mlp/mlp.hpp"
+#include "models/optimizer/update_rule.hpp"
 #include "partition/model_update.hpp"
 #include "partition/plan.hpp"
 #include "partition/profile.hpp"

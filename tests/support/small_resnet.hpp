@@ -1,8 +1,8 @@
 #pragma once
 // A small ResNet: the family with running averages.
 
-#include "models/data_catalog.hpp"
-#include "models/resnet.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/families/resnet/resnet.hpp"
 #include "tests/support/small_models.hpp"
 
 namespace hydra::test {

@@ -1,7 +1,7 @@
 #pragma once
 // Tensors whose elements are the bytes of a text.
 
-#include "models/safetensors.hpp"
+#include "models/weights/safetensors.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// bf16 in kernels, with the host's bits (models/bf16.hpp).
+// bf16 in kernels, with the host's bits (models/optimizer/bf16.hpp).
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "models/hub/hub_tensors.hpp"
+#include "models/weights/hub_tensors.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
 #include "tests/support/hub_checkpoint.hpp"

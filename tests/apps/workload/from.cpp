@@ -1,6 +1,6 @@
 // chain = { from = "FOLDER" }
 
-#include "models/data_catalog.hpp"
+#include "models/data/data_catalog.hpp"
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/apps/workload/example.hpp"
 #include "tests/support/hub_checkpoint.hpp"

@@ -1,4 +1,4 @@
-#include "models/data_catalog.hpp"
+#include "models/data/data_catalog.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/temporary_folder.hpp"
 

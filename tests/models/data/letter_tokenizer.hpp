@@ -1,7 +1,7 @@
 #pragma once
 // A tokenizer small enough to see through: each byte is a token, behind BERT's special ones.
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <cstddef>
 

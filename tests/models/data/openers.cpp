@@ -1,6 +1,6 @@
-#include "models/data_catalog.hpp"
+#include "models/data/data_catalog.hpp"
 
-#include "models/bert.hpp"
+#include "models/families/bert/bert.hpp"
 #include "models/losses/class_targets.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/data/image_writers.hpp"

@@ -1,6 +1,6 @@
 // GPT-2's two files in small. tests/python/compare_tokenizers.py reads the real ones where they are.
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "tests/models/tokenizers/made_tokenizers.hpp"
 #include "tests/support/temporary_folder.hpp"
 

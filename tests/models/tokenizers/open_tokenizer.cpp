@@ -1,6 +1,6 @@
 #include "tests/models/tokenizers/made_tokenizers.hpp"
 
-#include "models/tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/temporary_file.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,0 +1,123 @@
+#include "models/data/data_catalog.hpp"
+
+#include "models/data/gaussian_clusters.hpp"
+#include "models/data/markov_chain.hpp"
+#include "models/data/markov_table.hpp"
+#include "models/data/openers.hpp"
+#include "models/data/token_windows.hpp"
+#include "models/layers/checks.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+namespace {
+
+using source = std::shared_ptr<const data_source>;
+
+template <class Files>
+concept with_tokenizer = requires(const Files& files) {
+  files.tokenizer;
+};
+
+template <class Files>
+bool holds_text(const Files&) {
+  return true;
+}
+bool holds_text(const token_files&) { return false; }  // but ids, which are what they are
+bool holds_text(const csv_files& o) { return !o.text.empty(); }
+
+[[noreturn]] void refuse_untold(const std::string& file, const std::filesystem::path& checkpoint) {
+  throw fault_error{
+      fault_code::bad_input,
+      fmt::format(
+          "{}: the model starts from {}, which has no tokenizer that Hydra reads (tokenizer.json, vocab.json with "
+          "merges.txt, or vocab.txt); name the one that it was trained with, tokenizer = {{ file = \"...\" }}, or "
+          "say tokenizer = \"bytes\" if each byte shall be a token",
+          file, checkpoint.string())};
+}
+
+/// Nothing: bytes.
+template <with_tokenizer Files>
+tokenizer_choice chosen_tokenizer(const Files& o, const sample_request& wants) {
+  if (o.tokenizer == tokenizer_choice{.bytes = true}) return {};
+  if (o.tokenizer != tokenizer_choice{} || wants.checkpoint.empty() || !holds_text(o)) return o.tokenizer;
+  if (!has_tokenizer(wants.checkpoint)) refuse_untold(o.train.string(), wants.checkpoint);
+  return {.file = wants.checkpoint};
+}
+
+/// One overload per alternative of data_description::what.
+struct opener {
+  const sample_request& wants;
+
+  source operator()(const synthetic_language& o) const {
+    require_positive("synthetic-language: tokens", o.tokens);
+    if (o.validation_tokens != 0) require_positive("synthetic-language: validation_tokens", o.validation_tokens);
+    const markov_chain language{o.symbols, o.order, o.seed};
+    token_windows_options windows{.name = fmt::format("synthetic-language symbols={} order={}", o.symbols, o.order)};
+    windows.train = token_list{language.generate(static_cast<std::size_t>(o.tokens), 1)};
+    windows.validation = token_list{language.generate(static_cast<std::size_t>(o.validation_tokens), 2)};
+    windows.vocabulary = o.symbols;
+    windows.context = wants.context;
+    if (markov_table::exists_for(language)) windows.language = std::make_shared<markov_table>(language);
+    return std::make_shared<token_windows>(std::move(windows));
+  }
+
+  source operator()(const synthetic_classes& o) const { return std::make_shared<gaussian_clusters>(o); }
+
+  source operator()(const text_files& o) const { return open_text(read_by_choice(o), wants); }
+  source operator()(const token_files& o) const { return open_tokens(read_by_choice(o), wants); }
+  source operator()(const jsonl_files& o) const { return open_jsonl(read_by_choice(o), wants); }
+  source operator()(const csv_files& o) const { return open_csv(read_by_choice(o), wants); }
+  source operator()(const image_folders& o) const { return open_images(o, wants); }
+  source operator()(const cifar_files& o) const { return open_cifar(o); }
+
+  source operator()(const source& own) const {
+    if (!own) throw fault_error{fault_code::bad_input, "the data source is null"};
+    return own;
+  }
+
+ private:
+  template <class Files>
+  Files read_by_choice(Files o) const {
+    o.tokenizer = chosen_tokenizer(o, wants);
+    return o;
+  }
+};
+
+}  // namespace
+
+data_description text(std::filesystem::path train, std::filesystem::path validation, tokenizer_choice tokenizer) {
+  return {text_files{std::move(train), std::move(validation), std::move(tokenizer)}};
+}
+
+data_description jsonl(jsonl_files files) { return {std::move(files)}; }
+
+data_description csv(csv_files files) { return {std::move(files)}; }
+
+data_description images(image_folders folders) { return {std::move(folders)}; }
+
+data_description cifar(cifar_files files) { return {std::move(files)}; }
+
+std::shared_ptr<const data_source> open_data(const data_description& data, const sample_request& wants) {
+  return std::visit(opener{wants}, data.what);
+}
+
+std::optional<tokenizer_choice> tokenizer_for(const data_description& data, const sample_request& wants) {
+  const auto of = [&]<class Files>(const Files& files) -> std::optional<tokenizer_choice> {
+    if constexpr (with_tokenizer<Files>) {
+      const tokenizer_choice choice = chosen_tokenizer(files, wants);
+      if (holds_text(files) || choice != tokenizer_choice{}) return choice;
+    }
+    return std::nullopt;
+  };
+  return std::visit(of, data.what);
+}
+
+std::vector<std::string> data_kinds() {
+  return {"synthetic-language", "synthetic-classes", "text", "tokens", "jsonl", "csv", "images", "cifar"};
+}
+
+}  // namespace hydra

@@ -1,0 +1,50 @@
+#pragma once
+// The kinds of data a workload can name, and the function that opens them.
+
+#include "models/data/data_options.hpp"
+#include "models/data_source.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hydra {
+
+/// One entry of `[data.NAME]`, or a user's own source.
+struct data_description {
+  std::variant<synthetic_language, synthetic_classes, text_files, token_files, jsonl_files, csv_files, image_folders,
+               cifar_files, std::shared_ptr<const data_source>>
+      what;
+  bool shuffle = true;
+};
+
+/// C++ API: hydra::text("corpus.txt"), hydra::jsonl({.train = "chat.jsonl", .prompt = "question", .answer = "answer"}).
+data_description text(std::filesystem::path train, std::filesystem::path validation = {},
+                      tokenizer_choice tokenizer = {});
+data_description jsonl(jsonl_files files);
+data_description csv(csv_files files);
+data_description images(image_folders folders);
+data_description cifar(cifar_files files);
+
+/// Opens a source, after a look at every record and at the header of every image. Of a text, causal sample i is the window
+/// of context + 1 tokens at i * context. Throws fault_error{bad_input} or {io} with the file and the line or position named:
+/// missing, not readable, empty, not UTF-8, too short for one sample, a token id not below the vocabulary, a record that is
+/// not what the options say, an image that cannot be read; or where the data do not have what the model wants. Text is read
+/// by tokenizer_for().
+std::shared_ptr<const data_source> open_data(const data_description& data, const sample_request& wants);
+inline std::shared_ptr<const data_source> open_data(const data_description& data, std::int64_t context) {
+  return open_data(data, sample_request{.context = context});
+}
+
+/// The tokenizer that reads the data's texts for such a model: the one that they name, else that of the checkpoint which the
+/// model starts from, else bytes. Nothing: there are no texts. Throws fault_error{bad_input} if the checkpoint has no tokenizer
+/// and the data name none.
+std::optional<tokenizer_choice> tokenizer_for(const data_description& data, const sample_request& wants);
+
+/// Names for `kind = "..."`.
+std::vector<std::string> data_kinds();
+
+}  // namespace hydra

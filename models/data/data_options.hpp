@@ -1,0 +1,113 @@
+#pragma once
+// What a workload can say of each kind of data, as plain options.
+
+#include "models/pixel_scale.hpp"
+#include "models/tokenizers/tokenizer.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hydra {
+
+/// Markov source of the given order over `symbols` symbols (interfaces: `synthetic-language`).
+struct synthetic_language {
+  std::int64_t symbols = 32;
+  std::int64_t order = 2;
+  std::int64_t tokens = 200000;
+  std::int64_t validation_tokens = 20000;
+  std::uint64_t seed = 0;
+};
+
+/// Gaussian clusters: class c of `classes` has a random centre in `features` dimensions; samples are centre + noise.
+/// With a shape they are images, and the centres smooth patterns.
+struct synthetic_classes {
+  std::int64_t features = 32;
+  std::vector<std::int64_t> shape{};  ///< [channels, height, width]; then `features` is not looked at
+  std::int64_t classes = 10;
+  std::int64_t samples = 4096;
+  std::int64_t validation_samples = 512;
+  double noise = 1.0;
+  std::uint64_t seed = 0;
+};
+
+/// How tokens are hidden for masked samples: the same ones whenever a sample is read.
+struct mask_options {
+  double share = 0.15;  ///< of the tokens, at least one of each sample
+  std::uint64_t seed = 0;
+};
+
+/// A UTF-8 text. Where the tokenizer is bytes, the vocabulary is 256.
+struct text_files {
+  std::filesystem::path train{};
+  std::filesystem::path validation{};  ///< empty: none
+  tokenizer_choice tokenizer{};
+  mask_options masking{};
+};
+
+/// Flat little-endian uint32 token ids, of a known vocabulary or of a tokenizer (masked samples need its special tokens).
+struct token_files {
+  std::filesystem::path train{};
+  std::filesystem::path validation{};  ///< empty: none
+  std::int64_t vocabulary = 0;         ///< 0: the tokenizer's
+  tokenizer_choice tokenizer{};
+  mask_options masking{};
+};
+
+/// A class as data name it.
+using class_label = std::variant<std::int64_t, std::string>;
+
+/// JSON Lines: one object a line. Samples are a field `text`, or `prompt` and `answer` with a loss on the answer alone, or
+/// `text` and `label`.
+struct jsonl_files {
+  std::filesystem::path train{};
+  std::filesystem::path validation{};  ///< empty: none
+  tokenizer_choice tokenizer{};
+  std::string text = "text";          ///< name of the field
+  std::string prompt{}, answer{};     ///< names of fields, both or none; `text` is not looked at then
+  std::string label{};                ///< name of the field; for models of classes
+  std::vector<class_label> labels{};  ///< class i is labels[i]; empty: those of the training file, sorted
+  bool packing = false;               ///< true: all texts one after the other, cut into windows
+  mask_options masking{};
+};
+
+/// Comma-separated values with a line of names. Samples are columns of numbers, or a column of text.
+struct csv_files {
+  std::filesystem::path train{};
+  std::filesystem::path validation{};  ///< empty: none
+  std::string target{};                ///< column of classes, or of numbers
+  std::vector<std::string> columns{};  ///< of numbers; empty: all but the target
+  std::vector<class_label> labels{};   ///< class i is labels[i]; empty: those of the training file, sorted
+  bool regression = false;             ///< the target is a number
+  bool standardise = true;             ///< each column to mean 0 and deviation 1 over the training file
+  std::string text{};                  ///< column of texts; `columns` is not looked at then
+  tokenizer_choice tokenizer{};        ///< of the texts
+  char separator = ',';
+  mask_options masking{};
+};
+
+/// A folder of class folders of JPEG and PNG files.
+struct image_folders {
+  std::filesystem::path train{};
+  std::filesystem::path validation{};  ///< empty: none
+  double validation_share = 0;         ///< of each class, taken from `train` where there is no folder to validate on
+  std::vector<std::int64_t> size{};    ///< [height, width]; empty: what the model wants, else that of the files
+  std::int64_t channels = 0;           ///< 1 or 3; 0: what the model wants, else 3
+  pixel_scale scale{};
+  bool flip = false;       ///< a random half of the training images is mirrored left to right
+  std::uint64_t seed = 0;  ///< of flips and of the share to validate on
+};
+
+/// CIFAR-10 or CIFAR-100 in the binary version: files of records, or folders with them under their original names.
+struct cifar_files {
+  std::vector<std::filesystem::path> train{};
+  std::vector<std::filesystem::path> validation{};  ///< empty: the test batch of a `train` folder, else none
+  std::int64_t classes = 10;                        ///< 10: CIFAR-10; 100 or 20: fine or coarse labels of CIFAR-100
+  pixel_scale scale{};
+  bool flip = false;
+  std::uint64_t seed = 0;
+};
+
+}  // namespace hydra

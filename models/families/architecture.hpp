@@ -1,0 +1,30 @@
+#pragma once
+// The model architectures of Hugging Face checkpoints that Hydra knows: a table (adding one = one function + one line).
+
+#include "models/families/catalog.hpp"
+#include "models/weights/model_config.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// What `chain = { from = "FOLDER", ... }` may change.
+struct from_options {
+  std::int64_t context = 0;  ///< tokens per sample; 0: the checkpoint's maximum
+  double dropout = -1;       ///< where the architecture has it; below 0: the checkpoint's
+  std::string head{};        ///< "masked-lm", "classification"; empty: as the architecture says
+};
+
+/// One entry of config.json's "architectures".
+struct architecture {
+  std::string name;  ///< "GPT2LMHeadModel"
+  /// Describes the chain. Its parameters have the names of the checkpoint's tensors, or chain::hub() maps them.
+  /// Throws fault_error{bad_input} with the key for what Hydra's layers cannot do.
+  chain_description (*read)(const model_config& config, const from_options& options);
+};
+
+const std::vector<architecture>& architectures();
+
+}  // namespace hydra

@@ -1,0 +1,52 @@
+#include "models/families/cnn/cnn.hpp"
+
+#include "models/layers/checks.hpp"
+#include "models/layers/convolution_stem.hpp"
+#include "models/layers/pooled_head.hpp"
+#include "models/layers/residual_block.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra {
+namespace {
+
+/// Beyond this many doublings no image is left and channels overflow.
+constexpr std::int64_t most_stages = 16;
+
+/// `blocks` blocks of equal size; the first one of a later stage changes it.
+void add_stage(chain& c, const cnn_options& options, std::int64_t stage) {
+  const std::int64_t width = options.width << stage;
+  const residual_block_options same{.in = width, .out = width, .groups = options.groups};
+  residual_block_options first = same;
+  if (stage > 0) first.in = width / 2, first.stride = 2;
+  for (std::int64_t b = 0; b < options.blocks; ++b)
+    c.add(fmt::format("stages.{}.{}.", stage, b), std::make_shared<residual_block>(b == 0 ? first : same));
+}
+
+chain build_cnn(const cnn_options& options, const data_source& data) {
+  const tensor_spec input = data.sample_input();
+  require_input(fmt::format("cnn on {}: a sample", data.describe()), input, element::f32, 3);
+  chain result{"cnn", input, cross_entropy()};
+  result.add("stem.", std::make_shared<convolution_stem>(convolution_stem_options{
+                          .in = input.shape[0], .out = options.width, .groups = options.groups}));
+  for (std::int64_t s = 0; s < options.stages; ++s) add_stage(result, options, s);
+  const pooled_head_options head{.in = options.width << (options.stages - 1), .out = data.classes()};
+  result.add("head.", std::make_shared<pooled_head>(head)).validate();
+  return result;
+}
+
+}  // namespace
+
+chain_description cnn(const cnn_options& options) {
+  require_positive("cnn: stages", options.stages);
+  require_positive("cnn: blocks", options.blocks);
+  require_positive("cnn: width", options.width);
+  require_groups("cnn", options.groups, options.width);
+  if (options.stages > most_stages)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("cnn: stages is {}; it must be at most {}", options.stages, most_stages)};
+  return {"cnn", 0, [options](const data_source& data) { return build_cnn(options, data); }};
+}
+
+}  // namespace hydra

@@ -1,0 +1,23 @@
+#pragma once
+// A residual convolutional network for images (He et al. 2016, section 4.2), with group norm.
+
+#include "models/families/catalog.hpp"
+
+namespace hydra {
+
+struct cnn_options {
+  std::int64_t stages = 3;
+  std::int64_t blocks = 2;  ///< of a stage
+  std::int64_t width = 16;  ///< channels of the first stage
+  std::int64_t groups = 4;  ///< of the norms; divide width
+};
+
+/// Layer 0 = stem ("stem.": convolution, norm, ReLU), then `stages` times `blocks` residual blocks ("stages.{s}.{b}."),
+/// the last one = head ("head.": mean over the pixels, linear to the data's classes). Each stage but the first starts
+/// with a block that halves height and width (rounded up) and doubles the channels. Samples are f32 [channels, height,
+/// width].
+///
+/// Group norm has no running statistics, so every layer is a pure function; batch norm is not.
+chain_description cnn(const cnn_options& options);
+
+}  // namespace hydra

@@ -1,0 +1,45 @@
+#include "models/families/config_text.hpp"
+
+#include "runtime/base/json_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <utility>
+
+namespace hydra {
+
+using nlohmann::json;
+
+std::string config_text(const json& config) { return json_text(config, 2) + "\n"; }
+
+json published(const model_config& config, const char* architecture) {
+  json result = config.content();
+  for (const char* stale : {"_name_or_path", "torch_dtype", "transformers_version"}) result.erase(stale);
+  result["architectures"] = {architecture};
+  result["dtype"] = "float32";
+  return result;
+}
+
+chain_description publishing(chain_description description, json config) {
+  description.build = [build = std::move(description.build), text = config_text(config)](const data_source& data) {
+    chain result = build(data);
+    hub_form form = result.hub();
+    form.config = text;
+    return result.publish_as(std::move(form));
+  };
+  return description;
+}
+
+void require_own_head(const model_config& config, const from_options& options) {
+  if (!options.head.empty())
+    config.refuse("architectures", fmt::format("a language model has one head; leave out head = \"{}\"", options.head));
+}
+
+std::int64_t context_from(const model_config& config, const from_options& options, const char* key, std::int64_t most) {
+  if (options.context > most)
+    config.refuse(key, fmt::format("{}; samples of {} tokens do not fit", most, options.context));
+  return options.context > 0 ? options.context : most;
+}
+
+}  // namespace hydra

@@ -1,0 +1,75 @@
+#include "models/families/hub_folder.hpp"
+
+#include "models/weights/hub_weights.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* key = "architectures";
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  std::ranges::transform(architectures(), std::back_inserter(names), &architecture::name);
+  return names;
+}
+
+std::string name_in(const model_config& config) {
+  const auto list = config.content().find(key);
+  if (list == config.content().end() || !list->is_array() || list->size() != 1 || !list->front().is_string())
+    config.refuse(key, "is no list of one name, which says what the weights are, such as [\"GPT2LMHeadModel\"]");
+  return list->front().get<std::string>();
+}
+
+const architecture& architecture_of(const model_config& config) {
+  const std::string name = name_in(config);
+  const auto& all = architectures();
+  const auto found = std::ranges::find(all, name, &architecture::name);
+  if (found != all.end()) return *found;
+  config.refuse(key, fmt::format("\"{}\" is none that Hydra reads{}", name, known_instead(name, known_names())));
+}
+
+/// Each layer has tensors of its own. A file that anybody may have written must not make a chain of any length.
+void require_stored(const model_config& config, const char* layers_key, std::int64_t layers, std::size_t tensors) {
+  if (layers <= static_cast<std::int64_t>(tensors)) return;
+  config.refuse(layers_key, fmt::format("{} layers are written there; the folder has {} tensors", layers, tensors));
+}
+
+void require_layers(const model_config& config, std::size_t tensors) {
+  for (const char* const layers : {"n_layer", "num_hidden_layers"})
+    if (config.has(layers)) require_stored(config, layers, config.integer(layers), tensors);
+  if (!config.has("depths")) return;
+  for (const std::int64_t layers : config.integers("depths")) require_stored(config, "depths", layers, tensors);
+}
+
+}  // namespace
+
+chain_description describe_from(const fs::path& folder, const from_options& options) {
+  if (!fs::is_directory(folder))
+    throw fault_error{fault_code::bad_input, fmt::format("{} is no folder; the folder of a checkpoint is needed, with "
+                                                         "config.json and model.safetensors", folder.string())};
+  const auto config = model_config::read(folder / "config.json");
+  chain_description description = architecture_of(config).read(config, options);
+  const auto tensors = std::make_shared<const hub_tensors>(folder);
+  require_layers(config, tensors->all().size());
+  description.checkpoint = folder;
+  const auto head = options.head.empty() ? hub_head::stored : hub_head::fresh;
+  description.build = [build = std::move(description.build), tensors, head](const data_source& data) {
+    chain made = build(data);
+    made.begin_with(std::make_shared<hub_weights>(tensors, made, head));
+    return made;
+  };
+  return description;
+}
+
+}  // namespace hydra

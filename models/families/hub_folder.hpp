@@ -1,0 +1,21 @@
+#pragma once
+// A folder with a Hugging Face checkpoint (config.json and safetensors), described as a chain that begins with its
+// weights.
+
+#include "models/families/architecture.hpp"
+
+#include <filesystem>
+
+namespace hydra {
+
+/// The chain of the architecture that config.json names. Its build() checks that the weights are those of the chain (see
+/// hub_weights) and begins with them. Throws fault_error{bad_input} with the file: no folder, a config.json or weights
+/// that cannot be read, an architecture that Hydra does not know, options that do not suit it.
+chain_description describe_from(const std::filesystem::path& folder, const from_options& options);
+
+/// For programs: .chain = from_checkpoint("gpt2", {.context = 512}).
+inline chain_description from_checkpoint(const std::filesystem::path& folder, const from_options& options = {}) {
+  return describe_from(folder, options);
+}
+
+}  // namespace hydra

@@ -1,0 +1,142 @@
+#include "models/families/llama/llama_config.hpp"
+
+#include "models/families/config_text.hpp"
+#include "models/families/rope_config.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace hydra {
+namespace {
+
+constexpr const char* positions = "max_position_embeddings";
+
+std::int64_t context_of(const model_config& config, const from_options& options) {
+  return context_from(config, options, positions, config.integer(positions));
+}
+
+/// What the architectures share; biases and norms are theirs to add.
+llama_options common(const model_config& config) {
+  config.require("hidden_act", "silu");
+  const rope_choice rope = rope_from(config);
+  const std::int64_t heads = config.integer("num_attention_heads");
+  return {.layers = config.integer("num_hidden_layers"),
+          .width = config.integer("hidden_size"),
+          .heads = heads,
+          .kv_heads = config.integer("num_key_value_heads", heads),
+          .head_size = config.integer("head_dim", 0),
+          .hidden = config.integer("intermediate_size"),
+          .context = config.integer(positions),
+          .vocabulary = config.integer("vocab_size"),
+          .rope_theta = rope.theta,
+          .scaling = rope.scaling,
+          .eps = config.real("rms_norm_eps", 1e-6),
+          .tied = config.boolean("tie_word_embeddings", false)};
+}
+
+chain_description described(const model_config& config, const from_options& options, const char* architecture,
+                            llama_options o) {
+  require_own_head(config, options);
+  if (options.dropout > 0) config.refuse("model_type", "models of this kind have no dropout; leave dropout out");
+  o.context = context_of(config, options);
+  return publishing(llama(o), published(config, architecture));
+}
+
+/// Attention over a window is attention over everything as long as no text is longer than the window.
+void require_within_window(const model_config& config, const from_options& options) {
+  const std::int64_t window = config.integer("sliding_window");
+  if (context_of(config, options) > window)
+    config.refuse("sliding_window", fmt::format("{} is written there; Hydra has no attention over a window: ask for a "
+                                                "context of at most {} tokens, where that is the same",
+                                                window, window));
+}
+
+bool has_sliding_layer(const model_config& config) {
+  const auto found = config.content().find("layer_types");
+  return found != config.content().end() && found->is_array() &&
+         std::ranges::find(*found, nlohmann::json("sliding_attention")) != found->end();
+}
+
+void check_qwen_window(const model_config& config, const from_options& options) {
+  if (config.boolean("use_sliding_window", false) || has_sliding_layer(config)) require_within_window(config, options);
+}
+
+/// The architecture of a chain's biases and norms: {"LlamaForCausalLM", "llama"}.
+struct hub_name {
+  const char* architecture;
+  const char* type;
+};
+
+std::optional<hub_name> hub_name_of(const llama_options& o) {
+  const bool equal_biases = o.qkv_bias == o.output_bias;
+  if (o.qk_norm && equal_biases && !o.mlp_bias) return hub_name{"Qwen3ForCausalLM", "qwen3"};
+  if (o.qk_norm) return std::nullopt;
+  if (equal_biases) return hub_name{"LlamaForCausalLM", "llama"};
+  if (o.qkv_bias && !o.mlp_bias) return hub_name{"Qwen2ForCausalLM", "qwen2"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+chain_description llama_from_config(const model_config& config, const from_options& options) {
+  llama_options o = common(config);
+  o.qkv_bias = o.output_bias = config.boolean("attention_bias", false);
+  o.mlp_bias = config.boolean("mlp_bias", false);
+  return described(config, options, "LlamaForCausalLM", o);
+}
+
+chain_description mistral_from_config(const model_config& config, const from_options& options) {
+  if (!config.content().contains("sliding_window"))
+    config.refuse("sliding_window", "is missing, and transformers then takes 4096; write null for none");
+  if (config.has("sliding_window")) require_within_window(config, options);
+  return described(config, options, "MistralForCausalLM", common(config));
+}
+
+chain_description qwen2_from_config(const model_config& config, const from_options& options) {
+  check_qwen_window(config, options);
+  llama_options o = common(config);
+  o.qkv_bias = true;
+  return described(config, options, "Qwen2ForCausalLM", o);
+}
+
+chain_description qwen3_from_config(const model_config& config, const from_options& options) {
+  check_qwen_window(config, options);
+  llama_options o = common(config);
+  if (o.head_size == 0) o.head_size = 128;  // transformers' default, whatever the width
+  o.qkv_bias = o.output_bias = config.boolean("attention_bias", false);
+  o.qk_norm = true;
+  return described(config, options, "Qwen3ForCausalLM", o);
+}
+
+hub_form llama_hub_form(const llama_options& o) {
+  const auto name = hub_name_of(o);
+  if (!name) return {};
+  nlohmann::json config{{"architectures", {name->architecture}},
+                        {"model_type", name->type},
+                        {"dtype", "float32"},
+                        {"attention_dropout", 0.0},
+                        {"bos_token_id", nullptr},
+                        {"eos_token_id", nullptr},
+                        {"head_dim", o.head_size},
+                        {"hidden_act", "silu"},
+                        {"hidden_size", o.width},
+                        {"initializer_range", 0.02},
+                        {"intermediate_size", o.hidden},
+                        {"max_position_embeddings", o.context},
+                        {"num_attention_heads", o.heads},
+                        {"num_hidden_layers", o.layers},
+                        {"num_key_value_heads", o.kv_heads},
+                        {"rms_norm_eps", o.eps},
+                        {"tie_word_embeddings", o.tied},
+                        {"vocab_size", o.vocabulary}};
+  if (o.qkv_bias == o.output_bias) config["attention_bias"] = o.qkv_bias;
+  if (std::string_view{name->type} == "llama") config["mlp_bias"] = o.mlp_bias;
+  write_rope(config, {o.rope_theta, o.scaling});
+  return {config_text(config), {}};
+}
+
+}  // namespace hydra

@@ -1,0 +1,22 @@
+#pragma once
+// Llama and its kin as Hugging Face has them.
+
+#include "models/families/architecture.hpp"
+#include "models/families/llama/llama.hpp"
+
+namespace hydra {
+
+/// LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM. Rotary positions are read from
+/// rope_parameters (transformers 5) or from rope_theta and rope_scaling. A sliding window is only taken if no sample is
+/// longer than it. Probabilities of the attention (attention_dropout) are never dropped. Throw fault_error{bad_input}
+/// with the key for variants whose results Hydra's blocks would not have.
+chain_description llama_from_config(const model_config& config, const from_options& options);
+chain_description mistral_from_config(const model_config& config, const from_options& options);
+chain_description qwen2_from_config(const model_config& config, const from_options& options);
+chain_description qwen3_from_config(const model_config& config, const from_options& options);
+
+/// How a chain of llama(options) with a known vocabulary, kv_heads and head_size is exported: as the one of these
+/// architectures that has these biases and norms; an empty form if none has.
+hub_form llama_hub_form(const llama_options& options);
+
+}  // namespace hydra

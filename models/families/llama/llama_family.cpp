@@ -1,0 +1,73 @@
+#include "models/families/families.hpp"
+#include "models/families/option_map.hpp"
+#include "models/families/llama/llama.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra {
+
+namespace {
+
+rope_scaling rope_scaling_of(const option_map& o) {
+  const auto name = get<std::string>(o, "rope_scaling");
+  using kind = rope_scaling::kind;
+  for (const kind how : {kind::none, kind::linear, kind::llama3})
+    if (name == to_string(how))
+      return {.how = how,
+              .factor = get<double>(o, "rope_factor"),
+              .low_frequency_factor = get<double>(o, "rope_low_frequency_factor"),
+              .high_frequency_factor = get<double>(o, "rope_high_frequency_factor"),
+              .original_context = get<std::int64_t>(o, "rope_original_context")};
+  throw fault_error(fault_code::bad_input,
+                    fmt::format("llama: rope_scaling is \"{}\"; choose none, linear or llama3", name));
+}
+
+chain_description llama_of(const option_map& o) {
+  return llama({.layers = get<std::int64_t>(o, "layers"),
+                .width = get<std::int64_t>(o, "width"),
+                .heads = get<std::int64_t>(o, "heads"),
+                .kv_heads = get<std::int64_t>(o, "kv_heads"),
+                .head_size = get<std::int64_t>(o, "head_size"),
+                .hidden = get<std::int64_t>(o, "hidden"),
+                .context = get<std::int64_t>(o, "context"),
+                .vocabulary = get<std::int64_t>(o, "vocabulary"),
+                .rope_theta = get<double>(o, "rope_theta"),
+                .scaling = rope_scaling_of(o),
+                .eps = get<double>(o, "eps"),
+                .tied = get<bool>(o, "tied"),
+                .qkv_bias = get<bool>(o, "qkv_bias"),
+                .output_bias = get<bool>(o, "output_bias"),
+                .mlp_bias = get<bool>(o, "mlp_bias"),
+                .qk_norm = get<bool>(o, "qk_norm")});
+}
+
+}  // namespace
+
+family llama_family() {
+  return {"llama",
+          "Llama, Mistral, Qwen: RMS norms, rotary positions, grouped-query attention, gated MLP; no dropout",
+          {{"layers", std::int64_t{0}, true, "blocks"},
+           {"width", std::int64_t{0}, true, "of the residual stream"},
+           {"heads", std::int64_t{0}, true, "of the attention's queries"},
+           {"kv_heads", std::int64_t{0}, false, "of its keys and values, divide heads; 0: heads"},
+           {"head_size", std::int64_t{0}, false, "features of a head, even; 0: width / heads"},
+           {"hidden", std::int64_t{0}, true, "features between the projections of an MLP"},
+           {"context", std::int64_t{0}, true, "tokens per sample"},
+           {"vocabulary", std::int64_t{0}, false, "token ids; 0: as many as the data have"},
+           {"rope_theta", 10000.0, false, "base of the wavelengths of rotary positions"},
+           {"rope_scaling", std::string{"none"}, false, "their stretch for longer texts: none, linear or llama3"},
+           {"rope_factor", 1.0, false, "of the stretch"},
+           {"rope_low_frequency_factor", 1.0, false, "llama3: longer waves than rope_original_context / it stretch"},
+           {"rope_high_frequency_factor", 4.0, false, "llama3: shorter waves than rope_original_context / it do not"},
+           {"rope_original_context", std::int64_t{0}, false, "llama3: tokens per sample before the stretch"},
+           {"eps", 1e-5, false, "of the norms"},
+           {"tied", false, false, "head and token embedding share their weights"},
+           {"qkv_bias", false, false, "biases of the projections to queries, keys and values"},
+           {"output_bias", false, false, "bias of the attention's output projection"},
+           {"mlp_bias", false, false, "biases of the MLP's projections"},
+           {"qk_norm", false, false, "RMS norms of each head's queries and keys"}},
+          llama_of};
+}
+
+}  // namespace hydra

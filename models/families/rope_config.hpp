@@ -1,0 +1,21 @@
+#pragma once
+// Rotary positions in a config.json, as transformers 5 and as its predecessors write them.
+
+#include "models/weights/model_config.hpp"
+#include "models/layers/rotary.hpp"
+
+namespace hydra {
+
+struct rope_choice {
+  double theta = 10000;
+  rope_scaling scaling{};
+};
+
+/// From rope_parameters, or from rope_theta and rope_scaling. Throws fault_error{bad_input} with the key for a kind of
+/// scaling that Hydra does not know.
+rope_choice rope_from(const model_config& config);
+
+/// Adds both forms, so that every version of transformers reads them.
+void write_rope(nlohmann::json& config, const rope_choice& rope);
+
+}  // namespace hydra

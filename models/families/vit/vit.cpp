@@ -1,0 +1,90 @@
+#include "models/families/vit/vit.hpp"
+
+#include "models/families/preprocessor_config.hpp"
+#include "models/families/vit/vit_config.hpp"
+#include "models/layers/checks.hpp"
+#include "models/layers/encoder_attention.hpp"
+#include "models/layers/vit_block.hpp"
+#include "models/layers/vit_classifier.hpp"
+#include "models/layers/vit_embedding.hpp"
+#include "models/layers/weight_and_bias.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace hydra {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
+
+void check_image(const vit_options& options) {
+  const auto& image = options.image;
+  if (image.empty()) return;
+  if (image.size() != 3) refuse(fmt::format("vit: images are [{}]; give channels, height, width", fmt::join(image, ", ")));
+  for (const std::int64_t side : image) require_positive("vit: a side of the images", side);
+  if (image[1] % options.patch != 0 || image[2] % options.patch != 0)
+    refuse(fmt::format("vit: patches of {} pixels do not tile images of {} x {}", options.patch, image[1], image[2]));
+}
+
+void check(const vit_options& options) {
+  require_positive("vit: layers", options.layers);
+  require_positive("vit: width", options.width);
+  require_positive("vit: hidden", options.hidden);
+  require_positive("vit: patch", options.patch);
+  require_heads("vit", options.heads, options.width);
+  require_dropout("vit: dropout", options.dropout);
+  require_dropout("vit: attention dropout", options.attention_dropout);
+  require_eps("vit: eps", options.eps);
+  check_image(options);
+}
+
+/// The images that the data have; they must be those that were asked for.
+std::vector<std::int64_t> images_of(const vit_options& options, const data_source& data) {
+  const tensor_spec input = data.sample_input();
+  require_input(fmt::format("vit on {}: a sample", data.describe()), input, element::f32, 3);
+  if (!options.image.empty() && options.image != input.shape)
+    refuse(fmt::format("vit on {}: images are [{}]; it wants [{}]", data.describe(), fmt::join(input.shape, ", "),
+                       fmt::join(options.image, ", ")));
+  return input.shape;
+}
+
+chain build_vit(vit_options options, const data_source& data) {
+  options.image = images_of(options, data);
+  check_image(options);
+  chain result{"vit", data.sample_input(), cross_entropy()};
+  result.add("vit.embeddings.", std::make_shared<vit_embedding>(vit_embedding_options{.channels = options.image[0],
+                                                                                      .height = options.image[1],
+                                                                                      .width = options.image[2],
+                                                                                      .patch = options.patch,
+                                                                                      .features = options.width,
+                                                                                      .dropout = options.dropout}));
+  const auto block = std::make_shared<vit_block>(vit_block_options{.width = options.width,
+                                                                   .heads = options.heads,
+                                                                   .hidden = options.hidden,
+                                                                   .act = options.act,
+                                                                   .qkv_bias = options.qkv_bias,
+                                                                   .dropout = options.dropout,
+                                                                   .attention_dropout = options.attention_dropout,
+                                                                   .eps = options.eps});
+  for (std::int64_t i = 0; i < options.layers; ++i) result.add(fmt::format("vit.encoder.layer.{}.", i), block);
+  result.add("", std::make_shared<vit_classifier>(vit_classifier_options{
+                     .width = options.width, .classes = data.classes(), .eps = options.eps}));
+  result.publish_as(
+      {.config = vit_config_text(options, data), .stored_name = {}, .preprocessor = preprocessor_config(data)});
+  result.validate();
+  return result;
+}
+
+}  // namespace
+
+chain_description vit(const vit_options& options) {
+  vit_options complete = options;
+  if (complete.hidden == 0) complete.hidden = 4 * complete.width;
+  check(complete);
+  chain_description result{"vit", 0, [complete](const data_source& data) { return build_vit(complete, data); }};
+  result.image = complete.image;
+  return result;
+}
+
+}  // namespace hydra

@@ -1,0 +1,21 @@
+#include "models/families/vocabulary.hpp"
+
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra {
+
+void require_ids(std::string_view who, std::int64_t vocabulary, std::int64_t ids, const data_source& data) {
+  if (vocabulary < ids)
+    throw fault_error{fault_code::bad_input, fmt::format("{}: vocabulary is {}; {} has token ids up to {}", who, vocabulary,
+                                                         data.describe(), ids - 1)};
+}
+
+std::int64_t vocabulary_for(std::string_view who, std::int64_t chosen, const data_source& data) {
+  if (chosen == 0) return data.classes();
+  require_ids(who, chosen, data.classes(), data);
+  return chosen;
+}
+
+}  // namespace hydra

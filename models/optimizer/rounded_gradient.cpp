@@ -1,0 +1,25 @@
+#include "models/optimizer/rounded_gradient.hpp"
+
+#include "models/optimizer/bf16.hpp"
+#include "models/optimizer/gradient_clip.hpp"
+
+#include <algorithm>
+
+namespace hydra {
+
+void rounded_gradient::widen(std::size_t begin, std::span<float> to) const {
+  from_bf16(own.subspan(begin, to.size()), to);
+  for (const auto& replica : replicas) add_bf16(replica.subspan(begin, to.size()), to);
+}
+
+float gradient_norm(const rounded_gradient& gradient) {
+  std::vector<float> piece, norms;
+  for (std::size_t begin = 0; begin < gradient.own.size(); begin += widened_at_once) {
+    piece.resize(std::min(widened_at_once, gradient.own.size() - begin));
+    gradient.widen(begin, piece);
+    norms.push_back(gradient_norm(piece));
+  }
+  return norms.size() == 1 ? norms.front() : total_norm(norms);
+}
+
+}  // namespace hydra

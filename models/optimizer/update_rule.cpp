@@ -1,0 +1,158 @@
+#include "models/optimizer/update_rule.hpp"
+
+#include "models/optimizer/bf16.hpp"
+#include "models/optimizer/vector_clones.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hydra {
+namespace {
+
+/// Elements whose new values are still in a core's cache when they are rounded.
+constexpr std::size_t rounded_at_once = 1 << 14;
+
+void require(bool holds, const char* what, double value, const char* allowed) {
+  if (!holds)
+    throw fault_error{fault_code::bad_input, fmt::format("optimizer: {} is {}; it must be {}", what, value, allowed)};
+}
+
+bool nonnegative(double x) { return x >= 0 && std::isfinite(x); }
+bool fraction(double x) { return x >= 0 && x < 1; }
+
+adamw_constants constants(const update_options& o, double rate, std::uint32_t step, float clip) {
+  const double t = step + 1.0;
+  return {.clip = clip,
+          .ob1 = static_cast<float>(1 - o.beta1),
+          .ob2 = static_cast<float>(1 - o.beta2),
+          .b2 = static_cast<float>(o.beta2),
+          .decay = static_cast<float>(1 - rate * o.weight_decay),
+          .step = static_cast<float>(-rate / (1 - std::pow(o.beta1, t))),
+          .sbc2 = static_cast<float>(std::sqrt(1 - std::pow(o.beta2, t))),
+          .eps = static_cast<float>(o.eps)};
+}
+
+update_loop loop_of(const update_options& o) noexcept {
+  if (o.kind == update_kind::adamw) return update_loop::adamw;
+  return o.momentum == 0 ? update_loop::plain_sgd : update_loop::momentum_sgd;
+}
+
+sgd_constants constants_of_sgd(const update_options& o, double rate, float clip) {
+  return {.clip = clip,
+          .decay = static_cast<float>(o.weight_decay),
+          .rate = static_cast<float>(rate),
+          .momentum = static_cast<float>(o.momentum)};
+}
+
+HYDRA_VECTOR_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p,
+                                    const float* __restrict grad, float* __restrict m, float* __restrict v) {
+  for (std::size_t i = 0; i < n; ++i) adamw_element(c, p[i], grad[i], m[i], v[i]);
+}
+
+HYDRA_VECTOR_CLONES void plain_sgd_loop(const sgd_constants& c, std::size_t n, float* __restrict p,
+                                        const float* __restrict grad) {
+  for (std::size_t i = 0; i < n; ++i) plain_sgd_element(c, p[i], grad[i]);
+}
+
+/// `b` holds zeros before the first step, which the first step must not read.
+HYDRA_VECTOR_CLONES void momentum_sgd_loop(const sgd_constants& c, bool first, bool nesterov, std::size_t n,
+                                           float* __restrict p, const float* __restrict grad, float* __restrict b) {
+  for (std::size_t i = 0; i < n; ++i) momentum_sgd_element(c, first, nesterov, p[i], grad[i], b[i]);
+}
+
+void apply_rule(const update_constants& c, const update_slices& s) {
+  const std::size_t n = s.parameters.size();
+  float* const p = s.parameters.data();
+  const float* const g = s.gradients.data();
+  switch (c.rule) {
+    case update_loop::adamw:
+      return adamw_loop(c.adamw, n, p, g, s.first_moment.data(), s.second_moment.data());
+    case update_loop::plain_sgd:
+      return plain_sgd_loop(c.sgd, n, p, g);
+    case update_loop::momentum_sgd:
+      return momentum_sgd_loop(c.sgd, c.first_step, c.nesterov, n, p, g, s.first_moment.data());
+  }
+}
+
+void check_lengths(const update_constants& c, const update_slices& s) {
+  const std::size_t n = s.parameters.size();
+  const int moments = moments_of(c.rule);
+  if (s.gradients.size() != n || (moments > 0 && s.first_moment.size() != n) ||
+      (moments > 1 && s.second_moment.size() != n) || (!s.copy.empty() && s.copy.size() != n))
+    throw fault_error{fault_code::internal,
+                      fmt::format("update of {} parameters with {} gradients, {} + {} moments and a copy of {}", n,
+                                  s.gradients.size(), s.first_moment.size(), s.second_moment.size(), s.copy.size())};
+}
+
+update_slices part_of(const update_slices& s, std::size_t begin, std::size_t n) {
+  const auto cut = [&](auto span) { return span.empty() ? span : span.subspan(begin, n); };
+  return {cut(s.parameters), cut(s.gradients), cut(s.first_moment), cut(s.second_moment), cut(s.copy)};
+}
+
+}  // namespace
+
+update_options adamw(const adamw_options& options) {
+  return {.kind = update_kind::adamw,
+          .learning_rate = options.learning_rate,
+          .weight_decay = options.weight_decay,
+          .beta1 = options.beta1,
+          .beta2 = options.beta2,
+          .eps = options.eps,
+          .clip_norm = options.clip_norm};
+}
+
+update_options sgd(const sgd_options& options) {
+  return {.kind = update_kind::sgd,
+          .learning_rate = options.learning_rate,
+          .weight_decay = options.weight_decay,
+          .momentum = options.momentum,
+          .nesterov = options.nesterov,
+          .clip_norm = options.clip_norm};
+}
+
+void validate(const update_options& o) {
+  require(nonnegative(o.learning_rate), "learning_rate", o.learning_rate, "at least 0 and finite");
+  require(nonnegative(o.weight_decay), "weight_decay", o.weight_decay, "at least 0 and finite");
+  require(fraction(o.beta1), "the first of betas", o.beta1, "at least 0 and below 1");
+  require(fraction(o.beta2), "the second of betas", o.beta2, "at least 0 and below 1");
+  require(nonnegative(o.eps), "eps", o.eps, "at least 0 and finite");
+  require(nonnegative(o.momentum), "momentum", o.momentum, "at least 0 and finite");
+  require(!o.nesterov || o.momentum > 0, "momentum", o.momentum, "positive with nesterov");
+  require(nonnegative(o.clip_norm), "clip_norm", o.clip_norm, "at least 0 (0 = off) and finite");
+  require(o.schedule.floor >= 0 && o.schedule.floor <= 1, "schedule floor", o.schedule.floor, "between 0 and 1");
+}
+
+int moment_buffers(const update_options& options) noexcept { return moments_of(loop_of(options)); }
+
+update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,
+                              float clip_coefficient) {
+  const double rate = options.learning_rate * schedule_factor(options.schedule, step, total_steps);
+  update_constants c{.rule = loop_of(options), .first_step = step == 0, .nesterov = options.nesterov};
+  if (c.rule == update_loop::adamw) {
+    c.adamw = constants(options, rate, step, clip_coefficient);
+  } else {
+    c.sgd = constants_of_sgd(options, rate, clip_coefficient);
+  }
+  return c;
+}
+
+void apply_update(const update_constants& constants, const update_slices& slices) {
+  check_lengths(constants, slices);
+  if (slices.copy.empty()) return apply_rule(constants, slices);
+  const std::size_t n = slices.parameters.size();
+  for (std::size_t begin = 0; begin < n; begin += rounded_at_once) {
+    const update_slices part = part_of(slices, begin, std::min(rounded_at_once, n - begin));
+    apply_rule(constants, part);
+    to_bf16(part.parameters, part.copy);
+  }
+}
+
+void apply_update(const update_options& options, std::uint32_t step, std::uint32_t total_steps, float clip_coefficient,
+                  const update_slices& slices) {
+  apply_update(constants_of(options, step, total_steps, clip_coefficient), slices);
+}
+
+}  // namespace hydra

@@ -1,0 +1,80 @@
+#pragma once
+// Update rules: the optimizer's mathematics on flat buffers.
+
+#include "models/optimizer/schedule.hpp"
+#include "runtime/device/kernels/update_math.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace hydra {
+
+enum class update_kind : std::uint8_t { adamw, sgd };
+
+/// What the workload's `optimizer = { ... }` and `schedule = { ... }` say. Defaults as torch's.
+struct update_options {
+  update_kind kind = update_kind::adamw;
+  double learning_rate = 1e-3;
+  double weight_decay = 0.01;  ///< decoupled for adamw (0.01), coupled for sgd (0)
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double momentum = 0;    ///< sgd
+  bool nesterov = false;  ///< sgd
+  double clip_norm = 0;   ///< 0 = off
+  learning_schedule schedule{};
+};
+
+/// Options of the C++ API: hydra::adamw({.learning_rate = 3e-4}).
+struct adamw_options {
+  double learning_rate = 1e-3;
+  double weight_decay = 0.01;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double clip_norm = 0;
+};
+struct sgd_options {
+  double learning_rate = 1e-3;
+  double momentum = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+  double clip_norm = 0;
+};
+update_options adamw(const adamw_options& options);
+update_options sgd(const sgd_options& options);
+
+/// Throws fault_error{bad_input} for values no optimizer accepts (negative, NaN, betas outside [0, 1), nesterov
+/// without momentum, ...).
+void validate(const update_options& options);
+
+/// Moment buffers a parameter needs: adamw 2 (m, v), sgd 1 with momentum, else 0.
+int moment_buffers(const update_options& options) noexcept;
+
+/// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy empty).
+struct update_slices {
+  std::span<float> parameters;
+  std::span<const float> gradients;
+  std::span<float> first_moment;   ///< adamw m, sgd momentum
+  std::span<float> second_moment;  ///< adamw v
+  std::span<std::uint16_t> copy{};  ///< of the new parameters, in bf16 (models/optimizer/bf16.hpp)
+};
+
+/// All that one step needs to know of its options, its number and its schedule.
+update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,
+                              float clip_coefficient);
+
+/// One step with these constants.
+void apply_update(const update_constants& constants, const update_slices& slices);
+
+/// Optimizer step number `step` (counted from 0) of `total_steps`, every gradient multiplied by `clip_coefficient`
+/// in fp32 first (1 without clipping; always multiplied when clipping is on).
+/// adamw: the order of at::_fused_adamw_ on CPU (numerics contract, rule 9), the same for every element whatever the
+/// length; sgd: torch's definition, first step initialises momentum with the gradient. The copy is written in the same pass
+/// through memory.
+void apply_update(const update_options& options, std::uint32_t step, std::uint32_t total_steps, float clip_coefficient,
+                  const update_slices& slices);
+
+}  // namespace hydra

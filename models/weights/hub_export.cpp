@@ -1,0 +1,102 @@
+#include "models/weights/hub_export.hpp"
+
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+namespace {
+
+using tensor_list = std::vector<named_tensor>;
+
+std::string stored_name(const chain& model, const std::string& name) {
+  return model.hub().stored_name ? model.hub().stored_name(name) : name;
+}
+
+/// Beside each running mean, transformers keeps how many batches went into it; nothing computes with that.
+void add_counters(const chain& model, tensor_list& all) {
+  static constexpr std::int64_t none = 0;
+  constexpr std::string_view mean = "running_mean";
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i)) {
+      const std::string name = stored_name(model, p.name);
+      if (p.averaging == 0 || !name.ends_with(mean)) continue;
+      all.push_back({fmt::format("{}num_batches_tracked", std::string_view{name}.substr(0, name.size() - mean.size())),
+                     {stored_type::i64, {}, std::as_bytes(std::span{&none, 1})}});
+    }
+}
+
+tensor_list tensors_of(const chain& model, const stored_values& values) {
+  tensor_list all;
+  add_counters(model, all);  // first, because a file begins with its widest type
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (p.tied_to.empty()) all.push_back({stored_name(model, p.name), values(p)});
+  return all;
+}
+
+std::uint64_t bytes_of(const tensor_list& tensors) {
+  std::uint64_t sum = 0;
+  for (const named_tensor& t : tensors) sum += t.tensor.data.size();
+  return sum;
+}
+
+/// In order, each part as full as it may be; a tensor that is larger than a part has one of its own.
+std::vector<tensor_list> parts_of(const tensor_list& tensors, std::uint64_t part_bytes) {
+  std::vector<tensor_list> parts(1);
+  std::uint64_t filled = 0;
+  for (const named_tensor& t : tensors) {
+    if (!parts.back().empty() && filled + t.tensor.data.size() > part_bytes) {
+      parts.emplace_back();
+      filled = 0;
+    }
+    parts.back().push_back(t);
+    filled += t.tensor.data.size();
+  }
+  return parts;
+}
+
+void write_text(durable_folder& into, const std::string& name, const std::string& text) {
+  into.write(name, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+}
+
+void write_part(durable_folder& into, const std::string& name, const tensor_list& tensors) {
+  into.write(name, [&](byte_sink& out) { write_safetensors(out, tensors); });
+}
+
+void write_parts(durable_folder& into, const std::vector<tensor_list>& parts, std::uint64_t total) {
+  nlohmann::json map = nlohmann::json::object();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, parts.size());
+    write_part(into, name, parts[i]);
+    for (const named_tensor& t : parts[i]) map[t.name] = name;
+  }
+  const nlohmann::json index{{"metadata", {{"total_size", total}}}, {"weight_map", std::move(map)}};
+  write_text(into, "model.safetensors.index.json", json_text(index, 2) + "\n");
+}
+
+}  // namespace
+
+void write_hub_files(durable_folder& into, const chain& model, const stored_values& values, std::uint64_t part_bytes) {
+  if (model.hub().config.empty())
+    throw fault_error{fault_code::bad_input, fmt::format("a model of family {} has no form as a Hugging Face checkpoint: "
+                                                         "none of its architectures is this one", model.family())};
+  write_text(into, "config.json", model.hub().config);
+  if (!model.hub().preprocessor.empty()) write_text(into, "preprocessor_config.json", model.hub().preprocessor);
+  const tensor_list tensors = tensors_of(model, values);
+  const std::vector<tensor_list> parts = parts_of(tensors, part_bytes);
+  if (parts.size() == 1)
+    write_part(into, "model.safetensors", tensors);
+  else
+    write_parts(into, parts, bytes_of(tensors));
+}
+
+}  // namespace hydra

@@ -1,0 +1,26 @@
+#pragma once
+// A chain written as a Hugging Face checkpoint.
+
+#include "models/chain.hpp"
+#include "models/weights/safetensors.hpp"
+#include "runtime/base/fwd.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace hydra {
+
+/// The values of a parameter that owns them, F32 and in its shape; the bytes live until the export is written.
+using stored_values = std::function<stored_tensor(const parameter_spec&)>;
+
+/// Bytes of a file of weights before another is begun, as Hugging Face's libraries cut.
+inline constexpr std::uint64_t hub_part_bytes = 5'000'000'000;
+
+/// Adds config.json, preprocessor_config.json where the chain has one, and model.safetensors; model-00001-of-00002.safetensors,
+/// ... and model.safetensors.index.json if there are more bytes than `part_bytes`. Replicas are not stored. The values go from where they lie into the files, without a
+/// copy. Throws fault_error{bad_input} if the chain has no chain::hub() form, what `values` throws, {io}.
+void write_hub_files(durable_folder& into, const chain& model, const stored_values& values,
+                     std::uint64_t part_bytes = hub_part_bytes);
+
+}  // namespace hydra

@@ -1,0 +1,36 @@
+#pragma once
+// The tensors of a Hugging Face checkpoint as the parameters of a chain.
+
+#include "models/chain.hpp"
+#include "models/weights/hub_tensors.hpp"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace hydra {
+
+/// Whether a head that the checkpoint does not have (or has for other classes) begins random.
+enum class hub_head : std::uint8_t { stored, fresh };
+
+/// Checked whole when it is made: nothing is ever half-loaded.
+class hub_weights final : public weight_source {
+ public:
+  /// Parameters go by chain::hub().stored_name; what is tied may be stored once or more. Throws fault_error{bad_input}
+  /// with file and tensor: a parameter that is not stored (but for those of a fresh head), a tensor of another shape, or
+  /// of a type that fp32 does not hold exactly, a tensor that no parameter takes (but for buffers that follow from the
+  /// configuration, and heads that the chain has not).
+  hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head);
+
+  /// Throws fault_error{bad_input} for values that are not finite, and what hub_tensors::verify() throws.
+  bool read(const parameter_spec& p, std::span<float> values) const override;
+  std::string identity() const override { return identity_; }
+
+ private:
+  std::shared_ptr<const hub_tensors> tensors_;
+  std::map<std::string, const hub_tensor*, std::less<>> places_;  ///< by the parameter's full name; replicas are not in it
+  std::string identity_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,115 @@
+#include "models/weights/model_config.hpp"
+
+#include "runtime/base/json_input.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/text_file.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace hydra {
+
+using nlohmann::json;
+
+namespace {
+
+[[noreturn]] void refuse_file(const std::filesystem::path& file, std::string_view why) {
+  throw fault_error{fault_code::bad_input, fmt::format("{} {}", file.string(), why)};
+}
+
+json parse(const std::filesystem::path& file, std::string_view text) try {
+  return parse_json(text);
+} catch (const fault_error& e) {
+  refuse_file(file, e.what_happened().text);
+} catch (const json::parse_error& e) {
+  refuse_file(file, fmt::format("holds no JSON object: byte {}: {}", e.byte, json_complaint(e)));
+} catch (const json::exception& e) {
+  refuse_file(file, fmt::format("holds no JSON object: {}", json_complaint(e)));
+}
+
+}  // namespace
+
+model_config::model_config(std::string file, json table, std::string prefix)
+    : file_(std::move(file)), table_(std::make_shared<const json>(std::move(table))), prefix_(std::move(prefix)) {}
+
+model_config model_config::read(const std::filesystem::path& file) {
+  json parsed = parse(file, read_text(file));
+  if (!parsed.is_object()) refuse_file(file, "holds no JSON object");
+  return {file.string(), std::move(parsed)};
+}
+
+const json* model_config::find(std::string_view key) const {
+  const auto found = table_->find(key);
+  return found == table_->end() || found->is_null() ? nullptr : &*found;
+}
+
+bool model_config::has(std::string_view key) const { return find(key) != nullptr; }
+
+void model_config::refuse(std::string_view key, std::string_view why) const {
+  throw fault_error{fault_code::bad_input, fmt::format("{}: {}{}: {}", file_, prefix_, key, why)};
+}
+
+void model_config::require(std::string_view key, const json& only) const {
+  const json* const value = find(key);
+  if (value && *value != only)
+    refuse(key, fmt::format("{} is written there; Hydra knows only {}", json_text(*value), json_text(only)));
+}
+
+std::int64_t model_config::integer_of(std::string_view key, const json& value) const {
+  if (!value.is_number_integer()) refuse(key, fmt::format("{} is no integer", json_text(value)));
+  if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>()))
+    refuse(key, fmt::format("{} is not below 2^63", json_text(value)));
+  return value.get<std::int64_t>();
+}
+
+std::int64_t model_config::integer(std::string_view key) const {
+  const json* const value = find(key);
+  if (!value) refuse(key, "is missing; an integer is needed");
+  return integer_of(key, *value);
+}
+
+std::int64_t model_config::integer(std::string_view key, std::int64_t fallback) const {
+  return has(key) ? integer(key) : fallback;
+}
+
+double model_config::real(std::string_view key) const {
+  const json* const value = find(key);
+  if (!value) refuse(key, "is missing; a number is needed");
+  if (!value->is_number()) refuse(key, fmt::format("{} is no number", json_text(*value)));
+  return value->get<double>();
+}
+
+double model_config::real(std::string_view key, double fallback) const { return has(key) ? real(key) : fallback; }
+
+bool model_config::boolean(std::string_view key, bool fallback) const {
+  const json* const value = find(key);
+  if (!value) return fallback;
+  if (!value->is_boolean()) refuse(key, fmt::format("{} is neither true nor false", json_text(*value)));
+  return value->get<bool>();
+}
+
+std::string model_config::text(std::string_view key, std::string fallback) const {
+  const json* const value = find(key);
+  if (!value) return fallback;
+  if (!value->is_string()) refuse(key, fmt::format("{} is no text", json_text(*value)));
+  return value->get<std::string>();
+}
+
+std::vector<std::int64_t> model_config::integers(std::string_view key) const {
+  const json* const value = find(key);
+  if (!value || !value->is_array()) refuse(key, "is no list of integers");
+  std::vector<std::int64_t> result;
+  for (const json& each : *value) result.push_back(integer_of(key, each));
+  return result;
+}
+
+std::optional<model_config> model_config::table(std::string_view key) const {
+  const json* const value = find(key);
+  if (!value) return std::nullopt;
+  if (!value->is_object()) refuse(key, fmt::format("{} is no table", json_text(*value)));
+  return model_config{file_, *value, fmt::format("{}{}.", prefix_, key)};
+}
+
+}  // namespace hydra

@@ -1,0 +1,117 @@
+#include "models/weights/safetensors.hpp"
+
+#include "runtime/base/utf8.hpp"
+#include "runtime/storage/byte_sink.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <set>
+
+namespace hydra {
+
+static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
+
+namespace {
+
+struct type_row {
+  stored_type type;
+  std::string_view text;
+  std::uint64_t width;
+};
+
+constexpr std::array types{type_row{stored_type::f32, "F32", 4}, type_row{stored_type::f64, "F64", 8},
+                           type_row{stored_type::i64, "I64", 8}, type_row{stored_type::u8, "U8", 1},
+                           type_row{stored_type::bf16, "BF16", 2}, type_row{stored_type::f16, "F16", 2},
+                           type_row{stored_type::boolean, "BOOL", 1}, type_row{stored_type::i8, "I8", 1},
+                           type_row{stored_type::i16, "I16", 2}, type_row{stored_type::i32, "I32", 4},
+                           type_row{stored_type::u16, "U16", 2}, type_row{stored_type::u32, "U32", 4},
+                           type_row{stored_type::u64, "U64", 8}, type_row{stored_type::f8_e4m3, "F8_E4M3", 1},
+                           type_row{stored_type::f8_e5m2, "F8_E5M2", 1}, type_row{stored_type::f8_e8m0, "F8_E8M0", 1},
+                           type_row{stored_type::c64, "C64", 8}};
+
+static_assert(std::ranges::all_of(types, [](const type_row& row) { return &row == &types[static_cast<std::size_t>(row.type)]; }),
+              "the table is indexed by type");
+
+constexpr const type_row& row_of(stored_type type) { return types[static_cast<std::size_t>(type)]; }
+
+constexpr std::size_t alignment = 64;
+constexpr std::string_view metadata = "__metadata__";
+
+/// The name as JSON writes it.
+std::string quoted(const std::string& name) {
+  return json_text(nlohmann::json(name));
+}
+
+[[noreturn]] void refuse(const std::string& name, std::string_view why) {
+  throw fault_error{fault_code::internal, fmt::format("tensor {} cannot be stored: {}", quoted(name), why)};
+}
+
+/// A view of elements that do not begin at their width could not be used where it lies.
+void check(const named_tensor& t, std::uint64_t begin) {
+  if (t.name == metadata) refuse(t.name, "the format reserves the name");
+  if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) refuse(t.name, "its name is no UTF-8");
+  if (bytes_of(t.tensor.type, t.tensor.shape) != t.tensor.data.size())
+    refuse(t.name, fmt::format("{}[{}] is not of {} bytes", to_string(t.tensor.type), fmt::join(t.tensor.shape, ", "),
+                               t.tensor.data.size()));
+  if (begin % width_of(t.tensor.type) != 0) refuse(t.name, "wider types must come first");
+}
+
+std::string entry_of(const named_tensor& t, std::uint64_t begin) {
+  return fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", quoted(t.name),
+                     to_string(t.tensor.type), fmt::join(t.tensor.shape, ","), begin, begin + t.tensor.data.size());
+}
+
+std::string header_of(std::span<const named_tensor> tensors) {
+  std::string header = fmt::format(R"({{"{}":{{"format":"pt"}})", metadata);
+  std::set<std::string_view> names;
+  std::uint64_t begin = 0;
+  for (const named_tensor& t : tensors) {
+    check(t, begin);
+    if (!names.insert(t.name).second) refuse(t.name, "its name is taken");
+    header += entry_of(t, begin);
+    begin += t.tensor.data.size();
+  }
+  return header + "}";
+}
+
+/// With spaces, so that the data behind it is aligned in the file.
+void pad(std::string& header) {
+  const std::size_t end = sizeof(std::uint64_t) + header.size();
+  header.append((alignment - end % alignment) % alignment, ' ');
+}
+
+}  // namespace
+
+std::string_view to_string(stored_type type) noexcept { return row_of(type).text; }
+
+std::uint64_t width_of(stored_type type) noexcept { return row_of(type).width; }
+
+std::optional<stored_type> stored_type_of(std::string_view text) noexcept {
+  const auto row = std::find_if(types.begin(), types.end(), [&](const type_row& r) { return r.text == text; });
+  return row == types.end() ? std::nullopt : std::optional{row->type};
+}
+
+std::optional<std::uint64_t> bytes_of(stored_type type, std::span<const std::int64_t> shape) noexcept {
+  auto bytes = static_cast<std::int64_t>(width_of(type));
+  for (const std::int64_t n : shape)
+    if (n < 0 || __builtin_mul_overflow(bytes, n, &bytes)) return {};
+  return static_cast<std::uint64_t>(bytes);
+}
+
+void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors) {
+  std::string header = header_of(tensors);
+  pad(header);
+  const std::uint64_t length = header.size();
+  out.add(std::as_bytes(std::span{&length, 1}));
+  out.add(std::as_bytes(std::span{header}));
+  for (const named_tensor& t : tensors) out.add(t.tensor.data);
+}
+
+}  // namespace hydra

@@ -1,0 +1,27 @@
+#pragma once
+// The header of a safetensors file, checked against the format and the file's size.
+
+#include "models/weights/safetensors.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+/// One tensor of a header. Its data are the bytes [begin, end) behind the header.
+struct header_entry {
+  std::string name;
+  stored_type type = stored_type::f32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// Entries in the order of their data (empty ones at a place by name), which they cover from 0 to `data_bytes` without
+/// gap or overlap, each as long as its type and shape say. Unknown keys of an entry are passed over.
+/// Throws fault_error{bad_input} with the tensor's name for anything else: no JSON object, a name given twice, a type
+/// that we do not know, a shape or offsets that are no integers or do not fit.
+std::vector<header_entry> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes);
+
+}  // namespace hydra

@@ -1,0 +1,126 @@
+#include "models/weights/hub_tensors.hpp"
+
+#include "runtime/device/device_block.hpp"
+#include "runtime/base/fault.hpp"
+#include "tests/support/hub_checkpoint.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// With which a folder is refused; empty if it is not.
+std::string refusal_of(const fs::path& folder) {
+  try {
+    hub_tensors{folder};
+    return {};
+  } catch (const fault_error& e) {
+    CHECK(e.what_happened().code == fault_code::bad_input);
+    return e.what();
+  }
+}
+
+std::string text_of_file(const fs::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+void write_index(const fs::path& folder, const nlohmann::json& map) {
+  write_text(folder / "model.safetensors.index.json", nlohmann::json{{"metadata", {}}, {"weight_map", map}}.dump());
+}
+
+/// "a" in one part and "b" in another.
+void write_parts(const fs::path& folder) {
+  write_tensors(folder / "model-1.safetensors", {{"a", ramp({2}, 1)}});
+  write_tensors(folder / "model-2.safetensors", {{"b", ramp({3}, 2)}});
+  write_index(folder, {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}});
+}
+
+}  // namespace
+
+TEST_CASE("names with and without the base model's prefix, and those of old norms, are the same") {
+  CHECK(canonical_name("transformer.h.0.ln_1.weight") == "h.0.ln_1.weight");
+  CHECK(canonical_name("h.0.ln_1.weight") == "h.0.ln_1.weight");
+  CHECK(canonical_name("model.layers.0.mlp.up_proj.weight") == "layers.0.mlp.up_proj.weight");
+  CHECK(canonical_name("bert.embeddings.LayerNorm.gamma") == "embeddings.LayerNorm.weight");
+  CHECK(canonical_name("bert.embeddings.LayerNorm.beta") == "embeddings.LayerNorm.bias");
+  CHECK(canonical_name("classifier.1.weight") == "classifier.1.weight");
+}
+
+TEST_CASE("a checkpoint in parts is the one in a file") {
+  const temporary_folder one, parts;
+  write_tensors(one.path() / "model.safetensors", {{"a", ramp({2}, 1)}, {"b", ramp({3}, 2)}});
+  write_parts(parts.path());
+  const hub_tensors whole{one.path()}, in_parts{parts.path()};
+  REQUIRE(in_parts.find("b") != nullptr);
+  CHECK(in_parts.find("b")->file.filename() == "model-2.safetensors");
+  CHECK(std::ranges::equal(in_parts.find("b")->tensor.data, whole.find("b")->tensor.data));
+  CHECK(in_parts.find("c") == nullptr);
+  CHECK(in_parts.identity() == whole.identity());
+}
+
+TEST_CASE("weights of the same shapes with other values have another identity") {
+  const temporary_folder a, b;
+  write_tensors(a.path() / "model.safetensors", {{"a", ramp({2000}, 1)}});
+  write_tensors(b.path() / "model.safetensors", {{"a", ramp({2000}, 2)}});
+  CHECK(hub_tensors{a.path()}.identity() != hub_tensors{b.path()}.identity());
+}
+
+TEST_CASE("an index that does not suit its parts is refused with the file and the tensor") {
+  const temporary_folder folder;
+  write_parts(folder.path());
+  CHECK(refusal_of(folder.path()).empty());
+  write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-3.safetensors"}});
+  CHECK_THAT(refusal_of(folder.path()), Contains("index.json: names ") && Contains("model-3.safetensors for tensor b"));
+  write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-1.safetensors"}});
+  CHECK_THAT(refusal_of(folder.path()), Contains("model-1.safetensors: has no tensor b"));
+  write_index(folder.path(), {{"b", "model-2.safetensors"}, {"a", "../model-1.safetensors"}});
+  CHECK_THAT(refusal_of(folder.path()), Contains("weight_map: a: \"../model-1.safetensors\" is no name of a file"));
+  write_index(folder.path(), {{"b", "model-2.safetensors"}, {"a", 1}});
+  CHECK_THAT(refusal_of(folder.path()), Contains("weight_map: a: 1 is no name of a file"));
+  write_tensors(folder.path() / "model-1.safetensors", {{"a", ramp({2}, 1)}, {"c", ramp({2}, 1)}});
+  write_index(folder.path(), {{"a", "model-1.safetensors"}, {"b", "model-2.safetensors"}});
+  CHECK_THAT(refusal_of(folder.path()), Contains("model-1.safetensors: tensor c is not in "));
+  write_text(folder.path() / "model.safetensors.index.json", "{}");
+  CHECK_THAT(refusal_of(folder.path()), Contains("weight_map: is missing"));
+  write_text(folder.path() / "model.safetensors.index.json", "{");
+  CHECK_THAT(refusal_of(folder.path()), Contains("index.json holds no JSON object"));
+}
+
+TEST_CASE("a folder without safetensors, and a tensor that is there twice, are refused") {
+  const temporary_folder folder;
+  CHECK_THAT(refusal_of(folder.path()), Contains("has neither model.safetensors nor "));
+  write_tensors(folder.path() / "model.safetensors",
+                {{"wte.weight", ramp({2}, 1)}, {"transformer.wte.weight", ramp({2}, 1)}});
+  CHECK_THAT(refusal_of(folder.path()), Contains("transformer.wte.weight and wte.weight are the same parameter"));
+}
+
+TEST_CASE("a file that ends anywhere before its end is refused with its name") {
+  const temporary_folder folder;
+  const fs::path file = folder.path() / "model.safetensors";
+  write_tensors(file, {{"a", ramp({2}, 1)}, {"b", ramp({3}, 2)}});
+  const std::string whole = text_of_file(file);
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    write_text(file, whole.substr(0, n));
+    CHECK_THAT(refusal_of(folder.path()), Contains(file.string()));
+  }
+}
+
+TEST_CASE("weights that differ away from their middles have another identity") {
+  const temporary_folder a, b;
+  hub_test_tensor changed = ramp({4096}, 1);
+  for (std::size_t i = 4 * 3000; i < 4 * 4000; ++i) changed.bytes[i] = '\1';
+  write_tensors(a.path() / "model.safetensors", {{"a", ramp({4096}, 1)}});
+  write_tensors(b.path() / "model.safetensors", {{"a", changed}});
+  CHECK(hub_tensors{a.path()}.identity() != hub_tensors{b.path()}.identity());
+}

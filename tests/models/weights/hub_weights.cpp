@@ -1,0 +1,64 @@
+#include "models/weights/hub_weights.hpp"
+
+#include "models/data/data_catalog.hpp"
+#include "models/families/gpt2/gpt2.hpp"
+#include "tests/support/hub_checkpoint.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// With a head of its own, "lm_head.weight".
+chain untied_gpt2() {
+  const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
+  return gpt2({.layers = 1, .width = 4, .heads = 2, .context = 6, .tied = false}).build(*data);
+}
+
+hub_weights weights_of(const hub_test_tensors& tensors, const chain& model, hub_head head) {
+  const temporary_folder folder;
+  write_tensors(folder.path() / "model.safetensors", tensors);
+  return {std::make_shared<const hub_tensors>(folder.path()), model, head};
+}
+
+const parameter_spec lm_head{.name = "lm_head.weight", .shape = {8, 4}, .initial = {}, .tied_to = {}};
+
+}  // namespace
+
+TEST_CASE("a head that is not stored begins random where a new one is asked for, and is missed where not") {
+  const chain model = untied_gpt2();
+  CHECK_THROWS_WITH(weights_of(tiny_gpt2_tensors(), model, hub_head::stored),
+                    Contains("lacks 1 of 17 tensors: ") && Contains("lm_head.weight; to begin with a new head"));
+  std::vector<float> values(32, 5.0f);
+  CHECK_FALSE(weights_of(tiny_gpt2_tensors(), model, hub_head::fresh).read(lm_head, values));
+  CHECK(values == std::vector<float>(32, 5.0f));
+}
+
+TEST_CASE("a stored head is taken if it suits, and makes room for a new one of other classes") {
+  const chain model = untied_gpt2();
+  hub_test_tensors tensors = tiny_gpt2_tensors();
+  std::vector<float> values(32);
+  tensors["lm_head.weight"] = ramp({8, 4}, 3);
+  CHECK(weights_of(tensors, model, hub_head::fresh).read(lm_head, values));
+  CHECK(values[0] == 3.0f);
+  tensors["lm_head.weight"] = ramp({9, 4}, 3);
+  CHECK_FALSE(weights_of(tensors, model, hub_head::fresh).read(lm_head, values));
+  CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored), Contains("tensor lm_head.weight: is [9, 4]; "));
+}
+
+TEST_CASE("the heads of pre-training and of other tasks are passed over, other tensors are not") {
+  const chain model = untied_gpt2();
+  hub_test_tensors tensors = tiny_gpt2_tensors();
+  tensors["lm_head.weight"] = ramp({8, 4}, 3);
+  tensors["cls.seq_relationship.weight"] = ramp({2, 4}, 1);
+  tensors["pooler.dense.weight"] = ramp({4, 4}, 1);
+  CHECK_NOTHROW(weights_of(tensors, model, hub_head::stored));
+  tensors["classifier.weight"] = ramp({2, 4}, 1);
+  CHECK_NOTHROW(weights_of(tensors, model, hub_head::fresh));
+  CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored),
+                    Contains("has tensors that are no parameters") && Contains("classifier.weight"));
+}

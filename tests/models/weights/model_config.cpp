@@ -1,0 +1,50 @@
+#include "models/weights/model_config.hpp"
+
+#include "runtime/base/fault.hpp"
+#include "tests/support/temporary_file.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+/// What is said of a file behind its name; empty if it is read.
+std::string refusal(const std::string& text) {
+  const temporary_file on_disk{text};
+  try {
+    model_config::read(on_disk.path());
+    return "";
+  } catch (const fault_error& e) {
+    return e.what_happened().text.substr(on_disk.path().string().size());
+  }
+}
+
+std::string nested(std::size_t depth) {
+  return R"({"a": )" + std::string(depth, '[') + std::string(depth, ']') + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a configuration that is no JSON object is refused with what the parser says") {
+  CHECK(refusal("{}") == "");
+  CHECK(refusal("[]") == " holds no JSON object");
+  CHECK_THAT(refusal(R"({"a": 1,})"), Catch::StartsWith(" holds no JSON object: byte 9: syntax error"));
+  CHECK(refusal(R"({"a": 1e999})") == " holds no JSON object: number overflow parsing '1e999'");
+  CHECK_THAT(refusal("{\"a\": \"\xFF\"}"), Catch::StartsWith(" holds no JSON object: byte 8: "));
+}
+
+TEST_CASE("a configuration is not nested deeper than can be worked with") {
+  CHECK(refusal(nested(99)) == "");
+  CHECK(refusal(nested(100)) == " is nested more than 100 deep");
+  CHECK(refusal(nested(100'000)) == " is nested more than 100 deep");
+}
+
+TEST_CASE("an integer that 64 bits with a sign do not hold is refused, not wrapped around") {
+  const model_config c{"f", nlohmann::json::parse(R"({"a": 9223372036854775807, "b": 9223372036854775808, "c": [1, 18446744073709551615]})")};
+  CHECK(c.integer("a") == 9223372036854775807);
+  CHECK_THROWS_WITH(c.integer("b"), "f: b: 9223372036854775808 is not below 2^63");
+  CHECK_THROWS_WITH(c.integers("c"), "f: c: 18446744073709551615 is not below 2^63");
+}

@@ -1,0 +1,67 @@
+#include "models/weights/stored_values.hpp"
+
+#include "runtime/base/fault.hpp"
+#include "tests/support/stored_tensors.hpp"
+
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+#include <catch2/catch.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+constexpr std::size_t all_patterns = 65536;
+
+/// Every pattern of 16 bits, from an odd address on.
+std::vector<float> widened_patterns(stored_type type) {
+  std::vector<std::uint16_t> bits(all_patterns);
+  std::iota(bits.begin(), bits.end(), std::uint16_t{0});
+  const std::string bytes = "x" + std::string{reinterpret_cast<const char*>(bits.data()), 2 * bits.size()};
+  std::vector<float> values(all_patterns);
+  widen(tensor_of(type, {static_cast<std::int64_t>(all_patterns)}, std::string_view{bytes}.substr(1)), values);
+  return values;
+}
+
+template <class Reference>
+std::size_t wrong(stored_type type) {
+  const std::vector<float> values = widened_patterns(type);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < all_patterns; ++i) {
+    const float expected = static_cast<float>(Reference{static_cast<std::uint16_t>(i), Reference::from_bits()});
+    const bool equal = std::isnan(expected) ? std::isnan(values[i])
+                                            : std::bit_cast<std::uint32_t>(expected) == std::bit_cast<std::uint32_t>(values[i]);
+    count += equal ? 0 : 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("each of the 65536 values of bf16 and f16 is widened exactly, wherever it begins") {
+  CHECK(wrong<c10::BFloat16>(stored_type::bf16) == 0);
+  CHECK(wrong<c10::Half>(stored_type::f16) == 0);
+}
+
+TEST_CASE("fp32 is copied bit for bit, over the bounds of the parts that are read at once") {
+  std::vector<std::uint32_t> bits((std::size_t{1} << 19) + 7);
+  std::iota(bits.begin(), bits.end(), 0x7F7FFFF0u);  // through infinity into NaNs
+  const std::string_view bytes{reinterpret_cast<const char*>(bits.data()), 4 * bits.size()};
+  std::vector<float> values(bits.size());
+  widen(tensor_of(stored_type::f32, {static_cast<std::int64_t>(bits.size())}, bytes), values);
+  CHECK(std::memcmp(values.data(), bits.data(), bytes.size()) == 0);
+}
+
+TEST_CASE("what fp32 does not hold exactly is not widened") {
+  for (const auto type : {stored_type::f64, stored_type::i64, stored_type::u8, stored_type::f8_e4m3})
+    CHECK_FALSE(widens_to_f32(type));
+  std::vector<float> two(2);
+  CHECK_THROWS_AS(widen(tensor_of(stored_type::f64, {2}, std::string(16, '\0')), two), fault_error);
+  CHECK_THROWS_AS(widen(tensor_of(stored_type::f32, {1}, std::string(4, '\0')), two), fault_error);
+}
