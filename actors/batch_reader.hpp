@@ -2,7 +2,7 @@
 // Reads the minibatches of one model into host buffers, one pair of blocks per micro-batch. Pure, but for the files.
 
 #include "actors/run_setup.hpp"
-#include "partition/dataflow.hpp"
+#include "partition/graph/dataflow.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/memory/host_arena.hpp"
 

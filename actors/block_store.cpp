@@ -1,6 +1,6 @@
 #include "actors/block_store.hpp"
 
-#include "partition/dataflow.hpp"
+#include "partition/graph/dataflow.hpp"
 
 #include <fmt/format.h>
 

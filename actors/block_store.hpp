@@ -2,10 +2,10 @@
 // The memory manager's books: homes of blocks, leases, landing buffers, versions, fenced devices. Pure: no actors, no
 // copies; memory comes from a host arena.
 
-#include "partition/checkpoint.hpp"
-#include "partition/model_update.hpp"
-#include "partition/sharded_model.hpp"
-#include "partition/visit.hpp"
+#include "partition/checkpoint/checkpoint.hpp"
+#include "partition/execute/model_update.hpp"
+#include "partition/execute/sharded_model.hpp"
+#include "partition/execute/visit.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/memory/host_arena.hpp"

@@ -1,6 +1,6 @@
 #include "actors/device_pipeline.hpp"
 
-#include "partition/dataflow.hpp"
+#include "partition/graph/dataflow.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 // Events a user's workflow can subscribe to, and what it may do about them.
 
 #include "actors/model_description.hpp"
-#include "partition/model_history.hpp"
+#include "partition/checkpoint/model_history.hpp"
 #include "runtime/base/ids.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "actors/identity.hpp"
 
 #include "models/parameter_layout.hpp"
-#include "partition/pilot.hpp"
+#include "partition/profile/pilot.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>

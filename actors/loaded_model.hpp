@@ -3,7 +3,7 @@
 
 #include "actors/model_entry.hpp"
 #include "actors/prepared_model.hpp"
-#include "partition/saved_model.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/log.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "actors/block_store.hpp"
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
-#include "partition/kept_parameters.hpp"
+#include "partition/execute/kept_parameters.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "models/families/catalog.hpp"
 #include "models/data/data_catalog.hpp"
 #include "models/optimizer/update_rule.hpp"
-#include "partition/cut.hpp"
+#include "partition/plan/cut.hpp"
 #include "runtime/base/bytes.hpp"
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 
 #include "models/data/batch_order.hpp"
 #include "models/data_source.hpp"
-#include "partition/checkpoint.hpp"
-#include "partition/sharded_model.hpp"
+#include "partition/checkpoint/checkpoint.hpp"
+#include "partition/execute/sharded_model.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -5,7 +5,7 @@
 #include "actors/model_entry.hpp"
 #include "actors/prepared_model.hpp"
 #include "actors/session.hpp"
-#include "partition/kept_parameters.hpp"
+#include "partition/execute/kept_parameters.hpp"
 
 #include <atomic>
 #include <cstddef>

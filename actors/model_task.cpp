@@ -3,7 +3,7 @@
 #include "actors/save_book.hpp"
 #include "actors/spawn.hpp"
 #include "actors/task_books.hpp"
-#include "partition/dataflow.hpp"
+#include "partition/graph/dataflow.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "actors/guarded.hpp"
 #include "actors/spawn.hpp"
-#include "partition/kept_parameters.hpp"
+#include "partition/execute/kept_parameters.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "actors/prepared_model.hpp"
 
-#include "partition/checkpoint_folder.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/memory/host_memory.hpp"
 

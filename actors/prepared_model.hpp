@@ -4,8 +4,8 @@
 #include "actors/model_description.hpp"
 #include "actors/model_entry.hpp"
 #include "models/chain.hpp"
-#include "partition/pilot.hpp"
-#include "partition/plan_file.hpp"
+#include "partition/profile/pilot.hpp"
+#include "partition/plan/plan_file.hpp"
 #include "runtime/device/device.hpp"
 
 #include <filesystem>

@@ -23,7 +23,7 @@
 //                     announces the next attempt, elsewhere (`avoid`) if an operation has thrown
 //    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped. Not of a shard that its device steps: that unit has brought
 //                     home the next version instead of gradients, and the first unit of the next step may be behind it
-//                     on the device already (partition/device_step.hpp)
+//                     on the device already (partition/execute/device_step.hpp)
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK the next version of the shard is at home. That of shard 0 opens the
 //                                                  next step, unless it is open already (7)
 //  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (fences the device) -> SCHEDULER;  unit_lost SCHEDULER -> MODEL TASK;
@@ -62,12 +62,12 @@
 #include "actors/events.hpp"
 #include "actors/model_entry.hpp"
 #include "actors/visit_times.hpp"
-#include "partition/checkpoint.hpp"
-#include "partition/dataflow.hpp"
-#include "partition/model_history.hpp"
-#include "partition/model_update.hpp"
-#include "partition/sharded_model.hpp"
-#include "partition/visit.hpp"
+#include "partition/checkpoint/checkpoint.hpp"
+#include "partition/graph/dataflow.hpp"
+#include "partition/checkpoint/model_history.hpp"
+#include "partition/execute/model_update.hpp"
+#include "partition/execute/sharded_model.hpp"
+#include "partition/execute/visit.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"

@@ -3,7 +3,7 @@
 
 #include "actors/report.hpp"
 #include "actors/run_setup.hpp"
-#include "partition/kept_parameters.hpp"
+#include "partition/execute/kept_parameters.hpp"
 
 #include <span>
 

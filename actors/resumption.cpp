@@ -1,7 +1,7 @@
 #include "actors/resumption.hpp"
 
 #include "actors/identity.hpp"
-#include "partition/checkpoint_folder.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // What the models of a session go on from.
 
 #include "actors/prepared_model.hpp"
-#include "partition/cut.hpp"
-#include "partition/saved_model.hpp"
+#include "partition/plan/cut.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 
 #include <cstddef>
 #include <cstdint>

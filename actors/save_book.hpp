@@ -1,7 +1,7 @@
 #pragma once
 // When a model is saved, and when it may end. Pure.
 
-#include "partition/cursor.hpp"
+#include "partition/plan/cursor.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 

@@ -8,7 +8,7 @@
 #include "actors/policy/policy_limits.hpp"
 #include "actors/report.hpp"
 #include "actors/simulation/forecast.hpp"
-#include "partition/plan.hpp"
+#include "partition/plan/plan.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_request.hpp"

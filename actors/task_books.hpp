@@ -1,8 +1,8 @@
 #pragma once
 // A model task's books: what has been announced, is in flight, has completed; which unit may be announced next. Pure.
 
-#include "partition/cursor.hpp"
-#include "partition/dataflow.hpp"
+#include "partition/plan/cursor.hpp"
+#include "partition/graph/dataflow.hpp"
 #include "runtime/base/ids.hpp"
 #include "runtime/base/unit.hpp"
 

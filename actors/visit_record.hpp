@@ -2,8 +2,8 @@
 // What a device knows of one unit from its placement to its end.
 
 #include "actors/visit_times.hpp"
-#include "partition/device_step.hpp"
-#include "partition/visit.hpp"
+#include "partition/execute/device_step.hpp"
+#include "partition/execute/visit.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/memory/byte_budget.hpp"
 #include "runtime/device/device_block_ptr.hpp"

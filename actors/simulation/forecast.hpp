@@ -4,7 +4,7 @@
 #include "actors/device_pipeline.hpp"
 #include "actors/policy/bounds.hpp"
 #include "actors/policy/policy.hpp"
-#include "partition/sharded_model.hpp"
+#include "partition/execute/sharded_model.hpp"
 #include "runtime/device/device.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // A plan as a scheduling instance: its shards' measured times and the devices' links.
 
 #include "actors/simulation/instance.hpp"
-#include "partition/sharded_model.hpp"
+#include "partition/execute/sharded_model.hpp"
 #include "runtime/device/device.hpp"
 
 #include <span>

@@ -4,7 +4,7 @@
 
 #include "actors/run_setup.hpp"
 #include "actors/spawn.hpp"
-#include "partition/cursor.hpp"
+#include "partition/plan/cursor.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/scheduled_actor.hpp>

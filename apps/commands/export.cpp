@@ -6,7 +6,7 @@
 #include "apps/report/metrics_record.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "models/weights/hub_export.hpp"
-#include "partition/checkpoint_tensors.hpp"
+#include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/base/fault.hpp"
 

@@ -3,7 +3,7 @@
 #include "apps/commands/text_source.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "partition/inference/sampling.hpp"
-#include "partition/decoder.hpp"
+#include "partition/inference/decoder.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "runtime/base/fault.hpp"
 

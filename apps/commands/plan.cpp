@@ -7,7 +7,7 @@
 #include "apps/commands/written_file.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
-#include "partition/plan_file.hpp"
+#include "partition/plan/plan_file.hpp"
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/base/json_text.hpp"
 

@@ -2,7 +2,7 @@
 // A plan, printed for people.
 
 #include "actors/simulation/forecast.hpp"
-#include "partition/plan.hpp"
+#include "partition/plan/plan.hpp"
 #include "runtime/device/device.hpp"
 
 #include <span>

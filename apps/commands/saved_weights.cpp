@@ -1,7 +1,7 @@
 #include "apps/commands/saved_weights.hpp"
 
-#include "partition/checkpoint_folder.hpp"
-#include "partition/checkpoint_weights.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/checkpoint_weights.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/verify_folder.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "models/families/catalog.hpp"
 #include "models/data/data_catalog.hpp"
-#include "partition/saved_model.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/path_kind.hpp"
-#include "partition/plan_file.hpp"
+#include "partition/plan/plan_file.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>

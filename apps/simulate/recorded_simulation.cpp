@@ -12,7 +12,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/run_keys.hpp"
-#include "partition/plan_file.hpp"
+#include "partition/plan/plan_file.hpp"
 
 #include <fmt/format.h>
 

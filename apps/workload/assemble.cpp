@@ -2,7 +2,7 @@
 
 #include "actors/prepared_model.hpp"
 #include "apps/workload/controller_keys.hpp"
-#include "partition/plan_file.hpp"
+#include "partition/plan/plan_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "apps/workload/names.hpp"
 
-#include "partition/checkpoint_folder.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "actors/block_store.hpp"
 
-#include "partition/cursor.hpp"
-#include "partition/dataflow.hpp"
+#include "partition/plan/cursor.hpp"
+#include "partition/graph/dataflow.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // How units end badly on a device: each once, with its cause, leaving nothing behind.
 
-#include "partition/dataflow.hpp"
+#include "partition/graph/dataflow.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>

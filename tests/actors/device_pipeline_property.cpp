@@ -1,8 +1,8 @@
 // Random events over a device pipeline: whatever happens in whatever order, every unit ends once and nothing is left.
 
-#include "partition/cursor.hpp"
-#include "partition/dataflow.hpp"
-#include "partition/device_step.hpp"
+#include "partition/plan/cursor.hpp"
+#include "partition/graph/dataflow.hpp"
+#include "partition/execute/device_step.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>

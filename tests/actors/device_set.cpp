@@ -2,7 +2,7 @@
 
 #include "models/families/mlp/mlp.hpp"
 #include "models/optimizer/update_rule.hpp"
-#include "partition/plan_file.hpp"
+#include "partition/plan/plan_file.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/outfitted_device.hpp"
 #include "tests/support/temporary_file.hpp"

@@ -1,6 +1,6 @@
 #include "models/weights/digest.hpp"
-#include "partition/checkpoint_folder.hpp"
-#include "partition/checkpoint_weights.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/checkpoint_weights.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 

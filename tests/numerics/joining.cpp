@@ -1,6 +1,6 @@
 // Models that join a run under way have the bits of plain training, and cost the others none of theirs.
 
-#include "partition/saved_model.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "tests/support/gate.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"

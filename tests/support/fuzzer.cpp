@@ -2,8 +2,8 @@
 
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/simulated_device.hpp"
-#include "partition/dataflow.hpp"
-#include "partition/plan.hpp"
+#include "partition/graph/dataflow.hpp"
+#include "partition/plan/plan.hpp"
 #include "runtime/memory/host_arena.hpp"
 #include "tests/support/protocol_witness.hpp"
 #include "tests/support/small_run.hpp"

@@ -2,7 +2,7 @@
 // Checkpoints of simulated models, kept in memory.
 
 #include "actors/simulation/simulation.hpp"
-#include "partition/checkpoint.hpp"
+#include "partition/checkpoint/checkpoint.hpp"
 
 #include <map>
 #include <string>

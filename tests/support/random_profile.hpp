@@ -2,7 +2,7 @@
 // Profiles that nobody has measured, for tests of cuts and plans.
 
 #include "models/chain.hpp"
-#include "partition/profile.hpp"
+#include "partition/profile/profile.hpp"
 
 #include <cstddef>
 #include <memory>

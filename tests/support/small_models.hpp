@@ -7,10 +7,10 @@
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "models/optimizer/update_rule.hpp"
-#include "partition/model_update.hpp"
-#include "partition/plan.hpp"
-#include "partition/profile.hpp"
-#include "partition/sharded_model.hpp"
+#include "partition/execute/model_update.hpp"
+#include "partition/plan/plan.hpp"
+#include "partition/profile/profile.hpp"
+#include "partition/execute/sharded_model.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "tests/support/small_run.hpp"
 
 #include "actors/policy/catalog.hpp"
-#include "partition/cursor.hpp"
+#include "partition/plan/cursor.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,56 @@
+#include "partition/checkpoint/checkpoint_names.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+
+namespace hydra::checkpoint_names {
+
+namespace {
+
+constexpr std::array phases{"waiting", "landed", "normed", "stepped", "complete"};
+
+}  // namespace
+
+std::string shard_file(std::size_t shard) { return fmt::format("shard-{:04}.safetensors", shard); }
+
+std::vector<std::string> moments(update_kind kind) {
+  if (kind == update_kind::adamw) {
+    return {"exp_avg", "exp_avg_sq"};
+  }
+  return {"momentum_buffer"};
+}
+
+std::string boundary(const block_id& id) {
+  return fmt::format("{}.{}.{}", id.kind == block_kind::activation ? "activation" : "upstream", id.shard.value,
+                     id.micro_batch.value);
+}
+
+std::optional<block_id> boundary_id(const std::string& name) {
+  std::array<char, 16> kind{};
+  block_id id;
+  int end = 0;
+  const auto read = std::sscanf(name.c_str(), "%15[a-z].%u.%u%n", kind.data(), &id.shard.value, &id.micro_batch.value, &end);
+  const std::string word = kind.data();
+  if (read != 3 || static_cast<std::size_t>(end) != name.size() || (word != "activation" && word != "upstream")) {
+    return std::nullopt;
+  }
+  id.kind = word == "activation" ? block_kind::activation : block_kind::upstream;
+  return id;
+}
+
+std::string norms(std::size_t shard) { return fmt::format("norms.{}", shard); }
+
+const char* phase(update_phase p) { return phases.at(static_cast<std::size_t>(p)); }
+
+std::optional<update_phase> phase(const std::string& name) {
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (name == phases[i]) {
+      return static_cast<update_phase>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace hydra::checkpoint_names

@@ -1,0 +1,48 @@
+#pragma once
+// What files and tensors of a checkpoint are called: the format, in one place. CHECKPOINTS.md describes it.
+
+#include "models/weights/safetensors.hpp"
+#include "models/optimizer/update_rule.hpp"
+#include "partition/execute/model_update.hpp"
+#include "runtime/base/block_id.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra::checkpoint_names {
+
+inline constexpr int format_version = 1;
+inline constexpr const char* state = "state.json";
+inline constexpr const char* history = "history.safetensors";
+inline constexpr const char* boundaries = "boundaries.safetensors";
+
+/// The format's name for a C++ type.
+template <class T>
+inline constexpr stored_type type_of = stored_type::u8;
+template <>
+inline constexpr stored_type type_of<float> = stored_type::f32;
+template <>
+inline constexpr stored_type type_of<std::uint16_t> = stored_type::bf16;  ///< its bits
+template <>
+inline constexpr stored_type type_of<double> = stored_type::f64;
+template <>
+inline constexpr stored_type type_of<std::int64_t> = stored_type::i64;
+
+/// "shard-0003.safetensors".
+std::string shard_file(std::size_t shard);
+/// What a parameter's name stands behind in each moment buffer: as torch.optim calls its state.
+std::vector<std::string> moments(update_kind kind);
+/// "activation.2.0": kind, shard, micro-batch.
+std::string boundary(const block_id& id);
+/// The inverse, of a training step; nothing for other names.
+std::optional<block_id> boundary_id(const std::string& name);
+/// "norms.3".
+std::string norms(std::size_t shard);
+
+const char* phase(update_phase p);
+std::optional<update_phase> phase(const std::string& name);
+
+}  // namespace hydra::checkpoint_names

@@ -1,0 +1,294 @@
+#include "partition/checkpoint/saved_model.hpp"
+
+#include "models/weights/safetensors_file.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/checkpoint/checkpoint_names.hpp"
+#include "partition/checkpoint/checkpoint_tensors.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/storage/verify_folder.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace names = checkpoint_names;
+using json = nlohmann::json;
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+  throw fault_error(fault_code::damaged, fmt::format("{}: {}", file.string(), why));
+}
+
+json read_json(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  auto j = json::parse(text, nullptr, false);
+  if (j.is_discarded()) {
+    refuse(file, "is missing or no JSON");
+  }
+  return j;
+}
+
+void check_format(const json& j, const fs::path& file) {
+  if (j.value("format", "") != "hydra checkpoint") {
+    refuse(file, "is no checkpoint of Hydra");
+  }
+  const int written = j.value("format_version", 0);
+  if (written != names::format_version) {
+    throw fault_error(fault_code::bad_input, fmt::format("{} has format version {}; this Hydra reads version {}",
+                                                         file.string(), written, names::format_version));
+  }
+}
+
+/// One file of a checkpoint, and its name for complaints.
+struct tensor_file {
+  explicit tensor_file(const fs::path& p) : path(p), tensors(p) {}
+  fs::path path;
+  safetensors_file tensors;
+};
+
+template <class T>
+std::vector<T> values_of(const tensor_file& file, const std::string& name) {
+  const auto t = file.tensors.find(name);
+  if (!t || t->type != names::type_of<T>) {
+    refuse(file.path, "has no tensor '" + name + "' of the right type");
+  }
+  std::vector<T> values(t->data.size() / sizeof(T));
+  if (!values.empty()) {
+    std::memcpy(values.data(), t->data.data(), t->data.size());
+  }
+  return values;
+}
+
+void read_history(const fs::path& folder, std::size_t shards, saved_model& m) {
+  const tensor_file file(folder / names::history);
+  auto& h = m.standing.history;
+  h.losses = values_of<float>(file, "loss");
+  h.grad_norms = values_of<float>(file, "grad_norm");
+  const auto present = values_of<float>(file, "step_loss");
+  m.standing.loss = present.empty() ? std::nullopt : std::optional(present.front());
+  const auto steps = values_of<std::int64_t>(file, "evaluation.steps");
+  const auto losses = values_of<double>(file, "evaluation.loss");
+  const auto accuracies = values_of<double>(file, "evaluation.accuracy");
+  if (losses.size() != steps.size() || accuracies.size() != steps.size()) {
+    refuse(file.path, "its evaluations do not have the same length");
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    h.evaluations.push_back({static_cast<std::uint32_t>(steps[i]), losses[i],
+                             std::isnan(accuracies[i]) ? std::nullopt : std::optional(accuracies[i])});
+  }
+  for (std::size_t s = 0; s < shards && file.tensors.find(names::norms(s)); ++s) {
+    m.updates.norms.push_back(values_of<float>(file, names::norms(s)));
+  }
+}
+
+void read_shards(const json& shards, const fs::path& file, saved_model& m) {
+  for (const auto& s : shards) {
+    const auto phase = names::phase(s.at("update").get<std::string>());
+    if (!phase) {
+      refuse(file, fmt::format("an update is called \"{}\"", s.at("update").get<std::string>()));
+    }
+    m.cuts.push_back(s.at("first_layer").get<std::size_t>());
+    m.versions.emplace_back(s.at("version").get<std::uint32_t>());
+    m.updates.shards.push_back(*phase);
+  }
+}
+
+/// What others count on.
+void check_standing(const saved_model& m, const fs::path& file) {
+  const bool ascend = std::ranges::adjacent_find(m.cuts, std::ranges::greater_equal{}) == m.cuts.end();
+  if (m.cuts.empty() || m.cuts.front() != 0 || !ascend) {
+    refuse(file, "shards begin with layer 0 and follow each other");
+  }
+  const auto units = 2 * m.cuts.size() - 1;
+  if (m.standing.step > m.steps || m.standing.unit > units) {
+    refuse(file, fmt::format("stands at unit {} of step {}; there are {} steps of {} units", m.standing.unit, m.standing.step,
+                             m.steps, units));
+  }
+  for (const auto v : m.versions) {
+    if (v.value > m.steps) {
+      refuse(file, fmt::format("a shard has version {} after {} steps", v.value, m.steps));
+    }
+  }
+}
+
+// -- memory -----------------------------------------------------------------------------------------------------------------
+
+std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::size_t n) {
+  return block->floats().subspan(offset, n);
+}
+
+void fill_gradient(const checkpoint_tensors& from, const sharded_model& m, const placed_parameter& p, shard_home& home) {
+  if (m.model->gradients() == precision::bf16) {
+    from.copy("gradient." + p.name, home.gradients->halves().subspan(p.offset, p.elements));
+  } else {
+    from.copy("gradient." + p.name, slice(home.gradients, p.offset, p.elements));
+  }
+}
+
+/// Parameters and gradients are padded with zeroes; moments begin with zeroes.
+void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::size_t s, shard_home& home) {
+  for (const auto& padded : {home.parameters, home.gradients}) {
+    if (padded) {
+      std::memset(padded->data(), 0, padded->size().value());
+    }
+  }
+  const auto moments = names::moments(m.update.kind);
+  for (const auto& p : m.shards[s].layout().parameters()) {
+    const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
+    from.copy("parameter." + owner, slice(home.parameters, p.offset, p.elements));
+    for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
+      from.copy(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements));
+    }
+    if (home.gradients) {
+      fill_gradient(from, m, p, home);
+    }
+  }
+}
+
+/// What may not be read is not damaged.
+void check_readable(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (::access(entry.path().c_str(), R_OK) != 0) {
+      throw fault_error(fault_code::bad_input, fmt::format("{} may not be read: {}", entry.path().string(),
+                                                           std::generic_category().message(errno)));
+    }
+  }
+}
+
+/// A damaged checkpoint keeps its place and gets another name, so that it does not count among those that are kept. Its
+/// name now.
+std::string set_aside(const fs::path& folder) {
+  auto aside = folder;
+  aside += ".damaged";
+  std::error_code error;
+  fs::rename(folder, aside, error);
+  return (error ? folder : aside).filename().string();
+}
+
+std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_model& from, model_id model,
+                                                                 const sharded_model& m, host_arena& arena) {
+  std::vector<std::pair<block_id, host_block_ptr>> all;
+  const tensor_file file(from.folder / names::boundaries);
+  for (const auto& name : file.tensors.names()) {
+    auto id = names::boundary_id(name);
+    if (!id) {
+      refuse(file.path, "has a tensor '" + name + "'");
+    }
+    id->model = model;
+    id->step = step_index{from.standing.step};
+    const auto bytes = file.tensors.find(name)->data;
+    auto block = arena.allocate(m.plan.bytes_of(*id), name, host_use::transferred);
+    if (bytes.size() != block->size().value()) {
+      refuse(file.path, "tensor '" + name + "' has another size than the model's");
+    }
+    std::ranges::copy(bytes, block->data());
+    all.emplace_back(*id, std::move(block));
+  }
+  return all;
+}
+
+}  // namespace
+
+/// Gradients that have landed are computed again; a shard that has been stepped cannot be stepped back.
+bool saved_model::any_cuts() const noexcept {
+  const auto version = versions.empty() ? version_index{} : versions.front();
+  const auto ahead = [](update_phase p) { return p == update_phase::stepped || p == update_phase::complete; };
+  return std::ranges::all_of(versions, [&](version_index v) { return v == version; }) &&
+         std::ranges::none_of(updates.shards, ahead) && standing.history.losses.size() == version.value;
+}
+
+model_standing saved_model::begins(const cut_points& now) const {
+  auto begin = standing;
+  if (now != cuts) {
+    begin.step = versions.front().value;
+    begin.unit = 0;
+    begin.loss.reset();
+  }
+  return begin;
+}
+
+saved_model read_checkpoint(const fs::path& folder) {
+  const auto file = folder / names::state;
+  const auto j = read_json(file);
+  saved_model m{.folder = folder, .name = {}, .identity = {}, .cuts = {}, .steps = 0, .standing = {}, .versions = {}, .updates = {}};
+  try {
+    check_format(j, file);
+    j.at("model").get_to(m.name);
+    j.at("identity").get_to(m.identity);
+    j.at("steps").get_to(m.steps);
+    j.at("step").get_to(m.standing.step);
+    j.at("unit").get_to(m.standing.unit);
+    j.at("stopped").get_to(m.standing.stopped);
+    read_shards(j.at("shards"), file, m);
+  } catch (const json::exception& e) {
+    refuse(file, e.what());
+  }
+  check_standing(m, file);
+  read_history(folder, m.cuts.size(), m);
+  return m;
+}
+
+model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena) {
+  const bool same_cuts = from.cuts == m.plan.cuts();
+  const checkpoint_tensors tensors(from.folder, from.cuts.size());
+  model_memory memory{.homes = {}, .versions = from.versions, .updates = from.updates};
+  if (same_cuts) {
+    memory.boundaries = load_boundaries(from, id, m, arena);
+  } else {
+    memory.versions.assign(m.size(), from.versions.front());
+    memory.updates = {};
+  }
+  for (std::size_t s = 0; s < m.size(); ++s) {
+    memory.homes.push_back(make_home(arena, m, s));
+    auto& home = memory.homes.back();
+    if (same_cuts && is_under_way(from.updates.shards[s])) {
+      home.gradients = arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name, host_use::transferred);
+    }
+    fill_shard(tensors, m, s, home);
+    round_masters(home);
+  }
+  return memory;
+}
+
+std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool inside_step, std::vector<std::string>& notes,
+                                             damaged_checkpoint damaged) {
+  for (const auto& folder : list_checkpoints(of_model)) {
+    check_readable(folder);
+    try {
+      verify_folder(folder);
+      auto m = read_checkpoint(folder);
+      if (inside_step || m.any_cuts()) {
+        return m;
+      }
+      notes.push_back(fmt::format("{} was saved inside step {} with cuts that are not those of now: the checkpoint before "
+                                  "it is taken",
+                                  folder.string(), m.standing.step + 1));
+    } catch (const fault_error& e) {
+      if (e.what_happened().code != fault_code::damaged) {
+        throw;  // whole, but not for this Hydra; or it cannot be read now
+      }
+      const auto where =
+          damaged == damaged_checkpoint::set_aside ? fmt::format(" (it is {} now)", set_aside(folder)) : "";
+      notes.push_back(fmt::format("a damaged checkpoint is passed over{}: {}", where, e.what_happened().text));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace hydra

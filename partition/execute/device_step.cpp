@@ -1,0 +1,99 @@
+#include "partition/execute/device_step.hpp"
+
+#include "models/scalar_type.hpp"
+#include "models/optimizer/tensor_update.hpp"
+#include "models/optimizer/update_rule.hpp"
+#include "partition/graph/dataflow.hpp"
+#include "runtime/device/device_block.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/clone_ops.h>
+#include <ATen/ops/zeros_like_ops.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace hydra {
+
+bool steps_shard(const unit& u, const model_plan& plan) {
+  return u.way == direction::backward && plan.shards.at(u.shard.value).steps_on_device;
+}
+
+block_id state_block(const unit& u, std::size_t i) {
+  auto id = parameters_of(u);
+  id.kind = block_kind::state;
+  id.micro_batch = micro_batch_index{static_cast<std::uint32_t>(i)};
+  return id;
+}
+
+namespace {
+
+block_id next_version(block_id id) {
+  id.step = id.step.next();
+  return id;
+}
+
+at::Tensor as_type(const at::Tensor& raw, at::ScalarType type) {
+  return raw.scalar_type() == type ? raw.flatten() : raw.flatten().view(type);
+}
+
+at::Tensor slice(const at::Tensor& flat, std::size_t offset, std::size_t elements) {
+  return flat.defined() ? flat.narrow(0, static_cast<std::int64_t>(offset), static_cast<std::int64_t>(elements)) : flat;
+}
+
+}  // namespace
+
+block_id stepped_state_block(const unit& u, std::size_t i) { return next_version(state_block(u, i)); }
+
+block_id stepped_parameters_of(const unit& u) { return next_version(parameters_of(u)); }
+
+bool makes_version(const unit& u, const block_id& id) {
+  return id == stepped_parameters_of(u) || id == stepped_state_block(u, id.micro_batch.value);
+}
+
+std::vector<block_id> landed_by(const unit& u, const model_plan& plan) {
+  auto blocks = produced_by(u, plan.shards.size());
+  if (!steps_shard(u, plan)) {
+    return blocks;
+  }
+  std::erase(blocks, gradients_of(u));
+  blocks.push_back(stepped_parameters_of(u));
+  for (std::size_t i = 0; i < plan.shards[u.shard.value].state_buffers().size(); ++i) {
+    blocks.push_back(stepped_state_block(u, i));
+  }
+  return blocks;
+}
+
+void step_on_device(const sharded_model& model, const unit& u, const step_blocks& blocks) {
+  const at::NoGradGuard no_grad;
+  const auto& layout = model.shards[u.shard.value].layout();
+  const bool rounded = layout.type() != element::f32;
+  const auto now = as_type(blocks.parameters->tensor, scalar_type(layout.type()));
+  const auto gradients = as_type(blocks.gradients->tensor, at::kFloat);
+  std::vector<at::Tensor> state;
+  std::ranges::transform(blocks.state, std::back_inserter(state),
+                         [](const device_block_ptr& b) { return as_type(b->tensor, at::kFloat); });
+  at::Tensor copy;
+  at::Tensor masters;
+  if (rounded) {
+    // Zero, so that what pads it is the same whatever lay there before.
+    copy = at::_ops::zeros_like::call(now, {}, {}, {}, {}, {});
+    masters = state.front();
+    state.erase(state.begin());
+  } else {
+    masters = at::_ops::clone::call(now, {});
+  }
+  state.resize(2);
+  const auto constants = constants_of(model.update, u.step.value, model.steps, 1.0F);
+  for (const auto& p : layout.parameters()) {
+    apply_update(constants, update_tensors{.parameters = slice(masters, p.offset, p.elements),
+                                           .gradients = slice(gradients, p.offset, p.elements),
+                                           .first_moment = slice(state[0], p.state_offset, p.elements),
+                                           .second_moment = slice(state[1], p.state_offset, p.elements),
+                                           .copy = slice(copy, p.offset, p.elements)});
+  }
+  blocks.stepped->tensor = rounded ? copy : masters;
+}
+
+}  // namespace hydra

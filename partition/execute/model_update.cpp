@@ -1,0 +1,331 @@
+#include "partition/execute/model_update.hpp"
+
+#include "models/optimizer/bf16.hpp"
+#include "models/optimizer/gradient_clip.hpp"
+#include "models/optimizer/rounded_gradient.hpp"
+#include "models/running_average.hpp"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard) {
+  const auto& plan = m.plan.shards[shard];
+  const auto state = plan.steps_on_device ? host_use::transferred : host_use::kept;
+  shard_home home{.parameters = arena.allocate(plan.masters.value_or(plan.parameters), "parameters of " + m.name,
+                                               plan.masters ? state : host_use::transferred),
+                  .gradients = nullptr,
+                  .moments = {}};
+  if (plan.masters) {
+    home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name, host_use::transferred);
+  }
+  for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
+    const byte_count each{plan.moments.value() / plan.moment_buffers};
+    home.moments.push_back(arena.allocate(each, "moments of " + m.name, state));
+    if (state == host_use::transferred) {
+      std::ranges::fill(home.moments.back()->floats(), 0.0F);  // it may lie where something else has lain
+    }
+  }
+  return home;
+}
+
+namespace {
+
+template <class Home>
+auto& buffer_of(Home& home, const shard_plan& plan, std::size_t i) {
+  const std::size_t masters = plan.masters ? 1 : 0;
+  return i < masters ? home.parameters : home.moments.at(i - masters);
+}
+
+}  // namespace
+
+const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i) {
+  return buffer_of(home, plan, i);
+}
+
+host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i) { return buffer_of(home, plan, i); }
+
+void round_masters(const shard_home& home) {
+  if (home.copy) {
+    to_bf16(home.parameters->floats(), home.copy->halves());
+  }
+}
+
+// -- order --------------------------------------------------------------------------------------------------------------
+
+update_books::update_books(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere)
+    : ties_(std::move(ties)),
+      clipping_(clipping),
+      elsewhere_(std::move(elsewhere)),
+      landed_(shards),
+      issued_(shards),
+      normed_(shards),
+      stepped_(shards),
+      told_(shards) {
+  skip_elsewhere();
+}
+
+/// Those that wait: what a checkpoint has begun at home is ended at home.
+void update_books::skip_elsewhere() {
+  for (std::size_t s = 0; s < elsewhere_.size(); ++s) {
+    if (elsewhere_[s] && !landed_[s]) {
+      landed_[s] = issued_[s] = stepped_[s] = told_[s] = true;
+    }
+  }
+}
+
+bool update_books::gradients_complete(std::size_t shard) const {
+  return landed_[shard] && std::ranges::all_of(ties_, [&](const tie& t) {
+           return t.owner_shard != shard || landed_[t.replica_shard];
+         });
+}
+
+bool update_books::version_complete(std::size_t shard) const {
+  return stepped_[shard] && std::ranges::all_of(ties_, [&](const tie& t) {
+           return t.replica_shard != shard || stepped_[t.owner_shard];
+         });
+}
+
+std::vector<update_job> update_books::ready_jobs() {
+  std::vector<update_job> jobs;
+  const bool norms = clipping_ && !norms_known_;
+  for (std::size_t s = 0; s < landed_.size(); ++s) {
+    if (!issued_[s] && gradients_complete(s)) {
+      issued_[s] = true;
+      jobs.push_back({norms ? update_job::kind::norms : update_job::kind::step, s});
+    }
+  }
+  return jobs;
+}
+
+std::vector<update_job> update_books::landed(std::size_t shard) {
+  landed_[shard] = true;
+  return ready_jobs();
+}
+
+std::vector<update_job> update_books::done(const update_job& job) {
+  if (job.what == update_job::kind::step) {
+    stepped_[job.shard] = true;
+    return {};
+  }
+  normed_[job.shard] = true;
+  if (!std::ranges::all_of(normed_, [](bool b) { return b; })) {
+    return {};
+  }
+  norms_known_ = true;
+  issued_.assign(issued_.size(), false);
+  return ready_jobs();
+}
+
+std::vector<std::size_t> update_books::take_complete() {
+  std::vector<std::size_t> shards;
+  for (std::size_t s = 0; s < told_.size(); ++s) {
+    if (!told_[s] && version_complete(s)) {
+      told_[s] = true;
+      shards.push_back(s);
+    }
+  }
+  return shards;
+}
+
+bool update_books::step_complete() const noexcept {
+  return std::ranges::all_of(told_, [](bool b) { return b; });
+}
+
+void update_books::next_step() {
+  for (auto* flags : {&landed_, &issued_, &normed_, &stepped_, &told_}) {
+    flags->assign(flags->size(), false);
+  }
+  norms_known_ = false;
+  skip_elsewhere();
+}
+
+std::vector<update_phase> update_books::phases() const {
+  std::vector<update_phase> all(landed_.size());
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    all[s] = told_[s]      ? update_phase::complete
+             : stepped_[s] ? update_phase::stepped
+             : normed_[s]  ? update_phase::normed
+             : landed_[s]  ? update_phase::landed
+                           : update_phase::waiting;
+  }
+  return all;
+}
+
+std::vector<update_job> update_books::resume(const std::vector<update_phase>& phases) {
+  for (std::size_t s = 0; s < phases.size(); ++s) {
+    landed_[s] = phases[s] >= update_phase::landed;
+    normed_[s] = clipping_ && phases[s] >= update_phase::normed;
+    stepped_[s] = phases[s] >= update_phase::stepped;
+    told_[s] = phases[s] == update_phase::complete;
+  }
+  norms_known_ = clipping_ && std::ranges::all_of(normed_, [](bool b) { return b; });
+  issued_ = clipping_ && !norms_known_ ? normed_ : stepped_;
+  skip_elsewhere();
+  if (step_complete()) {
+    next_step();  // the rest of the step that was begun is up to devices
+  }
+  return ready_jobs();
+}
+
+// -- mathematics ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Elements that one TBB task updates. The update is elementwise, so any split gives the same bits.
+constexpr std::size_t grain = 1 << 16;
+
+const placed_parameter& placed(const sharded_model& m, std::size_t shard, std::size_t index) {
+  return m.shards[shard].layout().parameters()[index];
+}
+
+std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::size_t n) {
+  return block->floats().subspan(offset, n);
+}
+
+std::span<float> moment(const shard_home& home, std::size_t which, const placed_parameter& p) {
+  return which < home.moments.size() ? slice(home.moments[which], p.state_offset, p.elements) : std::span<float>{};
+}
+
+std::span<std::uint16_t> copy_of(const shard_home& home, const placed_parameter& p) {
+  return home.copy ? home.copy->halves().subspan(p.offset, p.elements) : std::span<std::uint16_t>{};
+}
+
+template <class T>
+std::span<T> part(std::span<T> all, std::size_t begin, std::size_t n) {
+  return all.empty() ? all : all.subspan(begin, n);
+}
+
+update_slices part_of(const update_slices& whole, std::size_t begin, std::size_t n) {
+  return {part(whole.parameters, begin, n), part(whole.gradients, begin, n), part(whole.first_moment, begin, n),
+          part(whole.second_moment, begin, n), part(whole.copy, begin, n)};
+}
+
+/// Step number `step` of a model.
+struct optimizer_step {
+  const sharded_model& model;
+  std::uint32_t step = 0;
+  float clip_coefficient = 1;
+
+  void apply(const update_slices& s) const { apply_update(model.update, step, model.steps, clip_coefficient, s); }
+};
+
+/// One optimizer step of a whole parameter.
+void train(const optimizer_step& now, const update_slices& whole) {
+  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain),
+                            [&](const auto& range) { now.apply(part_of(whole, range.begin(), range.size())); });
+}
+
+/// The same with a gradient in bf16; `whole` has none.
+void train(const optimizer_step& now, const update_slices& whole, const rounded_gradient& gradient) {
+  oneapi::tbb::parallel_for(
+      oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain), [&](const auto& range) {
+        std::vector<float> widened;
+        for (auto begin = range.begin(); begin < range.end(); begin += widened_at_once) {
+          widened.resize(std::min(widened_at_once, range.end() - begin));
+          gradient.widen(begin, widened);
+          auto slices = part_of(whole, begin, widened.size());
+          slices.gradients = widened;
+          now.apply(slices);
+        }
+      });
+}
+
+std::span<const std::uint16_t> rounded_slice(const shard_home& home, const placed_parameter& p) {
+  return home.gradients->halves().subspan(p.offset, p.elements);
+}
+
+/// Of parameter `index` of a shard, with those of its replicas.
+rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, std::size_t index,
+                                     const std::vector<shard_home>& homes) {
+  rounded_gradient g{.own = rounded_slice(homes[shard], placed(m, shard, index))};
+  for (const auto& t : m.ties) {
+    if (t.owner_shard == shard && t.owner == index) {
+      g.replicas.push_back(rounded_slice(homes[t.replica_shard], placed(m, t.replica_shard, t.replica)));
+    }
+  }
+  return g;
+}
+
+}  // namespace
+
+model_update::model_update(sharded_model_ptr model) : model_(std::move(model)), norms_(model_->size()) {}
+
+void model_update::add_replicas(std::size_t shard, std::vector<shard_home>& homes) const {
+  for (const auto& t : model_->ties) {
+    if (t.owner_shard != shard || rounded()) {
+      continue;
+    }
+    const auto& owner = placed(*model_, shard, t.owner);
+    const auto& replica = placed(*model_, t.replica_shard, t.replica);
+    const auto sum = slice(homes[shard].gradients, owner.offset, owner.elements);
+    const auto more = slice(homes[t.replica_shard].gradients, replica.offset, replica.elements);
+    std::ranges::transform(sum, more, sum.begin(), [](float a, float b) { return a + b; });
+  }
+}
+
+void model_update::norms(std::size_t shard, std::vector<shard_home>& homes) {
+  add_replicas(shard, homes);
+  norms_[shard].clear();
+  const auto& all = model_->shards[shard].layout().parameters();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].trained()) {
+      norms_[shard].push_back(rounded() ? gradient_norm(rounded_gradient_of(*model_, shard, i, homes))
+                                        : gradient_norm(slice(homes[shard].gradients, all[i].offset, all[i].elements)));
+    }
+  }
+}
+
+float model_update::total_norm() const {
+  std::vector<float> all;
+  for (const auto& of_shard : norms_) {
+    all.insert(all.end(), of_shard.begin(), of_shard.end());
+  }
+  return hydra::total_norm(all);
+}
+
+float model_update::clip_coefficient(float norm) const {
+  return hydra::clip_coefficient(static_cast<float>(model_->update.clip_norm), norm);
+}
+
+void model_update::step(std::size_t shard, std::uint32_t step, float clip_coefficient,
+                        std::vector<shard_home>& homes) const {
+  if (model_->update.clip_norm <= 0) {
+    add_replicas(shard, homes);
+  }
+  const optimizer_step now{.model = *model_, .step = step, .clip_coefficient = clip_coefficient};
+  const auto& home = homes[shard];
+  const auto& all = model_->shards[shard].layout().parameters();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& p = all[i];
+    const auto values = slice(home.parameters, p.offset, p.elements);
+    const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients, p.offset, p.elements);
+    const update_slices whole{values, gradients, moment(home, 0, p), moment(home, 1, p), copy_of(home, p)};
+    if (p.trained() && rounded()) {
+      train(now, whole, rounded_gradient_of(*model_, shard, i, homes));
+    } else if (p.trained()) {
+      train(now, whole);
+    } else if (p.averaging > 0) {  // never of a chain in bf16
+      apply_average(p.averaging, model_->plan.micro_batches, values, gradients);
+    }
+  }
+  copy_to_replicas(shard, homes);
+}
+
+void model_update::copy_to_replicas(std::size_t shard, std::vector<shard_home>& homes) const {
+  for (const auto& t : model_->ties) {
+    if (t.owner_shard == shard) {
+      const auto& owner = placed(*model_, shard, t.owner);
+      const auto& replica = placed(*model_, t.replica_shard, t.replica);
+      std::ranges::copy(slice(homes[shard].parameters, owner.offset, owner.elements),
+                        slice(homes[t.replica_shard].parameters, replica.offset, replica.elements).begin());
+      std::ranges::copy(copy_of(homes[shard], owner), copy_of(homes[t.replica_shard], replica).begin());
+    }
+  }
+}
+
+}  // namespace hydra

@@ -1,0 +1,66 @@
+#pragma once
+// A contiguous piece of a chain: its forward, and its recomputation + backward (numerics contract, rules 2-5).
+
+#include "models/chain.hpp"
+#include "models/parameter_layout.hpp"
+#include "runtime/base/tensor_fwd.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace hydra {
+
+/// Identity of one visit's randomness and the step's loss divisor.
+struct visit_context {
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0;
+  std::uint32_t micro_batch = 0;
+  std::size_t targets = 1;      ///< of the whole step: the loss divisor, known before the first forward
+  bool training = true;         ///< false: no dropout
+};
+
+struct backward_result;    // partition/execute/shard_tensors.hpp
+struct bound_parameters;
+
+/// Bytes that adding a part to the sum takes on a device at most: so much of it is widened at a time.
+inline constexpr byte_count widening_room{std::uint64_t{4} << 20};
+
+/// Layers [first, last) of a chain. Immutable and thread-safe; the tensors are arguments.
+class shard {
+ public:
+  shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t last);
+
+  const parameter_layout& layout() const noexcept { return layout_; }
+  bool first() const noexcept { return first_ == 0; }
+  bool last() const noexcept { return last_ == model_->size(); }
+
+  /// Output for one micro-batch, without gradient. `parameters`: flat, layout().elements() of layout().type().
+  at::Tensor forward(const at::Tensor& parameters, const at::Tensor& input, const visit_context& context) const;
+
+  /// What evaluation says about one micro-batch: fp32 [2] = sum of the losses, number of right predictions (0 where the
+  /// loss knows none). Last shard only.
+  at::Tensor score(const at::Tensor& parameters, const at::Tensor& input, const at::Tensor& targets,
+                   const visit_context& context) const;
+
+  /// `gradients`: flat fp32, zero.
+  bound_parameters bind(const at::Tensor& parameters, const at::Tensor& gradients) const;
+
+  /// Recomputes from the saved boundary and adds into the bound gradients. `upstream`: gradient of the output, or the
+  /// targets for the last shard.
+  backward_result backward(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
+                           const visit_context& context) const;
+
+ private:
+  at::Tensor run(const std::vector<std::vector<at::Tensor>>& parameters, const at::Tensor& input,
+                 const visit_context& context) const;
+  backward_result differentiate(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
+                                const visit_context& context) const;
+
+  std::shared_ptr<const chain> model_;
+  std::size_t first_;
+  std::size_t last_;
+  parameter_layout layout_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,55 @@
+#include "partition/execute/sharded_model.hpp"
+
+#include "runtime/base/fault.hpp"
+
+#include <map>
+#include <utility>
+
+namespace hydra {
+
+cursor units_of(model_id id, const sharded_model& m) {
+  cursor units(id, static_cast<std::uint32_t>(m.size()), m.steps, m.plan.micro_batches);
+  units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
+  for (std::uint32_t s = 0; s < m.size(); ++s) {
+    const auto& planned = m.plan.shards[s];
+    units.set_time(direction::forward, s, planned.forward_time);  // of the last shard it counts for nothing
+    units.set_time(direction::backward, s, planned.backward_time);
+    units.set_time(direction::evaluate, s, planned.evaluation_time);
+  }
+  return units;
+}
+
+std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const cut_points& cuts) {
+  std::vector<shard> shards;
+  shards.reserve(cuts.size());
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    shards.emplace_back(model, cuts[i], last_layer(cuts, i, model->size()));
+  }
+  return shards;
+}
+
+std::vector<tie> find_ties(const std::vector<shard>& shards) {
+  std::map<std::string, std::pair<std::size_t, std::size_t>> places;
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    const auto& parameters = shards[s].layout().parameters();
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      places.emplace(parameters[p].name, std::pair{s, p});
+    }
+  }
+  std::vector<tie> ties;
+  for (const auto& [name, place] : places) {
+    const auto& replica = shards[place.first].layout().parameters()[place.second];
+    if (replica.tied_to.empty()) {
+      continue;
+    }
+    const auto owner = places.find(replica.tied_to);
+    if (owner == places.end()) {
+      throw fault_error(fault_code::bad_input,
+                        "parameter '" + name + "' is tied to '" + replica.tied_to + "', which the chain does not have");
+    }
+    ties.push_back({owner->second.first, owner->second.second, place.first, place.second});
+  }
+  return ties;
+}
+
+}  // namespace hydra

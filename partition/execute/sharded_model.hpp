@@ -1,0 +1,58 @@
+#pragma once
+// A model as the runtime trains it: chain, cuts, update rule. Shared, immutable.
+
+#include "models/chain.hpp"
+#include "models/optimizer/update_rule.hpp"
+#include "partition/plan/cursor.hpp"
+#include "partition/plan/plan.hpp"
+#include "partition/schedule_terms.hpp"
+#include "partition/execute/shard.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// One layer's replica of a parameter that another shard (or the same) owns.
+struct tie {
+  std::size_t owner_shard = 0;
+  std::size_t owner = 0;           ///< index in the owner shard's layout
+  std::size_t replica_shard = 0;
+  std::size_t replica = 0;
+};
+
+/// `model` and `shards` are empty in a simulation: then only sizes and times count and no operation is ever run.
+struct sharded_model {
+  std::string name;
+  std::shared_ptr<const chain> model;
+  std::vector<shard> shards;
+  std::vector<tie> ties;
+  model_plan plan;
+  update_options update;
+  std::uint32_t steps = 0;
+  std::uint32_t evaluate_every = 0;   ///< steps; 0: after the last one only (with how much: plan.evaluation)
+  std::uint64_t seed = 0;
+  bool keep_best = false;             ///< the state with the smallest loss of all evaluations is saved apart
+  bool stop_on_nan = true;
+  bool follows_on_device = true;      ///< a device that has stepped shard 0 may go on with it at once: no other one is faster
+  double remaining_scale = 1;         ///< its wall time alone / its compute time: what is left is told in wall time
+  std::string identity{};             ///< all that decides its results, a line each: what a checkpoint must agree with
+  schedule_terms terms{};
+
+  std::size_t size() const noexcept { return plan.shards.size(); }
+};
+
+using sharded_model_ptr = std::shared_ptr<const sharded_model>;
+
+/// The units of the model in their order, with the times of its plan.
+cursor units_of(model_id id, const sharded_model& m);
+
+/// The ties between the shards of a cut chain. Throws fault_error{bad_input} if an owner is missing.
+std::vector<tie> find_ties(const std::vector<shard>& shards);
+
+/// Shards of a chain for given cuts.
+std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const cut_points& cuts);
+
+}  // namespace hydra

@@ -1,0 +1,125 @@
+#include "partition/execute/visit.hpp"
+
+#include "models/scalar_type.hpp"
+#include "partition/execute/shard_tensors.hpp"
+#include "runtime/device/device_block.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/new_zeros_ops.h>
+#include <ATen/ops/zeros_like_ops.h>
+
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// Blocks travel as raw bytes. No copy.
+at::Tensor typed(const at::Tensor& raw, element type) {
+  const auto wanted = scalar_type(type);
+  return raw.scalar_type() == wanted ? raw : raw.view(wanted);
+}
+
+/// A layer sees them in their shape.
+at::Tensor typed(const at::Tensor& raw, const tensor_spec& spec) { return typed(raw, spec.type).view(spec.shape); }
+
+/// In fp32, whatever the parameters are.
+at::Tensor zero_gradients(const at::Tensor& parameters) {
+  return at::_ops::zeros_like::call(parameters, at::kFloat, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+}
+
+}  // namespace
+
+std::vector<evaluation_score> scores_in(std::span<const float> landed) {
+  std::vector<evaluation_score> scores;
+  for (std::size_t i = 0; i + 1 < landed.size(); i += 2) {
+    scores.push_back({landed[i], landed[i + 1]});
+  }
+  return scores;
+}
+
+visit::visit(sharded_model_ptr model, const unit& what, std::size_t targets)
+    : model_(std::move(model)), what_(what), targets_(targets) {}
+
+void visit::run(std::size_t k, const device_block_ptr& parameters, const micro_batch_blocks& blocks,
+                const results& out) {
+  const visit_context context{.seed = model_->seed,
+                              .step = what_.step.value,
+                              .micro_batch = what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
+                              .targets = targets_,
+                              .training = what_.way != direction::evaluate};
+  if (what_.way == direction::evaluate && out.loss) {
+    run_score(k, context, parameters, blocks, out);
+  } else if (what_.way != direction::backward) {
+    run_forward(context, parameters, blocks);
+  } else {
+    run_backward(k, context, parameters, blocks, out);
+  }
+}
+
+at::Tensor visit::input_tensor(const device_block& block) const {
+  return typed(block.tensor, model_->plan.shards[what_.shard.value].input_spec);
+}
+
+void visit::run_forward(const visit_context& context, const device_block_ptr& parameters,
+                        const micro_batch_blocks& blocks) {
+  const auto& piece = model_->shards[what_.shard.value];
+  blocks.output->tensor = piece.forward(typed(parameters->tensor, piece.layout().type()), input_tensor(*blocks.input), context);
+}
+
+void visit::run_score(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+                      const micro_batch_blocks& blocks, const results& out) {
+  const at::NoGradGuard no_grad;
+  const auto& piece = model_->shards[what_.shard.value];
+  const auto targets = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
+  const auto flat = typed(parameters->tensor, piece.layout().type());
+  const auto score = piece.score(flat, input_tensor(*blocks.input), targets, context);
+  if (k == 0) {
+    out.loss->tensor = at::_ops::new_zeros::call(score, {what_.micro_batches, 2}, {}, {}, {}, {});
+  }
+  out.loss->tensor.select(0, static_cast<std::int64_t>(k)).copy_(score);
+}
+
+void visit::run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+                         const micro_batch_blocks& blocks, const results& out) {
+  const auto& piece = model_->shards[what_.shard.value];
+  if (k == 0) {
+    const at::NoGradGuard no_grad;
+    const auto flat = typed(parameters->tensor, piece.layout().type());
+    out.gradients->tensor = zero_gradients(flat);
+    bound_ = std::make_shared<bound_parameters>(piece.bind(flat, out.gradients->tensor));
+  }
+  const auto second = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
+  auto result = piece.backward(*bound_, input_tensor(*blocks.input), second, context);
+  if (blocks.output) {
+    blocks.output->tensor = std::move(result.input_gradient);
+  }
+  if (piece.last()) {
+    const at::NoGradGuard no_grad;
+    if (k == 0) {
+      out.loss->tensor = result.loss;
+    } else {
+      out.loss->tensor.add_(result.loss);
+    }
+  }
+  if (k + 1 == what_.micro_batches) {
+    if (model_->model->gradients() == precision::bf16) {
+      round_gradients(out);
+    }
+    bound_ = nullptr;
+  }
+}
+
+/// What is stepped here is widened again: the same values as at home.
+void visit::round_gradients(const results& out) const {
+  const at::NoGradGuard no_grad;
+  const auto rounded = rounded_sum(*bound_);
+  if (model_->plan.shards[what_.shard.value].steps_on_device) {
+    out.gradients->tensor.copy_(rounded);
+  } else {
+    out.gradients->tensor = rounded;
+  }
+}
+
+}  // namespace hydra

@@ -1,0 +1,65 @@
+#pragma once
+// The computation of one visit: from blocks on a device to blocks on that device, micro-batch by micro-batch.
+
+#include "partition/execute/sharded_model.hpp"
+#include "runtime/device/device_block_ptr.hpp"
+#include "runtime/base/unit.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace hydra {
+
+/// Blocks of one micro-batch. `second` is null where no upstream or targets are read, `output` for the backward of shard 0
+/// and the evaluation of the last shard.
+struct micro_batch_blocks {
+  device_block_ptr input;
+  device_block_ptr second;
+  device_block_ptr output;
+};
+
+/// Of one micro-batch of an evaluation, as the last shard leaves it behind (shard::score).
+struct evaluation_score {
+  float loss = 0;        ///< sum over its targets
+  float correct = 0;     ///< targets that were predicted, where the loss knows
+};
+
+/// What an evaluation visit of the last shard has landed: fp32 [micro-batches, 2].
+std::vector<evaluation_score> scores_in(std::span<const float> landed);
+
+/// Run its micro-batches in order on one queue. Between micro-batches it keeps only the bound parameters; with the
+/// last one it lets go of everything, so the bytes of gradients live on in their block alone.
+class visit {
+ public:
+  /// `targets`: of the whole step.
+  visit(sharded_model_ptr model, const unit& what, std::size_t targets);
+
+  /// Blocks that the visit as a whole leaves behind: gradients of backward visits (fp32 sums; where the chain's gradients are
+  /// bf16 the last micro-batch rounds them, and widens them again for a shard that is stepped on the device), the loss from
+  /// the last shard (of an evaluation fp32 [micro-batches, 2], see shard::score).
+  struct results {
+    device_block_ptr gradients;
+    device_block_ptr loss;
+  };
+
+  /// Computes micro-batch number `k` of the visit (0-based). The first one zeroes the gradients.
+  void run(std::size_t k, const device_block_ptr& parameters, const micro_batch_blocks& blocks, const results& out);
+
+ private:
+  void run_forward(const visit_context& context, const device_block_ptr& parameters, const micro_batch_blocks& blocks);
+  void run_score(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+                 const micro_batch_blocks& blocks, const results& out);
+  void run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+                    const micro_batch_blocks& blocks, const results& out);
+  void round_gradients(const results& out) const;
+  at::Tensor input_tensor(const device_block& block) const;
+
+  sharded_model_ptr model_;
+  unit what_;
+  std::size_t targets_;
+  std::shared_ptr<bound_parameters> bound_;   ///< of a backward visit that is under way
+};
+
+}  // namespace hydra

@@ -1,0 +1,104 @@
+#include "partition/graph/dataflow.hpp"
+
+namespace hydra {
+
+namespace {
+
+pass_kind pass_of(const unit& u) noexcept {
+  return u.way == direction::evaluate ? pass_kind::evaluation : pass_kind::train;
+}
+
+block_id block(const unit& u, block_kind kind, shard_index shard, micro_batch_index k = {}) {
+  return {.model = u.model, .replica = u.replica, .step = u.step, .pass = pass_of(u), .kind = kind, .shard = shard,
+          .micro_batch = k};
+}
+
+shard_index below(shard_index s) noexcept { return shard_index{s.value - 1}; }
+
+bool is_last(const unit& u, std::size_t shards) noexcept { return u.shard.value + 1 == shards; }
+
+template <class Use>
+void for_each_micro_batch(const unit& u, Use use) {
+  for (std::uint32_t k = 0; k < u.micro_batches; ++k) {
+    use(micro_batch_index{u.first_micro_batch.value + k});
+  }
+}
+
+}  // namespace
+
+batch_range batch_of(const unit& u) noexcept {
+  return {.pass = pass_of(u), .step = u.step, .first = u.first_micro_batch, .micro_batches = u.micro_batches};
+}
+
+block_id parameters_of(const unit& u) {
+  // Parameters are the same bytes for training and evaluation visits of a version.
+  return {.model = u.model, .replica = u.replica, .step = u.step, .pass = pass_kind::train,
+          .kind = block_kind::parameters, .shard = u.shard, .micro_batch = {}};
+}
+
+block_id gradients_of(const unit& u) { return block(u, block_kind::gradients, u.shard); }
+
+block_id loss_of(const unit& u) { return block(u, block_kind::loss, u.shard, u.first_micro_batch); }
+
+micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_index k) {
+  micro_batch_inputs in;
+  in.input = u.shard.value == 0 ? block(u, block_kind::minibatch, u.shard, k)
+                                : block(u, block_kind::activation, below(u.shard), k);
+  if (u.way != direction::forward && is_last(u, shards)) {
+    in.second = block(u, block_kind::targets, u.shard, k);
+  } else if (u.way == direction::backward) {
+    in.second = block(u, block_kind::upstream, u.shard, k);
+  }
+  return in;
+}
+
+std::optional<block_id> output_of(const unit& u, std::size_t shards, micro_batch_index k) {
+  if (u.way != direction::backward) {
+    return is_last(u, shards) ? std::nullopt : std::optional(block(u, block_kind::activation, u.shard, k));
+  }
+  if (u.shard.value == 0) {
+    return std::nullopt;
+  }
+  return block(u, block_kind::upstream, below(u.shard), k);
+}
+
+bool has_gradients(const unit& u) noexcept { return u.way == direction::backward; }
+
+bool has_loss(const unit& u, std::size_t shards) noexcept {
+  return u.way != direction::forward && is_last(u, shards);
+}
+
+bool ends_step(const unit& u) noexcept { return u.way == direction::backward && u.shard.value == 0; }
+
+std::vector<block_id> produced_by(const unit& u, std::size_t shards) {
+  std::vector<block_id> blocks;
+  for_each_micro_batch(u, [&](micro_batch_index k) {
+    if (const auto out = output_of(u, shards, k)) {
+      blocks.push_back(*out);
+    }
+  });
+  if (has_gradients(u)) {
+    blocks.push_back(gradients_of(u));
+  }
+  if (has_loss(u, shards)) {
+    blocks.push_back(loss_of(u));
+  }
+  return blocks;
+}
+
+std::vector<block_id> consumed_by(const unit& u, std::size_t shards) {
+  std::vector<block_id> blocks;
+  if (u.way == direction::forward) {
+    return blocks;  // the backward visit recomputes from the same boundary
+  }
+  for_each_micro_batch(u, [&](micro_batch_index k) {
+    const auto in = inputs_of(u, shards, k);
+    blocks.push_back(in.input);
+    if (in.second) {
+      blocks.push_back(*in.second);
+    }
+  });
+  return blocks;
+}
+
+}  // namespace hydra

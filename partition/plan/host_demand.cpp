@@ -1,0 +1,94 @@
+#include "partition/graph/dataflow.hpp"
+#include "partition/plan/plan.hpp"
+#include "runtime/memory/host_arena.hpp"
+
+#include <algorithm>
+
+namespace hydra {
+
+namespace {
+
+byte_count charge(byte_count n) { return n == byte_count{} ? n : host_charge(n); }
+
+byte_count state_bytes(const shard_plan& s) {
+  byte_count sum;
+  for (const auto each : s.state_buffers()) {
+    sum += charge(each);
+  }
+  return sum;
+}
+
+/// What a backward visit leaves behind for its shard: gradients, or the next version.
+byte_count update_of(const shard_plan& s) {
+  return s.steps_on_device ? charge(s.parameters) + state_bytes(s) : charge(s.gradient_bytes());
+}
+
+/// What one visit can have landing at once.
+byte_count landing(const model_plan& m, const shard_plan& s) {
+  const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
+  const auto outputs = charge(std::max(s.input, s.output)) * std::max(m.micro_batches, round);
+  return outputs + update_of(s) + charge(byte_count{sizeof(float)});
+}
+
+/// Two rounds of batches (one is read ahead), and boundaries read, produced and staged; losses of a round.
+byte_count evaluation_demand(const model_plan& m) {
+  if (m.evaluation.micro_batches == 0) {
+    return {};
+  }
+  byte_count largest_boundary;
+  for (const auto& s : m.shards) {
+    largest_boundary = std::max(largest_boundary, charge(s.output));
+  }
+  const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
+  const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
+  return (batch * 2 + largest_boundary * 3) * round + charge(byte_count{2 * sizeof(float)} * round);
+}
+
+/// What only the host reads and writes: masters beside what is promoted, moments.
+byte_count kept_by(const model_plan& m) {
+  byte_count sum;
+  for (const auto& s : m.shards) {
+    sum += s.steps_on_device ? byte_count{} : state_bytes(s);
+  }
+  return sum;
+}
+
+/// Everything else of one model that may be at home at the same time.
+byte_count transfers_of(const model_plan& m) {
+  byte_count sum;
+  byte_count largest_upstream;
+  for (const auto& s : m.shards) {
+    sum += charge(s.parameters) + update_of(s);
+    sum += s.steps_on_device ? state_bytes(s) : byte_count{};
+    sum += charge(s.output) * m.micro_batches;            // boundary activations
+    largest_upstream = std::max(largest_upstream, charge(s.output));
+  }
+  sum += largest_upstream * (3ull * m.micro_batches);     // read, produced, staged
+  const auto batch = (charge(m.shards.front().input) + charge(m.shards.back().targets)) * m.micro_batches;
+  sum += batch * 2 + charge(byte_count{sizeof(float)});  // this step's and the next one's; the loss
+  return sum + evaluation_demand(m);
+}
+
+}  // namespace
+
+byte_count host_demand(std::span<const model_plan> models, std::size_t devices) {
+  auto sum = host_transfers(models, devices);
+  for (const auto& m : models) {
+    sum += kept_by(m);
+  }
+  return sum;
+}
+
+byte_count host_transfers(std::span<const model_plan> models, std::size_t devices) {
+  byte_count sum;
+  byte_count attempt;  // a lost attempt lands in buffers of its own
+  for (const auto& m : models) {
+    sum += transfers_of(m);
+    for (const auto& s : m.shards) {
+      attempt = std::max(attempt, landing(m, s));
+    }
+  }
+  return sum + attempt * (2 * devices);
+}
+
+}  // namespace hydra

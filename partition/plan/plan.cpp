@@ -1,0 +1,279 @@
+#include "partition/plan/plan.hpp"
+
+#include "models/parameter_layout.hpp"
+#include "partition/plan/room_search.hpp"
+#include "partition/plan/sufficient.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hydra {
+
+namespace {
+
+/// In micro-batches; the scalars of a footprint have room for so many losses.
+constexpr std::uint32_t longest_evaluation_visit = 256;
+
+byte_count usable(const plan_device& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
+
+/// The device that decides.
+const plan_device& smallest(std::span<const plan_device> devices) {
+  if (devices.empty()) {
+    throw fault_error(fault_code::bad_input, "the workload has no device; add one [[device]] at least");
+  }
+  return *std::ranges::min_element(devices, {}, usable);
+}
+
+/// Where the shard is stepped; what its backward visit needs and takes follows from that.
+void set_stepping(shard_plan& s, const plan_request& m, bool on_device) {
+  const parameter_layout layout(*m.model, s.first_layer, s.last_layer);
+  const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
+  s.backward_time -= s.device_update_time;
+  s.steps_on_device = on_device;
+  s.device_update_time = on_device ? m.stepping.device.time_for(layout.state_elements()) : duration{};
+  s.backward_time += s.device_update_time;
+  const bool rounded = m.model->gradients() == precision::bf16;
+  s.backward = on_device ? with_step(*m.profile, plain) : rounded ? with_rounded_gradients(plain) : plain;
+  if (s.last_layer == m.profile->layers.size()) {
+    s.forward = s.backward;
+  }
+}
+
+shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last) {
+  const auto& layers = m.profile->layers;
+  const bool is_last = last == layers.size();
+  const parameter_layout layout(*m.model, first, last);
+  shard_plan s;
+  s.first_layer = first;
+  s.last_layer = last;
+  s.parameters = layout.device_bytes();
+  if (s.parameters != layout.bytes()) {
+    s.masters = layout.bytes();
+    s.gradients = m.model->gradients() == precision::bf16 ? s.parameters : layout.bytes();
+  }
+  s.moment_buffers = static_cast<std::uint64_t>(m.moments);
+  s.moments = byte_count{layout.state_elements() * sizeof(float)} * static_cast<std::uint64_t>(m.moments);
+  s.update_time = m.update.time_for(layout.state_elements());
+  s.input_spec = layers[first].input_spec;
+  s.second_spec = is_last ? m.profile->target_spec : layers[last - 1].output_spec;
+  s.input = s.input_spec.bytes();
+  s.output = is_last ? byte_count{} : layers[last - 1].output_spec.bytes();
+  s.targets = is_last ? m.profile->target_spec.bytes() : byte_count{};
+  s.forward = footprint_of(*m.profile, first, last, direction::forward);
+  s.evaluation = footprint_of(*m.profile, first, last, direction::evaluate);
+  for (std::size_t i = first; i < last; ++i) {
+    s.forward_time += layers[i].forward * m.micro_batches;
+    s.evaluation_time += layers[i].forward;
+    s.backward_time += layers[i].backward * m.micro_batches;
+  }
+  set_stepping(s, m, m.profile->stepping.covers(first, last));
+  return s;
+}
+
+/// A model alone on the slowest link.
+std::vector<shard_turn> turns_of(const plan_request& m, std::span<const shard_plan> shards) {
+  const auto& link = m.stepping.link;
+  std::vector<shard_turn> turns;
+  for (const auto& s : shards) {
+    const auto elements = parameter_layout(*m.model, s.first_layer, s.last_layer).state_elements();
+    auto state = s.parameters;
+    for (const auto each : s.state_buffers()) {
+      state += each;
+    }
+    turns.push_back({.forward = s.last_layer == m.profile->layers.size() ? duration{} : s.forward_time,
+                     .backward = s.backward_time - s.device_update_time,
+                     .promote = link.time_for(s.parameters),
+                     .demote = link.time_for(s.gradient_bytes()),
+                     .update = s.update_time / m.stepping.host_threads,
+                     .device_update = m.stepping.device.time_for(elements),
+                     .demote_stepped = link.time_for(state)});
+  }
+  return turns;
+}
+
+/// How many of the first shards can be stepped on a device that has `computing` bytes for P + C.
+std::size_t most_on_device(const plan_request& m, std::span<const shard_plan> shards, byte_count computing) {
+  const auto there = std::ranges::find_if(shards, [&](const shard_plan& s) {
+    const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
+    return !m.profile->stepping.possible(s.first_layer, s.last_layer) || with_step(*m.profile, plain).computing() > computing;
+  });
+  return static_cast<std::size_t>(there - shards.begin());
+}
+
+/// `automatic`: by the rates.
+void split_updates(model_plan& plan, const plan_request& m, byte_count computing) {
+  if (m.stepping.place != optimizer_place::automatic) {
+    return;
+  }
+  const auto most = m.stepping.gaps_are_filled ? 0 : most_on_device(m, plan.shards, computing);
+  const auto split = best_split(turns_of(m, plan.shards), most);
+  for (std::size_t s = 0; s < plan.shards.size(); ++s) {
+    set_stepping(plan.shards[s], m, s < split);
+  }
+}
+
+model_plan plan_model(const plan_request& m, const cut_points& cuts) {
+  model_plan plan;
+  plan.name = m.name;
+  plan.micro_batches = m.micro_batches;
+  plan.samples = m.profile->samples;
+  plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches * 4, longest_evaluation_visit)};
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));
+  }
+  return plan;
+}
+
+const footprint& footprint_for(const shard_plan& s, direction way) {
+  return way == direction::forward ? s.forward : way == direction::backward ? s.backward : s.evaluation;
+}
+
+void set_rooms(workload_plan& plan) {
+  for (const auto& m : plan.models) {
+    for (const auto& s : m.shards) {
+      for (const auto way : {direction::forward, direction::backward, direction::evaluate}) {
+        plan.staging_room = std::max(plan.staging_room, footprint_for(s, way).staging());
+        plan.computing_room = std::max(plan.computing_room, footprint_for(s, way).computing());
+      }
+    }
+  }
+}
+
+void set_host_bytes(workload_plan& plan, std::size_t devices) {
+  plan.host_needed = host_demand(plan.models, devices);
+  plan.host_transfers = host_transfers(plan.models, devices);
+}
+
+}  // namespace
+
+std::uint32_t evaluation_range::size_of(std::uint32_t first) const noexcept {
+  return first < micro_batches ? std::min(round, micro_batches - first) : 0;
+}
+
+cut_points model_plan::cuts() const {
+  cut_points cuts;
+  for (const auto& s : shards) {
+    cuts.push_back(s.first_layer);
+  }
+  return cuts;
+}
+
+byte_count model_plan::bytes_of(const block_id& id) const {
+  const auto& s = shards.at(id.shard.value);
+  switch (id.kind) {
+    case block_kind::parameters:
+      return s.parameters;
+    case block_kind::gradients:
+      return s.gradient_bytes();
+    case block_kind::activation:
+    case block_kind::upstream:
+      return s.output;
+    case block_kind::minibatch:
+      return s.input;
+    case block_kind::targets:
+      return s.targets;
+    case block_kind::loss:
+      return slot ? byte_count{} : byte_count{sizeof(float)} * (id.pass == pass_kind::train ? 1 : 2 * evaluation.size_of(id.micro_batch.value));
+    case block_kind::state:
+      return s.state_buffers().at(id.micro_batch.value);
+  }
+  return {};
+}
+
+std::vector<byte_count> shard_plan::state_buffers() const {
+  std::vector<byte_count> all(masters ? 1 : 0, masters.value_or(byte_count{}));
+  if (moment_buffers > 0) {
+    all.insert(all.end(), moment_buffers, byte_count{moments.value() / moment_buffers});
+  }
+  return all;
+}
+
+byte_count model_plan::room_for(const block_id& id) const {
+  if (slot) {
+    return id.kind == block_kind::parameters ? *slot : byte_count{};
+  }
+  return charged_bytes(bytes_of(id));
+}
+
+const footprint& model_plan::footprint_of(const unit& u) const {
+  return footprint_for(shards.at(u.shard.value), u.way);
+}
+
+duration model_plan::time_of(const unit& u) const {
+  const auto& s = shards.at(u.shard.value);
+  if (u.way == direction::evaluate) {
+    return s.evaluation_time * u.micro_batches;
+  }
+  return u.way == direction::forward ? s.forward_time : s.backward_time;
+}
+
+duration model_plan::computing_time_of(const unit& u) const {
+  const bool back = u.way == direction::backward;
+  return std::max(time_of(u) - (back ? shards.at(u.shard.value).device_update_time : duration{}), duration{});
+}
+
+workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices) {
+  const auto& limit = smallest(devices);
+  for (const auto& m : models) {
+    if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
+      validate_cuts(*given, m.profile->layers.size(), m.name);
+    }
+  }
+  const auto best = room_search(models, usable(limit)).best();
+  if (!best) {
+    refuse_memory(models, limit);
+  }
+  workload_plan plan;
+  const auto alone = budgets_alone(models);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    plan.models.push_back(plan_model(models[i], best->cuts[i]));
+    split_updates(plan.models.back(), models[i], usable(limit) - best->room);
+    plan.models.back().sufficient = alone[i];
+  }
+  set_rooms(plan);
+  plan.sufficient = smallest_budget(models);
+  set_host_bytes(plan, devices.size());
+  return plan;
+}
+
+model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_room) {
+  const auto& limit = smallest(devices);
+  if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
+    validate_cuts(*given, m.profile->layers.size(), m.name);
+  }
+  const std::span one(&m, 1);
+  const auto cuts = room_search(one, usable(limit)).cuts_within(0, staging_room);
+  if (!cuts) {
+    refuse_joining(m, limit, staging_room);
+  }
+  auto plan = plan_model(m, *cuts);
+  split_updates(plan, m, usable(limit) - staging_room);
+  plan.sufficient = smallest_budget(one);
+  return plan;
+}
+
+void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t devices) {
+  for (bool shorter = true; shorter && plan.host_needed > cap;) {
+    shorter = false;
+    for (auto& m : plan.models) {
+      shorter = shorter || m.evaluation.round > 1;
+      m.evaluation.round = std::max(m.evaluation.round / 2, 1u);
+    }
+    set_host_bytes(plan, devices);
+  }
+}
+
+void check_host(const workload_plan& plan, byte_count cap) {
+  if (plan.host_needed > cap) {
+    throw fault_error(fault_code::does_not_fit,
+                      fmt::format("the run needs {} ({} bytes) of host memory for parameters, optimizer state, "
+                                  "boundary activations, gradients and batches, but [host] memory allows {}; raise "
+                                  "it, or train fewer models at once",
+                                  to_string(plan.host_needed), plan.host_needed.value(), to_string(cap)));
+  }
+}
+
+}  // namespace hydra

@@ -1,0 +1,144 @@
+#pragma once
+// The plan: shards with measured costs, checked against every byte budget before the first allocation.
+
+#include "partition/plan/cut.hpp"
+#include "partition/profile/profile.hpp"
+#include "partition/profile/update_cost.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/unit.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// One shard: layers [first_layer, last_layer). Bytes of activations are of one micro-batch; times of a whole visit
+/// (all micro-batches) at speed 1.
+struct shard_plan {
+  std::size_t first_layer = 0;
+  std::size_t last_layer = 0;
+  byte_count parameters;         ///< as promoted
+  std::optional<byte_count> gradients{};  ///< as copied: of bf16 parameters, in simulations; none: as much as these
+  std::optional<byte_count> masters{};    ///< fp32, at home beside what is promoted; none: that is fp32 itself
+  byte_count moments;            ///< host bytes of optimizer state, all buffers
+  std::uint64_t moment_buffers = 0;
+  byte_count input;              ///< minibatch of shard 0, boundary activation of the others
+  byte_count output;             ///< boundary activation; 0 for the last shard
+  byte_count targets;            ///< last shard only
+  tensor_spec input_spec;        ///< of one micro-batch
+  tensor_spec second_spec;       ///< upstream gradient (shape of the output), or the targets for the last shard
+  footprint forward;             ///< not used by the last shard
+  footprint backward;
+  footprint evaluation;
+  duration forward_time{};
+  duration evaluation_time{};    ///< of one micro-batch
+  duration update_time{};        ///< optimizer step on the host, on one thread
+  duration backward_time{};      ///< recompute + backward; last shard: forward + loss + backward; and the step, where it is part
+  bool steps_on_device = false;  ///< the backward visit also steps the shard: state comes in, state and parameters go out
+  duration device_update_time{};  ///< part of backward_time
+  /// fp32 buffers of optimizer state in their order, masters first (none if what is promoted are the masters).
+  std::vector<byte_count> state_buffers() const;
+  byte_count gradient_bytes() const noexcept { return gradients.value_or(parameters); }
+};
+
+/// Micro-batches of one evaluation of a model, and how many of them one visit of a shard takes. A visit of four steps' worth
+/// takes about as long as a backward visit, so an evaluation does not make the schedule coarser.
+struct evaluation_range {
+  std::uint32_t micro_batches = 0;   ///< 0: the model is not evaluated
+  std::uint32_t round = 1;
+  std::uint32_t rounds() const noexcept { return (micro_batches + round - 1) / round; }
+  /// Of the visit that begins with micro-batch `first`.
+  std::uint32_t size_of(std::uint32_t first) const noexcept;
+};
+
+struct model_plan {
+  std::string name;
+  std::vector<shard_plan> shards;
+  std::uint32_t micro_batches = 1;
+  std::int64_t samples = 0;      ///< per micro-batch
+  evaluation_range evaluation;
+  std::string profile;           ///< key in the plan's profiles; empty if it is not among them
+  byte_count sufficient;         ///< smallest device memory (without reserve) on which it runs alone
+  std::optional<byte_count> slot{};  ///< simulations whose devices count in slots: room of any shard's parameters
+  cut_points cuts() const;
+  /// Bytes of any block of this model on the host, unrounded.
+  byte_count bytes_of(const block_id& id) const;
+  /// What it takes in a device's cache: its bytes as charged; in slots nothing but parameters takes room.
+  byte_count room_for(const block_id& id) const;
+  /// Demand of a unit on its device.
+  const footprint& footprint_of(const unit& u) const;
+  duration time_of(const unit& u) const;
+  /// Of its micro-batches alone, without the step that a backward visit may end with.
+  duration computing_time_of(const unit& u) const;
+};
+
+/// What decides which shards are updated on a device.
+struct stepping_terms {
+  optimizer_place place = optimizer_place::host;
+  element_rate device{};         ///< of a device's updates; zero if not known
+  byte_rate link{};              ///< of the slowest device
+  int host_threads = 1;
+  bool gaps_are_filled = false;  ///< by other models: then `automatic` leaves all updates to the host
+};
+
+/// A model as the planner sees it.
+struct plan_request {
+  std::string name;
+  const chain* model = nullptr;
+  const chain_profile* profile = nullptr;
+  std::uint32_t micro_batches = 1;
+  int moments = 2;               ///< moment buffers of its update rule
+  std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
+  cut_rule cuts;
+  element_rate update{};         ///< of its update rule; zero if not known
+  stepping_terms stepping{};     ///< `profile` says for which pieces there must be room
+};
+
+/// A device as the planner sees it.
+struct plan_device {
+  std::string name;
+  byte_count memory;
+  byte_count reserve;
+};
+
+/// By fingerprint and the setting they were measured in.
+using profile_set = std::map<std::string, std::shared_ptr<const chain_profile>>;
+
+struct workload_plan {
+  std::vector<model_plan> models;
+  profile_set profiles;          ///< what the plan was made from
+  byte_count staging_room;       ///< X: max W over all units
+  byte_count computing_room;     ///< max P + C over all units
+  byte_count sufficient;         ///< smallest device memory (without reserve) for all of it
+  byte_count host_needed;        ///< parameters, moments, batches, and landing room for every boundary and gradient
+  byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
+};
+
+/// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
+/// smallest M - reserve decides). For a staging room X each model is cut on its own (P + C <= M - reserve - X,
+/// W <= X); of all X: fewest shards in total, then smallest largest visit time, then smallest X. Throws
+/// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
+workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices);
+
+/// Cuts a model for a run that is under way, whose staging room stays as it is: P + C <= M - reserve - room, W <= room on
+/// every device. Throws fault_error{does_not_fit} naming layer, its bytes and what there is.
+model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_room);
+
+/// Bytes of host memory the run needs with `devices` devices, and those of them that devices copy from or to; part of
+/// make_plan's result.
+byte_count host_demand(std::span<const model_plan> models, std::size_t devices);
+byte_count host_transfers(std::span<const model_plan> models, std::size_t devices);
+
+/// Makes the visits of evaluations shorter until host_needed <= cap, or until none can be shorter.
+void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t devices);
+
+/// Throws fault_error{does_not_fit} unless host_needed <= cap.
+void check_host(const workload_plan& plan, byte_count cap);
+
+}  // namespace hydra

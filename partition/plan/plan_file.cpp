@@ -1,0 +1,233 @@
+#include "partition/plan/plan_file.hpp"
+
+#include "partition/profile/profile_json.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/nearest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+using json = nlohmann::json;
+using ordered = nlohmann::ordered_json;
+
+[[noreturn]] void refuse(const std::string& source, const std::string& why) {
+  throw fault_error(fault_code::bad_input, fmt::format("plan \"{}\": {}", source, why));
+}
+
+ordered json_of(const shard_plan& s) {
+  ordered shard{{"first_layer", s.first_layer},
+                {"last_layer", s.last_layer - 1},
+                {"parameter_bytes", s.parameters.value()},
+                {"moment_bytes", s.moments.value()},
+                {"input_bytes", s.input.value()},
+                {"output_bytes", s.output.value()},
+                {"staging_bytes", s.backward.staging().value()},
+                {"computing_bytes", s.backward.computing().value()},
+                {"forward_s", seconds(s.forward_time)},
+                {"backward_s", seconds(s.backward_time)},
+                {"update_s", seconds(s.update_time)}};
+  if (s.masters) {
+    shard["master_bytes"] = s.masters->value();
+    shard["gradient_bytes"] = s.gradient_bytes().value();
+  }
+  if (s.steps_on_device) {
+    shard["device_update_s"] = seconds(s.device_update_time);
+    shard["moment_buffers"] = s.moment_buffers;
+    shard["working_bytes"] = s.backward.working.value();
+    shard["landing_bytes"] = s.backward.landing.value();
+  }
+  return shard;
+}
+
+ordered json_of(const model_plan& m) {
+  ordered model{{"name", m.name},
+                {"micro_batches", m.micro_batches},
+                {"samples", m.samples},
+                {"sufficient_bytes", m.sufficient.value()},
+                {"profile", m.profile}};
+  for (const auto& s : m.shards) {
+    model["shards"].push_back(json_of(s));
+  }
+  return model;
+}
+
+saved_plan::saved_model model_from_json(const json& j) {
+  saved_plan::saved_model m;
+  for (const auto& s : j.at("shards")) {
+    if (s.at("first_layer").get<std::size_t>() != m.layers) {
+      throw fault_error(fault_code::bad_input,
+                        fmt::format("shard {} does not start with layer {}", m.cuts.size(), m.layers));
+    }
+    m.cuts.push_back(m.layers);
+    m.layers = s.at("last_layer").get<std::size_t>() + 1;
+  }
+  validate_cuts(m.cuts, m.layers, j.at("name").get<std::string>());
+  return m;
+}
+
+saved_plan plan_from_json(const json& j) {
+  saved_plan plan;
+  for (const auto& m : j.at("models")) {
+    plan.models.emplace(m.at("name").get<std::string>(), model_from_json(m));
+  }
+  for (const auto& [key, profile] : j.at("profiles").items()) {
+    plan.profiles.emplace(key, std::make_shared<const chain_profile>(profile_from_json(profile)));
+  }
+  return plan;
+}
+
+byte_count bytes_at(const json& j, const char* key) { return bytes_from_json(j.at(key)); }
+
+/// No update rule has more than two; nobody else's file decides how long a list becomes.
+std::uint64_t buffers_from_json(const json& j) {
+  const auto n = j.get<double>();
+  if (!(n >= 0 && n <= 16)) {
+    throw fault_error(fault_code::bad_input, "moment_buffers is " + json_text(j));
+  }
+  return static_cast<std::uint64_t>(n);
+}
+
+shard_plan costs_from_json(const json& j, const chain_profile& profile) {
+  shard_plan s;
+  s.first_layer = j.at("first_layer").get<std::size_t>();
+  s.last_layer = j.at("last_layer").get<std::size_t>() + 1;
+  if (s.first_layer >= s.last_layer || s.last_layer > profile.layers.size()) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("a shard ends with layer {} of {}", s.last_layer, profile.layers.size()));
+  }
+  const bool is_last = s.last_layer == profile.layers.size();
+  s.parameters = bytes_at(j, "parameter_bytes");
+  if (j.contains("master_bytes")) {
+    s.masters = bytes_at(j, "master_bytes");
+    s.gradients = bytes_at(j, "gradient_bytes");
+  }
+  s.moments = bytes_at(j, "moment_bytes");
+  s.input = bytes_at(j, "input_bytes");
+  s.output = bytes_at(j, "output_bytes");
+  s.targets = is_last ? profile.target_spec.bytes() : byte_count{};
+  s.backward = footprint_of(profile, s.first_layer, s.last_layer, direction::backward);
+  s.forward = is_last ? s.backward : footprint_of(profile, s.first_layer, s.last_layer, direction::forward);
+  s.evaluation = footprint_of(profile, s.first_layer, s.last_layer, direction::evaluate);
+  s.backward = s.masters && s.gradients == s.parameters ? with_rounded_gradients(s.backward) : s.backward;
+  if (j.contains("device_update_s")) {
+    s.steps_on_device = true;
+    s.device_update_time = time_from_json(j.at("device_update_s"));
+    s.moment_buffers = buffers_from_json(j.at("moment_buffers"));
+    s.backward.working = bytes_at(j, "working_bytes");
+    s.backward.landing = bytes_at(j, "landing_bytes");
+  }
+  s.forward = is_last ? s.backward : s.forward;
+  s.forward_time = time_from_json(j.at("forward_s"));
+  s.backward_time = time_from_json(j.at("backward_s"));
+  s.update_time = time_from_json(j.at("update_s"));
+  return s;
+}
+
+model_plan costs_from_json(const json& j, const profile_set& profiles) {
+  model_plan m;
+  m.name = j.at("name").get<std::string>();
+  m.micro_batches = j.at("micro_batches").get<std::uint32_t>();
+  m.samples = j.at("samples").get<std::int64_t>();
+  m.profile = j.at("profile").get<std::string>();
+  const auto profile = profiles.find(m.profile);
+  if (profile == profiles.end() || m.micro_batches == 0) {
+    throw fault_error(fault_code::bad_input, fmt::format("has no profile or no micro-batch of model '{}'", m.name));
+  }
+  for (const auto& s : j.at("shards")) {
+    m.shards.push_back(costs_from_json(s, *profile->second));
+    m.shards.back().evaluation_time = m.shards.back().forward_time / m.micro_batches;
+  }
+  return m;
+}
+
+workload_plan costs_from_json(const json& j) {
+  workload_plan plan;
+  plan.profiles = plan_from_json(j).profiles;
+  plan.staging_room = bytes_at(j, "staging_room_bytes");
+  for (const auto& m : j.at("models")) {
+    plan.models.push_back(costs_from_json(m, plan.profiles));
+  }
+  return plan;
+}
+
+/// The result of `read`, its faults with the plan's name in front.
+template <class Read>
+auto parsed(std::string_view text, const std::string& source, Read read) {
+  try {
+    return read(parse_json(text));
+  } catch (const json::parse_error& e) {
+    refuse(source,
+           fmt::format("is no JSON, or was cut off, at byte {}; `hydra plan --save` and runs write plans", e.byte));
+  } catch (const json::exception& e) {
+    refuse(source,
+           fmt::format("is JSON, but no plan of Hydra ({}); `hydra plan --save` and runs write plans", e.what()));
+  } catch (const fault_error& e) {
+    refuse(source, e.what_happened().text);
+  }
+}
+
+}  // namespace
+
+std::string to_json(const workload_plan& plan) {
+  ordered root{{"staging_room_bytes", plan.staging_room.value()},
+               {"computing_room_bytes", plan.computing_room.value()},
+               {"sufficient_bytes", plan.sufficient.value()},
+               {"host_bytes", plan.host_needed.value()},
+               {"models", ordered::array()},
+               {"profiles", ordered::object()}};
+  for (const auto& m : plan.models) {
+    root["models"].push_back(json_of(m));
+  }
+  for (const auto& [key, profile] : plan.profiles) {
+    root["profiles"][key] = profile_to_json(*profile);
+  }
+  return json_text(root, 2) + "\n";
+}
+
+saved_plan parse_plan(std::string_view text, std::string source) {
+  auto plan = parsed(text, source, [](const json& j) { return plan_from_json(j); });
+  plan.source = std::move(source);
+  return plan;
+}
+
+workload_plan parse_costs(std::string_view text, std::string source) {
+  return parsed(text, source, [](const json& j) { return costs_from_json(j); });
+}
+
+saved_plan load_plan(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  if (!in || std::filesystem::is_directory(file)) {
+    refuse(file.string(), "no such file, or it cannot be read (relative paths start at the working directory)");
+  }
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  return parse_plan(text, file.string());
+}
+
+cut_points cuts_for(const saved_plan& plan, const std::string& model, std::size_t layers) {
+  const auto found = plan.models.find(model);
+  if (found == plan.models.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, m] : plan.models) {
+      names.push_back(name);
+    }
+    refuse(plan.source, fmt::format("has no model '{}'{}", model, known_instead(model, names)));
+  }
+  if (found->second.layers != layers) {
+    refuse(plan.source, fmt::format("cuts {} layers of model '{}', but its chain has {}; plan it again, or choose "
+                                    "other cuts",
+                                    found->second.layers, model, layers));
+  }
+  return found->second.cuts;
+}
+
+}  // namespace hydra

@@ -1,0 +1,141 @@
+#include "partition/plan/sufficient.hpp"
+
+#include "partition/plan/room_search.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hydra {
+
+namespace {
+
+const cut_points* given_by(const plan_request& m) { return std::get_if<cut_points>(&m.cuts); }
+
+/// What is sure to be a cut: the given one, or single layers.
+cut_points simplest_cuts(const plan_request& m) {
+  const auto* given = given_by(m);
+  return given ? *given : single_layers(*m.profile);
+}
+
+std::string named_bytes(byte_count n) { return fmt::format("{} ({} bytes)", to_string(n), n.value()); }
+
+/// One shard of the simplest cuts.
+struct named_shard {
+  std::string text;
+  byte_count computing;
+};
+
+named_shard name_shard(const plan_request& m, const cut_points& cuts, std::size_t i) {
+  const auto last = last_layer(cuts, i, m.profile->layers.size());
+  const auto demand = demand_of(*m.profile, cuts[i], last);
+  const auto what =
+      given_by(m) ? fmt::format("shard {} (layers {} to {})", i, cuts[i], last - 1) : fmt::format("layer {}", cuts[i]);
+  return {fmt::format("{} of model '{}' ({}) needs {} to compute and {} to stage", what, m.name,
+                      m.model->at(cuts[i]).prefix, named_bytes(demand.computing), named_bytes(demand.staging)),
+          demand.computing};
+}
+
+named_shard larger(named_shard a, named_shard b) { return b.computing > a.computing ? b : a; }
+
+/// The shard that asks for most.
+named_shard largest_of(const plan_request& m) {
+  const auto cuts = simplest_cuts(m);
+  named_shard most = name_shard(m, cuts, 0);
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    most = larger(std::move(most), name_shard(m, cuts, i));
+  }
+  return most;
+}
+
+bool same_costs(const plan_request& a, const plan_request& b) {
+  return a.profile == b.profile && a.cuts.index() == b.cuts.index() && (!given_by(a) || *given_by(a) == *given_by(b));
+}
+
+/// Position of the first model that costs the same.
+std::size_t first_like(std::span<const plan_request> models, std::size_t i) {
+  const auto first = std::ranges::find_if(models, [&](const plan_request& m) { return same_costs(m, models[i]); });
+  return static_cast<std::size_t>(first - models.begin());
+}
+
+/// A line for each model that costs something else than those before it.
+std::string model_lines(std::span<const plan_request> models, byte_count reserve) {
+  const auto alone = budgets_alone(models);
+  std::vector<std::size_t> like(models.size());
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    ++like[first_like(models, i)];
+  }
+  std::string lines;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (like[i] > 0) {
+      lines += fmt::format("\n  {}; alone {} needs memory = {}", largest_of(models[i]).text,
+                           like[i] > 1 ? fmt::format("it, or any of the {} models like it,", like[i]) : "the model",
+                           named_bytes(alone[i] + reserve));
+    }
+  }
+  return lines;
+}
+
+std::string largest_of(std::span<const plan_request> models) {
+  named_shard most;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (first_like(models, i) == i) {
+      most = larger(std::move(most), largest_of(models[i]));
+    }
+  }
+  return most.text;
+}
+
+}  // namespace
+
+byte_count smallest_budget(std::span<const plan_request> models) {
+  shard_demand enough;
+  for (const auto& m : models) {
+    const auto one = demand_of(*m.profile, simplest_cuts(m));
+    enough = {std::max(enough.staging, one.staging), std::max(enough.computing, one.computing)};
+  }
+  return room_search(models, enough.staging + enough.computing).least().value();
+}
+
+std::vector<byte_count> budgets_alone(std::span<const plan_request> models) {
+  std::vector<byte_count> all;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto first = first_like(models, i);
+    all.push_back(first < i ? all[first] : smallest_budget(models.subspan(i, 1)));
+  }
+  return all;
+}
+
+namespace {
+
+std::string step_advice(std::span<const plan_request> models) {
+  const bool asked = std::ranges::any_of(
+      models, [](const plan_request& m) { return m.stepping.place == optimizer_place::device; });
+  return asked ? "Leave optimizer_on at \"host\" (updates on devices take room there), raise" : "Raise";
+}
+
+}  // namespace
+
+void refuse_memory(std::span<const plan_request> models, const plan_device& device) {
+  const auto sufficient = smallest_budget(models) + device.reserve;
+  throw fault_error(fault_code::does_not_fit,
+                    fmt::format("the workload does not fit device {} with memory = {}: {}; the smallest sufficient "
+                                "memory of every device is {}. {} memory, use more micro_batches, or make the "
+                                "largest layer smaller. Model by model:{}",
+                                device.name, named_bytes(device.memory), largest_of(models), named_bytes(sufficient), step_advice(models),
+                                model_lines(models, device.reserve)));
+}
+
+void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_room) {
+  const auto usable = device.memory > device.reserve ? device.memory - device.reserve : byte_count{};
+  const auto left = usable > staging_room ? usable - staging_room : byte_count{};
+  throw fault_error(fault_code::does_not_fit,
+                    fmt::format("model '{}' cannot join the run: {}, but of device {} with memory = {} the run keeps {} "
+                                "for staging, which leaves {} to compute; use more micro_batches, make its largest layer "
+                                "smaller, or train it in a run of its own",
+                                m.name, largest_of(m).text, device.name, named_bytes(device.memory),
+                                named_bytes(staging_room), named_bytes(left)));
+}
+
+}  // namespace hydra

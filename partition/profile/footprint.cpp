@@ -1,0 +1,138 @@
+#include "partition/profile/footprint.hpp"
+
+#include "partition/execute/shard.hpp"
+
+#include <algorithm>
+
+namespace hydra {
+
+namespace {
+
+/// Scalars of a visit: loss (of an evaluation: a pair for each micro-batch), its parts, the divisor's temporaries; each is
+/// one rounded allocation.
+constexpr byte_count scalars{8 * 512};
+
+byte_count parameters_of(const chain_profile& profile, std::size_t first, std::size_t last) {
+  byte_count sum;
+  for (std::size_t i = first; i < last; ++i) {
+    sum += profile.layers[i].parameters;
+  }
+  return sum;
+}
+
+/// fp32, however narrow the parameters are.
+byte_count gradients_of(const chain_profile& profile, byte_count parameters) {
+  return profile.numbers == precision::bf16 ? parameters * 2 : parameters;
+}
+
+/// A micro-batch's gradients of bf16 parameters, before they are added up.
+byte_count part_of(const chain_profile& profile, byte_count parameters) {
+  return profile.numbers == precision::bf16 ? parameters : byte_count{};
+}
+
+/// What adding them takes when the graph is gone.
+byte_count adding(const chain_profile& profile, byte_count gradients) {
+  return profile.numbers == precision::bf16 ? std::min(gradients, widening_room) : byte_count{};
+}
+
+/// Forward keeps one layer's input and output alive at a time.
+byte_count forward_working(const chain_profile& profile, std::size_t first, std::size_t last) {
+  byte_count largest;
+  for (std::size_t i = first; i < last; ++i) {
+    const auto& layer = profile.layers[i];
+    const auto below = i > first ? layer.input : byte_count{};
+    largest = std::max(largest, below + layer.output + layer.forward_transient);
+  }
+  return largest;
+}
+
+/// Backward keeps everything saved, and the gradient that flows into the layer it is at.
+byte_count backward_working(const chain_profile& profile, std::size_t first, std::size_t last, bool with_loss) {
+  byte_count saved;
+  byte_count transient = with_loss ? profile.loss_transient : byte_count{};
+  for (std::size_t i = first; i < last; ++i) {
+    const auto& layer = profile.layers[i];
+    saved += layer.saved;
+    transient = std::max(transient, layer.output + layer.backward_transient);
+  }
+  return saved + transient + (with_loss ? profile.loss_saved : byte_count{});
+}
+
+/// A forward visit leaves its outputs behind.
+footprint forward_footprint(const chain_profile& profile, std::size_t first, std::size_t last) {
+  const auto input = profile.layers[first].input;
+  const auto output = profile.layers[last - 1].output;
+  return {.parameters = parameters_of(profile, first, last),
+          .first_inputs = input,
+          .working = (input + output) * 2 + forward_working(profile, first, last),
+          .landing = output * 2};
+}
+
+/// The last piece's evaluation leaves a few numbers behind. To count right predictions takes a handful of tensors like the
+/// targets.
+footprint loss_footprint(const chain_profile& profile, std::size_t first) {
+  const auto last = profile.layers.size();
+  const auto input = profile.layers[first].input;
+  const auto loss = profile.layers.back().output + profile.loss_saved + profile.loss_transient + profile.targets * 6;
+  return {.parameters = parameters_of(profile, first, last),
+          .first_inputs = input + profile.targets,
+          .working = (input + profile.targets) * 2 + std::max(forward_working(profile, first, last), loss) + scalars,
+          .landing = scalars};
+}
+
+/// State as large as fp32 gradients, and the new parameters.
+byte_count stepping_room(const chain_profile& profile, byte_count parameters) {
+  constexpr byte_count rounding{512};
+  return (gradients_of(profile, parameters) + rounding) * profile.stepping.buffers + parameters;
+}
+
+}  // namespace
+
+footprint with_step(const chain_profile& profile, footprint backward) {
+  auto f = backward;
+  const auto gradients = gradients_of(profile, f.parameters);
+  const auto room = stepping_room(profile, f.parameters);
+  f.working += room;
+  f.landing = f.landing + room - gradients;
+  return f;
+}
+
+footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
+  const auto plain = plain_footprint(profile, first, last, way);
+  return way == direction::backward && profile.stepping.covers(first, last) ? with_step(profile, plain) : plain;
+}
+
+footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way) {
+  const bool with_loss = last == profile.layers.size() && way != direction::forward;
+  if (way != direction::backward) {
+    return with_loss ? loss_footprint(profile, first) : forward_footprint(profile, first, last);
+  }
+  const auto input = profile.layers[first].input;
+  const auto output = profile.layers[last - 1].output;
+  footprint f;
+  f.parameters = parameters_of(profile, first, last);
+  const auto second = with_loss ? profile.targets : output;
+  const auto input_gradient = first > 0 ? input : byte_count{};
+  f.first_inputs = input + second;
+  const auto gradients = gradients_of(profile, f.parameters);
+  f.working = gradients + part_of(profile, f.parameters) + (input + second + input_gradient) * 2 +
+              std::max(backward_working(profile, first, last, with_loss), adding(profile, gradients)) + scalars;
+  f.landing = gradients + input_gradient * 2 + scalars;
+  return f;
+}
+
+footprint with_rounded_gradients(footprint backward) {
+  backward.landing -= backward.parameters;  // of twice as many
+  return backward;
+}
+
+shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last) {
+  const auto backward = footprint_of(profile, first, last, direction::backward);
+  shard_demand demand{.staging = backward.staging(), .computing = backward.computing()};
+  const auto evaluation = footprint_of(profile, first, last, direction::evaluate);  // as forward, but of the last piece
+  demand.staging = std::max(demand.staging, evaluation.staging());
+  demand.computing = std::max(demand.computing, evaluation.computing());
+  return demand;
+}
+
+}  // namespace hydra

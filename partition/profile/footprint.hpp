@@ -1,0 +1,42 @@
+#pragma once
+// Bytes that a visit of a shard needs on its device (architecture: memory of a unit).
+
+#include "partition/profile/profile.hpp"
+#include "runtime/base/unit.hpp"
+
+namespace hydra {
+
+/// Staging a visit needs `parameters + first_inputs` (W); computing it adds `working` (C).
+struct footprint {
+  byte_count parameters;
+  byte_count first_inputs;   ///< of the first micro-batch
+  byte_count working;        ///< gradients (and, in bf16, their part) + two micro-batches of inputs and outputs + upstream
+                             ///< + saved + transient
+  byte_count landing{};      ///< part of `working` that is free only when the visit's copies have landed: outputs, gradients
+  byte_count staging() const noexcept { return parameters + first_inputs; }
+  byte_count computing() const noexcept { return parameters + working; }
+};
+
+/// Of a backward visit that rounds its gradients to bf16: their sum is free when it has computed, only as many bytes as the
+/// parameters' wait for their copy.
+footprint with_rounded_gradients(footprint backward);
+
+/// Layers [first, last) of a profiled chain, visited in `way`. Backward and evaluation of the last piece include the loss;
+/// backward includes the step where the profile's stepping covers the piece.
+footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
+
+/// The same, stepped at home whatever the profile asks for.
+footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
+
+/// A backward visit that also steps its piece: optimizer state and the new parameters come on top, and they land in
+/// place of the gradients.
+footprint with_step(const chain_profile& profile, footprint backward);
+
+/// The largest of forward, backward and evaluation, field by field sums as they occur: what a cut has to fit.
+struct shard_demand {
+  byte_count staging;     ///< max W over the shard's units
+  byte_count computing;   ///< max P + C over the shard's units
+};
+shard_demand demand_of(const chain_profile& profile, std::size_t first, std::size_t last);
+
+}  // namespace hydra

@@ -1,0 +1,69 @@
+#pragma once
+// The pilot pass on the devices of a run (the paper's, section 2.2).
+
+#include "models/chain.hpp"
+#include "partition/profile/profile.hpp"
+#include "partition/profile/update_cost.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// All devices of a pilot have failed; of the first one, what has happened.
+class measuring_error final : public fault_error {
+ public:
+  using fault_error::fault_error;
+};
+
+/// What is measured runs on the queues of all devices at the same time, as in the run: with their intra-op threads, and
+/// with their contention where several are threads of one machine. A device that fails is left out while another one
+/// does not. Times and bytes are those of the device's work_meter: without the sleep that emulates `speed`, and not charged
+/// to the device, so that a small budget can be told what would be enough. Copies are from memory as the run's: locked
+/// where the device has a locker; they are large, so that what a copy costs beside its bytes does not count.
+class pilot {
+ public:
+  /// Becomes the receiver of the devices' completions: they serve no run afterwards. `limit`: of one measurement; a
+  /// device that takes longer is taken to have failed, for good; zero: none.
+  pilot(std::span<device* const> devices, duration limit);
+
+  chain_profile measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
+                        std::int64_t samples, std::uint32_t micro_batches);
+
+  /// Of the slowest device, at speed 1.
+  element_rate update_rate(const update_options& rule, precision numbers);
+
+  /// Rate of copies each way, per device: its link's, or measured where the link is not limited.
+  std::vector<byte_rate> link_rates();
+
+  /// What times depend on besides the model: kinds and models of devices with their threads, versions of Hydra and LibTorch.
+  std::string setting();
+
+ private:
+  class round;
+  struct cargo;
+  template <class Result>
+  std::vector<Result> results_of(const std::function<Result(device&)>& work);
+  using closure = std::function<void()>;
+  using copy_maker = closure (*)(const cargo& c);
+  std::vector<std::shared_ptr<cargo>> cargoes();
+  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods,
+                                              copy_maker make);
+  std::vector<completion> everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of);
+
+  std::span<device* const> devices_;
+  duration limit_;
+  std::shared_ptr<round> round_;
+};
+
+/// Everything of a chain that its costs depend on, in words; equal neighbours are counted.
+std::string fingerprint(const chain& model, const tensor_spec& sample_target, std::int64_t samples);
+
+}  // namespace hydra

@@ -1,0 +1,276 @@
+#include "partition/profile/profile.hpp"
+
+#include "models/parameter_layout.hpp"
+#include "models/scalar_type.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones_like_ops.h>
+#include <ATen/ops/zeros_ops.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+at::Tensor zeros(const tensor_spec& spec, const test_stand& on) {
+  return at::_ops::zeros::call(c10::fromIntArrayRefSlow(spec.shape), scalar_type(spec.type), std::nullopt,
+                               at::Device(on.torch_device), std::nullopt);
+}
+
+byte_count less(byte_count a, byte_count b) { return a > b ? a - b : byte_count{}; }
+
+at::Tensor ones_like(const at::Tensor& y) {
+  return at::_ops::ones_like::call(y, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+}
+
+/// What one forward or backward with gradient was seen to take.
+struct measured_pass {
+  byte_count saved;
+  byte_count transient;
+  duration elapsed{};
+};
+
+/// A function and what it works on, measured.
+class bench {
+ public:
+  explicit bench(work_meter& meter) : meter_(meter) {}
+
+  /// Peak of `make()` beyond the tensors it returns; its time.
+  template <class Make>
+  measured_pass forward(const Make& make) {
+    const at::NoGradGuard no_grad;
+    const auto base = meter_.used();
+    meter_.reset_peak();
+    const auto start = meter_.now();
+    const at::Tensor y = make();
+    return passed(base, start);
+  }
+
+  /// The same with gradient, then backward: `upstream(y)` gives the gradient of the output, which is charged outside.
+  template <class Make, class Upstream>
+  measured_pass backward(const Make& make, const Upstream& upstream) {
+    const at::AutoGradMode with_grad(true);
+    const auto base = meter_.used();
+    meter_.reset_peak();
+    const auto start = meter_.now();
+    at::Tensor y = make();
+    auto pass = passed(base, start);
+    const at::Tensor gradient = upstream(y);
+    const auto before = meter_.used();
+    meter_.reset_peak();
+    const auto again = meter_.now();
+    y.backward(gradient);
+    pass.elapsed += meter_.now() - again;
+    pass.transient = std::max(pass.transient, less(meter_.peak(), before));
+    return pass;
+  }
+
+ private:
+  measured_pass passed(byte_count base, time_point start) {
+    measured_pass pass{.saved = less(meter_.used(), base), .transient = {}, .elapsed = meter_.now() - start};
+    pass.transient = less(meter_.peak(), base + pass.saved);
+    return pass;
+  }
+
+  work_meter& meter_;
+};
+
+/// A warm pass (allocators and kernels touched once), which also counts the bytes, then timed ones.
+template <class Pass>
+measured_pass repeat(std::size_t visits, const Pass& pass, std::vector<duration>& times) {
+  const auto warm = pass();
+  for (auto left = timed_repeats(visits, warm.elapsed); left > 0; --left) {
+    times.push_back(pass().elapsed);
+  }
+  return warm;
+}
+
+/// Leaf parameters with preset gradients, as a visit binds them.
+std::vector<at::Tensor> leaves(const parameter_layout& layout, std::size_t layer, const at::Tensor& flat,
+                               const at::Tensor& gradients) {
+  auto views = layout.views(flat, layer);
+  auto slices = layout.views(gradients, layer);
+  std::vector<at::Tensor> bound;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    bound.push_back(views[i].detach().requires_grad_(true));
+    bound.back().mutable_grad() = slices[i];
+  }
+  return bound;
+}
+
+/// One distinct layer of a chain.
+struct layer_place {
+  std::size_t index = 0;      ///< of the first of its kind
+  std::size_t visits = 0;     ///< by two training steps, of all layers of its kind
+  tensor_spec in, out;
+};
+
+layer_profile measure_layer(const chain& model, const layer_place& place, const test_stand& on, timed_passes& times) {
+  const parameter_layout layout(model, place.index, place.index + 1);
+  const tensor_spec elements{{static_cast<std::int64_t>(layout.elements())}, layout.type()};
+  const at::Tensor flat = zeros(elements, on);
+  const at::Tensor gradients = zeros(elements, on);
+  const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(place.index)};
+  const auto views = layout.views(flat, place.index);
+  const at::Tensor x = zeros(place.in, on);
+
+  bench measure(on.meter);
+  const auto forward = repeat(
+      place.visits,
+      [&] { return measure.forward([&] { return model.forward(place.index, views, x, context); }); }, times.forward);
+  const auto backward = repeat(
+      place.visits,
+      [&] {
+        const auto bound = leaves(layout, place.index, flat, gradients);
+        const at::Tensor leaf = place.in.type != element::i64 ? x.detach().requires_grad_(true) : x;
+        return measure.backward([&] { return model.forward(place.index, bound, leaf, context); }, ones_like);
+      },
+      times.backward);
+  layer_profile profile;
+  profile.kind = model.at(place.index).body->signature();
+  profile.parameters = charged_bytes(layout.device_bytes());
+  profile.input = charged_bytes(place.in.bytes());
+  profile.output = charged_bytes(place.out.bytes());
+  profile.input_spec = place.in;
+  profile.output_spec = place.out;
+  profile.saved = backward.saved;
+  profile.forward_transient = forward.transient + less(forward.saved, profile.output);
+  profile.backward_transient = backward.transient;
+  return profile;
+}
+
+void measure_loss(chain_samples& all, const chain& model, std::size_t visits, const test_stand& on) {
+  const at::Tensor y = zeros(all.profile.layers.back().output_spec, on);
+  const at::Tensor targets = zeros(all.profile.target_spec, on);
+  bench measure(on.meter);
+  const auto pass = repeat(
+      visits,
+      [&] {
+        const at::Tensor leaf = y.detach().requires_grad_(true);
+        return measure.backward([&] { return model.objective().sum(in_fp32(leaf), targets); },
+                                [](const at::Tensor&) { return at::Tensor(); });
+      },
+      all.loss.backward);
+  all.profile.loss_saved = pass.saved;
+  all.profile.loss_transient = pass.transient;
+}
+
+/// The distinct layers of a chain, in order; fills `kind_of`.
+std::vector<layer_place> distinct_layers(const chain& model, std::int64_t samples, std::size_t visits,
+                                         std::vector<std::size_t>& kind_of) {
+  std::map<std::string, std::size_t> known;
+  std::vector<layer_place> places;
+  const auto outputs = model.outputs(samples);
+  tensor_spec in = batched(model.sample_input(), samples);
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const auto key = model.at(i).body->signature() + " on " + to_string(in);
+    const auto [kind, first] = known.emplace(key, places.size());
+    if (first) {
+      places.push_back({i, 0, in, outputs[i]});
+    }
+    kind_of.push_back(kind->second);
+    places[kind->second].visits += visits;
+    in = outputs[i];
+  }
+  return places;
+}
+
+void take_larger(byte_count& mine, byte_count other) { mine = std::max(mine, other); }
+
+void take_larger_bytes(chain_profile& mine, const chain_profile& other) {
+  for (std::size_t i = 0; i < mine.layers.size(); ++i) {
+    take_larger(mine.layers[i].saved, other.layers[i].saved);
+    take_larger(mine.layers[i].forward_transient, other.layers[i].forward_transient);
+    take_larger(mine.layers[i].backward_transient, other.layers[i].backward_transient);
+  }
+  take_larger(mine.loss_saved, other.loss_saved);
+  take_larger(mine.loss_transient, other.loss_transient);
+}
+
+/// Median of what all devices have timed in `times(device)`.
+template <class Times>
+duration median_of(std::span<const chain_samples> devices, const Times& times) {
+  std::vector<duration> all;
+  for (const auto& d : devices) {
+    const auto& some = times(d);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return median(std::move(all));
+}
+
+}  // namespace
+
+std::size_t timed_repeats(std::size_t visits, duration warm) noexcept {
+  constexpr std::size_t enough = 9, some = 3;
+  constexpr duration nothing = std::chrono::milliseconds(2);
+  const std::size_t least = warm < nothing ? some : 1;
+  return std::clamp(visits - std::min<std::size_t>(visits, 1), least, enough);
+}
+
+duration median(std::vector<duration> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
+}
+
+chain_samples sample_costs(const chain& model, const profiled_step& step, const test_stand& on) {
+  const std::size_t visits = 2 * std::size_t{step.micro_batches};
+  chain_samples all;
+  all.profile.samples = step.samples;
+  all.profile.numbers = model.numbers();
+  all.profile.target_spec = batched(step.sample_target, step.samples);
+  all.profile.targets = charged_bytes(all.profile.target_spec.bytes());
+  std::vector<layer_profile> kinds;
+  for (const auto& place : distinct_layers(model, step.samples, visits, all.kind_of)) {
+    kinds.push_back(measure_layer(model, place, on, all.times.emplace_back()));
+  }
+  std::ranges::transform(all.kind_of, std::back_inserter(all.profile.layers), [&](std::size_t k) { return kinds[k]; });
+  measure_loss(all, model, visits, on);
+  return all;
+}
+
+chain_profile merge(std::span<const chain_samples> devices) {
+  auto all = devices.front().profile;
+  for (const auto& d : devices.subspan(1)) {
+    take_larger_bytes(all, d.profile);
+  }
+  for (std::size_t i = 0; i < all.layers.size(); ++i) {
+    const auto kind = devices.front().kind_of[i];
+    all.layers[i].forward = median_of(devices, [&](const chain_samples& d) { return d.times[kind].forward; });
+    all.layers[i].backward = median_of(devices, [&](const chain_samples& d) { return d.times[kind].backward; });
+  }
+  all.layers.back().backward += median_of(devices, [](const chain_samples& d) { return d.loss.backward; });
+  return all;
+}
+
+bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples) {
+  if (profile.samples != samples || profile.numbers != model.numbers() || profile.layers.size() != model.size() ||
+      profile.target_spec != batched(sample_target, samples)) {
+    return false;
+  }
+  const auto outputs = model.outputs(samples);
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const auto& layer = profile.layers[i];
+    const auto input = i == 0 ? batched(model.sample_input(), samples) : outputs[i - 1];
+    const auto parameters = charged_bytes(parameter_layout(model, i, i + 1).device_bytes());
+    if (layer.input_spec != input || layer.output_spec != outputs[i] || layer.parameters != parameters) {
+      return false;
+    }
+  }
+  return true;
+}
+
+chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
+                      std::uint32_t micro_batches) {
+  const auto meter = make_host_meter();
+  const auto one = sample_costs(model, {sample_target, samples, micro_batches}, {*meter});
+  return merge({&one, 1});
+}
+
+}  // namespace hydra

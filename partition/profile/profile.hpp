@@ -1,0 +1,90 @@
+#pragma once
+// What each layer of a chain costs, by measurement (the paper's pilot pass, section 2.2).
+
+#include "models/chain.hpp"
+#include "partition/profile/device_stepping.hpp"
+#include "partition/profile/test_stand.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/device/work_meter.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// One layer for one micro-batch. Bytes are as charged (rounded per tensor). Peaks do not add: a visit needs the sum
+/// of `saved` and the largest transient.
+struct layer_profile {
+  std::string kind{};             ///< its signature
+  byte_count parameters;          ///< padded
+  byte_count input;
+  byte_count output;
+  tensor_spec input_spec;
+  tensor_spec output_spec;
+  byte_count saved;               ///< alive after the forward with gradient, output included
+  byte_count forward_transient;   ///< peak during a forward without gradient, beyond its output
+  byte_count backward_transient;  ///< largest peak of forward with gradient or backward, beyond `saved`
+  duration forward{};             ///< median, one micro-batch, speed 1
+  duration backward{};            ///< recompute + backward
+  friend bool operator==(const layer_profile&, const layer_profile&) = default;
+};
+
+/// A chain for micro-batches of `samples` samples.
+struct chain_profile {
+  std::vector<layer_profile> layers;
+  byte_count targets;             ///< of one micro-batch
+  tensor_spec target_spec;
+  byte_count loss_transient;      ///< loss forward + backward beyond the last output (its gradient included)
+  byte_count loss_saved;
+  std::int64_t samples = 0;
+  precision numbers = precision::fp32;   ///< of parameters and activations
+  device_stepping stepping{};            ///< asked for by the planner: not measured, not saved
+  friend bool operator==(const chain_profile&, const chain_profile&) = default;
+};
+
+/// Times of one layer (or of the loss, which has no forward of its own), warm.
+struct timed_passes {
+  std::vector<duration> forward;
+  std::vector<duration> backward;
+};
+
+/// What one device has seen of a chain: bytes, and all times of every distinct layer.
+struct chain_samples {
+  chain_profile profile;               ///< without times
+  std::vector<std::size_t> kind_of;    ///< per layer: index of its distinct layer
+  std::vector<timed_passes> times;     ///< per distinct layer
+  timed_passes loss;
+};
+
+/// The step whose layers are measured.
+struct profiled_step {
+  tensor_spec sample_target;
+  std::int64_t samples = 1;   ///< of a micro-batch
+  std::uint32_t micro_batches = 1;
+};
+
+/// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and inputs
+/// of the right shape. All passes together take no longer than two training steps, but for layers so fast that three
+/// timed passes cost nothing.
+chain_samples sample_costs(const chain& model, const profiled_step& step, const test_stand& on);
+
+/// One profile of what several devices have seen: largest bytes, medians of all times. At least one.
+chain_profile merge(std::span<const chain_samples> devices);
+
+/// True if the profile can be one of this chain: same samples, format, shapes and parameter bytes.
+bool suits(const chain_profile& profile, const chain& model, const tensor_spec& sample_target, std::int64_t samples);
+
+/// The two together, for one device: the calling thread, with tensors on the CPU.
+chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
+                      std::uint32_t micro_batches = 1);
+
+/// How many passes of a layer are timed after the warm one, if two training steps visit it `visits` times.
+std::size_t timed_repeats(std::size_t visits, duration warm) noexcept;
+
+/// Of a sorted or unsorted, not empty list; the upper one of two.
+duration median(std::vector<duration> times);
+
+}  // namespace hydra

@@ -1,0 +1,80 @@
+#include "partition/profile/update_cost.hpp"
+
+#include "models/optimizer/tensor_update.hpp"
+#include "partition/profile/profile.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_ops.h>
+
+#include <vector>
+
+namespace hydra {
+
+duration element_rate::time_for(std::size_t elements) const noexcept {
+  return per_second_ > 0 ? from_seconds(static_cast<double>(elements) / per_second_) : duration{};
+}
+
+namespace {
+
+constexpr std::size_t elements = 1 << 20;
+constexpr std::uint32_t repeats = 5;
+/// Between two looks at a device's clock, which cost it as much as one.
+constexpr std::uint32_t steps_at_once = 16;
+
+/// The first one touches the pages.
+element_rate rate_of(std::vector<duration> times) {
+  times.erase(times.begin());
+  return element_rate{static_cast<double>(elements) / seconds(median(std::move(times)))};
+}
+
+at::Tensor zeros(at::ScalarType type, const std::string& device) {
+  return at::_ops::zeros::call(c10::SymIntArrayRef{c10::SymInt(elements)}, type, std::nullopt, at::Device(device), std::nullopt);
+}
+
+}  // namespace
+
+element_rate measure_update(const update_options& rule, precision numbers) {
+  std::vector<float> parameters(elements), gradients(elements, 1e-3F), first(elements), second(elements);
+  const bool one = moment_buffers(rule) > 0, two = moment_buffers(rule) > 1;
+  std::vector<std::uint16_t> copy(numbers == precision::bf16 ? elements : 0);
+  std::vector<duration> times;
+  for (std::uint32_t step = 0; step <= repeats; ++step) {
+    const auto start = steady_clock::now();
+    apply_update(rule, step, repeats + 1, 1.0F,
+                 {.parameters = parameters,
+                  .gradients = gradients,
+                  .first_moment = one ? std::span<float>(first) : std::span<float>(),
+                  .second_moment = two ? std::span<float>(second) : std::span<float>(),
+                  .copy = copy});
+    times.push_back(steady_clock::now() - start);
+  }
+  return rate_of(std::move(times));
+}
+
+element_rate measure_update(const update_options& rule, precision numbers, const test_stand& on) {
+  const at::NoGradGuard no_grad;
+  const int moments = moment_buffers(rule);
+  const auto floats = [&](bool wanted) { return wanted ? zeros(at::kFloat, on.torch_device) : at::Tensor{}; };
+  const update_tensors tensors{.parameters = floats(true),
+                               .gradients = floats(true),
+                               .first_moment = floats(moments > 0),
+                               .second_moment = floats(moments > 1),
+                               .copy = numbers == precision::bf16 ? zeros(at::kBFloat16, on.torch_device) : at::Tensor{}};
+  std::vector<duration> times;
+  for (std::uint32_t step = 0; step <= repeats; ++step) {
+    const auto start = on.meter.now();
+    for (std::uint32_t i = 0; i < steps_at_once; ++i) {
+      apply_update(constants_of(rule, step, repeats + 1, 1.0F), tensors);
+    }
+    times.push_back((on.meter.now() - start) / steps_at_once);
+  }
+  return rate_of(std::move(times));
+}
+
+bool same_arithmetic(const update_options& a, const update_options& b) noexcept {
+  return a.kind == b.kind && a.nesterov == b.nesterov && (a.momentum != 0) == (b.momentum != 0) &&
+         (a.weight_decay != 0) == (b.weight_decay != 0) && (a.clip_norm > 0) == (b.clip_norm > 0);
+}
+
+}  // namespace hydra

@@ -1,0 +1,42 @@
+#include "partition/execute/kept_parameters.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::literals;
+
+namespace {
+
+struct shelf {
+  void keep(std::uint32_t model) { kept.keep(model_id{model}, {arena->allocate(4_KiB, "a"), arena->allocate(4_KiB, "b")}); }
+  bool has(std::uint32_t model) const { return !kept.of(model_id{model}).empty(); }
+
+  std::unique_ptr<host_arena> arena = make_host_arena(1_MiB);
+  kept_parameters kept;
+};
+
+}  // namespace
+
+TEST_CASE("parameters of models that have ended stay until somebody needs their room") {
+  shelf s;
+  s.keep(0);
+  s.keep(1);
+  CHECK(s.kept.of(model_id{1}).size() == 2);
+  CHECK(s.arena->budget().used() == 16_KiB);
+  s.kept.shrink_to(16_KiB);
+  CHECK(s.has(0));
+}
+
+TEST_CASE("those that were kept first are given up first") {
+  shelf s;
+  s.keep(3);
+  s.keep(0);
+  s.kept.shrink_to(15_KiB);
+  CHECK_FALSE(s.has(3));
+  CHECK(s.has(0));
+  CHECK(s.arena->budget().used() == 8_KiB);
+  s.kept.shrink_to({});
+  CHECK(s.arena->budget().used() == byte_count{});
+}
+
+TEST_CASE("of a model that nobody has kept there is nothing") { CHECK(kept_parameters{}.of(model_id{7}).empty()); }

@@ -1,0 +1,132 @@
+#include "partition/graph/dataflow.hpp"
+
+#include "partition/plan/cursor.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <set>
+
+using namespace hydra;
+
+namespace {
+
+/// The units of a step in their order.
+std::vector<unit> step_of(std::uint32_t shards, std::uint32_t micro_batches, std::uint32_t step = 3) {
+  const cursor units(model_id{2}, shards, 10, micro_batches);
+  std::vector<unit> all;
+  for (std::uint32_t i = 0; i < units.units_per_step(); ++i) {
+    all.push_back(units.unit_at({step, i}, 0));
+  }
+  return all;
+}
+
+bool comes_from_data(const block_id& id) {
+  return id.kind == block_kind::minibatch || id.kind == block_kind::targets;
+}
+
+std::vector<block_id> read_by(const unit& u, std::size_t shards) {
+  std::vector<block_id> reads;
+  for (std::uint32_t k = 0; k < u.micro_batches; ++k) {
+    const auto in = inputs_of(u, shards, micro_batch_index{k});
+    reads.push_back(in.input);
+    if (in.second) {
+      reads.push_back(*in.second);
+    }
+  }
+  return reads;
+}
+
+}  // namespace
+
+TEST_CASE("everything a unit reads was produced before it in its step or comes from the data") {
+  const auto shards = GENERATE(1u, 2u, 3u, 6u);
+  std::set<block_id> there;
+  for (const auto& u : step_of(shards, 3)) {
+    for (const auto& id : read_by(u, shards)) {
+      INFO(to_string(u) << " reads " << to_string(id));
+      CHECK((comes_from_data(id) || there.contains(id)));
+    }
+    for (const auto& id : produced_by(u, shards)) {
+      INFO(to_string(u) << " produces " << to_string(id));
+      CHECK(there.insert(id).second);
+    }
+  }
+}
+
+TEST_CASE("everything produced in a step is consumed once at its end, but for gradients and loss") {
+  const auto shards = GENERATE(1u, 2u, 3u, 6u);
+  std::map<block_id, int> consumed;
+  std::set<block_id> used;
+  for (const auto& u : step_of(shards, 3)) {
+    for (const auto& id : read_by(u, shards)) {
+      CHECK(consumed[id] == 0);  // not read after its end
+      used.insert(id);
+    }
+    for (const auto& id : produced_by(u, shards)) {
+      if (id.kind != block_kind::gradients && id.kind != block_kind::loss) {
+        used.insert(id);
+      }
+    }
+    for (const auto& id : consumed_by(u, shards)) {
+      ++consumed[id];
+    }
+  }
+  for (const auto& id : used) {
+    INFO(to_string(id));
+    CHECK(consumed[id] == 1);
+  }
+}
+
+TEST_CASE("each shard leaves gradients once a step, the last one the loss") {
+  std::map<std::uint32_t, int> gradients;
+  int losses = 0;
+  for (const auto& u : step_of(4, 2)) {
+    gradients[u.shard.value] += has_gradients(u) ? 1 : 0;
+    losses += has_loss(u, 4) ? 1 : 0;
+  }
+  CHECK(gradients == std::map<std::uint32_t, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}});
+  CHECK(losses == 1);
+}
+
+TEST_CASE("block names derive from the unit: model, step, shard and micro-batch, never the attempt") {
+  auto u = step_of(3, 2)[1];  // forward 1
+  const auto in = inputs_of(u, 3, micro_batch_index{1});
+  CHECK(to_string(in.input) == "activation of model 2 shard 0 step 3 micro-batch 1");
+  CHECK(to_string(*output_of(u, 3, micro_batch_index{1})) == "activation of model 2 shard 1 step 3 micro-batch 1");
+  CHECK(to_string(parameters_of(u)) == "parameters of model 2 shard 1 version 3");
+  const auto before = produced_by(u, 3);
+  u.attempt = 4;
+  CHECK(produced_by(u, 3) == before);
+}
+
+TEST_CASE("a visit of a later range of micro-batches names that range") {
+  auto u = step_of(2, 2)[0];
+  u.first_micro_batch = micro_batch_index{4};
+  CHECK(produced_by(u, 2)[1].micro_batch == micro_batch_index{5});
+}
+
+TEST_CASE("evaluation shares parameters with training and nothing else") {
+  auto train = step_of(3, 1)[0];
+  auto evaluate = train;
+  evaluate.way = direction::evaluate;
+  CHECK(parameters_of(train) == parameters_of(evaluate));
+  CHECK(output_of(train, 3, {}) != output_of(evaluate, 3, {}));
+  CHECK_FALSE(has_gradients(evaluate));
+  CHECK(consumed_by(evaluate, 3).size() == 1);
+  CHECK_FALSE(ends_step(evaluate));
+}
+
+TEST_CASE("the last shard's evaluation reads targets and leaves a loss named by its range, but no boundary") {
+  auto u = step_of(3, 1)[0];
+  u.way = direction::evaluate;
+  u.shard = shard_index{2};
+  u.first_micro_batch = micro_batch_index{4};
+  u.micro_batches = 2;
+  CHECK_FALSE(output_of(u, 3, micro_batch_index{4}));
+  CHECK(inputs_of(u, 3, micro_batch_index{5}).second->kind == block_kind::targets);
+  CHECK(produced_by(u, 3) == std::vector{loss_of(u)});
+  CHECK(loss_of(u).micro_batch == micro_batch_index{4});
+  CHECK(consumed_by(u, 3).size() == 4);
+  CHECK(batch_of(u) == batch_range{pass_kind::evaluation, u.step, micro_batch_index{4}, 2});
+}

@@ -1,0 +1,125 @@
+#include "partition/plan/balanced_cut.hpp"
+
+#include "tests/support/random_profile.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+constexpr byte_count unlimited{std::uint64_t{1} << 50};
+
+/// Every way to cut `layers` layers, the lexicographically smallest first among those of equal length.
+std::vector<cut_points> all_cuts(std::size_t layers) {
+  std::vector<cut_points> all;
+  for (std::size_t bits = 0; bits < std::size_t{1} << (layers - 1); ++bits) {
+    cut_points cuts{0};
+    for (std::size_t i = 1; i < layers; ++i) {
+      if (bits >> (i - 1) & 1) {
+        cuts.push_back(i);
+      }
+    }
+    all.push_back(std::move(cuts));
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+struct tried {
+  cut_cost cost;
+  cut_points cuts;
+};
+
+/// By trying every cut.
+std::optional<tried> best_of_all(const chain_profile& p, const cut_limits& limits) {
+  std::optional<tried> best;
+  for (const auto& cuts : all_cuts(p.layers.size())) {
+    cut_cost cost{cuts.size(), {}};
+    bool suits = true;
+    for (std::size_t s = 0; s < cuts.size(); ++s) {
+      const auto last = last_layer(cuts, s, p.layers.size());
+      suits = suits && fits(demand_of(p, cuts[s], last), limits);
+      cost.largest = std::max(cost.largest, visit_time(p, cuts[s], last));
+    }
+    if (suits && (!best || cost < best->cost)) {
+      best = tried{cost, cuts};
+    }
+  }
+  return best;
+}
+
+/// Limits around what the chain needs: some too small, some that let all of it be one shard.
+cut_limits random_limits(std::mt19937& random) { return {some_bytes(random, 400), some_bytes(random, 150)}; }
+
+}  // namespace
+
+TEST_CASE("the balanced cut is the best of all cuts: fewest shards, smallest largest visit, smallest cut points") {
+  std::mt19937 random(11);
+  std::size_t fitting = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto p = random_profile(random, 1 + random() % 9);
+    const auto limits = random_limits(random);
+    const piece_table pieces(p, unlimited);
+    const balanced_cuts balanced(pieces, limits);
+    const auto expected = best_of_all(p, limits);
+    REQUIRE(balanced.cost().has_value() == expected.has_value());
+    if (expected) {
+      CHECK(*balanced.cost() == expected->cost);
+      CHECK(balanced.cuts() == expected->cuts);
+      fitting += expected->cuts.size() > 1 ? 1 : 0;
+    }
+  }
+  CHECK(fitting > 100);  // the limits do ask for cuts
+}
+
+TEST_CASE("the least computing bytes are those of the best of all cuts within the staging room") {
+  std::mt19937 random(12);
+  for (int i = 0; i < 300; ++i) {
+    const auto p = random_profile(random, 1 + random() % 8);
+    const auto staging = some_bytes(random, 100);
+    std::optional<byte_count> least;
+    for (const auto& cuts : all_cuts(p.layers.size())) {
+      byte_count most;
+      bool suits = true;
+      for (std::size_t s = 0; s < cuts.size(); ++s) {
+        const auto demand = demand_of(p, cuts[s], last_layer(cuts, s, p.layers.size()));
+        suits = suits && demand.staging <= staging;
+        most = std::max(most, demand.computing);
+      }
+      least = suits ? std::min(least.value_or(most), most) : least;
+    }
+    CHECK(least_computing(piece_table(p, unlimited), staging) == least);
+  }
+}
+
+TEST_CASE("a visit takes the longer of forward and backward, the last shard's forward is part of its backward") {
+  chain_profile p;
+  p.layers.resize(3);
+  for (auto& layer : p.layers) {
+    layer.forward = std::chrono::milliseconds(5);
+    layer.backward = std::chrono::milliseconds(3);
+  }
+  CHECK(visit_time(p, 0, 2) == std::chrono::milliseconds(10));
+  CHECK(visit_time(p, 1, 3) == std::chrono::milliseconds(6));
+}
+
+TEST_CASE("the table of pieces leaves out none that fits the bytes it is made for") {
+  std::mt19937 random(13);
+  for (int i = 0; i < 100; ++i) {
+    const auto p = random_profile(random, 8);
+    const auto usable = some_bytes(random, 500);
+    const piece_table pieces(p, usable);
+    for (std::size_t first = 0; first < 8; ++first) {
+      for (std::size_t last = first + 1; last <= 8; ++last) {
+        const auto demand = demand_of(p, first, last);
+        const auto row = pieces.from(first);
+        const bool listed = std::ranges::find(row, last, &piece::last) != row.end();
+        CHECK(listed == (demand.computing + demand.staging <= usable));
+      }
+    }
+  }
+}

@@ -1,0 +1,146 @@
+#include "partition/profile/profile.hpp"
+
+#include "models/parameter_layout.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
+#include "tests/support/other_device.hpp"
+#include "tests/support/small_models.hpp"
+
+#include <ATen/ops/mul.h>
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <string>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+/// Each look at the clock takes 100 us, each look at the bytes finds 512 more; the peak is 4 KiB above them.
+class scripted_meter final : public work_meter {
+ public:
+  time_point now() override { return time_point{std::chrono::microseconds{100} * ++looks_}; }
+  byte_count used() const noexcept override { return byte_count{512} * ++readings_; }
+  byte_count peak() const noexcept override { return byte_count{512} * readings_ + byte_count{4096}; }
+  void reset_peak() noexcept override {}
+
+ private:
+  int looks_ = 0;
+  mutable std::uint64_t readings_ = 0;
+};
+
+/// x * a scalar; tells where its tensors are.
+class probe final : public layer {
+ public:
+  explicit probe(std::shared_ptr<std::set<std::string>> places) : places_(std::move(places)) {}
+  std::vector<parameter_spec> parameters() const override { return {{"scale", {1}, {}, {}}}; }
+  tensor_spec output(const tensor_spec& input) const override { return input; }
+  std::string signature() const override { return "probe"; }
+  at::Tensor forward(std::span<const at::Tensor> p, const at::Tensor& x, const layer_context&) const override {
+    for (const auto& t : {p[0], x}) places_->insert(t.device().str());
+    return x.mul(p[0]);
+  }
+
+ private:
+  std::shared_ptr<std::set<std::string>> places_;
+};
+
+const small_model& gpt() {
+  static const small_model m = small_gpt({.layers = 2, .width = 16, .heads = 2, .context = 6, .dropout = 0.1});
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("a profile knows every layer's parameters, input and output by their size") {
+  const auto profile = profile_of(gpt(), 3);
+  const auto outputs = gpt().body->outputs(3);
+  REQUIRE(profile.layers.size() == gpt().body->size());
+  for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+    const auto& layer = profile.layers[i];
+    CHECK(layer.parameters == charged_bytes(parameter_layout(*gpt().body, i, i + 1).bytes()));
+    CHECK(layer.output_spec == outputs[i]);
+    CHECK(layer.output == charged_bytes(outputs[i].bytes()));
+    CHECK(layer.input_spec == (i == 0 ? batched(gpt().body->sample_input(), 3) : outputs[i - 1]));
+  }
+  CHECK(profile.targets == charged_bytes(batched(gpt().data->sample_target(), 3).bytes()));
+  CHECK(profile.samples == 3);
+}
+
+TEST_CASE("equal layers on equal inputs cost the same in a profile: they are measured once") {
+  const auto profile = profile_of(gpt(), 2);
+  CHECK(profile.layers[1].saved == profile.layers[2].saved);
+  CHECK(profile.layers[1].backward == profile.layers[2].backward);
+}
+
+TEST_CASE("what a layer saves holds its output and grows with the samples") {
+  const auto few = profile_of(gpt(), 2);
+  const auto many = profile_of(gpt(), 32);
+  for (std::size_t i = 0; i < few.layers.size(); ++i) {
+    CHECK(few.layers[i].saved >= few.layers[i].output);
+    CHECK(many.layers[i].saved > few.layers[i].saved);
+  }
+  CHECK(many.loss_saved + many.loss_transient > few.loss_saved + few.loss_transient);
+}
+
+TEST_CASE("a profile has the time of every layer") {
+  for (const auto& layer : profile_of(gpt(), 2).layers) {
+    CHECK(layer.forward > duration{});
+    CHECK(layer.backward > duration{});
+  }
+}
+
+TEST_CASE("measuring leaves no bytes behind") {
+  memory_account account(byte_count{1ull << 40});
+  {
+    const charge_to charged(account);
+    profile_of(gpt(), 2);
+  }
+  CHECK(account.used() == byte_count{});
+  CHECK(account.peak() == byte_count{});  // the pilot has an account of its own
+}
+
+TEST_CASE("the pilot repeats a layer as often as two training steps visit it, at least once, never for long") {
+  const duration slow = std::chrono::seconds(1), fast = std::chrono::microseconds(10);
+  CHECK(timed_repeats(2, slow) == 1);
+  CHECK(timed_repeats(6, slow) == 5);
+  CHECK(timed_repeats(1000, slow) == 9);
+  CHECK(timed_repeats(2, fast) == 3);  // costs nothing
+  CHECK(timed_repeats(0, slow) == 1);
+}
+
+TEST_CASE("a profile of several devices has the median of all their times and their largest bytes") {
+  const auto meter = make_host_meter();
+  auto a = sample_costs(*gpt().body, {gpt().data->sample_target(), 2}, {*meter});
+  auto b = a;
+  const auto ms = [](int n) { return duration{std::chrono::milliseconds(n)}; };
+  a.times[0].forward = {ms(1), ms(9)};
+  b.times[0].forward = {ms(4)};
+  a.times[1].backward = {ms(5)};
+  b.times[1].backward = {ms(6), ms(7)};
+  b.profile.layers[1].saved += byte_count{512};
+  const chain_samples both[] = {a, b};
+  const auto merged = merge(both);
+  CHECK(merged.layers[0].forward == ms(4));
+  CHECK(merged.layers[1].backward == ms(6));
+  CHECK(merged.layers[2].backward == ms(6));  // the second block is of the same kind
+  CHECK(merged.layers[1].saved == a.profile.layers[1].saved + byte_count{512});
+}
+
+TEST_CASE("times and bytes of a profile are the meter's, its tensors are on the meter's device") {
+  const auto places = std::make_shared<std::set<std::string>>();
+  chain model("probe", {{3}, element::f32}, mse());
+  model.add("0.", std::make_shared<probe>(places));
+  scripted_meter meter;
+  const auto costs = sample_costs(model, {{{3}, element::f32}, 2}, {meter, other_device});
+  CHECK(*places == std::set<std::string>{other_device});
+  const std::vector<duration> one(3, std::chrono::microseconds(100)), two(3, std::chrono::microseconds(200));
+  CHECK(costs.times.at(0).forward == one);   // from the begin of the forward to its end
+  CHECK(costs.times.at(0).backward == two);  // and of the backward
+  CHECK(costs.loss.backward == two);
+  const auto& layer = costs.profile.layers.at(0);
+  CHECK(layer.saved == byte_count{512});
+  CHECK(layer.backward_transient == byte_count{4096});
+  CHECK(layer.forward_transient == byte_count{4096});
+  CHECK(costs.profile.loss_saved == byte_count{512});
+}
