@@ -10,7 +10,7 @@
 //                                                  it is when a staged unit fails); without credit when it falls idle
 //    choose           inside SCHEDULER             the policy is asked for every device with credit. A policy actor is
 //                                                  asked by message: advice_wanted SCHEDULER -> POLICY ACTOR,
-//                                                  policy_advised POLICY ACTOR -> SCHEDULER (actors/advice.hpp)
+//                                                  policy_advised POLICY ACTOR -> SCHEDULER (actors/protocol/advice.hpp)
 //  3 prefetch_shard   SCHEDULER -> DEVICE          stage this unit;  unit_placed SCHEDULER -> MODEL TASK: it is staged there
 //  4 execute_shard    MODEL TASK -> DEVICE         the dataflow token, sent at once: the unit names its inputs, which
 //                                                  need not exist yet. 3 and 4 have different senders: either may be first
@@ -57,11 +57,11 @@
 // controller_lost SUPERVISOR -> MODEL TASK and REPORTER. SUPERVISOR and REPORTER watch each other: the end of either ends
 // the run. Everything is one-way; tickets and unit names tie answers to questions. An imperative name is a command, a past participle an event.
 
-#include "actors/advice.hpp"
-#include "actors/caf_version.hpp"
-#include "actors/events.hpp"
-#include "actors/model_entry.hpp"
-#include "actors/visit_times.hpp"
+#include "actors/protocol/advice.hpp"
+#include "actors/protocol/caf_version.hpp"
+#include "actors/protocol/events.hpp"
+#include "actors/protocol/model_entry.hpp"
+#include "actors/protocol/visit_times.hpp"
 #include "partition/checkpoint/checkpoint.hpp"
 #include "partition/graph/dataflow.hpp"
 #include "partition/checkpoint/model_history.hpp"
@@ -726,4 +726,4 @@ struct shut_down {};
 
 }  // namespace hydra
 
-#include "actors/type_list.hpp"  // tells CAF about the messages
+#include "actors/protocol/type_list.hpp"  // tells CAF about the messages

@@ -4,8 +4,9 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_RPATH "${HYDRA_TORCH_FOLDER}/lib" "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/hydra")  # Hydra's own plug-ins
 
 # <hydra/hydra.hpp> is the public interface, in the build tree as well as installed; the others are for plug-ins.
-foreach(_header hydra plugin policy_actor)
-  file(CONFIGURE OUTPUT include/hydra/${_header}.hpp CONTENT "#pragma once\n\n#include \"actors/${_header}.hpp\"\n")
+foreach(_header session/hydra plugin/plugin plugin/policy_actor)
+  get_filename_component(_name ${_header} NAME)
+  file(CONFIGURE OUTPUT include/hydra/${_name}.hpp CONTENT "#pragma once\n\n#include \"actors/${_header}.hpp\"\n")
 endforeach()
 include(Interfaces)
 configure_file(cmake/version.hpp.in include/hydra/version.hpp @ONLY)

@@ -29,7 +29,7 @@ def offences(file):
         layer = name.split("/")[0]
         if top in LAYERS and layer in LAYERS + ["tests"] and layer not in LAYERS[: LAYERS.index(top) + 1]:
             yield f"{name}: {top} is below {layer}"
-        if file.parent.joinpath(name).exists() and not root.joinpath(name).exists():
+        if file.parent.joinpath(name).is_file() and not root.joinpath(name).exists():
             yield f"{name}: name it from the root of the tree"
         if layer == "caf" and (top not in {"actors", "apps", "tests"} or policy):
             yield f"{name}: CAF belongs to actors"
@@ -39,7 +39,7 @@ def offences(file):
             yield f"{name}: slow to compile, include the few ATen headers that are needed"
         if policy and not name.startswith("actors/policy/") and not is_standard(name):
             yield f"{name}: policies use the standard library only"
-        actor = re.fullmatch(r"actors/(\w+)\.hpp", name)
+        actor = re.fullmatch(r"actors/\w+/(\w+)\.hpp", name)
         if top == "actors" and actor and actor[1] in ACTORS - {file.stem} and not file.stem.startswith(("session", "spawn")):
             yield f"{name}: an actor knows no other actor, only session and spawn do"
     lists = [folder / "CMakeLists.txt" for folder in file.parents if folder.is_relative_to(root)]

@@ -1,7 +1,7 @@
 #pragma once
 // What a plan is expected to take: the same actors in virtual time, with the times of the pilot.
 
-#include "actors/device_pipeline.hpp"
+#include "actors/device/device_pipeline.hpp"
 #include "actors/policy/bounds.hpp"
 #include "actors/policy/policy.hpp"
 #include "partition/execute/sharded_model.hpp"

@@ -1,6 +1,6 @@
 #include "apps/bench/ablation.hpp"
 
-#include "actors/text_table.hpp"
+#include "actors/report/text_table.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 // computes, one that is staged and one that lands. Parameters, copies and results are real, but a layer takes a fixed time
 // (paced_layer): what is measured is the runtime, not how the devices' threads share the host's cores.
 
-#include "actors/session.hpp"
+#include "actors/session/session.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #include "apps/bench/fragmentation.hpp"
 
-#include "actors/session.hpp"
-#include "actors/text_table.hpp"
+#include "actors/session/session.hpp"
+#include "actors/report/text_table.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/workload.hpp"

@@ -1,6 +1,6 @@
 #include "apps/commands/devices.hpp"
 
-#include "actors/device_shelf.hpp"
+#include "actors/session/device_shelf.hpp"
 #include "apps/commands/key_table.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/workload/device_kinds.hpp"

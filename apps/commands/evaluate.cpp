@@ -1,7 +1,7 @@
 #include "apps/commands/evaluate.hpp"
 
-#include "actors/session.hpp"
-#include "actors/text_table.hpp"
+#include "actors/session/session.hpp"
+#include "actors/report/text_table.hpp"
 #include "apps/commands/blocked_signals.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // How the program ends.
 
-#include "actors/report.hpp"
+#include "actors/report/report.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "apps/commands/interrupts.hpp"
 
-#include "actors/terminal.hpp"
+#include "actors/report/terminal.hpp"
 #include "apps/commands/exit_status.hpp"
 
 #include <unistd.h>

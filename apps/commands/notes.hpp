@@ -1,7 +1,7 @@
 #pragma once
 // What a user should know of a run, beside its tables.
 
-#include "actors/report.hpp"
+#include "actors/report/report.hpp"
 
 namespace hydra::apps {
 

@@ -1,6 +1,6 @@
 #include "apps/commands/plan.hpp"
 
-#include "actors/session.hpp"
+#include "actors/session/session.hpp"
 #include "apps/commands/plan_table.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/commands/set_option.hpp"

@@ -1,7 +1,7 @@
 #include "apps/commands/plan_table.hpp"
 
-#include "actors/report.hpp"
-#include "actors/text_table.hpp"
+#include "actors/report/report.hpp"
+#include "actors/report/text_table.hpp"
 
 #include <fmt/format.h>
 

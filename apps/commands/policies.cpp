@@ -1,6 +1,6 @@
 #include "apps/commands/policies.hpp"
 
-#include "actors/policy_shelf.hpp"
+#include "actors/session/policy_shelf.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/workload/run_keys.hpp"
 

@@ -1,6 +1,6 @@
 #include "apps/commands/report.hpp"
 
-#include "actors/text_table.hpp"
+#include "actors/report/text_table.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/report/metrics_record.hpp"

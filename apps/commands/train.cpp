@@ -1,6 +1,6 @@
 #include "apps/commands/train.hpp"
 
-#include "actors/session.hpp"
+#include "actors/session/session.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/folder_lock.hpp"
 #include "apps/commands/interrupts.hpp"

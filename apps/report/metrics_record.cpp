@@ -1,6 +1,6 @@
 #include "apps/report/metrics_record.hpp"
 
-#include "actors/run_metrics.hpp"
+#include "actors/report/run_metrics.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/path_kind.hpp"

@@ -4,7 +4,7 @@
 // timeline.cpp; the rest are pure functions.
 // What a report lacks is left out of the page: an older run, or one without validation, has less to show.
 
-#include "actors/report.hpp"
+#include "actors/report/report.hpp"
 
 #include <cstdint>
 #include <filesystem>

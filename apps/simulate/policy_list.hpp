@@ -1,7 +1,7 @@
 #pragma once
 // Which policies are simulated.
 
-#include "actors/policy_shelf.hpp"
+#include "actors/session/policy_shelf.hpp"
 
 #include <cstdint>
 #include <functional>

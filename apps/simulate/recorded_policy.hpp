@@ -1,7 +1,7 @@
 #pragma once
 // The policy that a run was started with: its name, its options and its seed.
 
-#include "actors/report.hpp"
+#include "actors/report/report.hpp"
 #include "apps/simulate/policy_list.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "apps/workload/assemble.hpp"
 
-#include "actors/prepared_model.hpp"
+#include "actors/admission/prepared_model.hpp"
 #include "apps/workload/controller_keys.hpp"
 #include "partition/plan/plan_file.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Workload -> session.
 
-#include "actors/session.hpp"
+#include "actors/session/session.hpp"
 #include "apps/workload/workload.hpp"
 #include "models/data_source.hpp"
 

@@ -1,6 +1,6 @@
 #include "apps/workload/controller_keys.hpp"
 
-#include "actors/early_stop.hpp"
+#include "actors/session/early_stop.hpp"
 #include "apps/workload/convert.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
 // [[controller]]: a table of kinds. To add one: write how its keys become callbacks, add one row.
 
-#include "actors/session.hpp"
+#include "actors/session/session.hpp"
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/workload.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 // [[device]]: a table of kinds. To add one: write how its keys become a device, add one row. Plug-ins add theirs.
 
-#include "actors/device_shelf.hpp"
-#include "actors/session.hpp"
+#include "actors/session/device_shelf.hpp"
+#include "actors/session/session.hpp"
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"

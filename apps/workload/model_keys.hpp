@@ -1,7 +1,7 @@
 #pragma once
 // [[model]]: one table, grid expanded, becomes one model.
 
-#include "actors/session.hpp"
+#include "actors/session/session.hpp"
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
 

@@ -1,6 +1,6 @@
 #include "apps/workload/policy_keys.hpp"
 
-#include "actors/policy_shelf.hpp"
+#include "actors/session/policy_shelf.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/run_keys.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // [run] policy and plugins.
 
-#include "actors/known_plugins.hpp"
+#include "actors/plugin/known_plugins.hpp"
 #include "apps/workload/value.hpp"
 
 #include <filesystem>

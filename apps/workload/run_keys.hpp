@@ -1,7 +1,7 @@
 #pragma once
 // [run], [host] and [ablation]: what holds for the whole run.
 
-#include "actors/session.hpp"
+#include "actors/session/session.hpp"
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // A workload file, read and validated: everything a session needs, nothing started.
 
-#include "actors/session.hpp"
+#include "actors/session/session.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/override.hpp"
 #include "apps/workload/policy_keys.hpp"

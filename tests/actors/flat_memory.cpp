@@ -1,7 +1,7 @@
 // What a run leaves in memory per step and per model that has ended, in bytes of the heap: no clock, and no pages that malloc
 // keeps. tests/deep/flat_memory.py watches the whole process for half an hour.
 
-#include "actors/hydra.hpp"
+#include "actors/session/hydra.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

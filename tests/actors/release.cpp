@@ -1,6 +1,6 @@
 // What a model has in memory ends with it: models that come one after the other need no more than those that live.
 
-#include "actors/hydra.hpp"
+#include "actors/session/hydra.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

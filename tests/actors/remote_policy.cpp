@@ -1,12 +1,12 @@
 // A policy actor in another actor system, over a socket: questions and advice survive the way, and so does the run when
 // the other side is gone.
 
-#include "actors/guarded.hpp"
+#include "actors/protocol/guarded.hpp"
 #include "actors/policy/advised_policy.hpp"
-#include "actors/policy_actor.hpp"
-#include "actors/session.hpp"
-#include "actors/spawn.hpp"
-#include "actors/system_config.hpp"
+#include "actors/plugin/policy_actor.hpp"
+#include "actors/session/session.hpp"
+#include "actors/run/spawn.hpp"
+#include "actors/protocol/system_config.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "runtime/base/log.hpp"
 #include "tests/support/advisers.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Policy actors for tests: what they say is a function.
 
-#include "actors/policy_actor.hpp"
+#include "actors/plugin/policy_actor.hpp"
 
 #include <algorithm>
 #include <functional>

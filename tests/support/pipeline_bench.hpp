@@ -1,7 +1,7 @@
 #pragma once
 // A device pipeline between a scripted device and a port that remembers what it said.
 
-#include "actors/device_pipeline.hpp"
+#include "actors/device/device_pipeline.hpp"
 #include "actors/simulation/simulation.hpp"
 #include "tests/support/scripted_device.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // One model, or several, trained by the real runtime on virtual devices; compared with the reference trainer.
 
-#include "actors/hydra.hpp"
+#include "actors/session/hydra.hpp"
 #include "tests/support/hanging_device.hpp"
 #include "tests/support/reference_trainer.hpp"
 

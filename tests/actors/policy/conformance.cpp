@@ -1,6 +1,6 @@
 #include "actors/policy/catalog.hpp"
 #include "actors/policy/one_at_a_time.hpp"
-#include "actors/policy_shelf.hpp"
+#include "actors/session/policy_shelf.hpp"
 #include "tests/support/policy_conformance.hpp"
 #include "tests/support/test_plugin.hpp"
 

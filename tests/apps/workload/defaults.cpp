@@ -1,7 +1,7 @@
 // What `hydra families`, the README and the comparison of a resumed run say that a key is without being written, and what it is.
 
-#include "actors/early_stop.hpp"
-#include "actors/session.hpp"
+#include "actors/session/early_stop.hpp"
+#include "actors/session/session.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/forbidden_changes.hpp"
 #include "apps/workload/parse.hpp"

@@ -1,0 +1,132 @@
+#include "actors/admission/identity.hpp"
+
+#include "models/parameter_layout.hpp"
+#include "partition/profile/pilot.hpp"
+#include "runtime/storage/sha256.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+std::string text_of(const update_options& o) {
+  const auto& s = o.schedule;
+  return fmt::format(
+      "optimizer: {} learning_rate {} weight_decay {} betas {} {} eps {} momentum {} nesterov {} clip_norm {}\n"
+      "schedule: {} warmup {} floor {}\n",
+      o.kind == update_kind::adamw ? "adamw" : "sgd", o.learning_rate, o.weight_decay, o.beta1, o.beta2, o.eps, o.momentum,
+      o.nesterov, o.clip_norm, static_cast<int>(s.kind), s.warmup, s.floor);
+}
+
+/// Names, shapes and ties of all parameters, and how fast running averages move.
+std::string parameters_of(const chain& model) {
+  sha256 hash;
+  const parameter_layout layout(model, 0, model.size());
+  for (const auto& p : layout.parameters()) {
+    auto text = fmt::format("{} {} {}", p.name, fmt::join(p.shape, " "), p.tied_to);
+    text += p.averaging > 0 ? fmt::format("averaging {}\n", p.averaging) : "\n";
+    hash.add(std::as_bytes(std::span(text)));
+  }
+  return hash.finish();
+}
+
+/// A line only of models that begin with weights: the checkpoints of others say nothing about them.
+std::string weights_of(const chain& model) {
+  return model.weights() ? fmt::format("weights: {}\n", model.weights()->identity()) : "";
+}
+
+/// Some samples of both parts: another seed or another file shows in them.
+std::string content_of(const data_source& source) {
+  sha256 hash;
+  std::vector<std::byte> input(source.sample_input().bytes().value());
+  std::vector<std::byte> target(source.sample_target().bytes().value());
+  for (const auto part : {split::train, split::validation}) {
+    const auto n = source.samples(part);
+    for (std::size_t i = 0; i < std::min<std::size_t>(n, 64); ++i) {
+      source.read(part, i * n / std::min<std::size_t>(n, 64), input, target);
+      hash.add(input);
+      hash.add(target);
+    }
+  }
+  return hash.finish();
+}
+
+/// What older checkpoints did not have has no line where it says nothing.
+std::string line_unless_empty(const char* name, const std::string& text) {
+  return text.empty() ? "" : fmt::format("{}: {}\n", name, text);
+}
+
+/// The first line, where it is not fp32: what older checkpoints have no line for.
+std::string precision_line(precision numbers) {
+  return numbers == precision::fp32 ? "" : fmt::format("precision: {}\n", to_string(numbers));
+}
+
+/// The second line, as the first.
+std::string gradients_line(precision gradients) {
+  return gradients == precision::fp32 ? "" : fmt::format("gradients: {}\n", to_string(gradients));
+}
+
+number_formats formats_in(const std::string& identity) {
+  const auto first = precision_line(precision::bf16);
+  const bool rounded = identity.starts_with(first);
+  const bool gradients = rounded && identity.substr(first.size()).starts_with(gradients_line(precision::bf16));
+  return {.numbers = rounded ? precision::bf16 : precision::fp32, .gradients = gradients ? precision::bf16 : precision::fp32};
+}
+
+std::string difference_between(const char* what, precision saved, precision now) {
+  return saved == now ? "" : fmt::format("{}: {} (saved), {} (now)", what, to_string(saved), to_string(now));
+}
+
+}  // namespace
+
+std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed) {
+  const auto samples = std::int64_t{m.batch_size / m.micro_batches};
+  const auto& source = *p.data.source;
+  return precision_line(p.model->numbers()) + gradients_line(p.model->gradients()) +
+         fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
+                     parameters_of(*p.model)) +
+         weights_of(*p.model) +
+         fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(), content_of(source),
+                     p.data.order.shuffle, p.data.order.samples) +
+         line_unless_empty("files", source.fingerprint()) +
+         fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,
+                     m.seed.value_or(seed)) +
+         fmt::format("validation: every {} steps, {} micro-batches\n",
+                     m.validate.value_or(validation_options{}).every_steps, p.evaluation) +
+         text_of(m.optimizer);
+}
+
+std::string with_steps(std::string identity, std::uint32_t steps) {
+  const std::string key = "\nsteps: ";
+  const auto begin = identity.find(key);
+  if (begin == std::string::npos) {
+    return identity;
+  }
+  const auto number = begin + key.size();
+  return identity.replace(number, identity.find('\n', number) - number, std::to_string(steps));
+}
+
+std::string difference_of(const std::string& saved, const std::string& now) {
+  const auto before = formats_in(saved), after = formats_in(now);
+  if (before != after) {
+    const auto numbers = difference_between("the devices' precision", before.numbers, after.numbers);
+    return numbers.empty() ? difference_between("the precision of gradients", before.gradients, after.gradients) : numbers;
+  }
+  std::istringstream a(saved);
+  std::istringstream b(now);
+  for (std::string x, y; std::getline(a, x) && std::getline(b, y);) {
+    if (x != y) {
+      return fmt::format("{} (saved), {} (now)", x, y);
+    }
+  }
+  return saved == now ? "" : "what was saved says more or less than what is known now";
+}
+
+}  // namespace hydra

@@ -1,0 +1,21 @@
+#pragma once
+// What decides a model's results: a checkpoint is taken up only by a model that agrees with it in all of this.
+
+#include "actors/admission/prepared_model.hpp"
+#include "actors/session/session.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace hydra {
+
+/// "batch_size: 8\nseed: 7\n...": a key and its value a line. Cuts, devices, names and what is only watched are not in it.
+std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed);
+
+/// The same with another number of steps.
+std::string with_steps(std::string identity, std::uint32_t steps);
+
+/// The first line in which they differ, "batch_size: 8 (saved), batch_size: 16 (now)"; empty if they agree.
+std::string difference_of(const std::string& saved, const std::string& now);
+
+}  // namespace hydra

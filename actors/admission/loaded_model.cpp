@@ -1,0 +1,57 @@
+#include "actors/admission/loaded_model.hpp"
+
+namespace hydra {
+
+sharded_model_ptr cut_model(const model_description& d, const prepared_model& p, const model_plan& plan,
+                            std::uint64_t seed) {
+  auto m = std::make_shared<sharded_model>();
+  m->name = d.name;
+  m->model = p.model;
+  m->plan = plan;
+  m->shards = make_shards(m->model, m->plan.cuts());
+  m->ties = find_ties(m->shards);
+  m->update = d.optimizer;
+  m->steps = p.steps;
+  m->evaluate_every = d.validate.value_or(validation_options{}).every_steps;
+  m->keep_best = d.validate.value_or(validation_options{}).keep_best;
+  m->seed = d.seed.value_or(seed);
+  m->stop_on_nan = d.stop_on_nan;
+  m->identity = p.identity;
+  m->remaining_scale = p.remaining_scale;
+  m->follows_on_device = p.follows_on_device;
+  m->terms = {d.priority, d.deadline, d.arrival};
+  return m;
+}
+
+namespace {
+
+model_facts facts_of(const sharded_model& m, const data_source& data) {
+  const auto& evaluation = m.plan.evaluation;
+  const bool nats = m.model->objective().name() == "cross-entropy";
+  model_facts facts{.family = m.model->family(), .parameters = m.model->parameter_count(),
+                    .has_perplexity = nats && data.sample_target().elements() > 1};
+  if (nats && evaluation.micro_batches > 0) {
+    facts.floor = data.floor(split::validation, evaluation.micro_batches * static_cast<std::size_t>(m.plan.samples));
+  }
+  return facts;
+}
+
+}  // namespace
+
+model_entry load_model(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id,
+                       host_arena& arena) {
+  model_entry entry{.what = m, .memory = {}, .standing = {}, .data = data, .facts = facts_of(*m, *data.source)};
+  if (saved) {
+    entry.memory = load_memory(*saved, id, *m, arena);
+    entry.standing = saved->begins(m->plan.cuts());
+    return entry;
+  }
+  for (std::size_t s = 0; s < m->size(); ++s) {
+    entry.memory.homes.push_back(make_home(arena, *m, s));
+    m->shards[s].layout().initialise(entry.memory.homes.back().parameters->floats(), *m->model, m->seed);
+    round_masters(entry.memory.homes.back());
+  }
+  return entry;
+}
+
+}  // namespace hydra

@@ -1,0 +1,194 @@
+#include "actors/admission/model_joiner.hpp"
+
+#include "actors/admission/identity.hpp"
+#include "actors/admission/loaded_model.hpp"
+#include "actors/admission/resumption.hpp"
+#include "actors/simulation/planned_instance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// The host's memory, of which a measurement takes some as well, is another matter than that of devices.
+bool is_of_device(const fault& f) {
+  const auto of_host = to_fault(std::make_exception_ptr(std::bad_alloc{}));
+  return f.code == fault_code::out_of_memory && f.text != of_host.text;
+}
+
+/// Only what the run's devices have left of a GPU is there for a measurement. Any other fault is told as it is.
+[[noreturn]] void refuse_measuring(const std::string& model, const fault& why) {
+  if (!is_of_device(why)) {
+    throw fault_error(why);
+  }
+  throw fault_error(fault_code::does_not_fit,
+                    fmt::format("model '{}' cannot join: a layer of it cannot be measured beside the run, whose devices hold "
+                                "their memory ({}); give them a smaller memory, or add the model before the run", model, why.text));
+}
+
+}  // namespace
+
+model_joiner::model_joiner(joining_setup setup)
+    : setup_(std::move(setup)), began_with_(setup_.plan.models.size()) {}
+
+model_entry model_joiner::prepare(const model_description& m, const std::set<model_id>& released) {
+  validate(m);
+  check_keep_best(m, setup_.options.checkpoint.keep);
+  check_name(m.name);
+  forget(released);
+  go_on(m.name);
+  auto p = measured(m);
+  go_on(m.name);
+  resumption begins;
+  if (setup_.options.resume) {
+    begins = resumption(setup_.options.output / "checkpoints", {resumed(m, p)});
+  }
+  auto plan = [&] {
+    try {
+      return planned(m, p, begins.cuts_for(0, p.cuts));
+    } catch (const fault_error& e) {
+      if (e.what_happened().code != fault_code::does_not_fit || !begins.give_up_cuts()) {
+        throw;
+      }
+      return planned(m, p, begins.cuts_for(0, p.cuts));
+    }
+  }();
+  fit_host(plan);
+  p.remaining_scale = remaining_scale(m, p, plan);
+  go_on(m.name);
+  auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena);
+  notes_.insert(notes_.end(), begins.notes().begin(), begins.notes().end());
+  setup_.plan.models.push_back(std::move(plan));
+  setup_.plan.profiles.emplace(p.profile_key, p.profile);
+  return entry;
+}
+
+/// Models whose preparation failed have left no name behind.
+void model_joiner::check_name(const std::string& name) const {
+  if (std::ranges::find(setup_.plan.models, name, &model_plan::name) != setup_.plan.models.end()) {
+    throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model of the run has it already", name));
+  }
+}
+
+/// Their names stay, and no other model may have them.
+void model_joiner::forget(const std::set<model_id>& released) {
+  for (const auto& model : released) {
+    setup_.plan.models.at(model.value).shards = {};
+  }
+}
+
+void model_joiner::go_on(const std::string& name) const {
+  if (cancelled_) {
+    throw fault_error(fault_code::refused, fmt::format("model '{}': the run is being halted", name));
+  }
+}
+
+/// As those of the run: what is left of it is told in wall time.
+double model_joiner::remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const {
+  const std::vector cut{cut_model(m, p, plan, setup_.options.seed)};
+  return remaining_scales(cut, setup_.machines).front();
+}
+
+/// Others run beside it.
+stepping_terms model_joiner::stepping() const {
+  return {.place = setup_.options.optimizer_on, .gaps_are_filled = true};
+}
+
+/// On devices of its own, if anything has to be measured: those of the run are busy, and hold their memory.
+prepared_model model_joiner::measured(const model_description& m) {
+  std::optional<device_set> devices;
+  std::vector<device*> machines;
+  std::optional<pilot> measures;
+  model_preparer preparer({.seed = setup_.options.seed,
+                           .setting = setup_.setting,
+                           .numbers = common_formats(setup_.machines),
+                           .known = setup_.plan.profiles,
+                           .stepping = stepping(),
+                           .device_updates = setup_.device_updates}, [&]() -> pilot& {
+    go_on(m.name);
+    if (!measures) {
+      make_devices(devices, m.name);
+      machines = devices->pointers();
+      measures.emplace(machines, setup_.options.stall_limit);
+    }
+    return *measures;
+  });
+  try {
+    auto p = preparer.prepare(m);
+    p.identity = identity_of(m, p, setup_.options.seed);
+    p.follows_on_device = equally_fast(setup_.machines);
+    return p;
+  } catch (const measuring_error& e) {
+    refuse_measuring(m.name, e.what_happened());
+  }
+}
+
+void model_joiner::make_devices(std::optional<device_set>& devices, const std::string& model) const {
+  try {
+    devices.emplace(setup_.devices, setup_.log, setup_.options.stop_limit, device_use::measure);
+  } catch (const fault_error& e) {
+    refuse_measuring(model, e.what_happened());
+  }
+}
+
+model_plan model_joiner::planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const {
+  auto plan = plan_joining(request_for(m, p, cuts), limits_of(setup_.machines), setup_.plan.staging_room);
+  plan.profile = p.profile_key;
+  return plan;
+}
+
+/// Those that were released, which have no shards any more, need nothing.
+byte_count model_joiner::host_needed(const model_plan& joining) const {
+  std::vector<model_plan> active{joining};
+  std::ranges::copy_if(setup_.plan.models, std::back_inserter(active), [](const auto& m) { return !m.shards.empty(); });
+  const auto shared = host_demand(active, setup_.machines.size());
+  const auto room = setup_.arena->room();
+  return room == byte_count{} ? shared : std::max(shared, room + beside_room(joining));
+}
+
+/// What lies beside the transfer room, which stays claimed as a whole: moments of the models that the run began with,
+/// and models that have joined, which may find no free range in it that is long enough.
+byte_count model_joiner::beside_room(const model_plan& joining) const {
+  const auto devices = setup_.machines.size();
+  std::vector<model_plan> active{joining};
+  byte_count sum;
+  for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
+    const auto& known = setup_.plan.models[i];
+    if (known.shards.empty()) {
+      continue;
+    }
+    if (i < began_with_) {
+      sum += host_demand({&known, 1}, devices) - host_transfers({&known, 1}, devices);
+    } else {
+      active.push_back(known);
+    }
+  }
+  return sum + host_demand(active, devices);
+}
+
+void model_joiner::fit_host(model_plan& plan) const {
+  const auto cap = setup_.arena->budget().limit();
+  while (host_needed(plan) > cap && plan.evaluation.round > 1) {
+    plan.evaluation.round = plan.evaluation.round / 2;
+  }
+  const auto needed = host_needed(plan);
+  if (needed > cap) {
+    throw fault_error(fault_code::does_not_fit,
+                      fmt::format("model '{}' cannot join: with it the run needs {} ({} bytes) of host memory, but "
+                                  "[host] memory allows {}; raise it, add the model when others have ended, or make it smaller",
+                                  plan.name, to_string(needed), needed.value(), to_string(cap)));
+  }
+  if (setup_.kept != nullptr) {
+    setup_.kept->shrink_to(cap - needed);
+  }
+}
+
+}  // namespace hydra

@@ -1,0 +1,71 @@
+#pragma once
+// Makes models ready to join a run that is under way: the same steps as before a run, with what the run has left.
+
+#include "actors/run/device_set.hpp"
+#include "actors/protocol/model_entry.hpp"
+#include "actors/admission/prepared_model.hpp"
+#include "actors/session/session.hpp"
+#include "partition/execute/kept_parameters.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// What a joining model has to suit. The arena outlives the joiner.
+struct joining_setup {
+  session_options options;
+  std::vector<device_entry> devices;     ///< made again where something has to be measured
+  std::vector<device_info> machines;
+  workload_plan plan;                    ///< of the run
+  std::string setting;                   ///< in which its profiles were measured
+  known_rates device_updates{};          ///< of the run's devices
+  host_arena* arena = nullptr;
+  kept_parameters* kept = nullptr;       ///< give way to a model that joins; may be null
+  std::shared_ptr<spdlog::logger> log;
+};
+
+/// A model that joins keeps the run's staging room, so that those of the run go on as planned. Not thread-safe.
+class model_joiner {
+ public:
+  explicit model_joiner(joining_setup setup);
+
+  /// Opens its data, measures its layers unless they are known, cuts it, takes its memory. `released`: models that have
+  /// none any more, whose plans are forgotten. Throws fault_error: {bad_input} if a model of the run has, or had, its
+  /// name, {does_not_fit} with what it needs and what is left, {refused} once cancelled.
+  model_entry prepare(const model_description& m, const std::set<model_id>& released);
+
+  /// From any thread: no model is prepared any more; the one that is being prepared ends with its present phase (opening
+  /// data, measuring, planning, loading).
+  void cancel() noexcept { cancelled_ = true; }
+
+  /// All that plans name, those of the run included.
+  const profile_set& profiles() const noexcept { return setup_.plan.profiles; }
+  /// What a user should know of what they went on from.
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
+
+ private:
+  void go_on(const std::string& name) const;
+  stepping_terms stepping() const;
+  prepared_model measured(const model_description& m);
+  void make_devices(std::optional<device_set>& devices, const std::string& model) const;
+  double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
+  model_plan planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const;
+  void fit_host(model_plan& plan) const;
+  byte_count host_needed(const model_plan& joining) const;
+  void check_name(const std::string& name) const;
+  void forget(const std::set<model_id>& released);
+
+  byte_count beside_room(const model_plan& joining) const;
+
+  joining_setup setup_;
+  std::size_t began_with_;   ///< models; the transfer room is theirs
+  std::vector<std::string> notes_;
+  std::atomic<bool> cancelled_{false};
+};
+
+}  // namespace hydra

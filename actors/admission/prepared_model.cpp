@@ -1,0 +1,352 @@
+#include "actors/admission/prepared_model.hpp"
+
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/memory/host_memory.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace hydra {
+
+namespace {
+
+[[noreturn]] void refuse(const model_description& m, const std::string& why) {
+  throw fault_error(fault_code::bad_input, fmt::format("model '{}': {}", m.name, why));
+}
+
+batch_order order_of(const model_description& m, const data_source& source, std::uint64_t seed) {
+  const auto samples = source.samples(split::train);
+  if (samples < m.batch_size && !m.evaluate_only) {
+    refuse(m, fmt::format("batch_size: {} has {} training samples, fewer than one batch of {}", source.describe(),
+                          samples, m.batch_size));
+  }
+  return {.samples = samples, .batch_size = m.batch_size, .seed = m.seed.value_or(seed), .shuffle = m.data.shuffle};
+}
+
+std::uint32_t steps_of(const model_description& m, const batch_order& order) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t batches = order.batches_per_epoch();
+  if (m.epochs > 0 && batches > most / m.epochs) {
+    refuse(m, fmt::format("epochs: {} epochs of {} batches are more steps than can be counted ({}); use fewer, or steps",
+                          m.epochs, batches, most));
+  }
+  return m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(batches);
+}
+
+/// Far beyond any run, and far from where times overflow.
+constexpr duration longest_wait = std::chrono::hours(24 * 366);
+
+void check_time(const model_description& m, const char* key, duration time) {
+  if (time < duration{} || time > longest_wait) {
+    refuse(m, fmt::format("{}: {} is out of range; use a time between 0 s and a year", key, to_string(time)));
+  }
+}
+
+void validate_terms(const model_description& m) {
+  if (!std::isfinite(m.priority) || m.priority <= 0) {
+    refuse(m, fmt::format("priority: {} is no weight; use a number above 0", m.priority));
+  }
+  check_time(m, "arrival", m.arrival);
+  check_time(m, "deadline", m.deadline.value_or(duration{}));
+  if (m.deadline && *m.deadline <= m.arrival) {
+    refuse(m, fmt::format("deadline: {} is not after its arrival at {}; both count from the begin of the run",
+                          to_string(*m.deadline), to_string(m.arrival)));
+  }
+}
+
+}  // namespace
+
+std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source) {
+  const auto samples = source.samples(split::validation);
+  const std::size_t each = m.batch_size / m.micro_batches;
+  const std::size_t filled = masks_targets(source) ? each - 1 : 0;
+  const auto fitting = (samples + filled) / each;
+  if (fitting > std::numeric_limits<std::uint32_t>::max()) {
+    refuse(m, fmt::format("{} has {} validation samples, {} micro-batches of {}; at most {} are counted: use fewer samples or "
+                          "larger micro-batches",
+                          source.describe(), samples, fitting, each, std::numeric_limits<std::uint32_t>::max()));
+  }
+  const auto there = static_cast<std::uint32_t>(fitting);
+  if (m.validate && samples == 0) {
+    refuse(m, fmt::format("validate: {} has no validation data", source.describe()));
+  }
+  if (!m.validate || m.validate->batches == 0) {
+    if (m.validate && there == 0) {
+      refuse(m, fmt::format("validate: {} has {} validation samples, fewer than one micro-batch of {}, and targets that are "
+                            "numbers cannot be left out; use more micro_batches",
+                            source.describe(), samples, each));
+    }
+    return there;
+  }
+  const auto wanted = std::uint64_t{m.validate->batches} * m.micro_batches;
+  if (wanted > there) {
+    refuse(m, fmt::format("validate.batches: {} has {} validation samples, fewer than {} batches of {}",
+                          source.describe(), samples, m.validate->batches, m.batch_size));
+  }
+  return static_cast<std::uint32_t>(wanted);
+}
+
+namespace {
+
+const chain_profile& profile_for(const prepared_model& p, stepping_room room) {
+  const bool by_rates = p.stepping.place == optimizer_place::automatic;
+  if (!p.stepping_profile || (by_rates && room == stepping_room::none)) {
+    return *p.profile;
+  }
+  return room == stepping_room::made && p.roomy_profile ? *p.roomy_profile : *p.stepping_profile;
+}
+
+}  // namespace
+
+plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_room room) {
+  return {.name = m.name, .model = p.model.get(), .profile = &profile_for(p, room), .micro_batches = m.micro_batches,
+          .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update,
+          .stepping = p.stepping};
+}
+
+std::vector<plan_device> limits_of(std::span<const device_info> machines) {
+  std::vector<plan_device> limits;
+  for (const auto& d : machines) {
+    limits.push_back({d.name, d.memory, d.reserve});
+  }
+  return limits;
+}
+
+bool equally_fast(std::span<const device_info> machines) {
+  return std::ranges::all_of(machines, [&](const device_info& d) { return d.speed == machines.front().speed; });
+}
+
+namespace {
+
+/// What the key says of all devices.
+precision common(std::span<const device_info> machines, const char* key, precision device_info::*numbers) {
+  const auto first = machines.empty() ? precision::fp32 : machines.front().*numbers;
+  if (std::ranges::all_of(machines, [&](const device_info& d) { return d.*numbers == first; })) {
+    return first;
+  }
+  std::vector<std::string> all;
+  for (const auto& d : machines) {
+    all.push_back(fmt::format("{} in {}", d.name, to_string(d.*numbers)));
+  }
+  throw fault_error(fault_code::bad_input,
+                    fmt::format("device: {}: {}; it decides results, so give all devices of a run the same", key,
+                                fmt::join(all, ", ")));
+}
+
+}  // namespace
+
+number_formats common_formats(std::span<const device_info> machines) {
+  const number_formats all{.numbers = common(machines, "precision", &device_info::numbers),
+                           .gradients = common(machines, "gradients", &device_info::gradients)};
+  if (all.gradients == precision::bf16 && all.numbers == precision::fp32) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("device: gradients: \"bf16\" is for devices with precision = \"bf16\", and {} computes in "
+                                  "fp32; give all devices that precision, or leave gradients out",
+                                  machines.front().name));
+  }
+  return all;
+}
+
+void validate(const model_description& m) {
+  if (m.name.empty()) {
+    refuse(m, "name: must not be empty");
+  }
+  if (const auto why = why_no_checkpoints(m.name); !why.empty()) {
+    refuse(m, "name: " + why);
+  }
+  if (!m.chain.build) {
+    refuse(m, "chain: is missing");
+  }
+  if (m.batch_size == 0) {
+    refuse(m, "batch_size: must be at least 1");
+  }
+  if (m.micro_batches == 0 || m.batch_size % m.micro_batches != 0) {
+    refuse(m, fmt::format("micro_batches: {} does not divide batch_size {}", m.micro_batches, m.batch_size));
+  }
+  if (m.evaluate_only ? m.epochs + m.steps > 0 : (m.epochs == 0) == (m.steps == 0)) {
+    refuse(m, m.evaluate_only ? "evaluate_only: a model that is only evaluated has neither epochs nor steps"
+                              : "give exactly one of epochs and steps, at least 1");
+  }
+  validate_terms(m);
+  validate(m.optimizer);
+}
+
+void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints) {
+  if (kept_checkpoints == 0 && m.validate && m.validate->keep_best) {
+    refuse(m, "validate.keep_best: true asks for a saved state, but checkpoint.keep = 0 saves nothing; keep 1 or more, "
+              "or no best state");
+  }
+}
+
+namespace {
+
+/// As a number that cannot overflow: anybody may have written the sizes.
+double parameter_bytes(const chain& model, std::size_t layer) {
+  double sum = 0;
+  for (const auto& p : model.parameters(layer)) {
+    const auto elements = std::accumulate(p.shape.begin(), p.shape.end(), 1.0, std::multiplies<>{});
+    sum += elements * static_cast<double>(width_of(element_of(model.numbers())));
+  }
+  return sum;
+}
+
+/// What the host cannot hold cannot be measured either: that would end in the words of an allocator.
+void check_layers(const model_description& m, const chain& model) {
+  constexpr byte_count most{std::uint64_t{1} << 62};
+  const auto known = available_host_memory();
+  const auto host = known == byte_count{} ? most : known;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const double bytes = parameter_bytes(model, i);
+    if (bytes > static_cast<double>(host.value())) {
+      const bool counted = bytes < static_cast<double>(most.value());
+      throw fault_error(fault_code::does_not_fit,
+                        fmt::format("model '{}': layer {} (\"{}\") has parameters of {}, but the host has {} of memory free; "
+                                    "make the layer smaller",
+                                    m.name, i, model.at(i).prefix,
+                                    counted ? to_string(byte_count{static_cast<std::uint64_t>(bytes)}) : "more bytes than can be counted",
+                                    to_string(host)));
+    }
+  }
+}
+
+}  // namespace
+
+prepared_model model_preparer::prepare(const model_description& m) {
+  prepared_model p;
+  p.data.source = open_data(m.data, m.chain.wants());
+  p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_.numbers, numbers_.gradients));
+  p.model->validate();
+  check_layers(m, *p.model);
+  if (p.model->sample_input() != p.data.source->sample_input()) {
+    refuse(m, fmt::format("chain: wants samples {}, but {} has {}", to_string(p.model->sample_input()),
+                          p.data.source->describe(), to_string(p.data.source->sample_input())));
+  }
+  p.data.order = order_of(m, *p.data.source, seed_);
+  p.steps = steps_of(m, p.data.order);
+  p.evaluation = evaluation_micro_batches(m, *p.data.source);
+  if (m.evaluate_only && p.evaluation == 0) {
+    refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on", p.data.source->describe()));
+  }
+  p.cuts = cuts_of(m, p.model->size());
+  find_profile(p, m);
+  p.update = update_of(m.optimizer);
+  if (stepping_.place != optimizer_place::host && !m.evaluate_only) {
+    find_stepping(p, m);
+  }
+  return p;
+}
+
+void model_preparer::find_profile(prepared_model& p, const model_description& m) {
+  const auto samples = std::int64_t{m.batch_size / m.micro_batches};
+  const auto target = p.data.source->sample_target();
+  p.profile_key = setting_ + "; " + fingerprint(*p.model, target, samples);
+  auto& known = profiles_[p.profile_key];
+  if (!known || !suits(*known, *p.model, target, samples)) {
+    const auto start = steady_clock::now();
+    known = std::make_shared<const chain_profile>(measures_().measure(p.model, target, samples, m.micro_batches));
+    pilot_time_ += steady_clock::now() - start;
+  }
+  p.profile = known;
+}
+
+/// Of rules that do the same arithmetic once.
+template <class Measure>
+element_rate model_preparer::rate_of(const update_options& rule, known_rates& known, Measure measured) {
+  const auto same = [&](const auto& entry) { return same_arithmetic(entry.first, rule); };
+  const auto found = std::ranges::find_if(known, same);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const auto start = steady_clock::now();
+  known.emplace_back(rule, measured());
+  pilot_time_ += steady_clock::now() - start;
+  return known.back().second;
+}
+
+element_rate model_preparer::update_of(const update_options& rule) {
+  return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_.numbers); });
+}
+
+/// Nothing where nothing can be stepped on a device, or where others fill the gaps.
+void model_preparer::find_stepping(prepared_model& p, const model_description& m) {
+  const bool by_rates = stepping_.place == optimizer_place::automatic;
+  const auto pieces = stepping_of(*p.model, stepping_.place, m.optimizer);
+  const bool none = std::ranges::all_of(pieces.host_only, [](bool home) { return home; });
+  auto terms = stepping_;
+  if (none || (by_rates && stepping_.gaps_are_filled) || !find_rates(terms, m.optimizer)) {
+    return;
+  }
+  p.stepping = terms;
+  p.stepping_profile = with_stepping(p.profile, pieces);
+  if (by_rates && pieces.possible(0, 1)) {
+    auto first = pieces;
+    first.pieces = device_stepping::scope::first;
+    p.roomy_profile = with_stepping(p.profile, first);
+  }
+}
+
+/// False: by the rates nothing can be decided, as a device cannot update or no link could be measured.
+bool model_preparer::find_rates(stepping_terms& terms, const update_options& rule) {
+  const bool by_rates = terms.place == optimizer_place::automatic;
+  try {
+    terms.device = rate_of(rule, device_updates_, [&] { return measures_().update_rate(rule, numbers_.numbers); });
+  } catch (const fault_error&) {
+    if (!by_rates) {
+      throw;
+    }
+    return false;
+  }
+  if (by_rates && !slowest_link_) {
+    auto rates = measures_().link_rates();
+    std::erase_if(rates, [](byte_rate r) { return !r.limited(); });
+    slowest_link_ = rates.empty() ? byte_rate{} : std::ranges::min(rates);
+  }
+  terms.link = slowest_link_.value_or(byte_rate{});
+  return !by_rates || terms.link.limited();
+}
+
+/// Models that share a profile share this one, too: the planner tells them by it.
+std::shared_ptr<const chain_profile> model_preparer::with_stepping(const std::shared_ptr<const chain_profile>& profile,
+                                                                   const device_stepping& pieces) {
+  const auto [first, last] = stepping_profiles_.equal_range(profile.get());
+  const auto found = std::find_if(first, last, [&](const auto& known) { return known.second->stepping == pieces; });
+  if (found != last) {
+    return found->second;
+  }
+  auto with = *profile;
+  with.stepping = pieces;
+  return stepping_profiles_.emplace(profile.get(), std::make_shared<const chain_profile>(std::move(with)))->second;
+}
+
+cut_rule model_preparer::cuts_of(const model_description& m, std::size_t layers) {
+  const auto as_rule = [&](const auto& choice) -> cut_rule {
+    if constexpr (std::is_same_v<std::decay_t<decltype(choice)>, saved_cuts>) {
+      return cuts_for(plan_in(choice.file), m.name, layers);
+    } else {
+      return choice;
+    }
+  };
+  return std::visit(as_rule, m.cuts);
+}
+
+const saved_plan& model_preparer::plan_in(const std::filesystem::path& file) {
+  auto known = plans_.find(file);
+  if (known == plans_.end()) {
+    known = plans_.emplace(file, load_plan(file)).first;
+    profiles_.insert(known->second.profiles.begin(), known->second.profiles.end());
+  }
+  return known->second;
+}
+
+}  // namespace hydra

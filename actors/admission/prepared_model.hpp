@@ -1,0 +1,123 @@
+#pragma once
+// From a user's description to a model that can be planned: data opened, chain built, layers measured.
+
+#include "actors/protocol/model_description.hpp"
+#include "actors/protocol/model_entry.hpp"
+#include "models/chain.hpp"
+#include "partition/profile/pilot.hpp"
+#include "partition/plan/plan_file.hpp"
+#include "runtime/device/device.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+struct prepared_model {
+  std::shared_ptr<const chain> model;
+  std::shared_ptr<const chain_profile> profile;
+  std::string profile_key;   ///< in the plan's profiles
+  std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with what can be stepped on devices; may be null
+  std::shared_ptr<const chain_profile> roomy_profile{};      ///< the same, with room for that of the first shard; may be null
+  cut_rule cuts;
+  element_rate update;       ///< of its optimizer
+  stepping_terms stepping{};
+  model_data data;
+  std::uint32_t steps = 0;
+  std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
+  std::string identity{};         ///< identity_of() it
+  bool follows_on_device = true;  ///< no device of the run is faster than another
+  double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
+};
+
+/// Of rules, which count as equal if they do the same arithmetic.
+using known_rates = std::vector<std::pair<update_options, element_rate>>;
+
+/// What models are prepared for. `setting`: of the pilot, and of the profiles that are `known`.
+struct preparer_setup {
+  std::uint64_t seed = 0;
+  std::string setting;
+  number_formats numbers{};              ///< of the devices
+  profile_set known{};
+  stepping_terms stepping{};             ///< without rates of devices and links
+  known_rates device_updates{};          ///< rates of devices that are known already
+};
+
+/// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
+/// has is not measured again.
+class model_preparer {
+ public:
+  /// Asked when something has to be measured; what it returns outlives this.
+  using pilot_source = std::function<pilot&()>;
+  model_preparer(preparer_setup setup, pilot_source measures)
+      : seed_(setup.seed),
+        measures_(std::move(measures)),
+        setting_(std::move(setup.setting)),
+        numbers_(setup.numbers),
+        profiles_(std::move(setup.known)),
+        stepping_(setup.stepping),
+        device_updates_(std::move(setup.device_updates)) {}
+
+  /// Throws fault_error{bad_input} naming the model and what does not fit together, {does_not_fit} for a layer that the host
+  /// cannot hold.
+  prepared_model prepare(const model_description& m);
+  /// Time spent measuring.
+  duration pilot_time() const noexcept { return pilot_time_; }
+  const known_rates& device_updates() const noexcept { return device_updates_; }
+
+ private:
+  void find_profile(prepared_model& p, const model_description& m);
+  template <class Measure>
+  element_rate rate_of(const update_options& rule, known_rates& known, Measure measured);
+  element_rate update_of(const update_options& rule);
+  void find_stepping(prepared_model& p, const model_description& m);
+  bool find_rates(stepping_terms& terms, const update_options& rule);
+  std::shared_ptr<const chain_profile> with_stepping(const std::shared_ptr<const chain_profile>& profile, const device_stepping& pieces);
+  cut_rule cuts_of(const model_description& m, std::size_t layers);
+  const saved_plan& plan_in(const std::filesystem::path& file);
+
+  std::uint64_t seed_;
+  pilot_source measures_;
+  std::string setting_;
+  number_formats numbers_;
+  profile_set profiles_;
+  stepping_terms stepping_;
+  std::map<std::filesystem::path, saved_plan> plans_;
+  known_rates updates_;
+  known_rates device_updates_;
+  std::optional<byte_rate> slowest_link_;
+  std::multimap<const chain_profile*, std::shared_ptr<const chain_profile>> stepping_profiles_;
+  duration pilot_time_{};
+};
+
+/// Where steps on devices are split by rates: nowhere, as far as a cut leaves room, or with room made for the first shard.
+enum class stepping_room : std::uint8_t { none, left, made };
+
+/// A prepared model as the planner sees it; both outlive the request.
+plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts,
+                         stepping_room room = stepping_room::none);
+std::vector<plan_device> limits_of(std::span<const device_info> machines);
+
+bool equally_fast(std::span<const device_info> machines);
+
+/// Precision and gradients of all devices: they decide results. Throws fault_error{bad_input} naming them if they differ, and
+/// for gradients narrower than the parameters.
+number_formats common_formats(std::span<const device_info> machines);
+
+/// Whole micro-batches of an evaluation; none if there are no validation data and nobody asked for an evaluation. Throws
+/// fault_error{bad_input} if they are too few for what was asked.
+std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source);
+
+/// Throws fault_error{bad_input} for impossible values, naming model and key.
+void validate(const model_description& m);
+/// Throws fault_error{bad_input} for a best state that is to be kept in a run that keeps no checkpoint.
+void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints);
+
+}  // namespace hydra

@@ -1,0 +1,165 @@
+#include "actors/admission/resumption.hpp"
+
+#include "actors/admission/identity.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace hydra {
+
+namespace {
+
+bool inside_step(const std::optional<saved_model>& m) { return m && !m->any_cuts(); }
+
+[[noreturn]] void refuse_cuts(const saved_model& m) {
+  throw fault_error(fault_code::does_not_fit,
+                    fmt::format("model '{}' cannot go on with these cuts or devices: its only checkpoint, {}, was saved "
+                                "inside step {} of shards that begin with layers {}; resume it with these cuts on devices "
+                                "that hold them",
+                                m.name, m.folder.string(), m.standing.step + 1, fmt::join(m.cuts, ", ")));
+}
+
+/// Steps whose learning rate has been used.
+std::uint32_t begun_steps(const saved_model& m) { return m.standing.step + (m.standing.unit > 0 ? 1 : 0); }
+
+[[noreturn]] void refuse_steps(const saved_model& m, const resumed_model& now, const std::string& why) {
+  throw fault_error(fault_code::bad_input,
+                    fmt::format("model '{}' cannot go on from {} with {} steps instead of {}: {}", now.name, m.folder.string(),
+                                now.steps, m.steps, why));
+}
+
+/// Another end must leave every step that is done as it is.
+void check_steps(const saved_model& m, const resumed_model& now) {
+  if (now.steps < begun_steps(m)) {
+    refuse_steps(m, now, fmt::format("{} steps are done; give that many or more", begun_steps(m)));
+  }
+  for (std::uint32_t i = 0; i < begun_steps(m); ++i) {
+    if (schedule_factor(now.schedule, i, m.steps) != schedule_factor(now.schedule, i, now.steps)) {
+      refuse_steps(m, now, "under its schedule the learning rate of the steps that are done depends on the number of all steps; "
+                           "only a constant schedule can be made longer");
+    }
+  }
+}
+
+/// A model with this end would not have been evaluated at the old one. What is kept as its best state stays.
+void forget_old_end(saved_model& m, const resumed_model& now) {
+  auto& told = m.standing.history;
+  if (now.steps == m.steps || !told.evaluated_after(m.steps)) {
+    return;
+  }
+  const auto every = now.validate.every_steps;
+  const bool in_turn = every > 0 && m.steps % every == 0;
+  if (!in_turn && !(now.validate.keep_best && told.last_is_best())) {
+    told.evaluations.pop_back();
+  }
+}
+
+void check_identity(const saved_model& m, const resumed_model& now) {
+  if (m.steps != now.steps) {
+    check_steps(m, now);
+  }
+  const auto other = difference_of(with_steps(m.identity, now.steps), now.identity);
+  if (!other.empty()) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("model '{}' cannot go on from {}: {}; resume it as it was, or train it in another folder",
+                                  now.name, m.folder.string(), other));
+  }
+}
+
+/// Those that an earlier attempt has set aside.
+bool has_damaged_checkpoints(const std::filesystem::path& of_model) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(of_model, none)) {
+    if (entry.path().extension() == ".damaged") {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+resumed_model resumed(const model_description& m, const prepared_model& p) {
+  return {.name = m.name, .identity = p.identity, .cuts = p.cuts, .steps = p.steps, .schedule = m.optimizer.schedule,
+          .validate = m.validate.value_or(validation_options{})};
+}
+
+resumption::resumption(std::filesystem::path root, std::vector<resumed_model> models)
+    : root_(std::move(root)), models_(std::move(models)), saved_(models_.size()) {
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    find(i, true);
+    if (inside_step(saved_[i]) && !keeps_cuts(i)) {
+      find(i, false);
+    }
+  }
+  tell_beginners();
+}
+
+/// Of a run without any checkpoint there is nothing to tell: it is all new.
+void resumption::tell_beginners() {
+  if (std::ranges::none_of(saved_, [](const auto& m) { return m.has_value(); })) {
+    return;
+  }
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    if (!saved_[i]) {
+      notes_.push_back(models_[i].name + " has no checkpoint: it starts from the beginning");
+    }
+  }
+}
+
+const saved_model* resumption::of(std::size_t model) const {
+  return model < saved_.size() && saved_[model] ? &*saved_[model] : nullptr;
+}
+
+bool resumption::keeps_cuts(std::size_t model) const {
+  const auto* told = std::get_if<cut_points>(&models_[model].cuts);
+  return inside_step(saved_[model]) && (!told || *told == saved_[model]->cuts);
+}
+
+cut_rule resumption::cuts_for(std::size_t model, const cut_rule& chosen) const {
+  return model < saved_.size() && keeps_cuts(model) ? cut_rule{saved_[model]->cuts} : chosen;
+}
+
+bool resumption::give_up_cuts() {
+  bool any = false;
+  for (std::size_t i = 0; i < saved_.size(); ++i) {
+    if (inside_step(saved_[i])) {
+      find(i, false);
+      any = true;
+    }
+  }
+  return any;
+}
+
+void resumption::find(std::size_t model, bool inside) {
+  const auto& now = models_[model];
+  const auto told = notes_.size();
+  auto found = newest_checkpoint(checkpoints_of(root_, now.name), inside, notes_);
+  if (!found && saved_[model]) {
+    refuse_cuts(*saved_[model]);
+  }
+  if (!found && notes_.size() > told) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("model '{}' has no checkpoint that is whole: {}; train it afresh in another folder",
+                                  now.name, notes_.back()));
+  }
+  if (!found && has_damaged_checkpoints(checkpoints_of(root_, now.name))) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("model '{}' has no checkpoint that is whole: {} holds damaged ones; train it afresh in another "
+                                  "folder, or remove them",
+                                  now.name, checkpoints_of(root_, now.name).string()));
+  }
+  if (found) {
+    check_identity(*found, now);
+    forget_old_end(*found, now);
+  }
+  saved_[model] = std::move(found);
+}
+
+}  // namespace hydra

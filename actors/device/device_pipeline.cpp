@@ -1,0 +1,255 @@
+#include "actors/device/device_pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+byte_count usable(const device_info& info) { return info.memory > info.reserve ? info.memory - info.reserve : byte_count{}; }
+
+}  // namespace
+
+device_pipeline::device_pipeline(device& machine, pipeline_port& port, trace* spans, const pipeline_options& options)
+    : machine_(machine),
+      port_(port),
+      spans_(spans),
+      options_(options),
+      budget_(machine.info().name, usable(machine.info())),
+      cache_(budget_) {}
+
+device_pipeline::~device_pipeline() = default;
+
+void device_pipeline::start() {
+  for (std::uint32_t i = 0; i < options_.slots; ++i) {
+    port_.freed(1, std::nullopt, {}, {});
+  }
+}
+
+// -- messages -------------------------------------------------------------------------------------------------------------
+
+visit_record& device_pipeline::record(const unit& u) {
+  const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
+  if (found != visits_.end()) {
+    return **found;
+  }
+  visits_.push_back(std::make_unique<visit_record>());
+  visits_.back()->what = u;
+  visits_.back()->batches.resize(u.micro_batches);
+  return *visits_.back();
+}
+
+void device_pipeline::prefetch(const unit& u, const placement_times& when) {
+  auto& v = record(u);
+  v.placed = true;
+  v.times.available = when.available;
+  v.times.placed = when.placed;
+  advance();
+}
+
+void device_pipeline::execute(const unit& u, sharded_model_ptr model, std::size_t targets) {
+  auto& v = record(u);
+  v.ordered = true;
+  v.targets = targets;
+  v.work = std::make_shared<visit>(model, u, targets);
+  v.model = std::move(model);
+  advance();
+}
+
+void device_pipeline::withdraw(const unit& u, bool unless_started) {
+  const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
+  const bool there = found != visits_.end() && (*found)->phase != visit_phase::ended;
+  if (there && !(unless_started && (*found)->phase >= visit_phase::running)) {
+    (*found)->withdrawn = true;
+    fail(**found, {fault_code::cancelled, to_string(u) + " was withdrawn"});
+  }
+  advance();
+}
+
+void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> lands) {
+  const auto found = leases_.find(lease.value);
+  if (found == leases_.end()) {
+    return;
+  }
+  auto& l = found->second;
+  auto& v = *l.owner;
+  --v.leases_awaited;
+  for (std::size_t i = 0; i < lands.size(); ++i) {
+    v.lands.emplace(l.lands[i], lands[i]);
+  }
+  if (v.error) {
+    port_.return_lease(lease);
+    leases_.erase(found);
+  } else {
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+      submit_promotion(l, lease, l.reads[i], reads[i]);
+    }
+    v.phase = l.staging ? visit_phase::staged : v.phase;
+    if (!reads.empty() && l.reads.front().kind == block_kind::state) {
+      ++v.stepping.promoted;
+    } else {
+      v.batches[l.batch].fetched = true;
+    }
+    if (reads.empty()) {
+      leases_.erase(found);
+    }
+  }
+  advance();
+}
+
+void device_pipeline::refused(ticket lease, const fault& why) {
+  const auto found = leases_.extract(lease.value);
+  if (!found.empty()) {
+    auto& v = *found.mapped().owner;
+    --v.leases_awaited;
+    fail(v, why);
+  }
+  advance();
+}
+
+void device_pipeline::completed(const completion& c) {
+  const auto found = operations_.extract(c.operation.value);
+  if (found.empty()) {
+    return;
+  }
+  const auto& op = found.mapped();
+  auto& v = *op.owner;
+  --v.outstanding;
+  count(op, c);
+  if (op.kind == op_kind::promote || op.kind == op_kind::promote_input) {
+    on_promoted(op);
+  }
+  if (op.kind == op_kind::copy_back) {
+    end_copy_back(v);
+  }
+  if (c.error) {
+    failed_.insert(c.operation.value);
+    fail(v, c.error);
+    fail_behind(c.operation);
+  } else if (op.kind == op_kind::compute || op.kind == op_kind::step) {
+    on_computed(v, op, c);
+  } else if (op.kind != op_kind::promote && op.kind != op_kind::promote_input) {
+    on_landed(v, op);
+  }
+  advance();
+}
+
+/// Where blocks are no memory (in a simulation) they stay: nothing would be given back.
+void device_pipeline::forget(model_id model) {
+  for (const auto& id : cache_.ids()) {
+    if (id.model == model && has_tensor(*cache_.peek(id)->block)) {
+      cache_.drop(id);
+    }
+  }
+  advance();
+}
+
+// -- the loop -------------------------------------------------------------------------------------------------------------
+
+/// Every event may let any visit go on; a port that answers at once must not start a second loop inside the first.
+void device_pipeline::advance() {
+  if (std::exchange(advancing_, true)) {
+    return;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < visits_.size(); ++i) {
+      changed = step(*visits_[i]) || changed;
+    }
+    mark_started();
+  }
+  advancing_ = false;
+  erase_ended();
+  say_state();
+}
+
+bool device_pipeline::step(visit_record& v) {
+  if (may_end(v)) {
+    v.error ? end_failed(v) : end_demoted(v);
+    return true;
+  }
+  if (!v.alive()) {
+    return false;
+  }
+  if (v.phase == visit_phase::claiming) {
+    return fail_with_predecessor(v) || (v.placed && v.ordered && first_to_claim(v) && try_claim(v));
+  }
+  const bool submits = v.phase == visit_phase::staged || v.phase == visit_phase::running;
+  return submits && !v.all_submitted() && first_to_submit(v) && pump(v);
+}
+
+void device_pipeline::erase_ended() {
+  std::erase_if(visits_, [](const auto& v) { return v->phase == visit_phase::ended && v->placed && v->ordered; });
+  if (std::ranges::none_of(visits_, [](const auto& v) { return v->error && v->phase != visit_phase::ended; })) {
+    failed_.clear();  // what they should have filled has gone with the units that held it
+  }
+}
+
+/// A unit starts when nothing computes before it and all that its first computation waits for is there.
+void device_pipeline::mark_started() {
+  for (auto& v : visits_) {
+    if (!v->alive() || v->phase == visit_phase::landing) {
+      continue;
+    }
+    if (v->phase != visit_phase::staged || v->next_op == 0) {
+      return;  // it runs, or it is not even submitted: none behind it has started
+    }
+    if (!std::ranges::all_of(v->start_after, [this](ticket t) { return done(t); })) {
+      return;
+    }
+    v->phase = visit_phase::running;
+    if (options_.double_buffer) {
+      return_credit(*v);
+    }
+    return;
+  }
+}
+
+void device_pipeline::return_credit(visit_record& v) {
+  if (!std::exchange(v.credit_returned, true) && v.placed) {
+    ++credits_due_;
+  }
+}
+
+void device_pipeline::say_state() {
+  const auto runs = std::ranges::find_if(visits_, [](const auto& v) { return v->phase == visit_phase::running; });
+  const auto running = runs == visits_.end() ? std::nullopt : std::optional((*runs)->what);
+  const bool changed = running != running_;
+  running_ = running;
+  if (!changed && credits_due_ == 0) {
+    return;
+  }
+  const auto credits = std::exchange(credits_due_, 0);
+  port_.freed(credits > 0 ? 1 : 0, running, std::exchange(newly_cached_, {}), cache_.take_dropped());
+  for (std::uint32_t i = 1; i < credits; ++i) {
+    port_.freed(1, running, {}, {});
+  }
+}
+
+// -- facts ----------------------------------------------------------------------------------------------------------------
+
+std::size_t device_pipeline::visits() const noexcept {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(visits_, [](const auto& v) { return v->phase != visit_phase::ended; }));
+}
+
+bool device_pipeline::quiet() const {
+  return visits() == 0 && operations_.empty() && leases_.empty() && budget_.used() == cache_.resident() &&
+         cache_.evictable() == cache_.resident() && failed_.empty();
+}
+
+std::string device_pipeline::describe() const {
+  std::string text;
+  constexpr const char* names[] = {"claiming", "leasing", "staged", "running", "landing", "ended"};
+  for (const auto& v : visits_) {
+    text += fmt::format("{}: {} is {}, {} operations and {} leases outstanding, {} of {} micro-batches computed\n",
+                        machine_.info().name, to_string(v->what), names[static_cast<int>(v->phase)], v->outstanding,
+                        v->leases_awaited, v->computed, v->what.micro_batches);
+  }
+  return text;
+}
+
+}  // namespace hydra

@@ -1,0 +1,107 @@
+#include "actors/input/batch_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <numeric>
+
+namespace hydra {
+
+namespace {
+
+std::span<std::byte> sample_of(host_block& block, std::size_t i, std::size_t bytes) {
+  return {block.data() + i * bytes, bytes};
+}
+
+/// What a source does not write of a sample is zero; the block may hold an earlier one.
+void clear(host_block& block) { std::memset(block.data(), 0, block.size().value()); }
+
+/// Of a sample that only fills the last micro-batch of an evaluation.
+void leave_out(std::span<std::byte> target) {
+  for (std::size_t at = 0; at < target.size(); at += sizeof(uncounted_target)) {
+    std::memcpy(target.data() + at, &uncounted_target, sizeof(uncounted_target));
+  }
+}
+
+}  // namespace
+
+batch_reader::batch_reader(model_id id, const model_entry& model, host_arena& arena, std::shared_ptr<epoch_orders> orders)
+    : id_(id), what_(model.what), source_(model.data.source), order_(model.data.order, std::move(orders)), arena_(arena) {}
+
+block_id batch_reader::name(block_kind kind, const batch_range& range, std::uint32_t k) const {
+  const auto last = static_cast<std::uint32_t>(what_->size() - 1);
+  return {.model = id_, .replica = {}, .step = range.step, .pass = range.pass, .kind = kind,
+          .shard = shard_index{kind == block_kind::targets ? last : 0},
+          .micro_batch = micro_batch_index{range.first.value + k}};
+}
+
+std::vector<std::size_t> batch_reader::samples_of(const batch_range& range) {
+  if (!source_ || range.pass == pass_kind::train) {
+    return source_ ? order_.batch(range.step.value) : std::vector<std::size_t>{};
+  }
+  std::vector<std::size_t> samples(range.micro_batches * static_cast<std::size_t>(what_->plan.samples));
+  std::iota(samples.begin(), samples.end(), range.first.value * static_cast<std::size_t>(what_->plan.samples));
+  return samples;
+}
+
+read_batch batch_reader::read(const batch_range& range) {
+  read_batch batch{.targets = source_ ? std::size_t{0} : 1, .blocks = allocate(range)};
+  if (!source_) {
+    return batch;
+  }
+  try {
+    source_->require_unchanged();
+    fill(batch, range);
+  } catch (...) {
+    auto why = to_fault(std::current_exception());
+    // Only what the arena refuses is there again when others have given theirs back.
+    why.code = why.code == fault_code::out_of_memory ? fault_code::io : why.code;
+    throw fault_error(std::move(why));
+  }
+  return batch;
+}
+
+void batch_reader::fill(read_batch& batch, const batch_range& range) {
+  const auto each = static_cast<std::size_t>(what_->plan.samples);
+  const auto samples = samples_of(range);
+  const auto part = range.pass == pass_kind::train ? split::train : split::validation;
+  for (std::size_t k = 0; k < range.micro_batches; ++k) {
+    batch.targets += fill(part, std::span(samples).subspan(k * each, each), *batch.blocks[2 * k].second,
+                          *batch.blocks[2 * k + 1].second);
+  }
+}
+
+/// All of them before the first byte is read: a batch that waits for room is asked for again and again.
+std::vector<std::pair<block_id, host_block_ptr>> batch_reader::allocate(const batch_range& range) {
+  const auto& shards = what_->plan.shards;
+  std::vector<std::pair<block_id, host_block_ptr>> blocks;
+  for (std::uint32_t k = 0; k < range.micro_batches; ++k) {
+    blocks.emplace_back(name(block_kind::minibatch, range, k),
+                        arena_.allocate(shards.front().input, "minibatch of " + what_->name, host_use::transferred));
+    blocks.emplace_back(name(block_kind::targets, range, k),
+                        arena_.allocate(shards.back().targets, "targets of " + what_->name, host_use::transferred));
+  }
+  return blocks;
+}
+
+std::size_t batch_reader::fill(split part, std::span<const std::size_t> samples, host_block& inputs,
+                               host_block& targets) const {
+  const auto input_bytes = source_->sample_input().bytes().value();
+  const auto target_bytes = source_->sample_target().bytes().value();
+  clear(inputs);
+  clear(targets);
+  std::size_t counted = 0;
+  const auto there = source_->samples(part);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto target = sample_of(targets, i, target_bytes);
+    const auto of_sample = source_->read(part, std::min(samples[i], there - 1), sample_of(inputs, i, input_bytes), target);
+    if (samples[i] < there) {
+      counted += of_sample;
+    } else {
+      leave_out(target);
+    }
+  }
+  return counted;
+}
+
+}  // namespace hydra

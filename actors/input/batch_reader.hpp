@@ -1,0 +1,46 @@
+#pragma once
+// Reads the minibatches of one model into host buffers, one pair of blocks per micro-batch. Pure, but for the files.
+
+#include "actors/run/run_setup.hpp"
+#include "partition/graph/dataflow.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/memory/host_arena.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+struct read_batch {
+  std::size_t targets = 0;   ///< that count, over all micro-batches
+  std::vector<std::pair<block_id, host_block_ptr>> blocks;
+};
+
+/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples; micro-batch k of an evaluation
+/// the k-th that many samples of the validation data, in their order; where those end, the last one again, which does not count.
+class batch_reader {
+ public:
+  /// `orders`: shared with other readers; null: none.
+  batch_reader(model_id id, const model_entry& model, host_arena& arena, std::shared_ptr<epoch_orders> orders = {});
+
+  /// Throws fault_error of the arena or the source. The answer is a pure function of the range.
+  read_batch read(const batch_range& range);
+
+ private:
+  block_id name(block_kind kind, const batch_range& range, std::uint32_t k) const;
+  std::vector<std::size_t> samples_of(const batch_range& range);
+  std::vector<std::pair<block_id, host_block_ptr>> allocate(const batch_range& range);
+  void fill(read_batch& batch, const batch_range& range);
+  std::size_t fill(split part, std::span<const std::size_t> samples, host_block& inputs, host_block& targets) const;
+
+  model_id id_;
+  sharded_model_ptr what_;
+  std::shared_ptr<const data_source> source_;
+  batch_cursor order_;
+  host_arena& arena_;
+};
+
+}  // namespace hydra

@@ -1,0 +1,243 @@
+#include "actors/memory/block_store.hpp"
+
+#include "partition/graph/dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+
+struct block_store::model_record {
+  sharded_model_ptr what;
+  std::vector<shard_home> homes;
+  std::vector<version_index> versions;
+  std::vector<bool> stepping;
+  unit_position begins;
+};
+
+block_store::block_store(host_arena& arena) : arena_(arena) {}
+block_store::~block_store() = default;
+
+block_store::model_record& block_store::record(model_id id) {
+  const auto found = models_.find(id);
+  if (found == models_.end()) {
+    throw fault_error(fault_code::internal, fmt::format("model {} is not registered", id.value));
+  }
+  return found->second;
+}
+
+void block_store::add_model(model_id model, sharded_model_ptr what, model_memory memory, const unit_position& begins) {
+  model_record r;
+  r.stepping.resize(what->size());
+  r.versions = std::move(memory.versions);
+  r.versions.resize(what->size());
+  for (std::size_t s = 0; s < memory.updates.shards.size(); ++s) {
+    r.stepping[s] = is_under_way(memory.updates.shards[s]);
+  }
+  for (auto& [id, bytes] : memory.boundaries) {
+    adopt(id, std::move(bytes));
+  }
+  r.what = std::move(what);
+  r.homes = std::move(memory.homes);
+  r.begins = begins;
+  models_.insert_or_assign(model, std::move(r));
+}
+
+std::vector<shard_home> block_store::remove_model(model_id model) {
+  auto removed = models_.extract(model);
+  std::erase_if(blocks_, [&](const auto& entry) { return entry.first.model == model; });
+  std::erase_if(landings_, [&](const auto& entry) { return entry.first.second.model == model; });
+  return removed.empty() ? std::vector<shard_home>{} : std::move(removed.mapped().homes);
+}
+
+// -- leases --------------------------------------------------------------------------------------------------------------
+
+host_block_ptr block_store::readable(const block_id& id) const {
+  const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
+  if (!versioned) {
+    const auto found = blocks_.find(id);
+    if (found == blocks_.end()) {
+      throw fault_error(fault_code::refused, to_string(id) + " is not at home");
+    }
+    return found->second;
+  }
+  const auto& r = models_.at(id.model);
+  const auto s = id.shard.value;
+  if (r.versions.at(s) != id.step || r.stepping[s]) {
+    throw fault_error(fault_code::refused, fmt::format("{}: home has version {}{}", to_string(id), r.versions[s].value,
+                                                       r.stepping[s] ? ", being stepped" : ""));
+  }
+  return id.kind == block_kind::state ? state_buffer(r.homes[s], r.what->plan.shards[s], id.micro_batch.value)
+                                      : r.homes[s].promoted();
+}
+
+host_block_ptr block_store::room_for(const block_id& id) {
+  return arena_.allocate(record(id.model).what->plan.bytes_of(id), to_string(id), host_use::transferred);
+}
+
+lease_grant block_store::lease(const lease_request& request) {
+  if (fenced(request.device)) {
+    throw fault_error(fault_code::device_lost, fmt::format("device {} is fenced", request.device.value));
+  }
+  if (!models_.contains(request.what.model)) {
+    throw fault_error(fault_code::refused, to_string(request.what) + ": the model is not registered");
+  }
+  lease_grant grant;
+  for (const auto& id : request.reads) {
+    grant.reads.push_back(readable(id));
+  }
+  landed_blocks landing;
+  for (const auto& id : request.lands) {
+    landing.emplace_back(id, room_for(id));
+    grant.lands.push_back(landing.back().second);
+  }
+  if (!grant.reads.empty()) {
+    leases_[{request.device, request.lease}] = grant.reads;
+  }
+  if (!landing.empty()) {
+    landings_[{request.device, request.what}] = std::move(landing);
+  }
+  return grant;
+}
+
+void block_store::lease_returned(device_id device, ticket lease) { leases_.erase({device, lease}); }
+
+// -- completion ----------------------------------------------------------------------------------------------------------
+
+std::optional<committed> block_store::commit(const unit& u, device_id device) {
+  auto landing = landings_.extract({device, u});
+  if (landing.empty() || fenced(device)) {
+    return std::nullopt;
+  }
+  committed result;
+  for (auto& [id, bytes] : landing.mapped()) {
+    if (id.kind == block_kind::loss) {
+      const auto values = bytes->data() ? bytes->floats() : std::span<float>{};
+      result.loss = values.empty() ? 0.0F : values[0];
+      if (id.pass == pass_kind::evaluation) {
+        result.scores = scores_in(values);
+      }
+    } else if (id.kind == block_kind::gradients) {
+      record(u.model).homes[u.shard.value].gradients = std::move(bytes);
+      result.has_gradients = true;
+    } else if (id.kind == block_kind::parameters || id.kind == block_kind::state) {
+      bring_home(id, std::move(bytes));
+      result.stepped = id.step;
+    } else {
+      blocks_.insert_or_assign(id, std::move(bytes));
+    }
+  }
+  for (const auto& id : consumed_by(u, record(u.model).what->size())) {
+    blocks_.erase(id);
+  }
+  return result;
+}
+
+/// Part of the next version of a shard that a device has stepped.
+void block_store::bring_home(const block_id& id, host_block_ptr bytes) {
+  auto& r = record(id.model);
+  const auto s = id.shard.value;
+  auto& home = r.homes[s];
+  auto& place = id.kind == block_kind::state ? state_buffer(home, r.what->plan.shards[s], id.micro_batch.value) : home.promoted();
+  place = std::move(bytes);
+  r.versions[s] = id.step;
+}
+
+bool block_store::failed(const unit& u, device_id device) {
+  landings_.erase({device, u});
+  return !fenced(device);
+}
+
+void block_store::fence(device_id device) {
+  fenced_.insert(device);
+  std::erase_if(leases_, [&](const auto& entry) { return entry.first.first == device; });
+  std::erase_if(landings_, [&](const auto& entry) { return entry.first.first == device; });
+}
+
+// -- minibatches, versions -----------------------------------------------------------------------------------------------
+
+void block_store::adopt(const block_id& id, host_block_ptr bytes) {
+  const auto owner = models_.find(id.model);
+  if (owner != models_.end() && id.kind == block_kind::targets && id.pass == pass_kind::train) {
+    const auto& r = owner->second;
+    const bool read = id.step.value == r.begins.step && r.begins.index >= r.what->size();  // the loss was computed before
+    if (read) {
+      return;
+    }
+  }
+  blocks_.insert_or_assign(id, std::move(bytes));
+}
+
+shard_home block_store::begin_step(model_id model, shard_index shard) {
+  auto& r = record(model);
+  r.stepping.at(shard.value) = true;
+  return r.homes[shard.value];
+}
+
+version_index block_store::stepped(model_id model, shard_index shard) {
+  auto& r = record(model);
+  r.stepping.at(shard.value) = false;
+  r.homes[shard.value].gradients.reset();
+  r.versions[shard.value] = r.versions[shard.value].next();
+  return r.versions[shard.value];
+}
+
+// -- checkpoints ---------------------------------------------------------------------------------------------------------
+
+model_memory block_store::capture(model_id model, update_progress updates, bool boundaries) const {
+  const auto& r = models_.at(model);
+  model_memory memory{.homes = r.homes, .versions = r.versions, .updates = std::move(updates)};
+  memory.updates.shards.resize(r.homes.size(), update_phase::waiting);
+  const auto least = std::ranges::min(r.versions);
+  for (std::size_t s = 0; s < r.homes.size(); ++s) {
+    auto& phase = memory.updates.shards[s];
+    if (!is_under_way(phase)) {  // where devices step some shards the optimizer does not know in which step the others wait
+      phase = r.versions[s] > least ? update_phase::complete : update_phase::waiting;
+    }
+    if (r.stepping[s] && phase == update_phase::waiting) {
+      phase = update_phase::landed;  // the optimizer has not heard of it yet
+    }
+  }
+  if (!boundaries && memory.at_step_begin()) {
+    return memory;
+  }
+  for (const auto& [id, bytes] : blocks_) {
+    const bool boundary = id.kind == block_kind::activation || id.kind == block_kind::upstream;
+    if (id.model == model && id.pass == pass_kind::train && boundary) {
+      memory.boundaries.emplace_back(id, bytes);
+    }
+  }
+  std::ranges::sort(memory.boundaries, {}, [](const auto& entry) { return entry.first; });
+  return memory;
+}
+
+// -- facts ---------------------------------------------------------------------------------------------------------------
+
+bool block_store::has(model_id id) const { return models_.contains(id); }
+
+const sharded_model_ptr& block_store::model(model_id id) const { return models_.at(id).what; }
+
+std::vector<shard_home> block_store::homes(model_id id) const { return models_.at(id).homes; }
+
+std::map<model_id, std::vector<shard_home>> block_store::all_homes() const {
+  std::map<model_id, std::vector<shard_home>> all;
+  for (const auto& [id, r] : models_) {
+    all.emplace(id, r.homes);
+  }
+  return all;
+}
+
+std::string block_store::describe() const {
+  std::string text;
+  for (const auto& [key, reads] : leases_) {
+    text += fmt::format("device {} holds lease {} of {} blocks\n", key.first.value, key.second.value, reads.size());
+  }
+  for (const auto& [key, blocks] : landings_) {
+    text += fmt::format("device {} has {} with {} blocks to land\n", key.first.value, to_string(key.second), blocks.size());
+  }
+  return text;
+}
+
+}  // namespace hydra

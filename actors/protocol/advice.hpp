@@ -1,0 +1,51 @@
+#pragma once
+// What SCHEDULER and a policy actor say to each other: copies without handles to memory, so that the actor may live in
+// another program. Part of protocol.hpp; on its own for plug-ins, which include it as <hydra/policy_actor.hpp>.
+
+#include "actors/protocol/caf_version.hpp"
+#include "actors/policy/policy.hpp"
+#include "runtime/base/unit.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// POLICY ACTOR -> SCHEDULER: the answer to a question. A unit that is no candidate (any more) is dropped, and the question
+/// asked again.
+struct policy_advised {
+  std::uint64_t request = 0;           ///< of the question
+  device_id device;
+  std::optional<unit> choice;          ///< none: keep the slot free for now
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, policy_advised& x) {
+    return f(x.request, x.device, x.choice);
+  }
+};
+
+/// Whom to answer.
+using advice_receiver = caf::typed_actor<caf::reacts_to<policy_advised>>;
+
+/// SCHEDULER -> POLICY ACTOR: which of `candidates` should `device` stage? Times are of SCHEDULER's clock: in another
+/// program only their differences mean something. One question per device is open at a time.
+struct advice_wanted {
+  std::uint64_t request = 0;
+  device_state device;
+  std::vector<candidate> candidates;
+  std::vector<device_state> devices;   ///< as policy_view
+  std::vector<model_state> models;
+  time_point now{};
+  advice_receiver to;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, advice_wanted& x) {
+    return f(x.request, x.device, x.candidates, x.devices, x.models, x.now, x.to);
+  }
+};
+
+/// POLICY ACTOR: may think as long as policy_limits::advice.
+using policy_actor = caf::typed_actor<caf::reacts_to<advice_wanted>>;
+
+}  // namespace hydra

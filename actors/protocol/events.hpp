@@ -1,0 +1,65 @@
+#pragma once
+// Events a user's workflow can subscribe to, and what it may do about them.
+
+#include "actors/protocol/model_description.hpp"
+#include "partition/checkpoint/model_history.hpp"
+#include "runtime/base/ids.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+/// A model has completed an optimizer step: its loss exists, its last gradient has landed.
+struct step_completed {
+  model_id model;
+  std::string name;
+  step_index step;
+  std::uint32_t steps = 0;     ///< of the model in all
+  float loss = 0;
+  float grad_norm = 0;         ///< 0 without clipping
+};
+
+/// A model has been evaluated on its validation data.
+struct evaluation_completed {
+  model_id model;
+  std::string name;
+  std::uint32_t steps = 0;     ///< complete before it
+  double loss = 0;             ///< mean over the targets
+  std::optional<double> accuracy;
+  std::vector<evaluation_record> history{};  ///< all evaluations of the model so far, this one last
+};
+
+/// Requests of a callback. They take effect at that model's next step boundary, which waits for the callback: what a
+/// callback asks of the model it is called for does not depend on timing.
+class control {
+ public:
+  /// The model ends after the step that has just completed, or has just been evaluated; its status is `stopped`.
+  void stop(model_id model) { stopped_.push_back(model); }
+  const std::vector<model_id>& stopped() const noexcept { return stopped_; }
+
+  /// One more model. It is made ready beside the run, joins it, and has the results it would have alone; the run does not
+  /// end before. One that is refused (its name is taken, it does not fit, the run is being halted) is named in the log and
+  /// in the report's notes, and the run goes on without it.
+  void add(model_description model) { added_.push_back(std::move(model)); }
+  const std::vector<model_description>& added() const noexcept { return added_; }
+
+ private:
+  std::vector<model_id> stopped_;
+  std::vector<model_description> added_;
+};
+
+/// What the callbacks of a run want to hear of.
+struct observations {
+  bool steps = false;
+  bool evaluations = false;
+};
+
+using step_callback = std::function<void(const step_completed&, control&)>;
+using evaluation_callback = std::function<void(const evaluation_completed&, control&)>;
+
+}  // namespace hydra

@@ -1,0 +1,123 @@
+#pragma once
+// What a run has to say: makespan beside proven bounds, devices, models. Pure data and its printing.
+
+#include "actors/report/blame.hpp"
+#include "actors/policy/bounds.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/device/precision.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+struct device_report {
+  std::string name;
+  std::string kind;
+  std::string model{};          ///< which of its kind; may be empty
+  precision numbers = precision::fp32;
+  double speed = 1.0;
+  duration busy{};              ///< compute queue, including the sleep of `speed`
+  duration exposed_transfer{};  ///< device idle while a copy of its next unit ran
+  byte_count h2d_bytes;
+  byte_count d2h_bytes;
+  std::uint64_t cache_hits = 0;
+  std::uint64_t cache_misses = 0;
+  byte_count peak;              ///< from the allocator's own counter
+  byte_count budget;
+  byte_count reserve;           ///< part of it that blocks cannot use
+  blame time;                   ///< the makespan, split
+  bool lost = false;
+};
+
+enum class model_status : std::uint8_t { finished, failed, stopped, interrupted, under_way };
+
+/// One evaluation on validation data.
+struct validation_report {
+  std::uint32_t step = 0;             ///< steps complete before it
+  double loss = 0;                    ///< mean over the targets
+  std::optional<double> perplexity{};   ///< exp(loss), of language models
+  std::optional<double> accuracy{};     ///< share of the targets that were predicted
+  std::optional<double> floor{};        ///< log-loss of the data's source itself on the same targets, where it is known
+  std::optional<double> entropy{};      ///< of its targets, given what the model sees: the floor on average
+};
+
+struct model_report {
+  std::string name;
+  std::string family;
+  std::int64_t parameters = 0;
+  std::vector<std::size_t> cuts;      ///< first layer of each shard
+  model_status status = model_status::finished;
+  fault error;                        ///< of a failed model
+  bool unsaved = false;               ///< its last checkpoint could not be written
+  std::uint32_t steps = 0;            ///< completed
+  std::uint32_t steps_before = 0;     ///< of them, before this run
+  std::uint64_t tokens = 0;           ///< targets trained on
+  duration elapsed{};                 ///< first unit to last update
+  std::vector<float> loss;            ///< every step
+  std::vector<float> grad_norm;       ///< every step, if clipping
+  std::vector<validation_report> validation;
+  std::string digest;                 ///< "sha256:..."
+  double priority = 1;
+  duration arrival{};                 ///< since the begin of the run, as the next two
+  std::optional<duration> deadline{};
+  std::optional<duration> completed{};  ///< its last update or evaluation; not of a model that failed or was interrupted
+};
+
+struct report {
+  std::string name;
+  std::uint64_t seed = 0;
+  std::string policy;
+  duration makespan{};                ///< first prefetch to last update or evaluation
+  bounds limits;
+  duration load{};                    ///< initialising parameters
+  duration pilot{};
+  duration save{};                    ///< from the last update to the last model's checkpoint
+  std::uint32_t checkpoints = 0;      ///< saved by this run
+  duration checkpoint_time{};         ///< that writing them took, beside the run
+  std::uint32_t unsaved = 0;          ///< models whose last checkpoint could not be written
+  bool interrupted = false;           ///< by session::interrupt()
+  std::string callbacks_lost;         ///< why callbacks were not called any more, and behind which step; empty: they were
+  std::vector<std::string> notes;     ///< what a user should know: checkpoints passed over, devices lost, ...
+  std::uint64_t decisions = 0;
+  duration decision_mean{};
+  duration decision_p99{};
+  std::uint32_t replaced = 0;         ///< policies that failed or did not work; `notes` says why
+  std::vector<device_report> devices;
+  std::vector<model_report> models;   ///< workload order
+  byte_count host_peak;
+  byte_count host_budget;
+  byte_count process_peak;             ///< of the whole process: also what the host's budget does not count; 0: not known
+  byte_count trace;                    ///< part of it: the trace
+  duration optimizer_busy{};
+
+  duration bound() const { return limits.best(); }
+  std::string bound_name() const { return limits.best_name(); }
+  /// bound / makespan.
+  double efficiency() const;
+  bool all_finished() const noexcept;
+};
+
+std::string to_string(model_status s);
+/// "finished", "finished, not saved".
+std::string status_text(const model_report& m);
+/// What tables print of a model and a device; "-" where there was nothing to measure.
+std::string tokens_per_second(const model_report& m);
+std::string hit_rate(const device_report& d);
+/// "bounds  work 2.000 s  chain 1.000 s ...", with a newline.
+std::string to_line(const bounds& limits);
+
+/// The table that ends a run: models (loss, status), devices (utilisation, bytes), makespan beside its bounds.
+std::string to_table(const report& r);
+
+/// report.json as documented (snake_case, seconds and bytes as plain numbers).
+std::string to_json(const report& r);
+
+/// Writes report.json atomically. Throws fault_error{io}.
+void write_report(const report& r, const std::filesystem::path& file);
+
+}  // namespace hydra

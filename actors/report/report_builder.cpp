@@ -1,0 +1,172 @@
+#include "actors/report/report_builder.hpp"
+
+#include "actors/policy/bounds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+model_status status_of(const model_outcome& out) {
+  if (out.why.code == fault_code::interrupted) {
+    return model_status::interrupted;
+  }
+  if (out.why || !out.ended) {
+    return model_status::failed;
+  }
+  return out.stopped ? model_status::stopped : model_status::finished;
+}
+
+/// Perplexity is for models of sequences; what is known of the data's source is in nats of cross entropy.
+std::vector<validation_report> validations_of(const model_outcome& out, const model_facts& m) {
+  std::vector<validation_report> all;
+  for (const auto& e : out.history.evaluations) {
+    validation_report v{.step = e.steps, .loss = e.loss, .accuracy = e.accuracy};
+    v.perplexity = m.has_perplexity ? std::optional(std::exp(e.loss)) : std::nullopt;
+    v.floor = m.floor ? std::optional(m.floor->log_loss) : std::nullopt;
+    v.entropy = m.floor ? std::optional(m.floor->entropy) : std::nullopt;
+    all.push_back(v);
+  }
+  return all;
+}
+
+void add_terms(model_report& r, const model_outcome& out, const schedule_terms& terms, time_point run_began) {
+  r.priority = terms.priority;
+  r.arrival = out.arrival;
+  r.deadline = terms.deadline;
+  const bool complete = r.status == model_status::finished || r.status == model_status::stopped;
+  if (complete && out.last_update) {
+    r.completed = *out.last_update - run_began;
+  }
+}
+
+model_report report_of(const model_outcome& out, const model_entry& m, const run_record& run) {
+  model_report r;
+  r.name = m.what->name;
+  r.family = m.facts.family;
+  r.parameters = m.facts.parameters;
+  r.cuts = m.what->plan.cuts();
+  r.status = status_of(out);
+  r.error = out.ended ? out.why : run.aborted;
+  r.steps = out.steps;
+  r.steps_before = std::min(out.steps_before, out.steps);
+  r.tokens = out.steps * targets_of_step(*m.what);
+  if (out.first_completion && out.last_update) {
+    r.elapsed = *out.last_update - *out.first_completion;
+  }
+  r.loss = out.history.losses;
+  r.grad_norm = out.history.grad_norms;
+  r.validation = validations_of(out, m.facts);
+  add_terms(r, out, m.what->terms, run.began);
+  return r;
+}
+
+device_report report_of(const device_outcome& out, const device_snapshot& machine) {
+  const auto& info = machine.info;
+  const auto& c = out.counters;
+  device_report r;
+  r.name = info.name;
+  r.kind = info.kind;
+  r.model = info.model;
+  r.numbers = info.numbers;
+  r.speed = info.speed;
+  r.busy = c.busy;
+  r.exposed_transfer = c.exposed_transfer;
+  r.h2d_bytes = c.h2d_bytes;
+  r.d2h_bytes = c.d2h_bytes;
+  r.cache_hits = c.hits;
+  r.cache_misses = c.misses;
+  r.peak = machine.memory.peak;
+  r.budget = info.memory;
+  r.reserve = info.reserve;
+  r.time = out.time;
+  r.lost = out.lost;
+  return r;
+}
+
+void add_bounds(report& r, const run_record& record) {
+  std::vector<unit_times> times;
+  for (const auto& m : record.models) {
+    times.push_back(m.smallest);
+  }
+  resources machines{.speeds = {}, .optimizer_workers = record.optimizer_workers};
+  for (const auto& d : r.devices) {
+    machines.speeds.push_back(d.speed);
+  }
+  r.limits = lower_bounds(times, machines);
+}
+
+/// Of a model that was released it was taken then.
+std::string digest_of(const finished_run& run, std::size_t model) {
+  const auto& taken = run.record->models[model].digest;
+  const auto id = model_id{static_cast<std::uint32_t>(model)};
+  return taken.empty() ? digest_of(*run.models[model].what, run.parameters->of(id)) : taken;
+}
+
+}  // namespace
+
+report build_report(const finished_run& run) {
+  const auto& record = *run.record;
+  report r;
+  r.policy = record.policy;
+  r.decisions = record.decisions;
+  r.decision_mean = record.decision_mean;
+  r.decision_p99 = record.decision_p99;
+  r.replaced = static_cast<std::uint32_t>(record.replacements.size());
+  r.notes = record.replacements;
+  if (record.dropped_advice > 0) {
+    r.notes.push_back(fmt::format("the policy actor advised {} times what was no candidate; it was asked again",
+                                  record.dropped_advice));
+  }
+  r.optimizer_busy = record.optimizer_busy;
+  if (record.first_prefetch && record.last_update) {
+    r.makespan = *record.last_update - *record.first_prefetch;
+  }
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    r.devices.push_back(report_of(record.devices[i], run.devices[i]));
+  }
+  for (std::size_t i = 0; i < run.models.size(); ++i) {
+    const auto& m = r.models.emplace_back(report_of(record.models[i], run.models[i], record));
+    if (m.status == model_status::finished || m.status == model_status::stopped) {
+      r.models.back().digest = digest_of(run, i);  // what others have at home depends on when they ended
+    }
+  }
+  if (record.last_update && record.saved) {
+    r.save = std::max(*record.saved - *record.last_update, duration{});
+  }
+  for (std::size_t i = 0; i < run.models.size(); ++i) {
+    if (const auto& why = record.models[i].unsaved) {
+      ++r.unsaved;
+      r.models[i].unsaved = true;
+      r.notes.push_back(fmt::format("{} could not be saved at its end: {}", run.models[i].what->name, why.text));
+    }
+  }
+  r.callbacks_lost = record.callbacks_lost;
+  if (!r.callbacks_lost.empty()) {
+    r.notes.push_back(r.callbacks_lost + ": no callback was called any more, so nothing stopped a model early or added one");
+  }
+  const bool all_ended = std::ranges::all_of(record.models, &model_outcome::ended);
+  if (record.aborted && all_ended && record.stuck.empty()) {  // else models say it
+    r.notes.push_back(record.aborted.text);
+  }
+  for (const auto& m : record.refused) {
+    r.notes.push_back("not added: " + m.why.text);
+  }
+  r.checkpoints = record.checkpoints.saved;
+  r.checkpoint_time = record.checkpoints.elapsed;
+  if (record.checkpoints.why && r.unsaved == 0) {
+    r.notes.push_back("a checkpoint could not be written: " + record.checkpoints.why.text);
+  }
+  r.interrupted = std::ranges::any_of(r.models, [](auto& m) { return m.status == model_status::interrupted; });
+  r.host_peak = run.arena->budget().peak();
+  r.host_budget = run.arena->budget().limit();
+  add_bounds(r, record);
+  return r;
+}
+
+}  // namespace hydra

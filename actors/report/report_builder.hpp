@@ -1,0 +1,29 @@
+#pragma once
+// From what the REPORTER has collected, and what is left in devices and host memory, to the report.
+
+#include "actors/report/report.hpp"
+#include "actors/run/run_setup.hpp"
+#include "partition/execute/kept_parameters.hpp"
+
+#include <span>
+
+namespace hydra {
+
+/// A device as it was when the run ended.
+struct device_snapshot {
+  device_info info;
+  memory_usage memory;
+};
+
+struct finished_run {
+  const run_record* record = nullptr;
+  std::span<const model_entry> models;
+  std::span<const device_snapshot> devices;
+  const host_arena* arena = nullptr;
+  const kept_parameters* parameters = nullptr;
+};
+
+/// Makespan, bounds, devices and models; the caller adds name, seed and the times before the run.
+report build_report(const finished_run& run);
+
+}  // namespace hydra

@@ -1,0 +1,351 @@
+#include "actors/protocol/guarded.hpp"
+#include "actors/run/spawn.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+/// Until a class is seen its least time is this.
+constexpr auto unseen = duration::max();
+
+void keep_least(duration& least, std::optional<duration> seen) { least = std::min(least, seen.value_or(unseen)); }
+
+duration at_speed_one(const visit_times& t) {
+  return duration{static_cast<std::int64_t>(static_cast<double>(t.compute.count()) * t.speed)};
+}
+
+std::array<std::vector<duration>*, 6> all_classes(unit_times& t) {
+  return {&t.forward, &t.backward, &t.evaluate, &t.promote, &t.demote, &t.update};
+}
+
+/// A class that was never seen takes no time: bounds stay bounds.
+void forget_unseen(unit_times& times) {
+  for (auto* classes : all_classes(times)) {
+    std::ranges::replace(*classes, unseen, duration{});
+  }
+}
+
+duration& class_of(unit_times& times, const unit& u) {
+  auto& all = u.way == direction::forward ? times.forward : u.way == direction::backward ? times.backward : times.evaluate;
+  return all[u.shard.value];
+}
+
+/// Evaluation visits differ in length: their class is one micro-batch.
+duration of_class(const shard_completed& m) {
+  return at_speed_one(m.times) / (m.what.way == direction::evaluate ? m.what.micro_batches : 1);
+}
+
+/// A step that an earlier run has begun is not counted as this one's.
+std::uint32_t steps_before(const model_standing& begins) { return begins.step + (begins.unit > 0 ? 1 : 0); }
+
+model_outcome empty_outcome(const sharded_model& m, const model_standing& begins) {
+  model_outcome out;
+  out.steps_before = steps_before(begins);
+  out.history = begins.history;
+  out.arrival = m.terms.arrival;
+  for (auto* times : all_classes(out.smallest)) {
+    times->resize(m.size(), unseen);
+  }
+  out.smallest.evaluation_micro_batches = m.plan.evaluation.micro_batches;
+  return out;
+}
+
+/// REPORTER: counters and curves; hands them over when it is shut down. It also hears first that nothing happens.
+class reporter final : public reporter_actor::base {
+ public:
+  using super = reporter_actor::base;
+
+  reporter(caf::actor_config& config, run_services services, reporter_setup setup)
+      : super(config), services_(std::move(services)), setup_(std::move(setup)), blame_(setup_.devices) {
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+      record_.models.push_back(empty_outcome(*setup_.models[i], setup_.standing_before[i]));
+    }
+    record_.devices.resize(setup_.devices);
+    record_.optimizer_workers = services_.update_executor->workers();
+  }
+
+  static constexpr const char* actor_name = "reporter";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    set_down_handler([this](const caf::down_msg&) { on_supervisor_down(); });
+    monitor(setup_.supervisor);
+    if (setup_.stall_limit > duration{}) {
+      delayed_send(this, setup_.stall_limit, check_progress{0});
+    }
+    return {guarded(this, &reporter::on_begin_run),            guarded(this, &reporter::on_model_joined),
+            guarded(this, &reporter::on_model_refused),        guarded(this, &reporter::on_step_completed),
+            guarded(this, &reporter::on_evaluation_completed), guarded(this, &reporter::on_shard_completed),
+            guarded(this, &reporter::on_shard_updated),
+            guarded(this, &reporter::on_model_ended),          guarded(this, &reporter::on_model_released),
+            guarded(this, &reporter::on_device_retired),
+            guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
+            guarded(this, &reporter::on_controller_lost),      guarded(this, &reporter::on_device_lost),
+            guarded(this, &reporter::on_state_told),
+            guarded(this, &reporter::on_shard_saved),          guarded(this, &reporter::on_model_saved),
+            guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
+  }
+
+  void on_exit() override {
+    setup_.supervisor = nullptr;
+    if (auto sink = std::exchange(setup_.sink, nullptr)) {
+      if (!complete_) {
+        abort({fault_code::internal, "the reporter of the run has died, which is an error of Hydra: the run was halted, every "
+                                     "model was saved that could be, and nothing more is known of it"});
+      }
+      sink(finished());
+    }
+  }
+
+  void on_fault(const fault& why) {
+    // It goes on: the session takes the record for the end of the run, and devices go with it.
+    services_.log->error("reporter fails: {}", why.text);
+    if (!record_.aborted) {
+      record_.aborted = why;
+      send(setup_.supervisor, run_aborted{why, true});
+    }
+  }
+
+ private:
+  void on_begin_run(const begin_run& m) { record_.began = m.at; }
+
+  void on_model_joined(const model_joined& m) {
+    ++events_;
+    auto& out = record_.models.emplace_back(empty_outcome(*m.entry.what, m.entry.standing));
+    out.arrival = std::max(out.arrival, clock().now() - record_.began);
+    setup_.models.push_back(m.entry.what);
+    record_.joined.push_back(m.entry);
+    if (setup_.progress) {
+      expect(*setup_.progress, m.entry);
+    }
+  }
+
+  void on_model_refused(const model_refused& m) {
+    ++events_;
+    record_.refused.push_back({m.name, m.why});
+  }
+
+  void on_step_completed(const step_completed& m) {
+    auto& out = record_.models.at(m.model.value);
+    out.history.losses.push_back(m.loss);
+    if (setup_.models[m.model.value]->update.clip_norm > 0) {
+      out.history.grad_norms.push_back(m.grad_norm);
+    }
+    if (setup_.progress) {
+      setup_.progress->step(m.name, m.step, m.steps, m.loss, clock().now());
+    }
+    if (setup_.metrics) {
+      setup_.metrics->step(m, targets_of_step(*setup_.models[m.model.value]), clock().now());
+    }
+  }
+
+  void on_evaluation_completed(const evaluation_completed& m) {
+    auto& out = record_.models.at(m.model.value);
+    out.smallest.evaluated_first = out.smallest.evaluated_first || (m.steps > 0 && m.steps == out.steps_before);
+    out.history.evaluations.push_back({m.steps, m.loss, m.accuracy});
+    out.smallest.evaluations += 1;
+    out.last_update = clock().now();
+    record_.last_update = clock().now();
+    if (setup_.progress) {
+      setup_.progress->evaluated(m.name, m.loss);
+    }
+    if (setup_.metrics) {
+      setup_.metrics->evaluation(m);
+    }
+  }
+
+  void on_shard_completed(const shard_completed& m) {
+    ++events_;
+    auto& out = record_.models.at(m.what.model.value);
+    const auto s = m.what.shard.value;
+    keep_least(class_of(out.smallest, m.what), of_class(m));
+    if (!setup_.models[m.what.model.value]->plan.shards[s].steps_on_device) {  // else its versions need not cross a link to go on
+      keep_least(out.smallest.promote[s], m.times.promote);
+      keep_least(out.smallest.demote[s], m.times.demote);
+    }
+    blame_.add(m.what, m.device, m.times);
+    if (services_.spans) {
+      const auto now = clock().now();
+      const auto track = "model " + setup_.models[m.what.model.value]->name;
+      services_.spans->record({"shard_completed", track, now, now, to_string(m.what)});
+    }
+    if (setup_.progress) {
+      setup_.progress->unit_completed(m.device, m.times.compute, clock().now());
+    }
+    if (!out.first_completion) {
+      out.first_completion = clock().now() - m.times.compute;
+    }
+  }
+
+  void on_shard_updated(const shard_updated& m) {
+    ++events_;
+    auto& out = record_.models.at(m.model.value);
+    keep_least(out.smallest.update[m.shard.value], m.elapsed);
+    record_.optimizer_busy += m.elapsed;
+    out.last_update = clock().now();
+    record_.last_update = clock().now();
+  }
+
+  void on_model_ended(const model_ended& m) {
+    ++events_;
+    auto& out = record_.models.at(m.model.value);
+    out.ended = true;
+    out.steps = std::max(m.steps, static_cast<std::uint32_t>(out.history.losses.size()));  // who has died does not say
+    out.stopped = m.stopped;
+    out.why = m.why;
+    out.unsaved = m.unsaved;
+    // A model that failed may have a last step whose update was never told: its bound leaves that step out.
+    const auto complete = m.why && m.steps > 0 ? m.steps - 1 : m.steps;
+    out.smallest.steps = complete > out.steps_before ? complete - out.steps_before : 0;
+    out.smallest.evaluated_last = !m.why && out.smallest.evaluations > 0 && out.history.evaluated_after(m.steps);
+    record_.saved = clock().now();
+    if (setup_.progress && (m.stopped || m.why)) {
+      setup_.progress->left(setup_.models[m.model.value]->name);
+    }
+  }
+
+  void on_model_released(const model_released& m) {
+    record_.models.at(m.model.value).digest = m.digest;
+    const auto began_with = setup_.models.size() - record_.joined.size();
+    if (m.model.value >= began_with) {
+      reduce(m.model, record_.joined.at(m.model.value - began_with));
+    }
+  }
+
+  /// To what the report needs of it. (Those that a run begins with stay with the session.)
+  void reduce(model_id model, model_entry& entry) {
+    entry.data = {};
+    entry.standing = {};
+    if (!services_.kept) {
+      auto rest = std::make_shared<sharded_model>();
+      rest->name = entry.what->name;
+      rest->plan = entry.what->plan;
+      rest->terms = entry.what->terms;
+      entry.what = setup_.models[model.value] = std::move(rest);
+    }
+  }
+
+  void on_device_retired(const device_retired& m) {
+    auto& device = record_.devices.at(m.device.value);
+    device.counters = {m.busy, m.exposed_transfer, m.h2d_bytes, m.d2h_bytes, m.cache_hits, m.cache_misses};
+    device.retired = true;
+    record_.leftovers += m.leftovers;
+  }
+
+  /// One that has retired has only ended.
+  void on_device_lost(const device_lost& m) {
+    auto& device = record_.devices.at(m.device.value);
+    device.lost = !device.retired;
+  }
+
+  void on_scheduler_retired(const scheduler_retired& m) {
+    record_.policy = m.policy;
+    record_.decisions = m.decisions;
+    record_.decision_mean = m.mean;
+    record_.decision_p99 = m.p99;
+    record_.replacements = m.replacements;
+    record_.dropped_advice = m.dropped_advice;
+    record_.first_prefetch = m.first_placement;
+  }
+
+  void on_memory_retired(const memory_retired& m) {
+    record_.leftovers += m.leftovers;
+    record_.homes = m.homes;
+  }
+
+  void on_controller_lost(const controller_lost& m) { record_.callbacks_lost = m.why; }
+
+  /// To save takes its time: it is progress.
+  void on_shard_saved(const shard_saved&) { ++events_; }
+  void on_model_saved(const model_saved& m) {
+    ++events_;
+    auto& totals = record_.checkpoints;
+    totals.elapsed += m.elapsed;
+    if (m.why) {
+      totals.why = m.why;
+    } else {
+      ++totals.saved;
+    }
+  }
+
+  void on_state_told(const state_told& m) {
+    if (!m.what.empty()) {
+      services_.log->error("{}:\n{}", m.who, m.what);
+      record_.stuck += m.who + "\n" + m.what + "\n";
+    }
+  }
+
+  void on_check_progress(const check_progress& m) {
+    if (m.last_seen == events_ && somebody_should_work()) {
+      record_.aborted = {fault_code::internal, "the run made no progress for " + to_string(setup_.stall_limit)};
+      services_.log->error("{}", record_.aborted.text);
+      send(setup_.supervisor, run_stalled{record_.aborted, caf::actor_cast<reporter_actor>(this)});
+    }
+    delayed_send(this, setup_.stall_limit, check_progress{events_});
+  }
+
+  /// A model has been there for as long as a run may stand still, and has not ended.
+  bool somebody_should_work() const {
+    const auto since = clock().now() - setup_.stall_limit - record_.began;
+    return std::ranges::any_of(record_.models, [&](const auto& m) { return !m.ended && m.arrival <= since; });
+  }
+
+  void on_shut_down(const shut_down&) {
+    complete_ = true;
+    quit();
+  }
+
+  /// In order shut_down comes before.
+  void on_supervisor_down() {
+    services_.log->error("the supervisor of the run has died");
+    abort({fault_code::internal, "the supervisor of the run has died, which is an error of Hydra: everything was ended at "
+                                 "once; checkpoints may have what was trained"});
+    quit();
+  }
+
+  void abort(const fault& why) { record_.aborted = record_.aborted ? record_.aborted : why; }
+
+  /// Without the sums over the run if they cannot be made: the session waits for what there is.
+  run_record finished() {
+    try {
+      finish();
+    } catch (...) {
+      abort(to_fault(std::current_exception()));
+    }
+    return std::move(record_);
+  }
+
+  void finish() {
+    for (auto& m : record_.models) {
+      forget_unseen(m.smallest);
+    }
+    if (!record_.first_prefetch || !record_.last_update) {
+      return;
+    }
+    for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
+      record_.devices[i].time = blame_.of(device_id{i}, *record_.first_prefetch, *record_.last_update);
+    }
+  }
+
+  run_services services_;
+  reporter_setup setup_;
+  run_record record_;
+  blame_book blame_;
+  std::uint64_t events_ = 1;
+  bool complete_ = false;   ///< everybody has said what there was to say
+};
+
+}  // namespace
+
+reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup) {
+  return system.spawn<reporter>(services, setup);
+}
+
+}  // namespace hydra

@@ -1,0 +1,169 @@
+#include "actors/report/run_metrics.hpp"
+
+#include "runtime/storage/atomic_file.hpp"
+#include "runtime/base/json_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <istream>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json line_of(const step_completed& e, std::uint64_t targets) {
+  const auto done = e.step.value + 1;
+  json line{{"model", e.name}, {"step", done}, {"steps", e.steps}, {"loss", e.loss}};
+  if (e.grad_norm > 0) {
+    line["grad_norm"] = e.grad_norm;
+  }
+  line["tokens"] = targets * done;
+  return line;
+}
+
+json line_of(const std::string& model, const evaluation_record& e) {
+  json line{{"model", model}, {"step", e.steps}, {"validation", e.loss}};
+  if (e.accuracy) {
+    line["accuracy"] = *e.accuracy;
+  }
+  return line;
+}
+
+std::string text_of(const json& line) { return json_text(line); }
+
+/// The step and evaluation that a model has told last.
+struct told_so_far {
+  std::uint32_t step = 0;
+  std::uint32_t evaluated = 0;   ///< after so many steps
+};
+
+struct told_line {
+  std::string model;
+  std::uint32_t step = 0;
+  bool evaluation = false;
+
+  std::uint32_t& among(told_so_far& told) const { return evaluation ? told.evaluated : told.step; }
+};
+
+/// Nothing if it is cut.
+std::optional<told_line> parse_line(const std::string& text) try {
+  const auto line = parse_ordered_json(text);
+  return told_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(), line.contains("validation")};
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
+std::map<std::string, told_so_far> told_by(const std::vector<model_entry>& models) {
+  std::map<std::string, told_so_far> all;
+  for (const auto& m : models) {
+    const auto& h = m.standing.history;
+    all[m.what->name] = {static_cast<std::uint32_t>(h.losses.size()), h.evaluations.empty() ? 0 : h.evaluations.back().steps};
+  }
+  return all;
+}
+
+/// Leaves out later lines of the models that have told so much, and a line that was cut. Returns what each model has told last.
+std::map<std::string, told_so_far> copy_lines(std::istream& in, std::ostream& out, std::map<std::string, told_so_far> told) {
+  std::map<std::string, told_so_far> last;
+  for (std::string text; std::getline(in, text);) {
+    const auto line = parse_line(text);
+    if (!line || (told.contains(line->model) && line->step > line->among(told[line->model]))) {
+      continue;
+    }
+    out << text << '\n';
+    line->among(last[line->model]) = line->step;
+  }
+  return last;
+}
+
+void tell_missing(std::ostream& out, const model_entry& m, told_so_far last) {
+  const auto& h = m.standing.history;
+  auto evaluation = h.evaluations.begin();
+  for (std::uint32_t i = 0; i < h.losses.size(); ++i) {
+    if (i >= last.step) {
+      const auto norm = i < h.grad_norms.size() ? h.grad_norms[i] : 0.0F;
+      out << text_of(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, targets_of_step(*m.what))) << '\n';
+    }
+    for (; evaluation != h.evaluations.end() && evaluation->steps <= i + 1; ++evaluation) {
+      if (evaluation->steps > last.evaluated) {
+        out << text_of(line_of(m.what->name, *evaluation)) << '\n';
+      }
+    }
+  }
+}
+
+void go_on_behind(const std::filesystem::path& file, const std::vector<model_entry>& models) {
+  std::ifstream in(file);
+  const auto told = told_by(models);
+  if (!in && std::ranges::all_of(models, [](const model_entry& m) { return m.standing.history.losses.empty(); })) {
+    return;
+  }
+  write_atomically(file, [&](std::ostream& out) {
+    auto last = copy_lines(in, out, told);
+    for (const auto& m : models) {
+      tell_missing(out, m, last[m.what->name]);
+    }
+  });
+}
+
+void remove_old(const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::remove(file, error);
+  if (error) {
+    throw fault_error(fault_code::io, fmt::format("{} cannot be removed: {}", file.string(), error.message()));
+  }
+}
+
+}  // namespace
+
+run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models, bool goes_on,
+                         std::shared_ptr<spdlog::logger> log)
+    : lines_(folder / metrics_file, std::move(log)) {
+  goes_on ? go_on_behind(folder / metrics_file, models) : remove_old(folder / metrics_file);
+}
+
+void run_metrics::step(const step_completed& e, std::uint64_t targets, time_point now) {
+  auto line = line_of(e, targets);
+  const auto [last, first] = last_step_.try_emplace(e.model, now);
+  if (!first && now > last->second) {
+    line["tokens_per_s"] = std::round(static_cast<double>(targets) / seconds(now - last->second) * 10) / 10;
+  }
+  last->second = now;
+  line["time"] = seconds_since_1970();
+  lines_.append(text_of(line));
+}
+
+void run_metrics::evaluation(const evaluation_completed& e) {
+  auto line = line_of(e.name, {e.steps, e.loss, e.accuracy});
+  line["time"] = seconds_since_1970();
+  lines_.append(text_of(line));
+}
+
+std::string run_metrics::close() {
+  const auto lost = lines_.close();
+  if (lost.lines == 0) {
+    return "";
+  }
+  return fmt::format("{} lacks {} lines: {}", metrics_file, lost.lines, lost.why ? lost.why.text : "the disk was too slow");
+}
+
+double seconds_since_1970() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) / 1e3;
+}
+
+std::uint64_t targets_of_step(const sharded_model& m) {
+  return static_cast<std::uint64_t>(m.plan.shards.back().second_spec.elements()) * m.plan.micro_batches;
+}
+
+}  // namespace hydra

@@ -1,0 +1,102 @@
+#include "actors/protocol/guarded.hpp"
+#include "actors/run/spawn.hpp"
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+/// CONTROLLER of the session: calls the user's callbacks and tells the task what they asked for.
+class callback_controller final : public controller_actor::base {
+ public:
+  using super = controller_actor::base;
+
+  callback_controller(caf::actor_config& config, run_services services, callback_set callbacks, supervisor_actor supervisor)
+      : super(config),
+        services_(std::move(services)),
+        callbacks_(std::move(callbacks)),
+        supervisor_(std::move(supervisor)) {}
+
+  static constexpr const char* actor_name = "controller";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    return {guarded(this, &callback_controller::on_step_observed), guarded(this, &callback_controller::on_evaluation_observed),
+            guarded(this, &callback_controller::on_shut_down)};
+  }
+
+  void on_exit() override {
+    callbacks_ = {};
+    supervisor_ = nullptr;
+  }
+
+  void on_fault(const fault& why) {
+    send(supervisor_, controller_failed{"a callback failed after " + told_ + ": " + why.text});
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  void on_step_observed(const step_observed& m) {
+    began(step_of(m.what.step.value + 1, m.what.name));
+    send(m.task, step_acknowledged{m.what.step, tell(callbacks_.steps, m.what)});
+    send(supervisor_, callback_ended{});
+  }
+
+  void on_evaluation_observed(const evaluation_observed& m) {
+    began(step_of(m.what.steps, m.what.name));
+    send(m.task, evaluation_acknowledged{m.what.steps, tell(callbacks_.evaluations, m.what)});
+    send(supervisor_, callback_ended{});
+  }
+
+  void began(std::string what) {
+    told_ = std::move(what);
+    send(supervisor_, callback_began{told_});
+  }
+
+  static std::string step_of(std::uint32_t steps, const std::string& model) {
+    return "step " + std::to_string(steps) + " of " + model;
+  }
+
+  /// True if the model it is about is to stop.
+  template <class Callback, class Event>
+  bool tell(const std::vector<Callback>& callbacks, const Event& what) {
+    control wishes;
+    for (const auto& call : callbacks) {
+      call(what, wishes);
+    }
+    for (const auto& model : wishes.added()) {
+      send(supervisor_, add_model{model, nullptr});  // before it is acknowledged: the run cannot end meanwhile
+    }
+    // A wish for another model takes effect at the boundary that model observes next.
+    stopped_.insert(wishes.stopped().begin(), wishes.stopped().end());
+    return stopped_.contains(what.model);
+  }
+
+  void on_shut_down(const shut_down&) { quit(); }
+
+  run_services services_;
+  callback_set callbacks_;
+  supervisor_actor supervisor_;
+  std::set<model_id> stopped_;
+  std::string told_;   ///< behind which step the callbacks are, or were last
+};
+
+}  // namespace
+
+controller_actor spawn_controller(caf::actor_system& system, const run_services& services,
+                                  callback_set callbacks, const supervisor_actor& supervisor, bool detached) {
+  if (callbacks.steps.empty() && callbacks.evaluations.empty()) {
+    return {};
+  }
+  if (detached) {
+    return system.spawn<callback_controller, caf::detached>(services, std::move(callbacks), supervisor);
+  }
+  return system.spawn<callback_controller>(services, std::move(callbacks), supervisor);
+}
+
+}  // namespace hydra

@@ -1,0 +1,368 @@
+#include "actors/protocol/guarded.hpp"
+#include "actors/policy/advised_policy.hpp"
+#include "actors/policy/books.hpp"
+#include "actors/policy/catalog.hpp"
+#include "actors/policy/device_health.hpp"
+#include "actors/policy/device_watch.hpp"
+#include "actors/model/retry_book.hpp"
+#include "actors/run/spawn.hpp"
+#include "runtime/base/duration_histogram.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+/// SCHEDULER: turns messages into calls on the books and placements into messages.
+class scheduler final : public scheduler_actor::base {
+ public:
+  using super = scheduler_actor::base;
+
+  scheduler(caf::actor_config& config, run_services services, scheduler_setup setup)
+      : super(config),
+        books_(std::move(setup.chosen)),
+        stand_in_(std::move(setup.stand_in)),
+        built_in_(setup.built_in),
+        advice_(std::move(setup.advice)),
+        watch_(setup.watch),
+        watches_(setup.watch.minimum > duration{}),
+        services_(std::move(services)),
+        reporter_(std::move(setup.reporter)),
+        supervisor_(std::move(setup.supervisor)) {}
+
+  static constexpr const char* actor_name = "scheduler";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    listen_to_adviser();
+    return {guarded(this, &scheduler::on_device_added),   guarded(this, &scheduler::on_model_added),
+            guarded(this, &scheduler::on_model_left),     guarded(this, &scheduler::on_unit_ready),
+            guarded(this, &scheduler::on_device_freed),   guarded(this, &scheduler::on_shard_completed),
+            guarded(this, &scheduler::on_shard_failed),   guarded(this, &scheduler::on_device_lost),
+            guarded(this, &scheduler::on_policy_advised), guarded(this, &scheduler::on_check_policy),
+            guarded(this, &scheduler::on_check_devices),  guarded(this, &scheduler::on_tell_state),
+            guarded(this, &scheduler::on_shut_down)};
+  }
+
+  void on_exit() override {
+    dismiss_adviser();
+    devices_.clear();
+    tasks_.clear();
+    reporter_ = nullptr;
+    supervisor_ = nullptr;
+  }
+
+  void on_fault(const fault& why) {
+    services_.log->error("scheduler fails: {}", why.text);
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  void on_device_added(const device_added& m) {
+    devices_[m.device] = m.actor;
+    books_.add_device(m.device, m.speed, m.link, m.latency);
+    health_.add_device(m.device);
+    settle();
+  }
+
+  void on_model_added(const model_added& m) {
+    tasks_[m.model] = m.task;
+    live_models_.insert(m.model);
+    books_.add_model(m.model, {.priority = m.priority, .deadline = m.deadline});
+    settle();
+  }
+
+  /// What it has staged is for nothing; what computes may complete.
+  void on_model_left(const model_left& m) {
+    for (const auto& flight : books_.flights_of(m.model)) {
+      send(devices_.at(flight.device), withdraw_unit{flight.what, true});
+    }
+    books_.remove_model(m.model);
+    live_models_.erase(m.model);
+    leaving_.insert(m.model);
+    tell_drained(m.model);
+    settle();
+  }
+
+  void on_unit_ready(const unit_ready& m) {
+    const ready_unit ready{m.what,     m.after,          m.remaining, m.cost,     m.bytes, m.avoid,
+                           m.boundary, m.then_remaining, m.then_cost, m.then_turn};
+    books_.unit_ready(ready, clock().now());
+    settle();
+  }
+
+  void on_device_freed(const device_freed& m) {
+    watch_.sign_of_life(m.device, clock().now());
+    books_.blocks_cached(m.device, m.cached, m.dropped);
+    books_.device_freed(m.device, m.credits, m.running, clock().now());
+    settle();
+  }
+
+  void on_shard_completed(const shard_completed& m) {
+    watch_.sign_of_life(m.device, clock().now());
+    watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
+    health_.unit_completed(m.device);
+    books_.unit_completed(m.what, clock().now());
+    tell_drained(m.what.model);
+    settle();
+  }
+
+  void on_shard_failed(const shard_failed& m) {
+    watch_.sign_of_life(m.device, clock().now());
+    if (m.why.code == fault_code::device_lost) {
+      give_up(m.device, m.why.text);
+    } else if (has_thrown(m.why.code) && health_.unit_threw(m.device, m.what.model)) {
+      give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
+    }
+    tell(books_.unit_failed(m.what), m.why);
+    tell_drained(m.what.model);
+    settle();
+  }
+
+  void on_device_lost(const device_lost& m) {
+    devices_.erase(m.device);
+    forget(m.device);
+    tell(books_.device_lost(m.device), m.why);
+    for (const auto model : std::set(leaving_)) {
+      tell_drained(model);
+    }
+    settle();
+  }
+
+  /// A model that has left and has no flight any more: nobody has to be told of it again.
+  void tell_drained(model_id model) {
+    if (leaving_.contains(model) && books_.flights_of(model).empty()) {
+      leaving_.erase(model);
+      tasks_.erase(model);
+      send(supervisor_, model_drained{model});
+    }
+  }
+
+  // -- a policy that is an actor -----------------------------------------------------------------------------------------
+
+  void listen_to_adviser() {
+    if (!advice_.actor) {
+      return;
+    }
+    set_down_handler([this](const caf::down_msg&) { on_adviser_down(); });
+    monitor(advice_.actor);
+    advice_.asks->connect([this](const advice_question& q) {
+      send(advice_.actor, advice_wanted{q.request, q.shown.device, q.shown.candidates, q.shown.devices,
+                                      q.shown.models, q.shown.now, this});
+    });
+  }
+
+  void on_adviser_down() {
+    if (advice_.asks != nullptr) {
+      replace_policy("is gone: its actor has died or cannot be reached any more");
+    }
+    settle();
+  }
+
+  void on_policy_advised(const policy_advised& m) {
+    if (advice_.asks != nullptr) {
+      advice_.asks->advised(m.request, m.device, m.choice);
+    }
+    place_if_quiet();
+  }
+
+  void on_check_policy(const check_policy&) {
+    awaiting_ = false;
+    const auto since = advice_.asks == nullptr ? std::nullopt : advice_.asks->waiting_since();
+    if (since && clock().now() - *since >= advice_.limit) {
+      replace_policy("has not answered for " + to_string(advice_.limit));
+    }
+    settle();
+  }
+
+  void await_advice() {
+    const auto since = awaiting_ || advice_.asks == nullptr ? std::nullopt : advice_.asks->waiting_since();
+    if (since) {
+      awaiting_ = true;
+      delayed_send(this, *since + advice_.limit - clock().now(), check_policy{});
+    }
+  }
+
+  /// Nothing it says matters any more.
+  void dismiss_adviser() {
+    if (advice_.asks != nullptr) {
+      dropped_advice_ += advice_.asks->dropped();
+    }
+    if (advice_.actor && !advice_.outlives_run) {
+      end_actor(advice_.actor);
+    }
+    advice_ = {};
+  }
+
+  // -- devices that fall silent --------------------------------------------------------------------------------------------
+
+  void on_check_devices(const check_devices&) {
+    looking_ = false;
+    if (const auto found = watch_.look(books_.loads(), clock().now())) {
+      give_up(found->device, "it has given no sign of life for " + to_string(found->lasted) + ", although it holds units");
+    }
+    settle();
+  }
+
+  void on_tell_state(const tell_state& m) {
+    send(m.to, state_told{actor_name, books_.describe()});
+    settle();
+  }
+
+  void on_shut_down(const shut_down&) {
+    dismiss_adviser();
+    report();
+    quit();
+  }
+
+  /// The supervisor ends it; what it holds is undone when the memory manager has fenced it.
+  void give_up(device_id device, const std::string& why) {
+    forget(device);
+    send(supervisor_, device_given_up{device, {fault_code::device_lost, why}});
+  }
+
+  void forget(device_id device) {
+    health_.device_left(device);
+    watch_.device_left(device, clock().now());
+  }
+
+  /// Only while a device holds units: a run in virtual time ends when nothing is left to do.
+  void keep_watch() {
+    if (!watches_ || looking_) {
+      return;
+    }
+    if (const auto next = watch_.next_look(books_.loads())) {
+      looking_ = true;
+      delayed_send(this, *next - clock().now(), check_devices{});
+    }
+  }
+
+  void tell(const losses& all, const fault& why) {
+    for (const auto& loss : all) {
+      for (const auto& flight : loss.lost) {
+        send(tasks_.at(loss.model), unit_lost{flight.what, loss.next_attempt, why, flight.device});
+      }
+      for (const auto& flight : loss.withdraw) {
+        send(devices_.at(flight.device), withdraw_unit{flight.what});
+      }
+    }
+  }
+
+  /// After every message: decides when no other one waits, with all that is known. A decision cannot be taken back, and
+  /// the message behind this one may say that a better unit is ready.
+  void settle() {
+    if (advice_.asks != nullptr) {
+      advice_.asks->happened();
+    }
+    place_if_quiet();
+  }
+
+  /// A flood of messages must not keep devices waiting.
+  void place_if_quiet() {
+    constexpr std::uint32_t most_unsettled = 64;
+    if (mailbox().empty() || ++unsettled_ >= most_unsettled) {
+      unsettled_ = 0;
+      place();
+    }
+  }
+
+  void place() {
+    dispatch(decide());
+    if (books_.starved() && all_announced() && !books_.chosen().pending()) {
+      replace_policy("stays silent although units are ready and nothing is under way");
+      dispatch(decide());
+    }
+    keep_watch();
+    await_advice();
+  }
+
+  void dispatch(const std::vector<placement>& placements) {
+    for (const auto& p : placements) {
+      const auto& device = devices_.at(p.device);
+      first_placement_ = first_placement_ ? first_placement_ : clock().now();
+      if (services_.log->should_log(spdlog::level::debug)) {
+        services_.log->debug("scheduler places {} on device {}", to_string(p.next), p.device.value);
+      }
+      send(device, prefetch_shard{p.next, p.available});
+      send(tasks_.at(p.next.model), unit_placed{p.next, p.device, device});
+    }
+  }
+
+  /// A policy that throws or chooses what is no candidate is replaced; what it placed before stays placed.
+  std::vector<placement> decide() {
+    const auto start = steady_clock::now();
+    const auto asked_before = books_.decisions();
+    std::vector<placement> placements;
+    const auto collect = [&](const placement& p) { placements.push_back(p); };
+    try {
+      books_.decide(clock().now(), collect);
+    } catch (...) {
+      replace_policy("fails: " + to_fault(std::current_exception()).text);
+      books_.decide(clock().now(), collect);
+    }
+    if (books_.decisions() > asked_before) {
+      decision_times_.add(steady_clock::now() - start);
+    }
+    return placements;
+  }
+
+  /// A model that is neither announced nor in flight waits for its optimizer or its data: then silence is legal.
+  bool all_announced() const { return books_.ready_count() == live_models_.size(); }
+
+  /// A policy of ours is expected to work: there it is an error of Hydra, which is said.
+  void replace_policy(const std::string& reason) {
+    const auto built_in = std::exchange(built_in_, true);  // as its stand-in is
+    const auto text = "policy " + books_.chosen().name() + " was replaced by sharded-lrtf: it " + reason +
+                      (built_in ? " (it is built in: this is an error of Hydra; please report it)" : "");
+    services_.log->warn("scheduler: {}", text);
+    replacements_.push_back(text);
+    dismiss_adviser();
+    books_.replace_policy(stand_in_ ? stand_in_() : make_policy("sharded-lrtf", 0));
+  }
+
+  void report() {
+    send(reporter_, scheduler_retired{.policy = books_.chosen().name(), .decisions = books_.decisions(),
+                                      .mean = decision_times_.mean(), .p99 = decision_times_.quantile(0.99),
+                                      .first_placement = first_placement_, .replacements = replacements_,
+                                      .dropped_advice = dropped_advice_});
+  }
+
+  books books_;
+  std::uint32_t unsettled_ = 0;      ///< messages since the last decision
+  policy_maker stand_in_;
+  bool built_in_;
+  adviser advice_;                   ///< null once it is replaced
+  bool awaiting_ = false;            ///< a check_policy is under way
+  std::uint64_t dropped_advice_ = 0;
+  device_health health_;
+  device_watch watch_;
+  bool watches_;
+  bool looking_ = false;   ///< a check_devices is under way
+  run_services services_;
+  reporter_actor reporter_;
+  supervisor_actor supervisor_;
+  std::map<device_id, device_actor> devices_;
+  std::map<model_id, task_actor> tasks_;
+  std::set<model_id> live_models_;
+  std::set<model_id> leaving_;       ///< have left, but not all their flights are over
+  duration_histogram decision_times_;
+  std::vector<std::string> replacements_;
+  std::optional<time_point> first_placement_;
+};
+
+}  // namespace
+
+scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup) {
+  if (setup.advice.apart) {
+    return system.spawn<scheduler, caf::detached>(services, std::move(setup));
+  }
+  return system.spawn<scheduler>(services, std::move(setup));
+}
+
+}  // namespace hydra

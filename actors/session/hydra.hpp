@@ -1,0 +1,21 @@
+#pragma once
+// The public header: #include <hydra/hydra.hpp>
+
+#include "actors/session/early_stop.hpp"
+#include "actors/protocol/events.hpp"
+#include "actors/policy/catalog.hpp"
+#include "actors/report/report.hpp"
+#include "actors/session/session.hpp"
+#include "models/families/bert/bert.hpp"
+#include "models/families/catalog.hpp"
+#include "models/families/cnn/cnn.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/families/gpt2/gpt2.hpp"
+#include "models/families/hub_folder.hpp"
+#include "models/families/llama/llama.hpp"
+#include "models/families/mlp/mlp.hpp"
+#include "models/families/resnet/resnet.hpp"
+#include "models/optimizer/update_rule.hpp"
+#include "models/families/vit/vit.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"

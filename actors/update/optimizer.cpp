@@ -1,0 +1,326 @@
+#include "actors/protocol/guarded.hpp"
+#include "actors/run/spawn.hpp"
+#include "partition/execute/kept_parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+namespace {
+
+/// Shards that devices step.
+std::vector<bool> stepped_elsewhere(const model_plan& plan) {
+  std::vector<bool> all;
+  std::ranges::transform(plan.shards, std::back_inserter(all), &shard_plan::steps_on_device);
+  return all;
+}
+
+/// What update jobs of one model share. A job reads and writes only buffers that update_books keeps apart.
+struct model_updates {
+  model_updates(sharded_model_ptr m, memory_actor home)
+      : what(std::move(m)),
+        books(what->size(), what->ties, what->update.clip_norm > 0, stepped_elsewhere(what->plan)),
+        math(what),
+        homes(what->size()),
+        elapsed(what->size()),
+        memory(std::move(home)) {}
+
+  sharded_model_ptr what;
+  update_books books;
+  model_update math;
+  std::vector<shard_home> homes;
+  std::vector<duration> elapsed;
+  memory_actor memory;
+  step_index step;
+  std::optional<float> norm;
+  std::size_t running = 0;
+  std::set<std::size_t> held;            ///< shards whose buffers a checkpoint reads
+  std::vector<update_job> parked;        ///< jobs that touch them
+  memory_actor holder;                   ///< to be told when no job runs
+
+  /// Of a complete shard. Where devices step it, the memory manager replaces its buffers: they must go with it.
+  void forget(std::size_t shard) {
+    homes[shard].gradients.reset();
+    if (what->plan.shards[shard].steps_on_device) {
+      homes[shard] = {};
+    }
+  }
+
+  /// Of a step that is taken up again.
+  void forget_elsewhere(const std::vector<update_phase>& phases) {
+    for (std::size_t s = 0; s < phases.size(); ++s) {
+      if (what->plan.shards[s].steps_on_device && !is_under_way(phases[s])) {
+        homes[s] = {};
+      }
+    }
+  }
+
+  bool touches_held(const update_job& job) const {
+    return held.contains(job.shard) || std::ranges::any_of(what->ties, [&](const tie& t) {
+             return t.owner_shard == job.shard && held.contains(t.replica_shard);
+           });
+  }
+};
+
+/// OPTIMIZER: feeds update jobs to the executor in the order in which they may run.
+class optimizer final : public optimizer_actor::base {
+ public:
+  using super = optimizer_actor::base;
+
+  optimizer(caf::actor_config& config, run_services services) : super(config), services_(std::move(services)) {}
+
+  static constexpr const char* actor_name = "optimizer";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    return {guarded(this, &optimizer::on_step_shard),  guarded(this, &optimizer::on_resume_updates),
+            guarded(this, &optimizer::on_operation_completed),
+            guarded(this, &optimizer::on_hold_updates), guarded(this, &optimizer::on_shard_saved),
+            guarded(this, &optimizer::on_model_saved), guarded(this, &optimizer::on_release_updates),
+            guarded(this, &optimizer::on_tell_state),
+            guarded(this, &optimizer::on_shut_down)};
+  }
+
+  void on_exit() override {
+    models_.clear();
+    jobs_.clear();
+    releases_.clear();
+    digests_.clear();
+  }
+
+  void on_fault(const fault& why) {
+    services_.log->error("optimizer fails: {}", why.text);
+    quit(caf::exit_reason::unhandled_exception);
+  }
+
+ private:
+  struct running_job {
+    model_id model;
+    update_job job;
+  };
+  struct digest_job {
+    model_id model;
+    memory_actor memory;
+    std::shared_ptr<std::string> digest;   ///< written by the job
+  };
+
+  void on_step_shard(const step_shard& m) {
+    auto& model = model_of(m.model, m.what, m.memory);
+    model->step = m.step;
+    model->homes[m.shard.value] = m.home;
+    submit(m.model, model, model->books.landed(m.shard.value));
+  }
+
+  void on_resume_updates(const resume_updates& m) {
+    auto& model = model_of(m.model, m.what, m.memory);
+    model->step = m.step;
+    model->homes = m.homes;
+    model->forget_elsewhere(m.updates.shards);
+    auto norms = m.updates.norms;
+    norms.resize(m.what->size());
+    model->math.set_norms(std::move(norms));
+    const auto next = model->books.resume(m.updates.shards);
+    if (model->books.norms_known()) {
+      model->norm = model->math.total_norm();
+    }
+    submit(m.model, model, next);
+  }
+
+  std::shared_ptr<model_updates>& model_of(model_id id, const sharded_model_ptr& what, const memory_actor& memory) {
+    auto& model = models_[id];
+    if (!model) {
+      model = std::make_shared<model_updates>(what, memory);
+    }
+    return model;
+  }
+
+  void on_operation_completed(const operation_completed& m) {
+    if (const auto digest = digests_.extract(m.what.operation.value); !digest.empty()) {
+      on_digest(digest.mapped());
+      return;
+    }
+    const auto job = jobs_.extract(m.what.operation.value);
+    if (job.empty()) {
+      return;
+    }
+    const auto id = job.mapped().model;
+    auto& model = models_.at(id);
+    const auto shard = job.mapped().job.shard;
+    record(m.what, *model, job.mapped().job);
+    --model->running;
+    model->elapsed[shard] += m.what.end - m.what.begin;
+    if (m.what.error) {
+      send(model->memory, shard_stepped{id, index(shard), model->step.next(), {}, {}, m.what.error});
+    } else {
+      finish(id, model, job.mapped().job);
+    }
+    tell_if_held(id, *model);
+    release_if_idle(id);
+  }
+
+  // -- checkpoints -----------------------------------------------------------------------------------------------------
+
+  void on_hold_updates(const hold_updates& m) {
+    auto& model = *model_of(m.model, m.what, m.memory);
+    for (std::size_t s = 0; s < model.what->size(); ++s) {
+      model.held.insert(s);
+    }
+    model.holder = m.memory;
+    tell_if_held(m.model, model);
+  }
+
+  void tell_if_held(model_id id, model_updates& model) {
+    if (model.holder && model.running == 0) {
+      send(std::exchange(model.holder, nullptr), updates_held{id, {model.books.phases(), model.math.norms()}});
+    }
+  }
+
+  void on_shard_saved(const shard_saved& m) { let_go(m.model, {m.shard.value}); }
+
+  void on_model_saved(const model_saved& m) { let_go(m.model, {}); }
+
+  /// Of one shard, or of all: what was parked may run.
+  void let_go(model_id id, std::optional<std::size_t> shard) {
+    const auto found = models_.find(id);
+    if (found == models_.end()) {
+      return;
+    }
+    const auto& model = found->second;
+    if (shard) {
+      model->held.erase(*shard);
+    } else {
+      model->held.clear();
+    }
+    submit(id, model, std::exchange(model->parked, {}));
+  }
+
+  // -- models that have ended ------------------------------------------------------------------------------------------
+
+  void on_release_updates(const release_updates& m) {
+    releases_.insert_or_assign(m.model, m);
+    release_if_idle(m.model);
+  }
+
+  void release_if_idle(model_id id) {
+    const auto model = models_.find(id);
+    if (!releases_.contains(id) || (model != models_.end() && model->second->running > 0)) {
+      return;
+    }
+    const auto r = releases_.extract(id).mapped();
+    models_.erase(id);
+    if (r.finished && r.what->model) {
+      submit_digest(r);
+    } else {
+      send(r.memory, updates_released{id, {}});
+    }
+  }
+
+  /// It takes seconds for billions of parameters.
+  void submit_digest(const release_updates& r) {
+    auto digest = std::make_shared<std::string>();
+    const auto work = [what = r.what, parameters = r.parameters, digest] { *digest = digest_of(*what, parameters); };
+    const auto t = services_.update_executor->submit(work, duration{});
+    digests_.emplace(t.value, digest_job{r.model, r.memory, digest});
+  }
+
+  void on_digest(const digest_job& job) { send(job.memory, updates_released{job.model, *job.digest}); }
+
+  // -- jobs ------------------------------------------------------------------------------------------------------------
+
+  /// A complete shard's gradients go at once: home counts them once. (A replica is told after its owner was stepped, so
+  /// nobody reads them any more.)
+  void finish(model_id id, const std::shared_ptr<model_updates>& model, const update_job& job) {
+    const auto next = model->books.done(job);
+    if (job.what == update_job::kind::norms && !next.empty()) {
+      model->norm = model->math.total_norm();
+    }
+    submit(id, model, next);
+    for (const auto shard : model->books.take_complete()) {
+      model->forget(shard);
+      send(model->memory, shard_stepped{id, index(shard), model->step.next(), model->norm,
+                                        std::exchange(model->elapsed[shard], {}), {}});
+    }
+    if (model->books.step_complete()) {
+      model->books.next_step();
+    }
+  }
+
+  void submit(model_id id, const std::shared_ptr<model_updates>& model, const std::vector<update_job>& jobs) {
+    if (releases_.contains(id)) {
+      return;
+    }
+    for (const auto& job : jobs) {
+      if (model->touches_held(job)) {
+        model->parked.push_back(job);
+        continue;
+      }
+      const auto estimate = job.what == update_job::kind::step ? model->what->plan.shards[job.shard].update_time : duration{};
+      const auto t = services_.update_executor->submit(work(model, job), estimate);
+      jobs_.emplace(t.value, running_job{id, job});
+      ++model->running;
+    }
+  }
+
+  static std::function<void()> work(const std::shared_ptr<model_updates>& model, const update_job& job) {
+    if (job.what == update_job::kind::norms) {
+      return [model, job] { model->math.norms(job.shard, model->homes); };
+    }
+    return [model, job, step = model->step.value, coefficient = coefficient_of(*model)] {
+      model->math.step(job.shard, step, coefficient, model->homes);
+    };
+  }
+
+  static float coefficient_of(const model_updates& model) {
+    return model.norm ? model.math.clip_coefficient(*model.norm) : 1.0F;
+  }
+
+  static shard_index index(std::size_t shard) { return shard_index{static_cast<std::uint32_t>(shard)}; }
+
+  void record(const completion& c, const model_updates& model, const update_job& job) const {
+    if (services_.spans) {
+      const auto what = job.what == update_job::kind::norms ? "norms" : "update";
+      services_.spans->record({"step_shard", "host optimizer", c.begin, c.end,
+                               fmt::format("{} of {} {} step {}", what, model.what->name, job.shard, model.step.value)});
+    }
+  }
+
+  void on_tell_state(const tell_state& m) {
+    std::string text;
+    for (const auto& [id, model] : models_) {
+      if (model->running > 0 || !model->parked.empty()) {
+        text += fmt::format("{}: {} jobs run, {} wait for {} shards to be saved\n", model->what->name, model->running,
+                            model->parked.size(), model->held.size());
+      }
+    }
+    send(m.to, state_told{actor_name, text});
+  }
+
+  void on_shut_down(const shut_down&) { quit(); }
+
+  run_services services_;
+  std::map<model_id, std::shared_ptr<model_updates>> models_;
+  std::unordered_map<std::uint64_t, running_job> jobs_;
+  std::map<model_id, release_updates> releases_;   ///< of models of which a job still runs
+  std::unordered_map<std::uint64_t, digest_job> digests_;
+};
+
+}  // namespace
+
+optimizer_actor spawn_optimizer(caf::actor_system& system, const run_services& services) {
+  auto actor = system.spawn<optimizer>(services);
+  services.update_executor->on_completion([actor](const completion& c) { post(actor, operation_completed{c}); });
+  return actor;
+}
+
+}  // namespace hydra

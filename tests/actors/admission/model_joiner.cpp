@@ -1,0 +1,131 @@
+#include "actors/admission/model_joiner.hpp"
+
+#include "models/families/mlp/mlp.hpp"
+#include "tests/support/outfitted_device.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <new>
+#include <optional>
+#include <utility>
+
+using namespace hydra;
+using namespace hydra::literals;
+
+namespace {
+
+/// Copies take longer than what they are for.
+constexpr cpu_device slow_link{.memory = 64_MiB, .link = byte_rate{1e6}};
+
+model_description wide(const std::string& name) {
+  return {.name = name,
+          .chain = mlp({.layers = 2, .width = 32}),
+          .data = {synthetic_classes{}},
+          .batch_size = 8,
+          .steps = 4,
+          .optimizer = sgd({.learning_rate = 0.1})};
+}
+
+const fault none_free{fault_code::out_of_memory, "1.0 MiB are needed, none are free"};
+
+std::unique_ptr<work_meter> no_memory() { throw fault_error{none_free}; }
+std::unique_ptr<work_meter> no_host_memory() { throw std::bad_alloc{}; }
+
+/// A joiner of the run of one model on one device.
+struct bench {
+  explicit bench(byte_count host = 64_MiB) : arena(make_host_arena(host)) {
+    session s{options};
+    s.add_devices(1, slow_link);
+    s.add_model(wide("first"));
+    const auto plan = s.plan();
+    joiner.emplace(joining_setup{.options = options,
+                                 .devices = {{"cpu", [this](const std::string& name, device_use use) { return make(name, use); }}},
+                                 .machines = s.devices(),
+                                 .plan = plan,
+                                 .setting = "another one",
+                                 .arena = arena.get(),
+                                 .log = make_logger(verbosity::quiet)});
+  }
+
+  std::unique_ptr<device> make(const std::string& name, device_use use) {
+    ++devices_made;
+    CHECK(use == device_use::measure);
+    auto made = make_cpu_device(name, slow_link);
+    if (!meter) return made;
+    return std::make_unique<test::outfitted_device>(std::move(made), test::outfit{.meter = meter});
+  }
+
+  session_options options{.log = verbosity::quiet};
+  int devices_made = 0;
+  std::function<std::unique_ptr<work_meter>()> meter;   ///< of the devices; none: their own
+  std::unique_ptr<host_arena> arena;
+  std::optional<model_joiner> joiner;
+};
+
+byte_count host_for_two() {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, slow_link);
+  s.add_model(wide("first"));
+  s.add_model(wide("second"));
+  return s.plan().host_needed;
+}
+
+fault_code refusal(model_joiner& joiner, const model_description& m) {
+  try {
+    joiner.prepare(m, {});
+  } catch (const fault_error& e) {
+    return e.what_happened().code;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("what is left of a model that joins is told in wall time, as of the run's own", "[joining]") {
+  bench b;
+  CHECK(b.joiner->prepare(wide("late"), {}).what->remaining_scale > 2);
+}
+
+TEST_CASE("what a released model needed is there for others, its name is not", "[joining]") {
+  bench b(host_for_two());
+  b.joiner->prepare(wide("second"), {});   // whose memory comes back at once
+  CHECK(refusal(*b.joiner, wide("third")) == fault_code::does_not_fit);
+  CHECK_NOTHROW(b.joiner->prepare(wide("third"), {model_id{1}}));
+  CHECK(refusal(*b.joiner, wide("second")) == fault_code::bad_input);
+}
+
+TEST_CASE("a preparation that is cancelled ends with its present phase, and no other begins", "[joining]") {
+  bench b;
+  auto late = wide("late");
+  late.chain.build = [&, build = late.chain.build](const data_source& data) {
+    b.joiner->cancel();
+    return build(data);
+  };
+  CHECK(refusal(*b.joiner, late) == fault_code::refused);
+  CHECK(b.devices_made == 0);  // nothing was measured
+  CHECK(b.arena->budget().used() == byte_count{});
+  CHECK(refusal(*b.joiner, wide("later")) == fault_code::refused);
+  CHECK(b.devices_made == 0);
+}
+
+TEST_CASE("a layer that cannot be measured beside the run's devices is refused with what can be done", "[joining]") {
+  bench b;
+  b.meter = no_memory;   // the devices of the run have left nothing to measure with
+  auto wider = wide("late");
+  wider.chain = mlp({.layers = 2, .width = 48});
+  CHECK(refusal(*b.joiner, wider) == fault_code::does_not_fit);
+  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), Catch::Contains("model 'late' cannot join: ") &&
+                                                      Catch::Contains("none are free") && Catch::Contains("a smaller memory"));
+}
+
+TEST_CASE("memory that the host lacks, or a data source, is told as what it is", "[joining]") {
+  bench b;
+  b.meter = no_host_memory;
+  auto wider = wide("late");
+  wider.chain = mlp({.layers = 2, .width = 48});
+  CHECK(refusal(*b.joiner, wider) == fault_code::out_of_memory);
+  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), Catch::StartsWith("the host refused an allocation"));
+  wider.chain.build = [](const data_source&) -> chain { throw fault_error{none_free}; };
+  CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), none_free.text);
+}

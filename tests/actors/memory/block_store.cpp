@@ -1,0 +1,361 @@
+#include "actors/memory/block_store.hpp"
+
+#include "partition/plan/cursor.hpp"
+#include "partition/graph/dataflow.hpp"
+#include "tests/support/pipeline_bench.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using namespace hydra::literals;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr device_id d0{0}, d1{1};
+
+/// A store with one registered model of two shards and its first minibatch.
+struct stocked {
+  explicit stocked(byte_count cap = 1_MiB) : arena(make_host_arena(cap)), store(*arena) {
+    for (const auto& s : m.what()->plan.shards) {
+      homes.push_back({.parameters = arena->allocate(s.parameters, "parameters"), .gradients = nullptr, .moments = {}});
+    }
+    store.add_model(model_id{0}, m.what(), {.homes = homes, .versions = {}});
+    needed_by_homes = arena->budget().used();
+    bring_batch(0);
+  }
+
+  void bring_batch(std::uint32_t step) {
+    auto f0 = m.forward(0), b1 = m.backward(1);
+    f0.step = b1.step = step_index{step};
+    store.adopt(inputs_of(f0, 2, {}).input, arena->allocate(8_B, "minibatch"));
+    store.adopt(*inputs_of(b1, 2, {}).second, arena->allocate(8_B, "targets"));
+  }
+
+  lease_request request(const unit& u, device_id device = d0) {
+    const auto in = inputs_of(u, 2, {});
+    lease_request r{.lease = ticket{++last}, .device = device, .what = u, .reads = {parameters_of(u), in.input},
+                    .lands = produced_by(u, 2)};
+    if (in.second) {
+      r.reads.push_back(*in.second);
+    }
+    return r;
+  }
+
+  /// Leased, copied, computed, landed.
+  std::optional<committed> visit(const unit& u) {
+    const auto r = request(u);
+    store.lease(r);
+    store.lease_returned(d0, r.lease);
+    return store.commit(u, d0);
+  }
+
+  fault_code refusal(const lease_request& r) {
+    try {
+      store.lease(r);
+    } catch (const fault_error& e) {
+      return e.what_happened().code;
+    }
+    return fault_code::none;
+  }
+
+  bench_model m{even_model{}};
+  std::unique_ptr<host_arena> arena;
+  block_store store;
+  std::vector<shard_home> homes;
+  byte_count needed_by_homes;
+  std::uint64_t last = 0;
+};
+
+}  // namespace
+
+// -- models that have ended -----------------------------------------------------------------------------------------------
+
+TEST_CASE("a model that is removed leaves nothing behind, whatever it had at home or was landing") {
+  stocked s;
+  s.visit(s.m.forward(0));
+  s.store.lease(s.request(s.m.backward(1)));
+  CHECK(s.store.remove_model(model_id{0}).size() == 2);
+  s.homes.clear();
+  CHECK_FALSE(s.store.has(model_id{0}));
+  CHECK(s.store.blocks() == 0);
+  CHECK(s.store.landings() == 0);
+  s.store.lease_returned(d0, ticket{s.last});
+  CHECK(s.arena->budget().used() == byte_count{});
+}
+
+TEST_CASE("late messages of a model that was removed find nothing") {
+  stocked s;
+  s.store.lease(s.request(s.m.forward(0)));
+  s.store.remove_model(model_id{0});
+  CHECK_FALSE(s.store.commit(s.m.forward(0), d0));
+  CHECK(s.refusal(s.request(s.m.forward(0))) == fault_code::refused);
+  CHECK(s.store.all_homes().empty());
+}
+
+// -- leases ---------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("of masters with a rounded copy the copy is leased") {
+  stocked s;
+  auto homes = s.homes;
+  homes[0].copy = s.arena->allocate(8_B, "rounded parameters");
+  s.store.add_model(model_id{0}, s.m.what(), {.homes = homes, .versions = {}});
+  CHECK(s.store.lease(s.request(s.m.forward(0))).reads[0] == homes[0].copy);
+}
+
+TEST_CASE("a lease grants the home's own bytes to read and fresh ones to land, in the order asked") {
+  stocked s;
+  const auto r = s.request(s.m.forward(0));
+  const auto grant = s.store.lease(r);
+  REQUIRE(grant.reads.size() == 2);
+  CHECK(grant.reads[0] == s.homes[0].parameters);
+  REQUIRE(grant.lands.size() == 1);
+  CHECK(grant.lands[0]->size() == 512_B);
+  CHECK(s.store.leases() == 1);
+  CHECK(s.store.landings() == 1);
+}
+
+TEST_CASE("a returned lease and a commit leave no lease and no landing") {
+  stocked s;
+  CHECK(s.visit(s.m.forward(0)));
+  CHECK(s.store.leases() == 0);
+  CHECK(s.store.landings() == 0);
+  CHECK(s.store.describe().empty());
+}
+
+TEST_CASE("blocks that are not at home are refused by name") {
+  stocked s;
+  CHECK_THROWS_WITH(s.store.lease(s.request(s.m.backward(1))),
+                    Contains("activation of model 0 shard 0 step 0 micro-batch 0 is not at home"));
+  CHECK(s.refusal(s.request(s.m.backward(1))) == fault_code::refused);
+}
+
+TEST_CASE("a model that is not registered is refused") {
+  stocked s;
+  auto u = s.m.forward(0);
+  u.model = model_id{3};
+  CHECK(s.refusal(s.request(u)) == fault_code::refused);
+}
+
+TEST_CASE("parameters are leased in their present version only, and not while they are stepped") {
+  stocked s;
+  auto next = s.m.forward(0);
+  next.step = step_index{1};
+  s.bring_batch(1);
+  CHECK_THROWS_WITH(s.store.lease(s.request(next)), Contains("home has version 0"));
+  s.store.begin_step(model_id{0}, shard_index{0});
+  CHECK_THROWS_WITH(s.store.lease(s.request(s.m.forward(0))), Contains("being stepped"));
+  CHECK(s.store.stepped(model_id{0}, shard_index{0}) == version_index{1});
+  CHECK_THROWS_WITH(s.store.lease(s.request(s.m.forward(0))), Contains("home has version 1"));
+  CHECK(s.refusal(s.request(next)) == fault_code::none);
+}
+
+TEST_CASE("a refused lease leaves nothing behind, whatever it had already found") {
+  stocked s;
+  const auto before = s.arena->budget().used();
+  auto r = s.request(s.m.forward(0));
+  r.reads.push_back(loss_of(s.m.backward(1)));
+  CHECK(s.refusal(r) == fault_code::refused);
+  CHECK(s.store.leases() == 0);
+  CHECK(s.store.landings() == 0);
+  CHECK(s.arena->budget().used() == before);
+}
+
+TEST_CASE("landing buffers that do not fit are out of memory and leave nothing behind; later they may fit") {
+  stocked probe;
+  stocked s(probe.arena->budget().used() + host_charge(512_B) * 2);  // one of its two blocks to land fits
+  s.visit(s.m.forward(0));
+  const auto before = s.arena->budget().used();
+  auto r = s.request(s.m.backward(1));
+  CHECK(s.refusal(r) == fault_code::out_of_memory);
+  CHECK(s.arena->budget().used() == before);
+  CHECK(s.store.leases() + s.store.landings() == 0);
+  r.lands.clear();
+  CHECK(s.refusal(r) == fault_code::none);
+}
+
+// -- completion -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a commit makes the outputs readable at home") {
+  stocked s;
+  const auto landed = s.store.lease(s.request(s.m.forward(0))).lands[0];
+  CHECK(s.refusal(s.request(s.m.backward(1))) == fault_code::refused);  // landing is not landed
+  CHECK(s.store.commit(s.m.forward(0), d0));
+  CHECK(s.store.lease(s.request(s.m.backward(1))).reads[1] == landed);
+}
+
+TEST_CASE("a commit drops what nobody will read again") {
+  stocked s;
+  s.visit(s.m.forward(0));
+  CHECK(s.store.blocks() == 3);  // minibatch, targets, activation
+  s.visit(s.m.backward(1));
+  CHECK(s.store.blocks() == 2);  // minibatch, upstream
+  s.visit(s.m.backward(0));
+  CHECK(s.store.blocks() == 0);
+}
+
+TEST_CASE("a commit tells the loss, and whether gradients have come") {
+  stocked s;
+  CHECK_FALSE(s.visit(s.m.forward(0))->has_gradients);
+  const auto r = s.request(s.m.backward(1));
+  const auto grant = s.store.lease(r);
+  CHECK(r.lands.back().kind == block_kind::loss);
+  grant.lands.back()->floats()[0] = 2.5F;
+  const auto result = s.store.commit(r.what, d0);
+  REQUIRE(result);
+  CHECK(result->loss == 2.5F);
+  CHECK(result->has_gradients);
+}
+
+TEST_CASE("committed gradients are stepped with their shard's home and dropped with the step") {
+  stocked s;
+  s.visit(s.m.forward(0));
+  const auto gradients = s.store.lease(s.request(s.m.backward(1))).lands[1];
+  s.store.commit(s.m.backward(1), d0);
+  const auto home = s.store.begin_step(model_id{0}, shard_index{1});
+  CHECK(home.gradients == gradients);
+  CHECK(home.parameters == s.homes[1].parameters);
+  s.store.stepped(model_id{0}, shard_index{1});
+  CHECK_FALSE(s.store.homes(model_id{0})[1].gradients);
+}
+
+TEST_CASE("each attempt lands in buffers of its own, so a late copy overwrites nothing") {
+  stocked s;
+  const auto late = s.store.lease(s.request(s.m.forward(0), d0)).lands[0];
+  const auto good = s.store.lease(s.request(s.m.forward(0, 1), d1)).lands[0];
+  good->floats()[0] = 1;
+  CHECK(s.store.commit(s.m.forward(0, 1), d1));
+  late->floats()[0] = 666;
+  CHECK(s.store.lease(s.request(s.m.backward(1), d1)).reads[1]->floats()[0] == 1);
+}
+
+TEST_CASE("a unit that failed gives its landing buffers back") {
+  stocked s;
+  const auto before = s.arena->budget().used();
+  s.store.lease(s.request(s.m.forward(0)));
+  CHECK(s.store.failed(s.m.forward(0), d0));
+  CHECK(s.store.landings() == 0);
+  CHECK(s.arena->budget().used() == before);
+  CHECK_FALSE(s.store.commit(s.m.forward(0), d0));
+}
+
+TEST_CASE("nothing that a fenced device says counts") {
+  stocked s;
+  s.store.lease(s.request(s.m.forward(0)));
+  s.store.fence(d0);
+  CHECK(s.store.fenced(d0));
+  CHECK_FALSE(s.store.commit(s.m.forward(0), d0));
+  CHECK_FALSE(s.store.failed(s.m.forward(0), d0));
+  CHECK(s.store.blocks() == 2);
+  CHECK(s.refusal(s.request(s.m.forward(0))) == fault_code::device_lost);
+}
+
+TEST_CASE("a fence drops the leases and landings of that device alone") {
+  stocked s;
+  s.store.lease(s.request(s.m.forward(0), d0));
+  s.store.lease(s.request(s.m.forward(0, 1), d1));
+  s.store.fence(d0);
+  CHECK(s.store.leases() == 1);
+  CHECK(s.store.landings() == 1);
+  CHECK(s.store.describe() == "device 1 holds lease 2 of 2 blocks\n"
+                              "device 1 has model 0 step 0 forward 0 attempt 1 with 1 blocks to land\n");
+  CHECK(s.store.commit(s.m.forward(0, 1), d1));
+}
+
+TEST_CASE("an evaluation's commit tells the scores of its micro-batches and takes its inputs away") {
+  stocked s;
+  unit u = s.m.forward(0);
+  u.way = direction::evaluate;
+  u.shard = shard_index{1};
+  const auto in = inputs_of(u, 2, {});
+  s.store.adopt(in.input, s.arena->allocate(8_B, "boundary"));
+  s.store.adopt(*in.second, s.arena->allocate(8_B, "targets"));
+  const auto before = s.store.blocks();
+  const auto result = s.visit(u);
+  REQUIRE(result);
+  CHECK_FALSE(result->has_gradients);
+  CHECK(s.store.blocks() == before - 2);
+}
+
+TEST_CASE("after every step the host holds what the homes need and nothing else") {
+  stocked s;
+  const cursor units(model_id{0}, 2, 3, 1);
+  for (unit_position p; !units.at_end(p); p = units.next(p)) {
+    const auto u = units.unit_at(p, 0);
+    REQUIRE(s.visit(u));
+    if (has_gradients(u)) {
+      s.store.begin_step(u.model, u.shard);
+      CHECK(s.store.stepped(u.model, u.shard) == u.step.next());
+    }
+    if (ends_step(u)) {
+      CHECK(s.arena->budget().used() == s.needed_by_homes);
+      s.bring_batch(p.step + 1);
+    }
+  }
+}
+
+// -- checkpoints ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("between two steps a model's memory is its homes; boundaries of a begun step are left out or told") {
+  stocked s;
+  const auto fresh = s.store.capture(model_id{0}, {}, false);
+  CHECK(fresh.at_step_begin());
+  CHECK(fresh.homes[1].parameters == s.homes[1].parameters);
+  REQUIRE(s.visit(s.m.forward(0)));
+  CHECK(s.store.capture(model_id{0}, {}, false).boundaries.empty());
+  const auto halted = s.store.capture(model_id{0}, {}, true);
+  CHECK(halted.at_step_begin());
+  REQUIRE(halted.boundaries.size() == 1);
+  CHECK(halted.boundaries[0].first.kind == block_kind::activation);
+}
+
+TEST_CASE("gradients that the optimizer has not heard of are landed in a model's memory") {
+  stocked s;
+  s.visit(s.m.forward(0));
+  s.visit(s.m.backward(1));
+  s.store.begin_step(model_id{0}, shard_index{1});
+  const auto memory = s.store.capture(model_id{0}, {}, false);
+  CHECK_FALSE(memory.at_step_begin());
+  CHECK(memory.updates.shards == std::vector{update_phase::waiting, update_phase::landed});
+  CHECK(memory.homes[1].gradients);
+  REQUIRE(memory.boundaries.size() == 1);
+  CHECK(memory.boundaries[0].first.kind == block_kind::upstream);
+}
+
+TEST_CASE("a store that begins inside a step goes on as the one before") {
+  stocked s;
+  s.visit(s.m.forward(0));
+  s.visit(s.m.backward(1));
+  s.store.begin_step(model_id{0}, shard_index{1});
+  block_store next(*s.arena);
+  next.add_model(model_id{0}, s.m.what(), s.store.capture(model_id{0}, {}, true), {0, 2});
+  CHECK(next.blocks() == 1);
+  auto b1 = s.m.backward(1);
+  next.adopt(*inputs_of(b1, 2, {}).second, s.arena->allocate(8_B, "targets"));
+  CHECK(next.blocks() == 1);  // nobody would read them any more
+  next.adopt(inputs_of(s.m.forward(0), 2, {}).input, s.arena->allocate(8_B, "minibatch"));
+  CHECK(next.blocks() == 2);
+  CHECK(next.stepped(model_id{0}, shard_index{1}) == version_index{1});
+  const auto r = s.request(s.m.backward(0));
+  next.lease(r);
+  CHECK(next.commit(s.m.backward(0), d0));
+  CHECK(next.blocks() == 0);
+}
+
+TEST_CASE("of a step that is split between host and device versions tell what is complete") {
+  const simulated_shard at_home{.parameters = 1024_B, .activation = 512_B, .working = 4096_B};
+  auto on_device = at_home;
+  on_device.device_update = duration{};
+  const auto what = make_simulated_model({.name = "split", .shards = {on_device, at_home, at_home}});
+  const auto arena = make_host_arena(1_MiB);
+  block_store store(*arena);
+  const version_index old{4}, next{5};
+  store.add_model(model_id{0}, what, {.homes = homes_without_bytes(what->plan), .versions = {old, next, next}});
+  using enum update_phase;
+  // What the optimizer says, which has ended its part of the step: it does not know that the device's is still to come.
+  const auto memory = store.capture(model_id{0}, {.shards = {complete, waiting, waiting}, .norms = {}}, true);
+  CHECK(memory.updates.shards == std::vector{waiting, complete, complete});
+  CHECK(memory.step() == old.value);
+  CHECK_FALSE(memory.at_step_begin());
+}

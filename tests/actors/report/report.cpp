@@ -1,0 +1,363 @@
+#include "actors/report/report.hpp"
+
+#include "runtime/base/fault.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <limits>
+
+using namespace hydra;
+using hydra::test::temporary_folder;
+using namespace std::chrono_literals;
+using Catch::Contains;
+using json = nlohmann::json;
+
+namespace {
+
+model_report finished_model() {
+  model_report m;
+  m.name = "gpt-a";
+  m.family = "gpt2";
+  m.parameters = 1234;
+  m.cuts = {0, 2, 5};
+  m.steps = 4;
+  m.tokens = 5000;
+  m.elapsed = 2s;
+  m.loss = {3.5F, 3.0F, 2.5F, 2.25F};
+  m.digest = "sha256:00ff";
+  return m;
+}
+
+model_report failed_model() {
+  model_report m;
+  m.name = "gpt-with-a-long-name";
+  m.status = model_status::failed;
+  m.error = {fault_code::not_finite, "the loss of step 1 is nan\nstop or lower the learning rate"};
+  return m;
+}
+
+device_report busy_device() {
+  device_report d;
+  d.name = "cpu0";
+  d.kind = "cpu";
+  d.speed = 0.5;
+  d.busy = 9s;
+  d.exposed_transfer = 500ms;
+  d.h2d_bytes = byte_count{3 << 20};
+  d.d2h_bytes = byte_count{1 << 20};
+  d.cache_hits = 3;
+  d.cache_misses = 1;
+  d.peak = byte_count{20 << 20};
+  d.budget = byte_count{24 << 20};
+  return d;
+}
+
+report example() {
+  report r;
+  r.name = "run";
+  r.seed = 7;
+  r.policy = "sharded-lrtf";
+  r.makespan = 10s;
+  r.limits.work = 8900ms;
+  r.limits.chain = 4s;
+  r.decisions = 42;
+  r.decision_mean = 1500ns;
+  r.decision_p99 = 4us;
+  r.pilot = 1s;
+  r.load = 2s;
+  r.devices = {busy_device()};
+  r.models = {finished_model(), failed_model()};
+  r.host_peak = byte_count{100 << 20};
+  r.host_budget = byte_count{512 << 20};
+  r.optimizer_busy = 250ms;
+  return r;
+}
+
+json parsed(const report& r) { return json::parse(to_json(r)); }
+
+/// In alphabetical order.
+std::vector<std::string> keys(const json& j) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : j.items()) {
+    names.push_back(key);
+  }
+  return names;
+}
+
+/// The line of the table that contains `word`.
+std::string line_with(const std::string& table, const std::string& word) {
+  const auto at = table.find(word);
+  REQUIRE(at != std::string::npos);
+  const auto begin = table.rfind('\n', at) + 1;
+  return table.substr(begin, table.find('\n', at) - begin);
+}
+
+}  // namespace
+
+// -- report ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a model whose last state could not be written says so in the table and in the file") {
+  report r = example();
+  r.models[0].unsaved = true;
+  CHECK_THAT(to_table(r), Contains("finished, not saved"));
+  CHECK(parsed(r)["models"][0]["status"] == "finished, not saved");
+}
+
+TEST_CASE("the larger bound counts for the efficiency", "[report]") {
+  auto r = example();
+  CHECK(r.bound_name() == "work");
+  CHECK(r.efficiency() == Approx(0.89));
+  r.limits.chain = 9500ms;
+  CHECK(r.bound_name() == "chain");
+  CHECK(r.efficiency() == Approx(0.95));
+}
+
+TEST_CASE("a run of no length has no efficiency", "[report]") { CHECK(report{}.efficiency() == 0.0); }
+
+TEST_CASE("all models finished means every single one", "[report]") {
+  auto r = example();
+  CHECK_FALSE(r.all_finished());
+  r.models.pop_back();
+  CHECK(r.all_finished());
+  r.models[0].status = model_status::stopped;
+  CHECK_FALSE(r.all_finished());
+}
+
+// -- json ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("report.json has the documented keys", "[report]") {
+  const auto j = parsed(example());
+  for (const auto* key : {"version", "name", "seed", "policy", "makespan_s", "bound_s", "bound", "efficiency", "bounds",
+                          "scheduling", "pilot_s", "load_s", "devices", "host", "models", "objectives"}) {
+    CHECK(j.contains(key));
+  }
+  CHECK(keys(j["bounds"]) ==
+        std::vector<std::string>{"chain_s", "d2h_s", "h2d_s", "optimizer_s", "uniform_s", "work_s"});
+  CHECK(keys(j["scheduling"]) == std::vector<std::string>{"decisions", "mean_us", "p99_us", "replaced"});
+  CHECK(keys(j["host"]) == std::vector<std::string>{"budget_bytes", "optimizer_s", "peak_bytes"});
+  CHECK(keys(j["devices"][0]) == std::vector<std::string>{"blame", "budget_bytes", "busy_s", "cache_hits",
+                                                          "cache_misses", "d2h_bytes", "exposed_transfer_s",
+                                                          "h2d_bytes", "kind", "name", "peak_bytes", "precision",
+                                                          "reserve_bytes", "speed", "utilisation"});
+  CHECK(keys(j["devices"][0]["blame"]) ==
+        std::vector<std::string>{"actors_s", "compute_s", "exposed_d2h_s", "exposed_h2d_s", "no_unit_s", "optimizer_s",
+                                 "predecessor_s"});
+  CHECK(keys(j["models"][0]) == std::vector<std::string>{"cuts", "digest", "family", "loss", "name", "parameters",
+                                                         "priority", "seconds", "status", "steps", "tokens"});
+}
+
+TEST_CASE("what a device is stands in report.json, and its precision in the table where it is not fp32", "[report]") {
+  auto r = example();
+  CHECK(parsed(r)["devices"][0]["precision"] == "fp32");
+  CHECK_THAT(to_table(r), !Contains("precision"));
+  r.devices[0].numbers = precision::bf16;
+  r.devices[0].model = "NVIDIA H200, tf32";
+  r.devices[0].reserve = byte_count{1 << 20};
+  const auto j = parsed(r)["devices"][0];
+  CHECK(j["precision"] == "bf16");
+  CHECK(j["model"] == "NVIDIA H200, tf32");
+  CHECK(j["reserve_bytes"] == 1 << 20);
+  CHECK_THAT(line_with(to_table(r), "utilisation"), Contains("kind  precision  "));
+  CHECK_THAT(line_with(to_table(r), "cpu0"), Contains("cpu   bf16 "));
+}
+
+TEST_CASE("validations stand in report.json with what is known of them", "[report]") {
+  auto r = example();
+  r.models[0].validation = {{.step = 2, .loss = 3.0}, {.step = 4, .loss = 2.5, .perplexity = 12.2, .accuracy = 0.25, .floor = 2.25}};
+  const auto j = parsed(r)["models"][0]["validation"];
+  REQUIRE(j.size() == 2);
+  CHECK(keys(j[0]) == std::vector<std::string>{"loss", "step"});
+  CHECK(keys(j[1]) == std::vector<std::string>{"accuracy", "floor", "loss", "perplexity", "step"});
+  CHECK(j[1]["floor"] == 2.25);
+}
+
+TEST_CASE("the table ranks models by their last validation loss, beside the floor", "[report]") {
+  auto r = example();
+  r.models = {finished_model(), finished_model(), failed_model()};
+  r.models[1].name = "better";
+  r.models[0].validation = {{.step = 4, .loss = 2.75, .accuracy = 0.5, .floor = 2.25}};
+  r.models[1].validation = {{.step = 2, .loss = 9.0}, {.step = 4, .loss = 2.5, .accuracy = 0.625, .floor = 2.25, .entropy = 2.125}};
+  const auto table = to_table(r);
+  CHECK(table.find("better") < table.find("gpt-a"));
+  CHECK(table.find("gpt-a") < table.find("gpt-with-a-long-name"));
+  CHECK_THAT(line_with(table, "better"), Contains("2.5000  2.2500   2.1250           -    62.5 %"));
+}
+
+TEST_CASE("report.json says when a model came, when it was complete and by when it was to be", "[report]") {
+  auto r = example();
+  r.models[0].priority = 2.5;
+  r.models[0].arrival = 3s;
+  r.models[0].deadline = 9s;
+  r.models[0].completed = 8s;
+  const auto j = parsed(r);
+  CHECK(j["models"][0]["priority"] == 2.5);
+  CHECK(j["models"][0]["arrival_s"] == 3.0);
+  CHECK(j["models"][0]["deadline_s"] == 9.0);
+  CHECK(j["models"][0]["completed_s"] == 8.0);
+  CHECK(keys(j["objectives"]) ==
+        std::vector<std::string>{"left_out", "mean_completion_s", "missed_deadlines", "weighted_completion_s"});
+  CHECK(j["objectives"]["mean_completion_s"] == 5.0);
+  CHECK(j["objectives"]["left_out"] == 1);
+  CHECK_FALSE(j["models"][1].contains("completed_s"));
+}
+
+TEST_CASE("the table has one line about completions, if any model is complete", "[report]") {
+  auto r = example();
+  CHECK_THAT(to_table(r), !Contains("completion"));
+  r.models[0].completed = 8s;
+  CHECK_THAT(to_table(r), Contains("\ncompletion mean 8.000 s, weighted 8.000 s (1 model left out: not complete)\n"));
+  r.models[0].deadline = 7s;
+  r.models.pop_back();
+  CHECK_THAT(to_table(r), Contains("\ncompletion mean 8.000 s, weighted 8.000 s, 1 of 1 deadlines missed\n"));
+}
+
+TEST_CASE("report.json begins with what a reader looks for first", "[report]") {
+  CHECK_THAT(to_json(example()), Catch::StartsWith("{\n  \"version\": ") && Contains("\"run\",\n  \"seed\": 7,\n"));
+}
+
+TEST_CASE("report.json gives seconds, microseconds and bytes as plain numbers", "[report]") {
+  const auto j = parsed(example());
+  CHECK(j["makespan_s"] == 10.0);
+  CHECK(j["bound_s"] == 8.9);
+  CHECK(j["bound"] == "work");
+  CHECK(j["bounds"]["chain_s"] == 4.0);
+  CHECK(j["pilot_s"] == 1.0);
+  CHECK(j["load_s"] == 2.0);
+  CHECK(j["scheduling"]["mean_us"].get<double>() == Approx(1.5));
+  CHECK(j["scheduling"]["p99_us"].get<double>() == Approx(4.0));
+  CHECK(j["devices"][0]["utilisation"] == 0.9);
+  CHECK(j["devices"][0]["h2d_bytes"] == 3 << 20);
+  CHECK(j["devices"][0]["peak_bytes"] == 20 << 20);
+  CHECK(j["host"]["optimizer_s"] == 0.25);
+  CHECK(j["models"][0]["seconds"] == 2.0);
+}
+
+TEST_CASE("report.json keeps the order of the models and every step's loss", "[report]") {
+  const auto j = parsed(example());
+  CHECK(j["models"][0]["name"] == "gpt-a");
+  CHECK(j["models"][1]["name"] == "gpt-with-a-long-name");
+  CHECK(j["models"][0]["loss"] == json{3.5, 3.0, 2.5, 2.25});
+  CHECK(j["models"][0]["cuts"] == json{0, 2, 5});
+}
+
+TEST_CASE("report.json names the fault of a failed model only", "[report]") {
+  const auto j = parsed(example());
+  CHECK_FALSE(j["models"][0].contains("fault"));
+  CHECK(j["models"][1]["status"] == "failed");
+  CHECK(j["models"][1]["fault"]["code"] == "not finite");
+  CHECK_THAT(j["models"][1]["fault"]["text"].get<std::string>(), Contains("the loss of step 1 is nan"));
+}
+
+TEST_CASE("report.json omits what does not exist", "[report]") {
+  auto r = example();
+  r.models[0].digest.clear();
+  CHECK_FALSE(parsed(r)["models"][0].contains("digest"));
+  CHECK_FALSE(parsed(r)["models"][0].contains("grad_norm"));
+  CHECK_FALSE(parsed(r)["devices"][0].contains("lost"));
+  r.models[0].grad_norm = {1.0F, 0.5F};
+  r.devices[0].lost = true;
+  CHECK(parsed(r)["models"][0]["grad_norm"] == json{1.0, 0.5});
+  CHECK(parsed(r)["devices"][0]["lost"] == true);
+}
+
+TEST_CASE("report.json says why callbacks were given up, if they were", "[report]") {
+  report r;
+  CHECK_FALSE(json::parse(to_json(r)).contains("callbacks_lost"));
+  r.callbacks_lost = "a callback failed after step 3 of a: no";
+  CHECK(json::parse(to_json(r))["callbacks_lost"] == r.callbacks_lost);
+}
+
+TEST_CASE("numbers that JSON does not have become null", "[report]") {
+  auto r = example();
+  r.models[0].loss = {1.0F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()};
+  CHECK(parsed(r)["models"][0]["loss"] == json{1.0, nullptr, nullptr});
+}
+
+TEST_CASE("a text that is not UTF-8 does not cost the report", "[report]") {
+  auto r = example();
+  r.models[1].error.text = "bad \xff byte";
+  CHECK_THAT(parsed(r)["models"][1]["fault"]["text"].get<std::string>(), Contains("bad "));
+}
+
+TEST_CASE("report.json is written as a whole, over an older one", "[report]") {
+  const temporary_folder folder;
+  const auto file = folder.path() / "report.json";
+  std::ofstream{file} << "old";
+  write_report(example(), file);
+  CHECK(json::parse(std::ifstream{file}) == parsed(example()));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a report that cannot be written is an input/output fault with the file's name", "[report]") {
+  const temporary_folder folder;
+  try {
+    write_report(example(), folder.path() / "missing" / "report.json");
+    FAIL("was written");
+  } catch (const fault_error& e) {
+    CHECK(e.what_happened().code == fault_code::io);
+    CHECK_THAT(e.what(), Contains("report.json"));
+  }
+}
+
+// -- table -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("the table shows each model's shards, steps, losses, speed and status", "[report]") {
+  const auto table = to_table(example());
+  const auto line = line_with(table, "gpt-a");
+  for (const auto* cell : {" 3 ", " 4 ", "3.5000 -> 2.2500", "2500", "finished"}) {
+    CHECK_THAT(line, Contains(cell));
+  }
+}
+
+TEST_CASE("the table gives a failed model's reason in its line", "[report]") {
+  const auto line = line_with(to_table(example()), "gpt-with-a-long-name");
+  CHECK_THAT(line, Contains("failed: not finite: the loss of step 1 is nan stop or lower the learning rate"));
+  CHECK_THAT(line, Contains(" -  "));
+}
+
+TEST_CASE("the table shows what each device did", "[report]") {
+  const auto line = line_with(to_table(example()), "cpu0");
+  for (const auto* cell : {"90 %", "9.000 s", "500.0 ms", "3.0 MiB", "1.0 MiB", "75 %", "20.0 MiB / 24.0 MiB"}) {
+    CHECK_THAT(line, Contains(cell));
+  }
+  CHECK_THAT(line, !Contains("lost"));
+}
+
+TEST_CASE("the table marks a lost device", "[report]") {
+  auto r = example();
+  r.devices[0].lost = true;
+  CHECK_THAT(line_with(to_table(r), "cpu0"), Contains("lost"));
+}
+
+TEST_CASE("the table ends with the makespan beside its bound", "[report]") {
+  const auto table = to_table(example());
+  CHECK_THAT(table, Catch::EndsWith("makespan 10.000 s  bound 8.900 s (work)  efficiency 89 %\n"));
+  CHECK_THAT(table, Contains("bounds  work 8.900 s  chain 4.000 s  uniform "));
+  CHECK_THAT(table, Contains("policy sharded-lrtf  decisions 42  mean 1.50 us  p99 4.00 us\n"));
+  CHECK_THAT(table, Contains("host 100.0 MiB / 512.0 MiB  optimizer 250.0 ms\n"));
+}
+
+TEST_CASE("the columns of the table are aligned", "[report]") {
+  const auto table = to_table(example());
+  CHECK(line_with(table, "shards").find("status") == line_with(table, "gpt-a").find("finished"));
+  CHECK(line_with(table, "gpt-with").find("failed") == line_with(table, "gpt-a").find("finished"));
+}
+
+TEST_CASE("an empty report can be printed", "[report]") {
+  CHECK_THAT(to_table(report{}), Contains("makespan 0 ns"));
+  CHECK(parsed(report{})["models"].empty());
+}
+
+TEST_CASE("what the whole process has taken stands beside what the cap counts, where it is known", "[report]") {
+  auto r = example();
+  CHECK_FALSE(parsed(r)["host"].contains("process_peak_bytes"));
+  r.process_peak = byte_count{700 << 20};
+  r.trace = byte_count{64 << 20};
+  const auto host = parsed(r)["host"];
+  CHECK(host["process_peak_bytes"] == 700 << 20);
+  CHECK(host["trace_bytes"] == 64 << 20);
+  CHECK_THAT(to_table(r), Contains("host 100.0 MiB / 512.0 MiB  process 700.0 MiB  optimizer 250.0 ms\n"));
+}

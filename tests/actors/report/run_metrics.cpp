@@ -1,0 +1,121 @@
+#include "actors/report/run_metrics.hpp"
+
+#include "runtime/base/log.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <limits>
+
+using namespace hydra;
+using namespace std::chrono_literals;
+using hydra::test::temporary_folder;
+using json = nlohmann::json;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::vector<std::string> lines;
+  std::ifstream in{file};
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+step_completed step(std::uint32_t n, float loss) {
+  return {.model = model_id{0}, .name = "a \"b\"", .step = step_index{n - 1}, .steps = 9, .loss = loss};
+}
+
+/// A model of 10 targets a step as it goes on.
+model_entry entry(const std::string& name, std::vector<float> losses = {}, std::vector<evaluation_record> evaluations = {}) {
+  auto what = std::make_shared<sharded_model>();
+  what->name = name;
+  what->steps = 9;
+  what->plan.shards.emplace_back().second_spec = {{2, 5}, element::i64};
+  model_entry m;
+  m.what = what;
+  m.standing.history.losses = std::move(losses);
+  m.standing.history.evaluations = std::move(evaluations);
+  return m;
+}
+
+/// What a run that goes on with these models makes of a file.
+std::vector<std::string> continued(const std::string& text, const std::vector<model_entry>& models) {
+  const temporary_folder folder;
+  const auto file = folder.write(metrics_file, text);
+  CHECK(run_metrics{folder.path(), models, true, make_logger(verbosity::quiet)}.close() == "");
+  return lines_of(file);
+}
+
+}  // namespace
+
+TEST_CASE("a step and an evaluation are a line each, with what is known of them") {
+  const temporary_folder folder;
+  run_metrics metrics{folder.path(), {}, false, make_logger(verbosity::quiet)};
+  metrics.step(step(1, 2.5F), 100, time_point{1s});
+  metrics.evaluation({.model = model_id{0}, .name = "a", .steps = 1, .loss = 2.25, .accuracy = 0.5});
+  auto second = step(2, std::numeric_limits<float>::quiet_NaN());
+  second.grad_norm = 0.75F;
+  metrics.step(second, 100, time_point{3s});
+  CHECK(metrics.close() == "");
+  const auto lines = lines_of(folder.path() / metrics_file);
+  REQUIRE(lines.size() == 3);
+  auto first = json::parse(lines[0]);
+  CHECK(first["time"].get<double>() > 1.7e9);
+  first.erase("time");
+  CHECK(first == json::parse(R"({"model": "a \"b\"", "step": 1, "steps": 9, "loss": 2.5, "tokens": 100})"));
+  const auto evaluation = json::parse(lines[1]);
+  CHECK(evaluation["step"] == 1);
+  CHECK(evaluation["validation"] == 2.25);
+  CHECK(evaluation["accuracy"] == 0.5);
+  const auto last = json::parse(lines[2]);
+  CHECK(last["loss"].is_null());
+  CHECK(last["grad_norm"] == 0.75);
+  CHECK(last["tokens"] == 200);
+  CHECK(last["tokens_per_s"] == 50.0);
+}
+
+TEST_CASE("a run that goes on leaves out what its models tell again, and a line that was cut") {
+  const std::string text = R"({"model": "a", "step": 1, "loss": 3}
+{"model": "b", "step": 7, "loss": 3}
+{"model": "a", "step": 2, "loss": 2}
+{"model": "a", "step": 2, "validation": 2}
+{"model": "a", "step": 3, "loss": 1}
+{"model": "c", "step": 1, "loss": 1}
+{"model": 7, "step": 1, "loss": 1}
+{"model": "a", "step": 4, "lo)";
+  const auto lines = continued(text, {entry("a", {3, 2}), entry("c")});
+  REQUIRE(lines.size() == 3);
+  CHECK(json::parse(lines[1])["model"] == "b");
+  CHECK(json::parse(lines[2])["step"] == 2);
+  CHECK(continued(text, {entry("a", {3, 2, 1}, {{2, 2}}), entry("c", {1})}).size() == 6);
+}
+
+TEST_CASE("what a crash has cost of the steps before is told again from the model's history") {
+  const auto lines = continued(R"({"model": "a", "step": 1, "loss": 3})" "\n",
+                               {entry("a", {3, 2, 1}, {{2, 2.5}})});
+  REQUIRE(lines.size() == 4);
+  CHECK(json::parse(lines[1]) == json::parse(R"({"model": "a", "step": 2, "steps": 9, "loss": 2, "tokens": 20})"));
+  CHECK(json::parse(lines[2]) == json::parse(R"({"model": "a", "step": 2, "validation": 2.5})"));
+  CHECK(json::parse(lines[3])["step"] == 3);
+}
+
+TEST_CASE("lines that could not be written are counted and told with the reason") {
+  const temporary_folder folder;
+  auto log = make_logger(verbosity::quiet);
+  log->set_level(spdlog::level::off);
+  run_metrics metrics{folder.path() / "none", {}, false, log};
+  metrics.step(step(1, 2.5F), 100, time_point{1s});
+  CHECK_THAT(metrics.close(), Catch::StartsWith("metrics.jsonl lacks 1 lines: ") && Catch::Contains("No such file"));
+}
+
+TEST_CASE("a new run begins a new file") {
+  const temporary_folder folder;
+  folder.write(metrics_file, "{\"model\": \"a\", \"step\": 1}\n");
+  run_metrics metrics{folder.path(), {}, false, make_logger(verbosity::quiet)};
+  CHECK(metrics.close() == "");
+  CHECK(folder.files() == 0);
+}

@@ -1,0 +1,134 @@
+#include "actors/session/session.hpp"
+
+#include "models/families/mlp/mlp.hpp"
+#include "runtime/base/fault.hpp"
+#include "tests/support/outfitted_device.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+using namespace hydra;
+using namespace hydra::literals;
+using Catch::Contains;
+using hydra::test::temporary_folder;
+
+namespace {
+
+/// 512 batches an epoch.
+model_description small(std::uint32_t epochs) {
+  return {.name = "small",
+          .chain = mlp({.layers = 1, .width = 8}),
+          .data = {synthetic_classes{.samples = 4096}},
+          .batch_size = 8,
+          .epochs = epochs,
+          .optimizer = sgd({.learning_rate = 0.1})};
+}
+
+}  // namespace
+
+TEST_CASE("a model whose name is too long for the folder of its checkpoints is refused when it is added") {
+  session s{{.log = verbosity::quiet}};
+  auto m = small(1);
+  m.name = std::string(86, ' ');
+  CHECK_THROWS_WITH(s.add_model(m), Contains("name: the folder of its checkpoints would have a name of 258 bytes"));
+}
+
+TEST_CASE("a layer that the host cannot hold is refused before it is measured, with its bytes or as more than can be counted") {
+  const auto refusal = [](std::int64_t width) {
+    session s{{.log = verbosity::quiet}};
+    s.add_devices(1, cpu_device{.memory = 16_MiB});
+    auto m = small(1);
+    m.chain = mlp({.layers = 1, .width = width});
+    s.add_model(m);
+    try {
+      s.plan();
+    } catch (const fault_error& e) {
+      CHECK(e.what_happened().code == fault_code::does_not_fit);
+      return e.what_happened().text;
+    }
+    return std::string{};
+  };
+  CHECK_THAT(refusal(10'000'000'000'000), Contains("model 'small': layer 0 (") && Contains(" TiB") && Contains("make the layer smaller"));
+  CHECK_THAT(refusal(std::numeric_limits<std::int64_t>::max()), Contains("layer 0 (") && Contains("more bytes than can be counted"));
+}
+
+TEST_CASE("a layer that devices have no memory to measure is refused with what can be done") {
+  session s{{.log = verbosity::quiet}};
+  s.add_device("cpu", [](const std::string& name) -> std::unique_ptr<device> {
+    const auto none_free = []() -> std::unique_ptr<work_meter> { throw std::bad_alloc{}; };
+    return std::make_unique<test::outfitted_device>(make_cpu_device(name, {.memory = 16_MiB}), test::outfit{.meter = none_free});
+  });
+  s.add_model(small(1));
+  CHECK_THROWS_WITH(s.plan(), Contains("model 'small': a layer of it cannot be measured: the host refused") &&
+                                  Contains("use more micro_batches"));
+}
+
+TEST_CASE("epochs that make more steps than can be counted are refused") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  s.add_model(small(8'388'608));  // times 512: one too many
+  CHECK_THROWS_WITH(s.plan(), Contains("model 'small': epochs: 8388608 epochs of 512 batches are more steps than can be counted"));
+}
+
+TEST_CASE("more validation samples than micro-batches can be counted are refused, not wrapped") {
+  auto m = small(1);
+  m.data = {synthetic_classes{.validation_samples = (std::int64_t{1} << 32) + 1}};
+  m.batch_size = 1;
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 8_MiB});
+  s.add_model(m);
+  CHECK_THROWS_WITH(s.plan(), Contains("4294967297 validation samples"));
+}
+
+TEST_CASE("as many epochs as can be counted are planned") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  s.add_model(small(8'388'607));
+  CHECK(s.plan().models.size() == 1);
+}
+
+TEST_CASE("a report says what the process and the trace have taken of memory; without a folder there is no trace") {
+  const temporary_folder folder;
+  const auto trained = [](const std::filesystem::path& output) {
+    session s{{.output = output, .log = verbosity::quiet}};
+    s.add_devices(1, cpu_device{.memory = 16_MiB});
+    auto model = small(0);
+    model.steps = 1;
+    s.add_model(model);
+    return s.run();
+  };
+  const auto kept = trained(folder.path()), gone = trained({});
+  CHECK(kept.process_peak > 1_MiB);
+  CHECK(kept.trace > 0_B);
+  CHECK(gone.process_peak > 1_MiB);
+  CHECK(gone.trace == 0_B);
+}
+
+TEST_CASE("a report says that callbacks were given up, and behind which step") {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, cpu_device{.memory = 16_MiB});
+  auto model = small(0);
+  model.steps = 4;
+  s.add_model(model);
+  s.on<step_completed>([](const step_completed& e, control&) {
+    if (e.step.value == 1) {
+      throw std::runtime_error("no");
+    }
+  });
+  const auto r = s.run();
+  CHECK(r.all_finished());
+  CHECK(r.callbacks_lost == "a callback failed after step 2 of small: no");
+  REQUIRE(r.notes.size() == 1);
+  CHECK_THAT(r.notes[0], Contains(r.callbacks_lost));
+}
+
+TEST_CASE("minutes between checkpoints that are no time are refused") {
+  const double minutes = GENERATE(-1.0, 1e9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
+  CHECK_THROWS_WITH(session({.checkpoint = {.every_minutes = minutes}}), Contains("checkpoint.every_minutes: ") && Contains("use 0"));
+}
