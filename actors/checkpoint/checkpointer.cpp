@@ -1,5 +1,6 @@
+#include "actors/checkpoint/checkpointer.hpp"
+
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
 
 #include <set>
 #include <utility>

@@ -1,6 +1,7 @@
+#include "actors/device/device.hpp"
+
 #include "actors/device/device_pipeline.hpp"
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
 #include "runtime/device/closable_sink.hpp"
 
 #include <memory>

@@ -1,6 +1,7 @@
+#include "actors/input/data.hpp"
+
 #include "actors/input/batch_reader.hpp"
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
 
 #include <map>
 #include <memory>

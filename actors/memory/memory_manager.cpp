@@ -1,6 +1,7 @@
+#include "actors/memory/memory_manager.hpp"
+
 #include "actors/memory/block_store.hpp"
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
 #include "partition/execute/kept_parameters.hpp"
 
 #include <fmt/format.h>

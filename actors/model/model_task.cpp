@@ -1,7 +1,8 @@
+#include "actors/model/model_task.hpp"
+
 #include "actors/protocol/guarded.hpp"
 #include "actors/model/retry_book.hpp"
 #include "actors/checkpoint/save_book.hpp"
-#include "actors/run/spawn.hpp"
 #include "actors/model/task_books.hpp"
 #include "partition/graph/dataflow.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The one place (with spawn.hpp) that knows how this CAF spells things. Written for CAF 0.17.6.
+// The one place (with the actors themselves) that knows how this CAF spells things. Written for CAF 0.17.6.
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>

@@ -2,7 +2,7 @@
 // From what the REPORTER has collected, and what is left in devices and host memory, to the report.
 
 #include "actors/report/report.hpp"
-#include "actors/run/run_setup.hpp"
+#include "actors/report/run_record.hpp"
 #include "partition/execute/kept_parameters.hpp"
 
 #include <span>

@@ -1,5 +1,6 @@
+#include "actors/report/reporter.hpp"
+
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
+#include "actors/run/controller.hpp"
+
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
 
 #include <cstdint>
 #include <set>

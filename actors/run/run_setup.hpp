@@ -3,52 +3,25 @@
 // all actors.
 
 #include "actors/device/device_pipeline.hpp"
-#include "actors/report/blame.hpp"
-#include "actors/protocol/events.hpp"
-#include "actors/protocol/model_entry.hpp"
-#include "actors/policy/bounds.hpp"
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
-#include "actors/report/progress.hpp"
-#include "actors/report/report.hpp"
-#include "actors/report/run_metrics.hpp"
-#include "partition/checkpoint/checkpoint.hpp"
-#include "partition/checkpoint/model_history.hpp"
-#include "runtime/device/device.hpp"
-#include "runtime/device/executor.hpp"
-#include "runtime/memory/host_arena.hpp"
-#include "runtime/base/log.hpp"
-#include "runtime/trace/trace.hpp"
+#include "actors/protocol/events.hpp"
+#include "actors/protocol/model_entry.hpp"
+#include "actors/protocol/run_services.hpp"
+#include "actors/run/supervisor.hpp"
+#include "actors/schedule/scheduler.hpp"
+#include "runtime/base/bytes.hpp"
 
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace hydra {
 
-class kept_parameters;
-
-/// Where models are saved, and when (besides their end and the end of a run that is halted).
-struct checkpoint_setup {
-  checkpoint_store* store = nullptr;     ///< null: nowhere
-  std::uint32_t every_steps = 0;         ///< 0: not by steps
-  duration every{};                      ///< zero: not by time
-};
-
-/// Shared by all actors of a run; none of it is owned by an actor.
-struct run_services {
-  std::shared_ptr<spdlog::logger> log;   ///< never null
-  trace* spans = nullptr;                ///< may be null
-  host_arena* arena = nullptr;
-  executor* update_executor = nullptr;
-  kept_parameters* kept = nullptr;       ///< null: those of ended models are not kept
-};
-
+class device;
+class progress_printer;
+class run_metrics;
 struct policy_actor_source;
-class advised_policy;
 
 /// A policy actor, and the object in run_setup::chosen that asks it. None: both are null.
 struct adviser_setup {
@@ -57,9 +30,6 @@ struct adviser_setup {
   duration limit{};                      ///< until it has answered a question
   bool apart = false;                    ///< it lives in another actor system
 };
-
-/// Makes the sharded-lrtf that takes the place of a policy that fails.
-using policy_maker = std::function<std::unique_ptr<policy>()>;
 
 struct run_setup {
   run_services services;
@@ -81,62 +51,6 @@ struct run_setup {
   duration callback_limit{};             ///< a callback takes longer: no more callbacks; zero: none
   watch_limits watch{.minimum = {}};     ///< of silent devices; none unless asked for
   bool detached = true;                  ///< data and callbacks on threads of their own; false under virtual time
-};
-
-/// What the REPORTER has collected when the run is over.
-struct model_outcome {
-  std::uint32_t steps = 0;
-  bool ended = false;
-  bool stopped = false;
-  fault why;
-  fault unsaved;
-  std::string digest;                    ///< of a finished model that was released
-  std::uint32_t steps_before = 0;        ///< complete before this run
-  model_history history;
-  unit_times smallest;                   ///< per class, at speed 1
-  duration arrival{};                    ///< since the begin of the run
-  std::optional<time_point> first_completion;
-  std::optional<time_point> last_update;  ///< or evaluation
-};
-
-struct device_outcome {
-  pipeline_counters counters;
-  blame time;
-  bool retired = false;                  ///< its counters are known
-  bool lost = false;
-};
-
-/// A model that was to be added to a run under way.
-struct refused_model {
-  std::string name;
-  fault why;
-};
-
-struct run_record {
-  std::vector<model_outcome> models;     ///< those that have joined at the end
-  std::vector<model_entry> joined;       ///< of a model that was released the data are gone and, unless parameters are kept,
-                                         ///< chain and shards
-  std::map<model_id, std::vector<shard_home>> homes;   ///< at the end, of models that were not released; none if the memory
-                                                       ///< manager has died
-  std::vector<refused_model> refused;
-  std::vector<device_outcome> devices;
-  std::string policy;
-  std::uint64_t decisions = 0;
-  duration decision_mean{};
-  duration decision_p99{};
-  std::vector<std::string> replacements; ///< of policies that failed or did not work, a line each
-  std::uint64_t dropped_advice = 0;      ///< answers of a policy actor that named no candidate
-  duration optimizer_busy{};
-  int optimizer_workers = 1;
-  time_point began{};                    ///< the run
-  std::optional<time_point> first_prefetch;
-  std::optional<time_point> last_update; ///< or evaluation
-  std::optional<time_point> saved;       ///< the last model was saved, if it was to be
-  checkpoint_totals checkpoints;
-  std::string callbacks_lost;            ///< why, behind which step of which model; empty: they were called to the end
-  fault aborted;
-  std::string stuck;                     ///< what each actor held when the run made no progress
-  std::string leftovers;                 ///< empty if everything was given back
 };
 
 }  // namespace hydra

@@ -1,5 +1,7 @@
+#include "actors/run/supervisor.hpp"
+
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
+#include "actors/run/launch.hpp"
 
 #include <algorithm>
 #include <deque>

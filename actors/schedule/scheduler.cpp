@@ -1,3 +1,5 @@
+#include "actors/schedule/scheduler.hpp"
+
 #include "actors/protocol/guarded.hpp"
 #include "actors/policy/advised_policy.hpp"
 #include "actors/policy/books.hpp"
@@ -5,7 +7,6 @@
 #include "actors/policy/device_health.hpp"
 #include "actors/policy/device_watch.hpp"
 #include "actors/model/retry_book.hpp"
-#include "actors/run/spawn.hpp"
 #include "runtime/base/duration_histogram.hpp"
 
 #include <map>

@@ -16,7 +16,7 @@
 #include "actors/report/report_builder.hpp"
 #include "actors/admission/resumption.hpp"
 #include "actors/simulation/planned_instance.hpp"
-#include "actors/run/spawn.hpp"
+#include "actors/run/launch.hpp"
 #include "actors/protocol/system_config.hpp"
 #include "actors/report/terminal.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"

@@ -3,7 +3,7 @@
 // simulated devices with unit times from a table. Deterministic: the same setup gives the same run, to the nanosecond.
 
 #include "actors/run/run_setup.hpp"
-#include "actors/run/spawn.hpp"
+#include "actors/run/launch.hpp"
 #include "partition/plan/cursor.hpp"
 
 #include <caf/actor_system.hpp>

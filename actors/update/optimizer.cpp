@@ -1,5 +1,6 @@
+#include "actors/update/optimizer.hpp"
+
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
 #include "partition/execute/kept_parameters.hpp"
 
 #include <fmt/format.h>

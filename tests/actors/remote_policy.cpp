@@ -5,7 +5,7 @@
 #include "actors/policy/advised_policy.hpp"
 #include "actors/plugin/policy_actor.hpp"
 #include "actors/session/session.hpp"
-#include "actors/run/spawn.hpp"
+#include "actors/schedule/scheduler.hpp"
 #include "actors/protocol/system_config.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "runtime/base/log.hpp"

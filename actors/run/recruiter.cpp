@@ -1,5 +1,6 @@
+#include "actors/run/recruiter.hpp"
+
 #include "actors/protocol/guarded.hpp"
-#include "actors/run/spawn.hpp"
 
 #include <memory>
 #include <utility>

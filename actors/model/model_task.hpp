@@ -1,0 +1,40 @@
+#pragma once
+// MODEL TASK: the units of one model, in order.
+
+#include "actors/protocol.hpp"
+#include "actors/protocol/events.hpp"
+#include "actors/protocol/run_services.hpp"
+#include "partition/checkpoint/checkpoint.hpp"
+#include "partition/execute/sharded_model.hpp"
+#include "runtime/base/bytes.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace hydra {
+
+/// When a task asks for a checkpoint of its model.
+struct checkpoint_times {
+  std::uint32_t every_steps = 0;   ///< 0: not by steps
+  duration every{};                ///< zero: not by time
+  duration first{};                ///< models take turns
+};
+
+struct task_setup {
+  model_id id;
+  sharded_model_ptr what;
+  model_standing standing;         ///< where it begins
+  std::vector<version_index> versions;   ///< with these; empty: from the start
+  checkpoint_times checkpoints;
+  scheduler_actor scheduler;
+  memory_actor memory;
+  data_actor data;
+  reporter_actor reporter;
+  controller_actor controller;     ///< null: nothing is observed
+  observations observed{};         ///< by it
+  checkpoint_actor checkpointer;   ///< null: nothing is saved
+  supervisor_actor supervisor;
+};
+task_actor spawn_model_task(caf::actor_system& system, const run_services& services, const task_setup& setup);
+
+}  // namespace hydra

@@ -1,0 +1,31 @@
+#pragma once
+// SUPERVISOR: starts a run, ends it, and decides what a death means.
+
+#include "actors/protocol.hpp"
+#include "actors/protocol/run_services.hpp"
+#include "runtime/base/bytes.hpp"
+
+#include <cstdint>
+#include <functional>
+
+namespace hydra {
+
+class checkpoint_store;
+
+/// Where models are saved, and when (besides their end and the end of a run that is halted).
+struct checkpoint_setup {
+  checkpoint_store* store = nullptr;     ///< null: nowhere
+  std::uint32_t every_steps = 0;         ///< 0: not by steps
+  duration every{};                      ///< zero: not by time
+};
+
+struct supervisor_setup {
+  duration callback_limit{};       ///< zero: a callback may take for ever
+  duration stall_limit{};          ///< zero: a run without REPORTER may take for ever to end
+  checkpoint_setup checkpoints;    ///< of models that join
+  std::function<void()> halted{};  ///< as run_setup
+};
+/// Waits for crew_assembled, then starts the run.
+supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_setup& setup);
+
+}  // namespace hydra

@@ -1,0 +1,40 @@
+#pragma once
+// SCHEDULER: which unit next, by asking a policy.
+
+#include "actors/policy/device_watch.hpp"
+#include "actors/policy/policy.hpp"
+#include "actors/protocol.hpp"
+#include "actors/protocol/run_services.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace hydra {
+
+class advised_policy;
+
+/// Makes the sharded-lrtf that takes the place of a policy that fails.
+using policy_maker = std::function<std::unique_ptr<policy>()>;
+
+/// A policy actor that runs. Null: the policy decides itself.
+struct adviser {
+  policy_actor actor;
+  advised_policy* asks = nullptr;        ///< owned by the policy of the scheduler
+  duration limit{};
+  bool outlives_run = false;
+  bool apart = false;                    ///< in another actor system: SCHEDULER has a thread of its own, so that neither
+                                         ///< system's workers run actors of the other one
+};
+
+struct scheduler_setup {
+  std::unique_ptr<policy> chosen;
+  adviser advice;
+  watch_limits watch;
+  reporter_actor reporter;
+  supervisor_actor supervisor;
+  policy_maker stand_in{};
+  bool built_in = false;
+};
+scheduler_actor spawn_scheduler(caf::actor_system& system, const run_services& services, scheduler_setup setup);
+
+}  // namespace hydra

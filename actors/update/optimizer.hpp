@@ -1,0 +1,11 @@
+#pragma once
+// OPTIMIZER: steps of parameters, as gradients land.
+
+#include "actors/protocol.hpp"
+#include "actors/protocol/run_services.hpp"
+
+namespace hydra {
+
+optimizer_actor spawn_optimizer(caf::actor_system& system, const run_services& services);
+
+}  // namespace hydra
