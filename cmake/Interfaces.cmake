@@ -1,9 +1,9 @@
 # The digest of the headers that plug-ins and the program talk through: the messages, what factories of plug-ins take
 # and give, and what devices and kernels of plug-ins are made with. A plug-in that was built with others is refused.
-set(_interfaces
-  actors/protocol/advice.hpp actors/protocol/caf_version.hpp actors/plugin/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
-  actors/plugin/policy_actor.hpp actors/protocol.hpp actors/protocol/type_list.hpp
-  models/layer.hpp models/tensor_spec.hpp models/optimizer/tensor_update.hpp
+file(GLOB _messages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/actors/protocol/*.hpp")
+set(_interfaces ${_messages}
+  actors/plugin/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
+  actors/plugin/policy_actor.hpp models/layer.hpp models/tensor_spec.hpp models/optimizer/tensor_update.hpp
   runtime/device/cpu/accounting_allocator.hpp runtime/base/bytes.hpp runtime/device/device.hpp runtime/device/device_request.hpp runtime/base/fault.hpp
   runtime/base/ids.hpp runtime/device/kernels/host_device.hpp runtime/device/kernels/keyed_random.hpp
   runtime/device/kernels/update_math.hpp runtime/device/link.hpp runtime/device/page_locker.hpp runtime/plugin/plugin_abi.hpp runtime/plugin/plugin_table.hpp runtime/device/precision.hpp runtime/device/cpu/tensor_pool.hpp

@@ -2,7 +2,6 @@
 // What decides a model's results: a checkpoint is taken up only by a model that agrees with it in all of this.
 
 #include "actors/admission/prepared_model.hpp"
-#include "actors/session/session.hpp"
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 #include "actors/run/device_set.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "actors/admission/prepared_model.hpp"
-#include "actors/session/session.hpp"
+#include "actors/run/session_options.hpp"
 #include "partition/execute/kept_parameters.hpp"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 #pragma once
 // Reads the minibatches of one model into host buffers, one pair of blocks per micro-batch. Pure, but for the files.
 
-#include "actors/run/run_setup.hpp"
+#include "actors/protocol/model_entry.hpp"
 #include "partition/graph/dataflow.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/memory/host_arena.hpp"

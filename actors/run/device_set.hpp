@@ -1,8 +1,10 @@
 #pragma once
 // The devices of a session: made from their factories when they are needed, for a pilot or for the run.
 
-#include "actors/session/session.hpp"
 #include "actors/report/report_builder.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_request.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,9 +1,5 @@
 #pragma once
-// What CAF must know about the messages of protocol.hpp (included at its end). All of them, but for advice.hpp's, stay in
-// the process: they carry handles of local actors, code or memory. Devices on other machines will speak an interface of their own, whose
-// messages are serialised; a local-only type sent to a remote actor would arrive as a default value without any error.
-
-#include "actors/protocol.hpp"
+// The names of all messages but a policy actor's, and their declarations.
 
 #define HYDRA_MESSAGES(X) \
   X(begin_run) X(crew_assembled) X(device_added) X(add_model) X(prepare_model) X(model_prepared) X(model_joined) \
@@ -19,16 +15,10 @@
   X(callback_began) X(callback_ended) X(controller_failed) X(controller_lost) X(run_stalled) X(tell_state) X(state_told) X(check_progress) \
   X(check_devices) X(check_controller) X(check_policy) X(shut_down)
 
-// A message's carriers are compiled once, in messages.cpp, instead of in every actor that sends it.
-#define HYDRA_CARRIERS_OF(M, PREFIX)                                                          \
-  namespace caf {                                                                             \
-  PREFIX template class detail::tuple_vals_impl<detail::message_data, hydra::M>;              \
-  PREFIX template class detail::tuple_vals_impl<type_erased_tuple, hydra::M>;                 \
-  PREFIX template class detail::tuple_vals<hydra::M>;                                         \
-  PREFIX template class detail::type_erased_value_impl<hydra::M>;                             \
-  }
-#define HYDRA_DECLARE_MESSAGE(M)           \
-  CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hydra::M) \
-  HYDRA_CARRIERS_OF(M, extern)
+#define HYDRA_NAME_MESSAGE(M) struct M;
 
-HYDRA_MESSAGES(HYDRA_DECLARE_MESSAGE)
+namespace hydra {
+
+HYDRA_MESSAGES(HYDRA_NAME_MESSAGE)
+
+}  // namespace hydra

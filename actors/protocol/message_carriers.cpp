@@ -1,6 +1,4 @@
-// The carriers of all messages (type_list.hpp).
-
-#include "actors/protocol.hpp"
+#include "actors/protocol/message_carriers.hpp"
 
 #define HYDRA_DEFINE_MESSAGE(M) HYDRA_CARRIERS_OF(M, )
 

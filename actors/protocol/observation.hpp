@@ -1,0 +1,55 @@
+#pragma once
+// A user's callbacks: MODEL TASK, CONTROLLER and SUPERVISOR.
+
+#include "actors/protocol/events.hpp"
+#include "actors/protocol/interfaces.hpp"
+#include "runtime/base/ids.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace hydra {
+
+/// For the CONTROLLER: `what` has happened; the task waits for step_acknowledged before its next step.
+struct step_observed {
+  step_completed what;
+  task_actor task;
+};
+
+struct step_acknowledged {
+  step_index step;
+  bool stop = false;
+};
+
+/// The same of an evaluation, which comes after its step has been acknowledged.
+struct evaluation_observed {
+  evaluation_completed what;
+  task_actor task;
+};
+
+struct evaluation_acknowledged {
+  std::uint32_t steps = 0;         ///< complete before the evaluation
+  bool stop = false;
+};
+
+/// The CONTROLLER calls what a user gave: the SUPERVISOR watches that it comes back.
+struct callback_began {
+  std::string what;                ///< "step 3 of gpt-a"
+};
+
+struct callback_ended {};
+
+/// The supervisor's own clock, while the CONTROLLER is in a callback.
+struct check_controller {};
+
+/// A callback has thrown. `why`: behind which step of which model.
+struct controller_failed {
+  std::string why;
+};
+
+/// There is no CONTROLLER any more: nobody waits for it, later steps are not observed.
+struct controller_lost {
+  std::string why;
+};
+
+}  // namespace hydra

@@ -1,0 +1,55 @@
+#pragma once
+// The end of a model, and what it held (12 of the story in protocol.hpp).
+
+#include "actors/protocol/interfaces.hpp"
+#include "partition/execute/sharded_model.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/ids.hpp"
+#include "runtime/memory/host_arena.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// A model task is through.
+struct model_ended {
+  model_id model;
+  std::uint32_t steps = 0;         ///< completed
+  bool stopped = false;            ///< by a controller
+  fault why;                       ///< none if finished
+  fault unsaved;                   ///< why the last checkpoint is missing
+};
+
+/// A model that has left has no flight any more.
+struct model_drained {
+  model_id model;
+};
+
+/// `finished`: as planned, or by a controller; else its parameters are nobody's result.
+struct release_model {
+  model_id model;
+  bool finished = false;
+};
+
+/// Local only: carries memory, of which the OPTIMIZER takes the digest if the model is `finished`.
+struct release_updates {
+  model_id model;
+  sharded_model_ptr what;
+  std::vector<host_block_ptr> parameters;   ///< of all shards
+  bool finished = false;
+  memory_actor memory;
+};
+
+struct updates_released {
+  model_id model;
+  std::string digest;              ///< of the final parameters; empty if nobody wants it
+};
+
+struct model_released {
+  model_id model;
+  std::string digest{};            ///< as above
+};
+
+}  // namespace hydra

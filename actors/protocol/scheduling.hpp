@@ -1,0 +1,100 @@
+#pragma once
+// Which unit goes to which device: MODEL TASK, SCHEDULER and DEVICE (1 to 3 of the story in protocol.hpp).
+
+#include "actors/protocol/interfaces.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/ids.hpp"
+#include "runtime/base/unit.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// A device joins. `speed`, `link` and `latency` as in its device_info.
+struct device_added {
+  device_id device;
+  double speed = 1.0;
+  device_actor actor;
+  byte_rate link;
+  duration latency{};
+};
+
+/// A model joins the schedule.
+struct model_added {
+  model_id model;
+  task_actor task;
+  double priority = 1;
+  std::optional<time_point> deadline;
+};
+
+/// A task's own clock: the model takes part from now on.
+struct model_arrived {};
+
+/// A model will announce no more units (finished, failed or stopped); its late flights are nobody's. From its MODEL TASK, or
+/// from the SUPERVISOR where that has died.
+struct model_left {
+  model_id model;
+};
+
+/// The next unit of a model may be staged: its parameter version and its minibatch are at home.
+struct unit_ready {
+  unit what;
+  std::optional<device_id> after;  ///< only this device, while it holds a flight of the model
+  duration remaining{};            ///< wall time of the model from this unit on, at speed 1 (paper, Algorithm 2)
+  duration cost{};                 ///< of this unit at speed 1
+  byte_count bytes;                ///< parameters of its shard
+  std::optional<device_id> avoid;  ///< an operation of it has thrown there: not this device, while another one lives
+  byte_count boundary;             ///< its predecessor's output, where it has one in its step
+  duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
+  duration then_cost{};            ///< before it is announced; zero behind the last unit
+  bool then_turn = false;          ///< the unit after it begins a step
+};
+
+/// Gives back `credits` (0 or 1), never states a level; says what computes now.
+struct device_freed {
+  device_id device;
+  std::uint32_t credits = 0;
+  std::optional<unit> running;     ///< none: the device is idle
+  std::vector<block_id> cached;    ///< parameters that arrived since the last message
+  std::vector<block_id> dropped;
+};
+
+/// Stage this unit.
+struct prefetch_shard {
+  unit what;
+  time_point available{};          ///< since when it could be staged on that device
+};
+
+struct unit_placed {
+  unit what;
+  device_id device;
+  device_actor actor;
+};
+
+/// A unit will not complete: its device is gone or it failed there. Announcements of the model must carry at least
+/// `next_attempt` from now on.
+struct unit_lost {
+  unit what;
+  std::uint32_t next_attempt = 0;
+  fault why;
+  device_id device;
+};
+
+/// Stop working on a unit; the device answers with shard_failed in any case. `unless_started`: one that computes or lands
+/// may still complete.
+struct withdraw_unit {
+  unit what;
+  bool unless_started = false;
+};
+
+/// The scheduler's own clock, while a device holds units: do all give signs of life?
+struct check_devices {};
+
+/// The scheduler's own clock, while a policy actor owes it an answer.
+struct check_policy {};
+
+}  // namespace hydra

@@ -1,0 +1,55 @@
+#pragma once
+// From gradients to the next version: MEMORY MANAGER, OPTIMIZER and MODEL TASK (7 and 8 of the story in protocol.hpp).
+
+#include "actors/protocol/interfaces.hpp"
+#include "partition/execute/model_update.hpp"
+#include "partition/execute/sharded_model.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/ids.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// Gradients of a shard have landed. Local only: carries memory.
+struct step_shard {
+  model_id model;
+  shard_index shard;
+  step_index step;
+  sharded_model_ptr what;
+  shard_home home;
+  memory_actor memory;
+};
+
+/// Goes on with the updates of a step that a checkpoint has begun. Local only: carries memory.
+struct resume_updates {
+  model_id model;
+  step_index step;
+  sharded_model_ptr what;
+  std::vector<shard_home> homes;
+  update_progress updates;
+  memory_actor memory;
+};
+
+/// The next version of a shard is complete. `grad_norm` of the whole model, if it clips.
+struct shard_stepped {
+  model_id model;
+  shard_index shard;
+  version_index version;
+  std::optional<float> grad_norm;
+  duration elapsed{};
+  fault why;             ///< set if the update failed: the model cannot go on
+};
+
+struct shard_updated {
+  model_id model;
+  shard_index shard;
+  version_index version;
+  std::optional<float> grad_norm;
+  duration elapsed{};
+  fault why;
+};
+
+}  // namespace hydra
