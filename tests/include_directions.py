@@ -3,6 +3,14 @@
 import pathlib, re, sys
 
 LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includes itself and folders to its left
+# Inside a top folder: a folder includes itself and those before it; "." are the files beside the folders.
+FOLDERS = {
+    "runtime": "base storage plugin device memory trace".split(),
+    "models": "optimizer . weights losses layers tokenizers data families".split(),
+    "partition": "graph profile plan . execute checkpoint inference".split(),
+    "actors": "policy protocol . plugin input device memory update checkpoint model schedule report run simulation admission session".split(),
+    "apps": "workload run_folder report simulate bench commands examples .".split(),
+}
 ACTORS = {"device", "model_task", "memory_manager", "optimizer", "scheduler", "data", "reporter", "supervisor", "controller"}
 CUDA = re.compile(r"(cuda|cublas|cudnn|cupti|nccl|nvml|nvtx|c10/cuda|ATen/cuda)")
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
@@ -19,6 +27,10 @@ def is_standard(name):
     return re.fullmatch(r"[a-z_0-9]+", name) is not None
 
 
+def folder_of(path):
+    return path.parts[1] if len(path.parts) > 2 else "."
+
+
 def offences(file):
     path, top, found = file.relative_to(root), file.relative_to(root).parts[0], includes(file)
     policy, cuda = path.parts[:2] == ("actors", "policy"), path.parts[:3] == ("runtime", "device", "cuda")
@@ -29,6 +41,12 @@ def offences(file):
         layer = name.split("/")[0]
         if top in LAYERS and layer in LAYERS + ["tests"] and layer not in LAYERS[: LAYERS.index(top) + 1]:
             yield f"{name}: {top} is below {layer}"
+        if layer == top and top in FOLDERS and (root / name).is_file():
+            order, here, there = FOLDERS[top], folder_of(path), folder_of(pathlib.Path(name))
+            if not {here, there} <= set(order):
+                yield f"{name}: a folder of {top} is not in the list of {pathlib.Path(__file__).name}"
+            elif order.index(there) > order.index(here):
+                yield f"{name}: {top}/{here} is below {top}/{there}"
         if file.parent.joinpath(name).is_file() and not root.joinpath(name).exists():
             yield f"{name}: name it from the root of the tree"
         if layer == "caf" and (top not in {"actors", "apps", "tests"} or policy):
@@ -40,8 +58,8 @@ def offences(file):
         if policy and not name.startswith("actors/policy/") and not is_standard(name):
             yield f"{name}: policies use the standard library only"
         actor = re.fullmatch(r"actors/\w+/(\w+)\.hpp", name)
-        if top == "actors" and actor and actor[1] in ACTORS - {file.stem} and not file.stem.startswith(("session", "spawn")):
-            yield f"{name}: an actor knows no other actor, only session and spawn do"
+        if top == "actors" and actor and actor[1] in ACTORS - {file.stem} and not file.stem.startswith(("launch", "supervisor", "run_setup")):
+            yield f"{name}: an actor knows no other actor, only those that make a run do"
     lists = [folder / "CMakeLists.txt" for folder in file.parents if folder.is_relative_to(root)]
     if file.suffix == ".cpp" and not any(
         re.search(rf"(?<![\w/]){re.escape(str(file.relative_to(l.parent)))}\b", l.read_text()) for l in lists if l.exists()

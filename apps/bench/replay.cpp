@@ -3,7 +3,7 @@
 #include "actors/session/session.hpp"
 #include "actors/report/text_table.hpp"
 #include "apps/bench/scratch_folder.hpp"
-#include "apps/commands/run_folder.hpp"
+#include "apps/run_folder/run_folder.hpp"
 #include "apps/simulate/recorded_simulation.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"

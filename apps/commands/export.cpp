@@ -1,9 +1,9 @@
 #include "apps/commands/export.hpp"
 
-#include "apps/commands/saved_run.hpp"
-#include "apps/commands/saved_weights.hpp"
+#include "apps/run_folder/saved_run.hpp"
+#include "apps/run_folder/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
-#include "apps/report/metrics_record.hpp"
+#include "apps/run_folder/metrics_record.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "models/weights/hub_export.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"

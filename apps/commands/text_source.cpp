@@ -1,8 +1,8 @@
 #include "apps/commands/text_source.hpp"
 
-#include "apps/commands/run_folder.hpp"
-#include "apps/commands/saved_run.hpp"
-#include "apps/commands/saved_weights.hpp"
+#include "apps/run_folder/run_folder.hpp"
+#include "apps/run_folder/saved_run.hpp"
+#include "apps/run_folder/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "models/families/hub_folder.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // What the devices did, as SVG: a time-line of their queues, and what their time went to.
 
-#include "apps/report/recorded_run.hpp"
+#include "apps/run_folder/recorded_run.hpp"
 #include "apps/report/timeline.hpp"
 
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
 // The page of a run: one HTML file that needs nothing else, light and dark, on a screen and on paper.
 
-#include "apps/report/recorded_run.hpp"
+#include "apps/run_folder/recorded_run.hpp"
 #include "apps/report/timeline.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "apps/simulate/recorded_policy.hpp"
 
-#include "apps/commands/run_folder.hpp"
+#include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/run_keys.hpp"

@@ -1,6 +1,7 @@
 #include "partition/execute/shard.hpp"
 
 #include "partition/execute/shard_tensors.hpp"
+#include "partition/profile/footprint.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/div_ops.h>

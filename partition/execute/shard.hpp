@@ -23,9 +23,6 @@ struct visit_context {
 struct backward_result;    // partition/execute/shard_tensors.hpp
 struct bound_parameters;
 
-/// Bytes that adding a part to the sum takes on a device at most: so much of it is widened at a time.
-inline constexpr byte_count widening_room{std::uint64_t{4} << 20};
-
 /// Layers [first, last) of a chain. Immutable and thread-safe; the tensors are arguments.
 class shard {
  public:

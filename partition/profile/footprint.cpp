@@ -1,7 +1,5 @@
 #include "partition/profile/footprint.hpp"
 
-#include "partition/execute/shard.hpp"
-
 #include <algorithm>
 
 namespace hydra {

@@ -17,6 +17,9 @@ struct footprint {
   byte_count computing() const noexcept { return parameters + working; }
 };
 
+/// Bytes that adding a part of a gradient to the sum takes on a device at most: so much of it is widened at a time.
+inline constexpr byte_count widening_room{std::uint64_t{4} << 20};
+
 /// Of a backward visit that rounds its gradients to bf16: their sum is free when it has computed, only as many bytes as the
 /// parameters' wait for their copy.
 footprint with_rounded_gradients(footprint backward);

@@ -1,6 +1,6 @@
 #include "apps/commands/resume.hpp"
 
-#include "apps/commands/folder_lock.hpp"
+#include "apps/run_folder/folder_lock.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // A recorded run to show.
 
-#include "apps/report/recorded_run.hpp"
+#include "apps/run_folder/recorded_run.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "apps/commands/run_folder.hpp"
+#include "apps/run_folder/run_folder.hpp"
 
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/support/ordinary_user.hpp"

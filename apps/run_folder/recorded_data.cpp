@@ -1,4 +1,4 @@
-#include "apps/commands/recorded_data.hpp"
+#include "apps/run_folder/recorded_data.hpp"
 
 #include "apps/workload/path_kind.hpp"
 #include "runtime/base/utf8.hpp"

@@ -1,4 +1,4 @@
-#include "apps/report/metrics_record.hpp"
+#include "apps/run_folder/metrics_record.hpp"
 
 #include "actors/report/run_metrics.hpp"
 #include "apps/workload/convert.hpp"

@@ -1,4 +1,4 @@
-#include "apps/commands/saved_weights.hpp"
+#include "apps/run_folder/saved_weights.hpp"
 
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"

@@ -1,6 +1,6 @@
-#include "apps/commands/run_folder.hpp"
+#include "apps/run_folder/run_folder.hpp"
 
-#include "apps/commands/recorded_data.hpp"
+#include "apps/run_folder/recorded_data.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "runtime/storage/atomic_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "apps/report/recorded_run.hpp"
+#include "apps/run_folder/recorded_run.hpp"
 
 #include "apps/workload/path_kind.hpp"
 #include "runtime/base/json_text.hpp"

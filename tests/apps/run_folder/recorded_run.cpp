@@ -1,4 +1,4 @@
-#include "apps/report/recorded_run.hpp"
+#include "apps/run_folder/recorded_run.hpp"
 
 #include "tests/apps/report/example.hpp"
 #include "tests/apps/temporary_folder.hpp"

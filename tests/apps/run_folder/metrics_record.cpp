@@ -1,4 +1,4 @@
-#include "apps/report/metrics_record.hpp"
+#include "apps/run_folder/metrics_record.hpp"
 
 #include "apps/report/page.hpp"
 #include "tests/apps/report/example.hpp"

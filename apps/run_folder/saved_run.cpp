@@ -1,7 +1,7 @@
-#include "apps/commands/saved_run.hpp"
+#include "apps/run_folder/saved_run.hpp"
 
-#include "apps/commands/recorded_data.hpp"
-#include "apps/commands/run_folder.hpp"
+#include "apps/run_folder/recorded_data.hpp"
+#include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "runtime/base/fault.hpp"
 

@@ -1,4 +1,4 @@
-#include "apps/commands/folder_lock.hpp"
+#include "apps/run_folder/folder_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,7 +1,7 @@
 #pragma once
 // What a run has told so far, from metrics.jsonl: of one that is under way, or was killed.
 
-#include "apps/report/recorded_run.hpp"
+#include "apps/run_folder/recorded_run.hpp"
 
 #include <filesystem>
 #include <string>
