@@ -39,8 +39,8 @@
 //    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, REPORTER, MODEL TASK. The best evaluation's model is saved
 //                                                  the same way, before its next step
 // 11 add_model        CONTROLLER, or a session's thread -> SUPERVISOR, while the run is under way: the only judge of who joins;
-//    prepare_model    SUPERVISOR -> RECRUITER      beside the run: data, pilot, cuts, memory;
-//    model_prepared   RECRUITER -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run does not end in between;
+//    prepare_model    SUPERVISOR -> ADMISSION      beside the run: data, pilot, cuts, memory;
+//    model_prepared   ADMISSION -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run does not end in between;
 //    register_model   SUPERVISOR -> MEMORY MANAGER and model_joined -> DATA, REPORTER, before begin_run -> MODEL TASK
 // 12 model_drained    SCHEDULER -> SUPERVISOR      a model that has left has no unit on any device. Once it has also ended,
 //                                                  which is behind its last checkpoint, and while others go on:

@@ -3,7 +3,7 @@
 // cursor. It sees of models/ the layer, the chain and the loss, of runtime/ bytes and blocks. It must not know actors.
 //
 // Read in this order: profile (what a layer costs) and pilot (on which devices), footprint (what a visit needs), cut,
-// room_search, plan, plan_file, shard, dataflow, cursor.
+// staging_search, plan, plan_file, shard, dataflow, cursor.
 
 namespace hydra {
 

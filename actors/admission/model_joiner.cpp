@@ -140,7 +140,7 @@ void model_joiner::make_devices(std::optional<device_set>& devices, const std::s
 }
 
 model_plan model_joiner::planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const {
-  auto plan = plan_joining(request_for(m, p, cuts), limits_of(setup_.machines), setup_.plan.staging_room);
+  auto plan = plan_joining(request_for(m, p, cuts), limits_of(setup_.machines), setup_.plan.staging_bytes);
   plan.profile = p.profile_key;
   return plan;
 }

@@ -98,11 +98,11 @@ class model_preparer {
 };
 
 /// Where steps on devices are split by rates: nowhere, as far as a cut leaves room, or with room made for the first shard.
-enum class stepping_room : std::uint8_t { none, left, made };
+enum class stepping_space : std::uint8_t { none, left, made };
 
 /// A prepared model as the planner sees it; both outlive the request.
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts,
-                         stepping_room room = stepping_room::none);
+                         stepping_space room = stepping_space::none);
 std::vector<plan_device> limits_of(std::span<const device_info> machines);
 
 bool equally_fast(std::span<const device_info> machines);

@@ -49,14 +49,14 @@ void check_steps(const saved_model& m, const resumed_model& now) {
 
 /// A model with this end would not have been evaluated at the old one. What is kept as its best state stays.
 void forget_old_end(saved_model& m, const resumed_model& now) {
-  auto& told = m.standing.history;
-  if (now.steps == m.steps || !told.evaluated_after(m.steps)) {
+  auto& reported = m.standing.history;
+  if (now.steps == m.steps || !reported.evaluated_after(m.steps)) {
     return;
   }
   const auto every = now.validate.every_steps;
   const bool in_turn = every > 0 && m.steps % every == 0;
-  if (!in_turn && !(now.validate.keep_best && told.last_is_best())) {
-    told.evaluations.pop_back();
+  if (!in_turn && !(now.validate.keep_best && reported.last_is_best())) {
+    reported.evaluations.pop_back();
   }
 }
 
@@ -118,8 +118,8 @@ const saved_model* resumption::of(std::size_t model) const {
 }
 
 bool resumption::keeps_cuts(std::size_t model) const {
-  const auto* told = std::get_if<cut_points>(&models_[model].cuts);
-  return inside_step(saved_[model]) && (!told || *told == saved_[model]->cuts);
+  const auto* reported = std::get_if<cut_points>(&models_[model].cuts);
+  return inside_step(saved_[model]) && (!reported || *reported == saved_[model]->cuts);
 }
 
 cut_rule resumption::cuts_for(std::size_t model, const cut_rule& chosen) const {
@@ -139,12 +139,12 @@ bool resumption::give_up_cuts() {
 
 void resumption::find(std::size_t model, bool inside) {
   const auto& now = models_[model];
-  const auto told = notes_.size();
+  const auto reported = notes_.size();
   auto found = newest_checkpoint(checkpoints_of(root_, now.name), inside, notes_);
   if (!found && saved_[model]) {
     refuse_cuts(*saved_[model]);
   }
-  if (!found && notes_.size() > told) {
+  if (!found && notes_.size() > reported) {
     throw fault_error(fault_code::bad_input,
                       fmt::format("model '{}' has no checkpoint that is whole: {}; train it afresh in another folder",
                                   now.name, notes_.back()));

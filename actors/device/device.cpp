@@ -33,7 +33,7 @@ class device_host final : public device_actor::base, public pipeline_port {
             guarded(this, &device_host::on_execute_shard), guarded(this, &device_host::on_withdraw_unit),
             guarded(this, &device_host::on_shard_leased),  guarded(this, &device_host::on_lease_refused),
             guarded(this, &device_host::on_operation_completed), guarded(this, &device_host::on_model_released),
-            guarded(this, &device_host::on_tell_state),    guarded(this, &device_host::on_shut_down)};
+            guarded(this, &device_host::on_report_state),    guarded(this, &device_host::on_shut_down)};
   }
 
   /// What runs on the machine is not awaited here, where other actors need the thread: the session does, for a while.
@@ -60,13 +60,13 @@ class device_host final : public device_actor::base, public pipeline_port {
   void on_prefetch_shard(const prefetch_shard& m) { pipeline_->prefetch(m.what, {m.available, clock().now()}); }
   void on_execute_shard(const execute_shard& m) { pipeline_->execute(m.what, m.model, m.targets); }
   void on_withdraw_unit(const withdraw_unit& m) { pipeline_->withdraw(m.what, m.unless_started); }
-  void on_shard_leased(const shard_leased& m) { pipeline_->leased(m.lease, m.reads, m.lands); }
+  void on_shard_leased(const shard_leased& m) { pipeline_->leased(m.lease, m.reads, m.outputs); }
   void on_lease_refused(const lease_refused& m) { pipeline_->refused(m.lease, m.why); }
   void on_operation_completed(const operation_completed& m) { pipeline_->completed(m.what); }
   void on_model_released(const model_released& m) { pipeline_->forget(m.model); }
 
-  void on_tell_state(const tell_state& m) {
-    send(m.to, state_told{"device " + setup_.machine->info().name, pipeline_->quiet() ? "" : pipeline_->describe()});
+  void on_report_state(const report_state& m) {
+    send(m.to, state_reported{"device " + setup_.machine->info().name, pipeline_->quiet() ? "" : pipeline_->describe()});
   }
 
   void on_shut_down(const shut_down&) {
@@ -78,8 +78,8 @@ class device_host final : public device_actor::base, public pipeline_port {
 
   // -- what the pipeline says ------------------------------------------------------------------------------------------
 
-  void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> lands) override {
-    send(setup_.memory, lease_shard{lease, setup_.id, u, std::move(reads), std::move(lands)});
+  void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> outputs) override {
+    send(setup_.memory, lease_shard{lease, setup_.id, u, std::move(reads), std::move(outputs)});
   }
 
   void return_lease(ticket lease) override { send(setup_.memory, lease_returned{lease, setup_.id}); }

@@ -69,7 +69,7 @@ void device_pipeline::withdraw(const unit& u, bool unless_started) {
   advance();
 }
 
-void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> lands) {
+void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> outputs) {
   const auto found = leases_.find(lease.value);
   if (found == leases_.end()) {
     return;
@@ -77,8 +77,8 @@ void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads
   auto& l = found->second;
   auto& v = *l.owner;
   --v.leases_awaited;
-  for (std::size_t i = 0; i < lands.size(); ++i) {
-    v.lands.emplace(l.lands[i], lands[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    v.outputs.emplace(l.outputs[i], outputs[i]);
   }
   if (v.error) {
     port_.return_lease(lease);
@@ -132,7 +132,7 @@ void device_pipeline::completed(const completion& c) {
   } else if (op.kind == op_kind::compute || op.kind == op_kind::step) {
     on_computed(v, op, c);
   } else if (op.kind != op_kind::promote && op.kind != op_kind::promote_input) {
-    on_landed(v, op);
+    on_written_back(v, op);
   }
   advance();
 }
@@ -191,7 +191,7 @@ void device_pipeline::erase_ended() {
 /// A unit starts when nothing computes before it and all that its first computation waits for is there.
 void device_pipeline::mark_started() {
   for (auto& v : visits_) {
-    if (!v->alive() || v->phase == visit_phase::landing) {
+    if (!v->alive() || v->phase == visit_phase::write_back) {
       continue;
     }
     if (v->phase != visit_phase::staged || v->next_op == 0) {
@@ -243,7 +243,7 @@ bool device_pipeline::quiet() const {
 
 std::string device_pipeline::describe() const {
   std::string text;
-  constexpr const char* names[] = {"claiming", "leasing", "staged", "running", "landing", "ended"};
+  constexpr const char* names[] = {"claiming", "leasing", "staged", "running", "write-back", "ended"};
   for (const auto& v : visits_) {
     text += fmt::format("{}: {} is {}, {} operations and {} leases outstanding, {} of {} micro-batches computed\n",
                         machine_.info().name, to_string(v->what), names[static_cast<int>(v->phase)], v->outstanding,

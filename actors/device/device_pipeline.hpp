@@ -25,7 +25,7 @@ namespace hydra {
 class pipeline_port {
  public:
   virtual ~pipeline_port() = default;
-  virtual void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> lands) = 0;
+  virtual void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> outputs) = 0;
   virtual void return_lease(ticket lease) = 0;
   virtual void demoted(const unit& u, const visit_times& times) = 0;
   virtual void failed(const unit& u, const fault& why) = 0;
@@ -39,7 +39,7 @@ struct pipeline_options {
   bool cache = true;               ///< false: blocks leave with their visit
   bool copy_back_clean = false;    ///< true: parameters of forward visits are copied to the host, to no purpose
   bool labels = true;              ///< operations say what they are for, in spans and faults
-  byte_count staging_room{};       ///< X of the plan: outputs stay cached only while this much can still be staged
+  byte_count staging_bytes{};       ///< X of the plan: outputs stay cached only while this much can still be staged
 };
 
 struct pipeline_counters {
@@ -60,7 +60,7 @@ struct placement_times {
 /// Order of claims: W (staging) -> lease -> copies; C (computing) when all computations before it are submitted: reserved
 /// afresh, or passed on by the unit before. What that one needs only to compute is free when the compute queue reaches
 /// this unit; if that is not enough, its landing room is taken, too, and the first computation waits by ticket for its
-/// landing copies. Either way no message lies between two staged units.
+/// write-back copies. Either way no message lies between two staged units.
 class device_pipeline {
  public:
   /// `machine`, `port` and `spans` (may be null) outlive the pipeline.
@@ -73,7 +73,7 @@ class device_pipeline {
   // -- messages ----------------------------------------------------------------------------------------------------
   void prefetch(const unit& u, const placement_times& when = {});
   void execute(const unit& u, sharded_model_ptr model, std::size_t targets);
-  void leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> lands);
+  void leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> outputs);
   void refused(ticket lease, const fault& why);
   void withdraw(const unit& u, bool unless_started = false);
   void completed(const completion& c);
@@ -104,7 +104,7 @@ class device_pipeline {
   struct lease_record {
     visit_record* owner = nullptr;
     std::vector<block_id> reads;
-    std::vector<block_id> lands;
+    std::vector<block_id> outputs;
     std::size_t batch = 0;         ///< micro-batch of a streaming lease
     bool staging = false;
     std::size_t copies = 0;        ///< not yet completed
@@ -132,7 +132,7 @@ class device_pipeline {
   bool resolve(const visit_record& v, wanted_block& w);
   void unpin_all(std::vector<wanted_block>& wants);
   void take(visit_record& v, wanted_block& w, reservation& claim);
-  void request_lease(visit_record& v, std::vector<block_id> reads, std::vector<block_id> lands, std::size_t k, bool staging);
+  void request_lease(visit_record& v, std::vector<block_id> reads, std::vector<block_id> outputs, std::size_t k, bool staging);
   bool produced_here(const block_id& id, std::size_t shards) const;
   std::optional<staged_block> live_output(const block_id& id) const;
   void submit_promotion(lease_record& lease, ticket id, const block_id& block, const host_block_ptr& home);
@@ -162,7 +162,7 @@ class device_pipeline {
   void count(const operation_record& op, const completion& c);
   void on_promoted(const operation_record& op);
   void on_computed(visit_record& v, const operation_record& op, const completion& c);
-  void on_landed(visit_record& v, const operation_record& op);
+  void on_written_back(visit_record& v, const operation_record& op);
   void finish_compute(visit_record& v);
   void expose(visit_record& v, time_point begin);
   void fail(visit_record& v, const fault& why);

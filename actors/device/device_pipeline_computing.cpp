@@ -49,7 +49,7 @@ bool device_pipeline::first_to_submit(const visit_record& v) const {
 visit_record* device_pipeline::predecessor_with_room(const visit_record& v) const {
   visit_record* holder = nullptr;
   for (const auto& other : visits_) {
-    const bool has_room = !(other->transient.empty() && other->landing_room.empty());
+    const bool has_room = !(other->transient.empty() && other->write_back_bytes.empty());
     if (other.get() != &v && other->alive() && other->all_submitted() && has_room) {
       holder = other.get();
     }
@@ -67,16 +67,16 @@ bool device_pipeline::collect_working(visit_record& v, byte_count need, std::vec
     return false;
   }
   const auto when_computed = std::min(total(before->transient), need);
-  const auto when_landed = std::min(total(before->landing_room), need - when_computed);
+  const auto when_written_back = std::min(total(before->write_back_bytes), need - when_computed);
   auto more = cache_.make_room(need - when_computed);
   if (!more) {
-    more = cache_.make_room(need - when_computed - when_landed);
+    more = cache_.make_room(need - when_computed - when_written_back);
     if (!more) {
       return false;
     }
-    move_bytes(before->landing_room, when_landed, got);
-    v.waits_for_landing = true;
-    v.working_after = before->landing;
+    move_bytes(before->write_back_bytes, when_written_back, got);
+    v.waits_for_write_back = true;
+    v.working_after = before->write_back;
   }
   move_bytes(before->transient, when_computed, got);
   v.working_after.push_back(before->last_compute());
@@ -92,7 +92,7 @@ bool device_pipeline::try_working(visit_record& v) {
   if (!collect_working(v, footprint.working, got)) {
     return false;
   }
-  move_bytes(got, std::min(footprint.landing, footprint.working), v.landing_room);
+  move_bytes(got, std::min(footprint.write_back, footprint.working), v.write_back_bytes);
   v.transient = std::move(got);
   v.claimed = true;
   return true;
@@ -102,7 +102,7 @@ bool device_pipeline::try_working(visit_record& v) {
 bool device_pipeline::fetch(visit_record& v, std::size_t k) {
   auto wants = wanted(v, k);
   if (!std::ranges::all_of(wants, [&](wanted_block& w) { return resolve(v, w); })) {
-    v.waits_for_landing = true;
+    v.waits_for_write_back = true;
     unpin_all(wants);
     return false;
   }
@@ -129,7 +129,7 @@ bool device_pipeline::pump(visit_record& v) {
   bool changed = false;
   if (!v.claimed && v.next_op == 0) {
     if (!try_working(v)) {
-      v.waits_for_landing = true;
+      v.waits_for_write_back = true;
       return false;
     }
     changed = true;
@@ -139,8 +139,8 @@ bool device_pipeline::pump(visit_record& v) {
   }
   while (!v.micro_batches_submitted() && v.batches[v.next_op].fetched) {
     const auto k = v.next_op;
-    if (k >= output_window && !v.batches[k - output_window].output_landed) {
-      v.waits_for_landing = true;
+    if (k >= output_window && !v.batches[k - output_window].output_written_back) {
+      v.waits_for_write_back = true;
       break;
     }
     submit_compute(v, k);
@@ -217,7 +217,7 @@ void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const dev
     keep_output(v, *out, output, v.batches[k].compute);
     demote(v, op_kind::demote_output, k, *out, output, v.batches[k].compute);
   } else {
-    v.batches[k].output_landed = true;
+    v.batches[k].output_written_back = true;
   }
   if (!v.micro_batches_submitted()) {
     return;
@@ -234,7 +234,7 @@ void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const dev
 /// An output stays in the cache if another unit could still be staged beside it.
 void device_pipeline::keep_output(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready) {
   const auto bytes = v.model->plan.room_for(id);
-  if (!options_.cache || cache_.peek(id) || budget_.left() + cache_.evictable() < bytes + options_.staging_room) {
+  if (!options_.cache || cache_.peek(id) || budget_.left() + cache_.evictable() < bytes + options_.staging_bytes) {
     return;
   }
   if (auto claim = cache_.make_room(bytes)) {
@@ -248,11 +248,11 @@ void device_pipeline::keep_output(visit_record& v, const block_id& id, const dev
 void device_pipeline::demote(visit_record& v, op_kind kind, std::size_t k, const block_id& id, device_block_ptr from,
                              ticket after) {
   const auto bytes = v.model->plan.bytes_of(id);
-  operation op{.work = copy_out(std::move(from), v.lands.at(id)),
+  operation op{.work = copy_out(std::move(from), v.outputs.at(id)),
                .bytes = bytes,
                .estimate = {},
                .label = label("demote_shard", v, id)};
-  v.landing.push_back(submit(queue_kind::d2h, std::move(op), std::vector{after},
+  v.write_back.push_back(submit(queue_kind::d2h, std::move(op), std::vector{after},
                              {.owner = &v, .kind = kind, .batch = k, .lease = {}, .bytes = bytes, .label = {}}));
 }
 

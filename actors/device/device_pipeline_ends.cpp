@@ -80,7 +80,7 @@ void device_pipeline::expose(visit_record& v, time_point begin) {
   std::erase_if(copies, [&](const copy_interval& c) { return !v.last_copy || c.begin >= *v.last_copy; });
   const auto inward = covered(copies, from, begin);
   const auto outward = std::exchange(copies_out_, {});
-  if (v.waits_for_landing) {
+  if (v.waits_for_write_back) {
     copies.insert(copies.end(), outward.begin(), outward.end());
   }
   const auto both = covered(std::move(copies), from, begin);
@@ -109,7 +109,7 @@ void device_pipeline::on_computed(visit_record& v, const operation_record& op, c
 }
 
 void device_pipeline::finish_compute(visit_record& v) {
-  v.phase = visit_phase::landing;
+  v.phase = visit_phase::write_back;
   for (const auto& id : v.pins) {
     cache_.unpin(id);
     if (!options_.cache) {
@@ -127,9 +127,9 @@ void device_pipeline::finish_compute(visit_record& v) {
   return_credit(v);
 }
 
-void device_pipeline::on_landed(visit_record& v, const operation_record& op) {
+void device_pipeline::on_written_back(visit_record& v, const operation_record& op) {
   if (op.kind == op_kind::demote_output) {
-    v.batches[op.batch].output_landed = true;
+    v.batches[op.batch].output_written_back = true;
     const auto out = output_of(v.what, v.model->size(), v.index_of(op.batch));
     if (out && cache_.peek(*out)) {
       cache_.set_clean(*out);
@@ -186,7 +186,7 @@ bool device_pipeline::fail_with_predecessor(visit_record& v) {
 /// In the order of the chain, whichever queue is the last to say that it is done: home must never have a unit without
 /// the one before it, and a failure that is heard before its cause would be tried again in vain.
 bool device_pipeline::may_end(const visit_record& v) const {
-  const bool over = v.error ? v.leases_awaited == 0 : v.phase == visit_phase::landing;
+  const bool over = v.error ? v.leases_awaited == 0 : v.phase == visit_phase::write_back;
   if (!over || v.outstanding > 0 || v.phase == visit_phase::ended) {
     return false;
   }
@@ -215,8 +215,8 @@ void device_pipeline::release(visit_record& v) {
     cache_.unpin(id);
   }
   v.transient.clear();
-  v.landing_room.clear();
-  v.lands.clear();
+  v.write_back_bytes.clear();
+  v.outputs.clear();
   v.batches.clear();
   v.parameters = {};
   v.results = {};
@@ -226,7 +226,7 @@ void device_pipeline::release(visit_record& v) {
 
 void device_pipeline::end_failed(visit_record& v) {
   if (v.model) {
-    for (const auto& id : landed_by(v.what, v.model->plan)) {
+    for (const auto& id : written_back_by(v.what, v.model->plan)) {
       if (cache_.peek(id)) {
         cache_.set_clean(id);
         cache_.drop(id);

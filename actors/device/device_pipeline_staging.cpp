@@ -120,7 +120,7 @@ bool device_pipeline::try_claim(visit_record& v) {
   });
   auto claim = resolved ? cache_.make_room(bytes) : std::nullopt;
   if (!claim) {
-    v.waits_for_landing = true;  // of what it reads, or of what holds the bytes
+    v.waits_for_write_back = true;  // of what it reads, or of what holds the bytes
     unpin_all(wants);
     return false;
   }
@@ -134,7 +134,7 @@ bool device_pipeline::try_claim(visit_record& v) {
   }
   v.batches[0].fetching = true;
   v.phase = visit_phase::leasing;
-  request_lease(v, std::move(reads), landed_by(v.what, v.model->plan), 0, true);
+  request_lease(v, std::move(reads), written_back_by(v.what, v.model->plan), 0, true);
   return true;
 }
 
@@ -151,12 +151,12 @@ void device_pipeline::take(visit_record& v, wanted_block& w, reservation& claim)
   slot_of(v, w.id, 0) = w.found;
 }
 
-void device_pipeline::request_lease(visit_record& v, std::vector<block_id> reads, std::vector<block_id> lands,
+void device_pipeline::request_lease(visit_record& v, std::vector<block_id> reads, std::vector<block_id> outputs,
                                     std::size_t k, bool staging) {
   const ticket lease{++last_lease_};
-  leases_.emplace(lease.value, lease_record{&v, reads, lands, k, staging, reads.size()});
+  leases_.emplace(lease.value, lease_record{&v, reads, outputs, k, staging, reads.size()});
   ++v.leases_awaited;
-  port_.lease(lease, v.what, std::move(reads), std::move(lands));
+  port_.lease(lease, v.what, std::move(reads), std::move(outputs));
 }
 
 void device_pipeline::submit_promotion(lease_record& lease, ticket id, const block_id& block, const host_block_ptr& home) {

@@ -18,7 +18,7 @@ bool device_pipeline::fetch_state(visit_record& v) {
   while (v.claimed && state.size() < buffers && (inputs_asked || state.size() <= v.computed)) {
     const auto id = state_block(v.what, state.size());
     if (produced_here(id, v.model->size())) {  // by the step before, of a model in one shard: it is still landing
-      v.waits_for_landing = true;
+      v.waits_for_write_back = true;
       return changed;
     }
     state.push_back({make_device_block(), {}});

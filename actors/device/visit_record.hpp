@@ -25,7 +25,7 @@ namespace hydra {
 /// claiming: waits for both messages and for device bytes; leasing: for home bytes; staged: copies are submitted,
 /// perhaps computations too; running: it computes; landing: outputs are on their way home; ended: reported, but one of
 /// its two messages is still to come.
-enum class visit_phase : std::uint8_t { claiming, leasing, staged, running, landing, ended };
+enum class visit_phase : std::uint8_t { claiming, leasing, staged, running, write_back, ended };
 
 /// A block that a micro-batch reads: where it is on the device and since when.
 struct staged_block {
@@ -39,7 +39,7 @@ struct micro_batch_record {
   bool fetching = false;                 ///< its blocks are found or on their way
   bool fetched = false;                  ///< both have a block and a ticket
   bool computed = false;
-  bool output_landed = false;
+  bool output_written_back = false;
   ticket compute;
   std::weak_ptr<device_block> output;    ///< lives in the closures, the cache, or a successor's input
 };
@@ -75,19 +75,19 @@ struct visit_record {
   std::vector<block_id> pins;            ///< cache entries it holds
   std::vector<block_id> inserted;        ///< cache entries it has made
   std::vector<reservation> transient;    ///< part of C that is free when it has computed
-  std::vector<reservation> landing_room; ///< part of C that is free when it has landed
+  std::vector<reservation> write_back_bytes; ///< part of C that is free when it has landed
   bool claimed = false;                  ///< it has got its C
-  bool waits_for_landing = false;        ///< for what copies out bring home, or for bytes that they free
+  bool waits_for_write_back = false;        ///< for what copies out bring home, or for bytes that they free
   std::vector<micro_batch_record> batches;
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;
   visit::results results;                ///< until their copies, or the step, are submitted
   step_record stepping;                  ///< of a unit that also steps its shard
-  std::unordered_map<block_id, host_block_ptr> lands;
+  std::unordered_map<block_id, host_block_ptr> outputs;
 
   std::vector<ticket> working_after;     ///< until then bytes it took over are in use by the unit before
   std::vector<ticket> start_after;       ///< what the first computation waits for
-  std::vector<ticket> landing;           ///< d2h operations submitted
+  std::vector<ticket> write_back;           ///< d2h operations submitted
   std::size_t outstanding = 0;           ///< operations submitted and not completed
   std::size_t leases_awaited = 0;
   std::optional<time_point> last_copy;   ///< end of its last copy in

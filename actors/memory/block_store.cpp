@@ -48,7 +48,7 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
 std::vector<shard_home> block_store::remove_model(model_id model) {
   auto removed = models_.extract(model);
   std::erase_if(blocks_, [&](const auto& entry) { return entry.first.model == model; });
-  std::erase_if(landings_, [&](const auto& entry) { return entry.first.second.model == model; });
+  std::erase_if(write_backs_, [&](const auto& entry) { return entry.first.second.model == model; });
   return removed.empty() ? std::vector<shard_home>{} : std::move(removed.mapped().homes);
 }
 
@@ -88,16 +88,16 @@ lease_grant block_store::lease(const lease_request& request) {
   for (const auto& id : request.reads) {
     grant.reads.push_back(readable(id));
   }
-  landed_blocks landing;
-  for (const auto& id : request.lands) {
-    landing.emplace_back(id, room_for(id));
-    grant.lands.push_back(landing.back().second);
+  written_back_blocks write_back;
+  for (const auto& id : request.outputs) {
+    write_back.emplace_back(id, room_for(id));
+    grant.outputs.push_back(write_back.back().second);
   }
   if (!grant.reads.empty()) {
     leases_[{request.device, request.lease}] = grant.reads;
   }
-  if (!landing.empty()) {
-    landings_[{request.device, request.what}] = std::move(landing);
+  if (!write_back.empty()) {
+    write_backs_[{request.device, request.what}] = std::move(write_back);
   }
   return grant;
 }
@@ -107,12 +107,12 @@ void block_store::lease_returned(device_id device, ticket lease) { leases_.erase
 // -- completion ----------------------------------------------------------------------------------------------------------
 
 std::optional<committed> block_store::commit(const unit& u, device_id device) {
-  auto landing = landings_.extract({device, u});
-  if (landing.empty() || fenced(device)) {
+  auto write_back = write_backs_.extract({device, u});
+  if (write_back.empty() || fenced(device)) {
     return std::nullopt;
   }
   committed result;
-  for (auto& [id, bytes] : landing.mapped()) {
+  for (auto& [id, bytes] : write_back.mapped()) {
     if (id.kind == block_kind::loss) {
       const auto values = bytes->data() ? bytes->floats() : std::span<float>{};
       result.loss = values.empty() ? 0.0F : values[0];
@@ -146,14 +146,14 @@ void block_store::bring_home(const block_id& id, host_block_ptr bytes) {
 }
 
 bool block_store::failed(const unit& u, device_id device) {
-  landings_.erase({device, u});
+  write_backs_.erase({device, u});
   return !fenced(device);
 }
 
 void block_store::fence(device_id device) {
   fenced_.insert(device);
   std::erase_if(leases_, [&](const auto& entry) { return entry.first.first == device; });
-  std::erase_if(landings_, [&](const auto& entry) { return entry.first.first == device; });
+  std::erase_if(write_backs_, [&](const auto& entry) { return entry.first.first == device; });
 }
 
 // -- minibatches, versions -----------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
       phase = r.versions[s] > least ? update_phase::complete : update_phase::waiting;
     }
     if (r.stepping[s] && phase == update_phase::waiting) {
-      phase = update_phase::landed;  // the optimizer has not heard of it yet
+      phase = update_phase::written_back;  // the optimizer has not heard of it yet
     }
   }
   if (!boundaries && memory.at_step_begin()) {
@@ -234,7 +234,7 @@ std::string block_store::describe() const {
   for (const auto& [key, reads] : leases_) {
     text += fmt::format("device {} holds lease {} of {} blocks\n", key.first.value, key.second.value, reads.size());
   }
-  for (const auto& [key, blocks] : landings_) {
+  for (const auto& [key, blocks] : write_backs_) {
     text += fmt::format("device {} has {} with {} blocks to land\n", key.first.value, to_string(key.second), blocks.size());
   }
   return text;

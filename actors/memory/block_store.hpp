@@ -1,5 +1,5 @@
 #pragma once
-// The memory manager's books: homes of blocks, leases, landing buffers, versions, fenced devices. Pure: no actors, no
+// The memory manager's books: homes of blocks, leases, write-back buffers, versions, fenced devices. Pure: no actors, no
 // copies; memory comes from a host arena.
 
 #include "partition/checkpoint/checkpoint.hpp"
@@ -28,13 +28,13 @@ struct lease_request {
   device_id device;
   unit what;
   std::vector<block_id> reads;
-  std::vector<block_id> lands;
+  std::vector<block_id> outputs;
 };
 
 /// Buffers in the order asked.
 struct lease_grant {
   std::vector<host_block_ptr> reads;
-  std::vector<host_block_ptr> lands;
+  std::vector<host_block_ptr> outputs;
 };
 
 /// What a commit sets in motion.
@@ -58,7 +58,7 @@ class block_store {
 
   // -- leases ------------------------------------------------------------------------------------------------------
   /// Grants a lease or throws fault_error: {device_lost} for a fenced device, {refused} for a block that is not at
-  /// home, an old version or one being stepped, {out_of_memory} if the landing buffers do not fit (retry when
+  /// home, an old version or one being stepped, {out_of_memory} if the write-back buffers do not fit (retry when
   /// something is freed). A throw leaves nothing behind.
   lease_grant lease(const lease_request& request);
   void lease_returned(device_id device, ticket lease);
@@ -67,9 +67,9 @@ class block_store {
   /// Adopts what the unit has landed and drops what it consumed. Nothing if the device is fenced or the landing is
   /// unknown (late attempt): then the buffers are dropped.
   std::optional<committed> commit(const unit& u, device_id device);
-  /// Drops the landing buffers of a unit that ended without result. False if the device is fenced.
+  /// Drops the write-back buffers of a unit that ended without result. False if the device is fenced.
   bool failed(const unit& u, device_id device);
-  /// From now on nothing that the device says counts; its leases and landing buffers are dropped.
+  /// From now on nothing that the device says counts; its leases and write-back buffers are dropped.
   void fence(device_id device);
   bool fenced(device_id device) const { return fenced_.contains(device); }
 
@@ -91,15 +91,15 @@ class block_store {
   std::vector<shard_home> homes(model_id id) const;
   std::map<model_id, std::vector<shard_home>> all_homes() const;
   std::size_t leases() const noexcept { return leases_.size(); }
-  std::size_t landings() const noexcept { return landings_.size(); }
+  std::size_t write_backs() const noexcept { return write_backs_.size(); }
   std::size_t blocks() const noexcept { return blocks_.size(); }
   /// One line per outstanding lease and landing, for a stuck run.
   std::string describe() const;
 
  private:
   struct model_record;
-  using landing_key = std::pair<device_id, unit>;
-  using landed_blocks = std::vector<std::pair<block_id, host_block_ptr>>;
+  using write_back_key = std::pair<device_id, unit>;
+  using written_back_blocks = std::vector<std::pair<block_id, host_block_ptr>>;
 
   host_block_ptr readable(const block_id& id) const;
   host_block_ptr room_for(const block_id& id);
@@ -110,7 +110,7 @@ class block_store {
   std::map<model_id, model_record> models_;
   std::unordered_map<block_id, host_block_ptr> blocks_;
   std::map<std::pair<device_id, ticket>, std::vector<host_block_ptr>> leases_;
-  std::map<landing_key, landed_blocks> landings_;
+  std::map<write_back_key, written_back_blocks> write_backs_;
   std::set<device_id> fenced_;
 };
 

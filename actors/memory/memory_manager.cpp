@@ -41,7 +41,7 @@ class memory_manager final : public memory_actor::base {
             guarded(this, &memory_manager::on_device_lost),    guarded(this, &memory_manager::on_capture_model),
             guarded(this, &memory_manager::on_updates_held),   guarded(this, &memory_manager::on_model_saved),
             guarded(this, &memory_manager::on_release_model),  guarded(this, &memory_manager::on_updates_released),
-            guarded(this, &memory_manager::on_tell_state),     guarded(this, &memory_manager::on_shut_down)};
+            guarded(this, &memory_manager::on_report_state),     guarded(this, &memory_manager::on_shut_down)};
   }
 
   void on_exit() override {
@@ -75,10 +75,10 @@ class memory_manager final : public memory_actor::base {
   // -- leases ----------------------------------------------------------------------------------------------------------
 
   void on_lease_shard(const lease_shard& m) {
-    const lease_request request{m.lease, m.device, m.what, m.reads, m.lands};
+    const lease_request request{m.lease, m.device, m.what, m.reads, m.outputs};
     // In order, so that a small request does not starve a large one; but what only reads needs no room, and a unit
     // that computes may have to read before it can give any back.
-    const bool waits = !waiting_.empty() && !m.lands.empty();
+    const bool waits = !waiting_.empty() && !m.outputs.empty();
     if (waits || !grant(request)) {
       waiting_.push_back(request);
     }
@@ -94,7 +94,7 @@ class memory_manager final : public memory_actor::base {
     const auto& device = devices_.at(request.device);
     try {
       auto granted = store_.lease(request);
-      send(device, shard_leased{request.lease, std::move(granted.reads), std::move(granted.lands)});
+      send(device, shard_leased{request.lease, std::move(granted.reads), std::move(granted.outputs)});
     } catch (const fault_error& e) {
       if (e.what_happened().code == fault_code::out_of_memory) {
         return false;
@@ -258,16 +258,16 @@ class memory_manager final : public memory_actor::base {
 
   // -- the end ---------------------------------------------------------------------------------------------------------
 
-  void on_tell_state(const tell_state& m) {
+  void on_report_state(const report_state& m) {
     auto text = store_.describe();
     for (const auto& request : waiting_) {
-      text += fmt::format("device {} waits for room for {} blocks of {}\n", request.device.value, request.lands.size(),
+      text += fmt::format("device {} waits for room for {} blocks of {}\n", request.device.value, request.outputs.size(),
                           to_string(request.what));
     }
     for (const auto& [reader, wanted] : unread_) {
       text += fmt::format("model {} waits for room for a batch of step {}\n", wanted.model.value, wanted.range.step.value);
     }
-    send(m.to, state_told{actor_name, text});
+    send(m.to, state_reported{actor_name, text});
   }
 
   void on_shut_down(const shut_down&) {

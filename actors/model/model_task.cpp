@@ -1,9 +1,9 @@
 #include "actors/model/model_task.hpp"
 
 #include "actors/protocol/guarded.hpp"
-#include "actors/model/retry_book.hpp"
-#include "actors/checkpoint/save_book.hpp"
-#include "actors/model/task_books.hpp"
+#include "actors/model/retry_tracker.hpp"
+#include "actors/checkpoint/save_tracker.hpp"
+#include "actors/model/task_tracker.hpp"
 #include "partition/graph/dataflow.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::string not_finite_text(std::uint32_t step, double loss) {
   return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" goes on)", step, loss, cause);
 }
 
-/// MODEL TASK: announces the units of one model and keeps its history; what may be announced is decided by task_books.
+/// MODEL TASK: announces the units of one model and keeps its history; what may be announced is decided by task_tracker.
 class model_task final : public task_actor::base {
  public:
   using super = task_actor::base;
@@ -38,12 +38,12 @@ class model_task final : public task_actor::base {
       : super(config),
         services_(std::move(services)),
         setup_(std::move(setup)),
-        books_(units_of(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
+        tracker_(units_of(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
                setup_.controller && setup_.observed.steps),
         history_(setup_.standing.history),
         saves_(static_cast<bool>(setup_.checkpointer)) {
-    books_.step_on_device(setup_.what->plan.shards.front().steps_on_device && setup_.what->follows_on_device);
-    books_.hold_evaluations(observes_evaluations() || setup_.what->keep_best);
+    tracker_.step_on_device(setup_.what->plan.shards.front().steps_on_device && setup_.what->follows_on_device);
+    tracker_.hold_evaluations(observes_evaluations() || setup_.what->keep_best);
     begin_where_it_stopped();
   }
 
@@ -58,7 +58,7 @@ class model_task final : public task_actor::base {
             guarded(this, &model_task::on_step_acknowledged), guarded(this, &model_task::on_evaluation_acknowledged),
             guarded(this, &model_task::on_controller_lost), guarded(this, &model_task::on_checkpoint_due),
             guarded(this, &model_task::on_model_captured),  guarded(this, &model_task::on_model_saved),
-            guarded(this, &model_task::on_run_aborted),     guarded(this, &model_task::on_tell_state),
+            guarded(this, &model_task::on_run_aborted),     guarded(this, &model_task::on_report_state),
             guarded(this, &model_task::on_shut_down)};
   }
 
@@ -95,7 +95,7 @@ class model_task final : public task_actor::base {
       delayed_send(this, setup_.checkpoints.first, checkpoint_due{});
     }
     if (observe_again_) {
-      observe(told_step(static_cast<std::uint32_t>(history_.losses.size()) - 1));
+      observe(reported_step(static_cast<std::uint32_t>(history_.losses.size()) - 1));
     }
     if (evaluation_open_) {
       observe_evaluation();
@@ -115,34 +115,34 @@ class model_task final : public task_actor::base {
     if (setup_.versions.empty()) {
       return;
     }
-    const auto told = static_cast<std::uint32_t>(history_.losses.size());
+    const auto reported = static_cast<std::uint32_t>(history_.losses.size());
     stopped_ = begins.stopped;
     if (stopped_) {
-      books_.stop_after(begins.step);
+      tracker_.stop_after(begins.step);
     }
-    const auto first = books_.units().position_in(begins.step, begins.unit, history_.evaluated_after(begins.step));
-    observe_again_ = observes_steps() && told == begins.step && told > 0 && first.index == 0 && !stopped_;
-    const bool just_evaluated = begins.unit == 0 && history_.evaluated_after(begins.step) && !books_.units().at_end(first);
+    const auto first = tracker_.units().position_in(begins.step, begins.unit, history_.evaluated_after(begins.step));
+    observe_again_ = observes_steps() && reported == begins.step && reported > 0 && first.index == 0 && !stopped_;
+    const bool just_evaluated = begins.unit == 0 && history_.evaluated_after(begins.step) && !tracker_.units().at_end(first);
     if (just_evaluated && !stopped_) {
       evaluation_open_ = begins.step;  // whether it had been acknowledged is not known
     }
-    books_.begin_at(first, observe_again_ ? told - 1 : told, setup_.versions);
+    tracker_.begin_at(first, observe_again_ ? reported - 1 : reported, setup_.versions);
     loss_ = begins.loss;
-    if (books_.completed_steps() > told) {
-      committed_step_ = step_index{told};  // its norm is still to come
+    if (tracker_.completed_steps() > reported) {
+      committed_step_ = step_index{reported};  // its norm is still to come
     }
     saves_.begins_at(here());
   }
 
   void on_unit_placed(const unit_placed& m) {
-    books_.placed(m.what, m.device);
+    tracker_.placed(m.what, m.device);
     const auto targets = targets_.find(batch_of(m.what));
     send(m.actor, execute_shard{m.what, setup_.what, targets == targets_.end() ? 1 : targets->second});
     go_on();
   }
 
   void on_unit_lost(const unit_lost& m) {
-    if (books_.lost(m.what, m.next_attempt) && !saves_.leaving() && !retries_.may_retry(m.what, m.device, m.why.code)) {
+    if (tracker_.lost(m.what, m.next_attempt) && !saves_.leaving() && !retries_.may_retry(m.what, m.device, m.why.code)) {
       end({m.why.code, fmt::format("{}: {}{}", to_string(m.what), m.why.text, failures_of(m))});
     }
     go_on();
@@ -154,11 +154,11 @@ class model_task final : public task_actor::base {
   }
 
   void on_shard_completed(const shard_completed& m) {
-    if (ended_ || !books_.completed(m.what)) {
+    if (ended_ || !tracker_.completed(m.what)) {
       return;
     }
     const auto speed = m.times.speed;
-    books_.units().measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
+    tracker_.units().measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
     if (has_loss(m.what, setup_.what->size())) {
       m.what.way == direction::evaluate ? on_score(m) : on_loss(m);
     }
@@ -195,7 +195,7 @@ class model_task final : public task_actor::base {
     evaluated_loss_ = evaluated_correct_ = 0;
     evaluated_targets_ = 0;
     history_.evaluations.push_back(result);
-    auto message = told_evaluation();
+    auto message = reported_evaluation();
     message.history.clear();  // the reporter has its own
     send(setup_.reporter, message);
     evaluation_open_ = steps;
@@ -205,14 +205,14 @@ class model_task final : public task_actor::base {
     observe_evaluation();
   }
 
-  evaluation_completed told_evaluation() const {
+  evaluation_completed reported_evaluation() const {
     const auto& last = history_.evaluations.back();
     return {setup_.id, setup_.what->name, last.steps, last.loss, last.accuracy, history_.evaluations};
   }
 
   void observe_evaluation() {
     if (observes_evaluations()) {
-      send(setup_.controller, evaluation_observed{told_evaluation(), caf::actor_cast<task_actor>(this)});
+      send(setup_.controller, evaluation_observed{reported_evaluation(), caf::actor_cast<task_actor>(this)});
       observed_ = true;
     }
   }
@@ -235,13 +235,13 @@ class model_task final : public task_actor::base {
       end(m.why);
       return;
     }
-    books_.version_at_home(m.shard, m.version);
+    tracker_.version_at_home(m.shard, m.version);
     // Every shard's update brings the same norm; only the first of a step finds its step still to be told.
     if (m.grad_norm && committed_step_ && m.version == committed_step_->next()) {
       norm_ = m.grad_norm;
       tell_step();
     }
-    if (books_.whole_version() == m.version.value) {
+    if (tracker_.whole_version() == m.version.value) {
       save_between_steps(m.version.value);
     }
     go_on();
@@ -254,7 +254,7 @@ class model_task final : public task_actor::base {
     }
     const bool trains = m.range.pass == pass_kind::train;
     targets_[m.range] = trains ? std::max(m.targets, std::size_t{1}) : m.targets;  // a step without any has loss 0
-    books_.batch_at_home(m.range);
+    tracker_.batch_at_home(m.range);
     go_on();
   }
 
@@ -264,10 +264,10 @@ class model_task final : public task_actor::base {
     }
     observed_ = false;
     if (m.stop) {
-      stopped_ = m.step.value + 1 < books_.units().steps();  // after the last step it has finished anyway
-      books_.stop_after(m.step.value + 1);
+      stopped_ = m.step.value + 1 < tracker_.units().steps();  // after the last step it has finished anyway
+      tracker_.stop_after(m.step.value + 1);
     }
-    books_.acknowledged(m.step);
+    tracker_.acknowledged(m.step);
     go_on();
   }
 
@@ -277,8 +277,8 @@ class model_task final : public task_actor::base {
     }
     observed_ = false;
     if (m.stop) {
-      stopped_ = stopped_ || m.steps < books_.units().steps();
-      books_.stop_after(m.steps);
+      stopped_ = stopped_ || m.steps < tracker_.units().steps();
+      tracker_.stop_after(m.steps);
     }
     go_on();
   }
@@ -286,7 +286,7 @@ class model_task final : public task_actor::base {
   void on_controller_lost(const controller_lost&) {
     setup_.controller = nullptr;
     observed_ = false;
-    books_.unobserved();
+    tracker_.unobserved();
     go_on();
   }
 
@@ -297,15 +297,15 @@ class model_task final : public task_actor::base {
     leave(m.why);
   }
 
-  void on_tell_state(const tell_state& m) {
-    auto text = ended_ ? "" : books_.describe();
+  void on_report_state(const report_state& m) {
+    auto text = ended_ ? "" : tracker_.describe();
     if (saves_.saving()) {
       text += "a checkpoint is under way\n";
     }
     if (observed_) {
       text += "the answer of the controller is awaited\n";
     }
-    send(m.to, state_told{"model task of " + setup_.what->name, text});
+    send(m.to, state_reported{"model task of " + setup_.what->name, text});
   }
 
   void on_shut_down(const shut_down&) { quit(); }
@@ -319,7 +319,7 @@ class model_task final : public task_actor::base {
 
   void save_between_steps(std::uint32_t steps) {
     const auto every = setup_.checkpoints.every_steps;
-    if (steps < books_.units().steps() && saves_.between_steps(every > 0 && steps % every == 0)) {
+    if (steps < tracker_.units().steps() && saves_.between_steps(every > 0 && steps % every == 0)) {
       capture();
     }
   }
@@ -351,7 +351,7 @@ class model_task final : public task_actor::base {
   /// Nothing more is announced; what computes may complete.
   void leave(const fault& why) {
     saves_.leave(why);
-    books_.give_up();
+    tracker_.give_up();
     leave_schedule();
     go_on();
   }
@@ -366,8 +366,8 @@ class model_task final : public task_actor::base {
 
   /// A model that has been evaluated after its last step stands behind its last unit, wherever that is counted.
   unit_position place() const {
-    const auto p = books_.committed();
-    return {std::min(p.step, books_.units().steps()), books_.units().training_unit(p)};
+    const auto p = tracker_.committed();
+    return {std::min(p.step, tracker_.units().steps()), tracker_.units().training_unit(p)};
   }
 
   model_standing standing() const {
@@ -375,7 +375,7 @@ class model_task final : public task_actor::base {
     return {.step = p.step, .unit = p.index, .loss = loss_, .stopped = stopped_, .history = history_};
   }
 
-  save_point here() const { return {place(), books_.updates(), history_.evaluations.size(), stopped_}; }
+  save_point here() const { return {place(), tracker_.updates(), history_.evaluations.size(), stopped_}; }
 
   // -- what follows ----------------------------------------------------------------------------------------------------
 
@@ -387,30 +387,30 @@ class model_task final : public task_actor::base {
       capture();
     }
     if (evaluation_open_ && !observed_ && !saves_.holds_best()) {
-      books_.release_evaluation(*std::exchange(evaluation_open_, {}));
+      tracker_.release_evaluation(*std::exchange(evaluation_open_, {}));
     }
-    if (!left_ && books_.finished() && !norm_pending() && !observed_) {  // a callback may still add models
+    if (!left_ && tracker_.finished() && !norm_pending() && !observed_) {  // a callback may still add models
       leave({});
       return;
     }
-    const auto action = saves_.next(here(), books_.drained());
-    if (action == save_book::action::end) {
+    const auto action = saves_.next(here(), tracker_.drained());
+    if (action == save_tracker::action::end) {
       end(saves_.reason());
       return;
     }
-    if (action == save_book::action::capture) {
+    if (action == save_tracker::action::capture) {
       capture();
     }
-    while (const auto range = books_.wanted_batch()) {
+    while (const auto range = tracker_.wanted_batch()) {
       send(setup_.data, batch_wanted{setup_.id, *range});
     }
-    if (const auto next = books_.announce()) {
+    if (const auto next = tracker_.announce()) {
       announce(*next);
     }
   }
 
   void announce(const announcement& next) {
-    const auto& units = books_.units();
+    const auto& units = tracker_.units();
     const auto p = units.position_of(next.what);
     const auto then = units.next(p);
     const bool last = units.at_end(then);
@@ -423,7 +423,7 @@ class model_task final : public task_actor::base {
 
   /// What is left in wall time: remaining time counts what cannot be hidden, too.
   duration wall_time(unit_position p) const {
-    const auto compute = static_cast<double>(books_.units().remaining(p).count());
+    const auto compute = static_cast<double>(tracker_.units().remaining(p).count());
     return duration{std::llround(compute * setup_.what->remaining_scale)};
   }
 
@@ -447,7 +447,7 @@ class model_task final : public task_actor::base {
     if (clips()) {
       history_.grad_norms.push_back(*norm_);
     }
-    const auto message = told_step(committed_step_->value);
+    const auto message = reported_step(committed_step_->value);
     committed_step_.reset();
     norm_.reset();
     loss_.reset();
@@ -455,7 +455,7 @@ class model_task final : public task_actor::base {
     observe(message);
   }
 
-  step_completed told_step(std::uint32_t step) const {
+  step_completed reported_step(std::uint32_t step) const {
     return {setup_.id, setup_.what->name, step_index{step}, setup_.what->steps, history_.losses[step],
             clips() ? history_.grad_norms[step] : 0.0F};
   }
@@ -472,8 +472,8 @@ class model_task final : public task_actor::base {
     if (std::exchange(ended_, true) || !setup_.scheduler) {
       return;
     }
-    books_.give_up();
-    const model_ended message{setup_.id, books_.completed_steps(), stopped_, why, saves_.unsaved()};
+    tracker_.give_up();
+    const model_ended message{setup_.id, tracker_.completed_steps(), stopped_, why, saves_.unsaved()};
     leave_schedule();
     send(setup_.reporter, message);
     send(setup_.supervisor, message);
@@ -481,8 +481,8 @@ class model_task final : public task_actor::base {
 
   run_services services_;
   task_setup setup_;
-  task_books books_;
-  retry_book retries_;
+  task_tracker tracker_;
+  retry_tracker retries_;
   std::map<batch_range, std::size_t> targets_;
   double evaluated_loss_ = 0;                  ///< of the evaluation that is under way
   double evaluated_correct_ = 0;
@@ -493,7 +493,7 @@ class model_task final : public task_actor::base {
   std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent
   bool observed_ = false;                      ///< and not acknowledged
   bool stopped_ = false;
-  save_book saves_;
+  save_tracker saves_;
   time_point run_began_{};
   bool begun_ = false;                         ///< it has arrived, or was halted before
   bool observe_again_ = false;

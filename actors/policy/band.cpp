@@ -1,6 +1,6 @@
 #include "actors/policy/band.hpp"
 
-#include "actors/policy/step_turn.hpp"
+#include "actors/policy/step_boundary.hpp"
 
 #include <algorithm>
 
@@ -35,7 +35,7 @@ std::optional<std::size_t> band::choose(const device_state& device, std::span<co
 
 /// A wait for longer than the margin would cost more than the place of the critical model.
 bool band::holds(const device_state& device, const policy_view& view) {
-  const auto* m = turning_model(device, view);
+  const auto* m = model_at_step_boundary(device, view);
   if (m == nullptr) {
     return false;
   }

@@ -4,7 +4,7 @@
 
 #include "actors/policy/level.hpp"
 #include "actors/policy/lla.hpp"
-#include "actors/policy/step_turn.hpp"
+#include "actors/policy/step_boundary.hpp"
 
 namespace hydra {
 

@@ -24,7 +24,7 @@ struct ready_unit {
   byte_count boundary{};   ///< its predecessor's output, where it has one in its step
   duration then_remaining{};  ///< `remaining` of the unit after it; zero for the last
   duration then_cost{};       ///< `cost` of the unit after it
-  bool then_turn = false;     ///< the unit after it begins a step
+  bool then_begins_step = false;     ///< the unit after it begins a step
 };
 
 /// What policies may know of a model beside its times.
@@ -42,7 +42,7 @@ struct placement {
   friend bool operator==(const placement& a, const placement& b) { return a.next == b.next && a.device == b.device; }
 };
 
-enum class flight_phase : std::uint8_t { staged, computing, landing };
+enum class flight_phase : std::uint8_t { staged, computing, write_back };
 
 /// A unit that is staged, computing or landing.
 struct flight {

@@ -1,6 +1,6 @@
 #include "actors/policy/fluid.hpp"
 
-#include "actors/policy/step_turn.hpp"
+#include "actors/policy/step_boundary.hpp"
 
 #include <algorithm>
 #include <functional>

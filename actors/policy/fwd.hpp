@@ -3,13 +3,13 @@
 // What sends messages, moves bytes or waits does not belong here.
 //
 // Read in this order: policy (what a policy sees and says), sharded_lrtf (the smallest useful one), catalog (the table),
-// flight and model_book (one model: announced unit, flights, attempts), books (all models and devices: credits and
+// flight and model_tracker (one model: announced unit, flights, attempts), books (all models and devices: credits and
 // decisions), candidate_list and residency (what makes decisions cheap), device_health and device_watch (which devices
 // throw or are silent), bounds (how good a schedule can be at best).
 
 namespace hydra {
 
-class books;
+class schedule_tracker;
 class device_health;
 class device_watch;
 class policy;

@@ -64,7 +64,7 @@ struct model_state {
   duration staged{};                  ///< of its units that are staged, not computing
   duration next_cost{};               ///< expected time of its next unplaced unit at speed 1; zero if there is none
   bool candidate = false;             ///< some device could stage that unit now
-  bool step_turn = false;             ///< that unit begins a step and waits: for the end of the step before, its version
+  bool at_step_boundary = false;             ///< that unit begins a step and waits: for the end of the step before, its version
   std::size_t flights = 0;            ///< units staged, computing or landing
   std::size_t staged_units = 0;       ///< of them, staged
   std::optional<device_id> running;   ///< the device that computes it
@@ -74,7 +74,7 @@ struct model_state {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, model_state& x) {
-    return f(x.model, x.remaining, x.staged, x.next_cost, x.candidate, x.step_turn, x.flights, x.staged_units,
+    return f(x.model, x.remaining, x.staged, x.next_cost, x.candidate, x.at_step_boundary, x.flights, x.staged_units,
              x.running, x.ended, x.priority, x.deadline);
   }
 };

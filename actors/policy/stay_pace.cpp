@@ -1,7 +1,7 @@
 #include "actors/policy/stay_pace.hpp"
 
 #include "actors/policy/longest_first.hpp"
-#include "actors/policy/step_turn.hpp"
+#include "actors/policy/step_boundary.hpp"
 
 #include <cstdint>
 #include <tuple>
@@ -59,7 +59,7 @@ double stay_pace::margin(duration unit) const {
 }
 
 bool stay_pace::holds(const device_state& device, const policy_view& view) {
-  const auto* m = turning_model(device, view);
+  const auto* m = model_at_step_boundary(device, view);
   return m != nullptr && laxity(device, m->remaining, view) <= margin(m->next_cost) &&
          patience_.lasts(device, *m, view.now, margin(m->next_cost));
 }

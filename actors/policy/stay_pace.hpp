@@ -6,7 +6,7 @@
 #include "actors/policy/drains.hpp"
 #include "actors/policy/near_level.hpp"
 #include "actors/policy/pace.hpp"
-#include "actors/policy/step_turn.hpp"
+#include "actors/policy/step_boundary.hpp"
 
 #include <cstddef>
 

@@ -31,14 +31,14 @@ struct lease_shard {
   device_id device;
   unit what;
   std::vector<block_id> reads;
-  std::vector<block_id> lands;
+  std::vector<block_id> outputs;
 };
 
 /// Answer in the order asked. Local only: carries memory (devices on other machines will have an interface of their own).
 struct shard_leased {
   ticket lease;
   std::vector<host_block_ptr> reads;
-  std::vector<host_block_ptr> lands;
+  std::vector<host_block_ptr> outputs;
 };
 
 struct lease_refused {

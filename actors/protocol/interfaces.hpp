@@ -11,7 +11,7 @@ namespace hydra {
 using device_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<prefetch_shard>, caf::reacts_to<execute_shard>,
     caf::reacts_to<withdraw_unit>, caf::reacts_to<shard_leased>, caf::reacts_to<lease_refused>,
-    caf::reacts_to<operation_completed>, caf::reacts_to<model_released>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<operation_completed>, caf::reacts_to<model_released>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// MODEL TASK: cursor and history of one model; announces its units.
 using task_actor = caf::typed_actor<
@@ -19,7 +19,7 @@ using task_actor = caf::typed_actor<
     caf::reacts_to<shard_completed>, caf::reacts_to<shard_updated>, caf::reacts_to<batch_ready>, caf::reacts_to<step_acknowledged>,
     caf::reacts_to<evaluation_acknowledged>, caf::reacts_to<controller_lost>, caf::reacts_to<checkpoint_due>,
     caf::reacts_to<model_captured>, caf::reacts_to<model_saved>, caf::reacts_to<run_aborted>,
-    caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// MEMORY MANAGER: homes of blocks, leases, versions; the only judge of completion.
 using memory_actor = caf::typed_actor<
@@ -28,20 +28,20 @@ using memory_actor = caf::typed_actor<
     caf::reacts_to<shard_stepped>, caf::reacts_to<batch_ready>, caf::reacts_to<device_lost>,
     caf::reacts_to<capture_model>, caf::reacts_to<updates_held>, caf::reacts_to<model_saved>,
     caf::reacts_to<release_model>, caf::reacts_to<updates_released>,
-    caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// OPTIMIZER: update jobs on the host.
 using optimizer_actor = caf::typed_actor<
     caf::reacts_to<step_shard>, caf::reacts_to<resume_updates>, caf::reacts_to<operation_completed>,
     caf::reacts_to<hold_updates>, caf::reacts_to<shard_saved>, caf::reacts_to<model_saved>,
-    caf::reacts_to<release_updates>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<release_updates>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// SCHEDULER: ready units, credits, flights, and the policy object.
 using scheduler_actor = caf::typed_actor<
     caf::reacts_to<device_added>, caf::reacts_to<model_added>, caf::reacts_to<model_left>, caf::reacts_to<unit_ready>,
     caf::reacts_to<device_freed>, caf::reacts_to<shard_completed>, caf::reacts_to<shard_failed>,
     caf::reacts_to<device_lost>, caf::reacts_to<policy_advised>, caf::reacts_to<check_policy>,
-    caf::reacts_to<check_devices>, caf::reacts_to<tell_state>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<check_devices>, caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
 /// DATA: reads batches, off the cooperative threads.
 using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<model_joined>,
@@ -50,8 +50,8 @@ using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to
 /// CHECKPOINTER: writes models to where they survive, one after the other, off the cooperative threads.
 using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::reacts_to<shut_down>>;
 
-/// RECRUITER: makes models ready to join the run, off the cooperative threads.
-using recruiter_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
+/// ADMISSION: makes models ready to join the run, off the cooperative threads.
+using admission_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
 
 /// CONTROLLER: the user's callbacks; every observed step and evaluation is acknowledged.
 using controller_actor = caf::typed_actor<caf::reacts_to<step_observed>, caf::reacts_to<evaluation_observed>, caf::reacts_to<shut_down>>;
@@ -61,11 +61,11 @@ using reporter_actor = caf::typed_actor<
     caf::reacts_to<begin_run>, caf::reacts_to<model_joined>, caf::reacts_to<model_refused>, caf::reacts_to<step_completed>, caf::reacts_to<evaluation_completed>, caf::reacts_to<shard_completed>,
     caf::reacts_to<shard_updated>, caf::reacts_to<model_ended>, caf::reacts_to<model_released>, caf::reacts_to<device_retired>, caf::reacts_to<scheduler_retired>,
     caf::reacts_to<memory_retired>, caf::reacts_to<shard_saved>,
-    caf::reacts_to<model_saved>, caf::reacts_to<controller_lost>, caf::reacts_to<device_lost>, caf::reacts_to<state_told>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
+    caf::reacts_to<model_saved>, caf::reacts_to<controller_lost>, caf::reacts_to<device_lost>, caf::reacts_to<state_reported>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
 /// SUPERVISOR: starts the run, watches it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer, memory.
 using supervisor_actor =
-    caf::typed_actor<caf::reacts_to<crew_assembled>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
+    caf::typed_actor<caf::reacts_to<actors_spawned>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
                      caf::reacts_to<model_ended>, caf::reacts_to<model_drained>, caf::reacts_to<model_released>,
                      caf::reacts_to<device_given_up>,
                      caf::reacts_to<callback_began>, caf::reacts_to<callback_ended>, caf::reacts_to<check_controller>,

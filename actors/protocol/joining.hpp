@@ -1,5 +1,5 @@
 #pragma once
-// Models that join a run that is under way: SUPERVISOR, RECRUITER and those that must know (11 of the story in protocol.hpp).
+// Models that join a run that is under way: SUPERVISOR, ADMISSION and those that must know (11 of the story in protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "actors/protocol/model_description.hpp"

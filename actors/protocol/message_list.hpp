@@ -2,7 +2,7 @@
 // The names of all messages but a policy actor's, and their declarations.
 
 #define HYDRA_MESSAGES(X) \
-  X(begin_run) X(crew_assembled) X(device_added) X(add_model) X(prepare_model) X(model_prepared) X(model_joined) \
+  X(begin_run) X(actors_spawned) X(device_added) X(add_model) X(prepare_model) X(model_prepared) X(model_joined) \
   X(model_refused) X(model_added) X(model_arrived) X(model_left) X(model_ended) X(register_model) X(unit_ready) \
   X(device_freed) X(prefetch_shard) X(unit_placed) X(unit_lost) X(withdraw_unit) X(execute_shard) X(lease_shard) \
   X(shard_leased) X(lease_refused) X(lease_returned) X(operation_completed) X(shard_demoted) X(shard_failed) \
@@ -12,7 +12,7 @@
   X(evaluation_observed) X(evaluation_acknowledged) X(step_completed) X(evaluation_completed) X(device_retired) \
   X(device_lost) X(interrupt_run) X(run_aborted) X(scheduler_retired) X(memory_retired) X(device_given_up) \
   X(model_drained) X(release_model) X(release_updates) X(updates_released) X(model_released) \
-  X(callback_began) X(callback_ended) X(controller_failed) X(controller_lost) X(run_stalled) X(tell_state) X(state_told) X(check_progress) \
+  X(callback_began) X(callback_ended) X(controller_failed) X(controller_lost) X(run_stalled) X(report_state) X(state_reported) X(check_progress) \
   X(check_devices) X(check_controller) X(check_policy) X(shut_down)
 
 #define HYDRA_NAME_MESSAGE(M) struct M;

@@ -22,7 +22,7 @@ struct begin_run {
 };
 
 /// All actors of a run, for the SUPERVISOR; it monitors them and starts the run.
-struct crew_assembled {
+struct actors_spawned {
   std::vector<device_actor> devices;   ///< position = device id
   std::vector<task_actor> tasks;       ///< position = model id
   scheduler_actor scheduler;
@@ -32,7 +32,7 @@ struct crew_assembled {
   controller_actor controller;         ///< null without callbacks
   observations observed{};             ///< by it
   checkpoint_actor checkpointer;       ///< null without checkpoints
-  recruiter_actor recruiter;           ///< null: no model can join
+  admission_actor admission;           ///< null: no model can join
   reporter_actor reporter;
   supervisor_actor supervisor;
 };
@@ -73,7 +73,7 @@ struct scheduler_retired {
 
 /// Local only: carries memory.
 struct memory_retired {
-  std::string leftovers;           ///< leases and landing buffers that never came back
+  std::string leftovers;           ///< leases and write-back buffers that never came back
   std::map<model_id, std::vector<shard_home>> homes;   ///< of every model that is not released
 };
 
@@ -94,12 +94,12 @@ struct run_stalled {
   reporter_actor reporter;
 };
 
-struct tell_state {
+struct report_state {
   reporter_actor to;
 };
 
 /// Leases, slots, units and messages that somebody waits for, a line each; empty: nothing.
-struct state_told {
+struct state_reported {
   std::string who;
   std::string what;
 };

@@ -51,7 +51,7 @@ struct unit_ready {
   byte_count boundary;             ///< its predecessor's output, where it has one in its step
   duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
   duration then_cost{};            ///< before it is announced; zero behind the last unit
-  bool then_turn = false;          ///< the unit after it begins a step
+  bool then_begins_step = false;          ///< the unit after it begins a step
 };
 
 /// Gives back `credits` (0 or 1), never states a level; says what computes now.

@@ -126,7 +126,7 @@ std::string device_table(const report& r) {
 }
 
 /// Where the makespan went.
-std::string blame_table(const report& r) {
+std::string breakdown_table(const report& r) {
   text_table t{{{"makespan of"},
                 {"compute", alignment::right},
                 {"h2d", alignment::right},
@@ -183,7 +183,7 @@ json json_of(const bounds& limits) {
   return j;
 }
 
-json json_of(const blame& b) {
+json json_of(const time_breakdown& b) {
   json j;
   for (const auto& [name, part] : parts(b)) {
     j[name + "_s"] = seconds(part);
@@ -378,7 +378,7 @@ std::string to_string(model_status s) {
 std::string status_text(const model_report& m) { return to_string(m.status) + (m.unsaved ? ", not saved" : ""); }
 
 std::string to_table(const report& r) {
-  return model_table(r) + "\n" + device_table(r) + "\n" + blame_table(r) + "\n" + closing_lines(r);
+  return model_table(r) + "\n" + device_table(r) + "\n" + breakdown_table(r) + "\n" + closing_lines(r);
 }
 
 std::string to_json(const report& r) {

@@ -1,7 +1,7 @@
 #pragma once
 // What a run has to say: makespan beside proven bounds, devices, models. Pure data and its printing.
 
-#include "actors/report/blame.hpp"
+#include "actors/report/time_breakdown.hpp"
 #include "actors/policy/bounds.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
@@ -30,7 +30,7 @@ struct device_report {
   byte_count peak;              ///< from the allocator's own counter
   byte_count budget;
   byte_count reserve;           ///< part of it that blocks cannot use
-  blame time;                   ///< the makespan, split
+  time_breakdown time;                   ///< the makespan, split
   bool lost = false;
 };
 

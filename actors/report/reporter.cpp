@@ -64,7 +64,7 @@ class reporter final : public reporter_actor::base {
   using super = reporter_actor::base;
 
   reporter(caf::actor_config& config, run_services services, reporter_setup setup)
-      : super(config), services_(std::move(services)), setup_(std::move(setup)), blame_(setup_.devices) {
+      : super(config), services_(std::move(services)), setup_(std::move(setup)), breakdown_(setup_.devices) {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       record_.models.push_back(empty_outcome(*setup_.models[i], setup_.standing_before[i]));
     }
@@ -89,7 +89,7 @@ class reporter final : public reporter_actor::base {
             guarded(this, &reporter::on_device_retired),
             guarded(this, &reporter::on_scheduler_retired),    guarded(this, &reporter::on_memory_retired),
             guarded(this, &reporter::on_controller_lost),      guarded(this, &reporter::on_device_lost),
-            guarded(this, &reporter::on_state_told),
+            guarded(this, &reporter::on_state_reported),
             guarded(this, &reporter::on_shard_saved),          guarded(this, &reporter::on_model_saved),
             guarded(this, &reporter::on_check_progress),       guarded(this, &reporter::on_shut_down)};
   }
@@ -171,7 +171,7 @@ class reporter final : public reporter_actor::base {
       keep_least(out.smallest.promote[s], m.times.promote);
       keep_least(out.smallest.demote[s], m.times.demote);
     }
-    blame_.add(m.what, m.device, m.times);
+    breakdown_.add(m.what, m.device, m.times);
     if (services_.spans) {
       const auto now = clock().now();
       const auto track = "model " + setup_.models[m.what.model.value]->name;
@@ -276,7 +276,7 @@ class reporter final : public reporter_actor::base {
     }
   }
 
-  void on_state_told(const state_told& m) {
+  void on_state_reported(const state_reported& m) {
     if (!m.what.empty()) {
       services_.log->error("{}:\n{}", m.who, m.what);
       record_.stuck += m.who + "\n" + m.what + "\n";
@@ -331,14 +331,14 @@ class reporter final : public reporter_actor::base {
       return;
     }
     for (std::uint32_t i = 0; i < record_.devices.size(); ++i) {
-      record_.devices[i].time = blame_.of(device_id{i}, *record_.first_prefetch, *record_.last_update);
+      record_.devices[i].time = breakdown_.of(device_id{i}, *record_.first_prefetch, *record_.last_update);
     }
   }
 
   run_services services_;
   reporter_setup setup_;
   run_record record_;
-  blame_book blame_;
+  breakdown_tracker breakdown_;
   std::uint64_t events_ = 1;
   bool complete_ = false;   ///< everybody has said what there was to say
 };

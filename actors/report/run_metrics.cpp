@@ -42,29 +42,29 @@ json line_of(const std::string& model, const evaluation_record& e) {
 std::string text_of(const json& line) { return json_text(line); }
 
 /// The step and evaluation that a model has told last.
-struct told_so_far {
+struct reported_so_far {
   std::uint32_t step = 0;
   std::uint32_t evaluated = 0;   ///< after so many steps
 };
 
-struct told_line {
+struct reported_line {
   std::string model;
   std::uint32_t step = 0;
   bool evaluation = false;
 
-  std::uint32_t& among(told_so_far& told) const { return evaluation ? told.evaluated : told.step; }
+  std::uint32_t& among(reported_so_far& reported) const { return evaluation ? reported.evaluated : reported.step; }
 };
 
 /// Nothing if it is cut.
-std::optional<told_line> parse_line(const std::string& text) try {
+std::optional<reported_line> parse_line(const std::string& text) try {
   const auto line = parse_ordered_json(text);
-  return told_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(), line.contains("validation")};
+  return reported_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(), line.contains("validation")};
 } catch (const std::exception&) {
   return std::nullopt;
 }
 
-std::map<std::string, told_so_far> told_by(const std::vector<model_entry>& models) {
-  std::map<std::string, told_so_far> all;
+std::map<std::string, reported_so_far> reported_by(const std::vector<model_entry>& models) {
+  std::map<std::string, reported_so_far> all;
   for (const auto& m : models) {
     const auto& h = m.standing.history;
     all[m.what->name] = {static_cast<std::uint32_t>(h.losses.size()), h.evaluations.empty() ? 0 : h.evaluations.back().steps};
@@ -73,11 +73,11 @@ std::map<std::string, told_so_far> told_by(const std::vector<model_entry>& model
 }
 
 /// Leaves out later lines of the models that have told so much, and a line that was cut. Returns what each model has told last.
-std::map<std::string, told_so_far> copy_lines(std::istream& in, std::ostream& out, std::map<std::string, told_so_far> told) {
-  std::map<std::string, told_so_far> last;
+std::map<std::string, reported_so_far> copy_lines(std::istream& in, std::ostream& out, std::map<std::string, reported_so_far> reported) {
+  std::map<std::string, reported_so_far> last;
   for (std::string text; std::getline(in, text);) {
     const auto line = parse_line(text);
-    if (!line || (told.contains(line->model) && line->step > line->among(told[line->model]))) {
+    if (!line || (reported.contains(line->model) && line->step > line->among(reported[line->model]))) {
       continue;
     }
     out << text << '\n';
@@ -86,7 +86,7 @@ std::map<std::string, told_so_far> copy_lines(std::istream& in, std::ostream& ou
   return last;
 }
 
-void tell_missing(std::ostream& out, const model_entry& m, told_so_far last) {
+void tell_missing(std::ostream& out, const model_entry& m, reported_so_far last) {
   const auto& h = m.standing.history;
   auto evaluation = h.evaluations.begin();
   for (std::uint32_t i = 0; i < h.losses.size(); ++i) {
@@ -104,12 +104,12 @@ void tell_missing(std::ostream& out, const model_entry& m, told_so_far last) {
 
 void go_on_behind(const std::filesystem::path& file, const std::vector<model_entry>& models) {
   std::ifstream in(file);
-  const auto told = told_by(models);
+  const auto reported = reported_by(models);
   if (!in && std::ranges::all_of(models, [](const model_entry& m) { return m.standing.history.losses.empty(); })) {
     return;
   }
   write_atomically(file, [&](std::ostream& out) {
-    auto last = copy_lines(in, out, told);
+    auto last = copy_lines(in, out, reported);
     for (const auto& m : models) {
       tell_missing(out, m, last[m.what->name]);
     }

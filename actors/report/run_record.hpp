@@ -4,7 +4,7 @@
 #include "actors/device/device_pipeline.hpp"
 #include "actors/policy/bounds.hpp"
 #include "actors/protocol/model_entry.hpp"
-#include "actors/report/blame.hpp"
+#include "actors/report/time_breakdown.hpp"
 #include "partition/checkpoint/checkpoint.hpp"
 #include "partition/checkpoint/model_history.hpp"
 #include "runtime/base/bytes.hpp"
@@ -37,7 +37,7 @@ struct model_outcome {
 
 struct device_outcome {
   pipeline_counters counters;
-  blame time;
+  time_breakdown time;
   bool retired = false;                  ///< its counters are known
   bool lost = false;
 };

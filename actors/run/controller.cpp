@@ -37,7 +37,7 @@ class callback_controller final : public controller_actor::base {
   }
 
   void on_fault(const fault& why) {
-    send(supervisor_, controller_failed{"a callback failed after " + told_ + ": " + why.text});
+    send(supervisor_, controller_failed{"a callback failed after " + reported_ + ": " + why.text});
     quit(caf::exit_reason::unhandled_exception);
   }
 
@@ -55,8 +55,8 @@ class callback_controller final : public controller_actor::base {
   }
 
   void began(std::string what) {
-    told_ = std::move(what);
-    send(supervisor_, callback_began{told_});
+    reported_ = std::move(what);
+    send(supervisor_, callback_began{reported_});
   }
 
   static std::string step_of(std::uint32_t steps, const std::string& model) {
@@ -84,7 +84,7 @@ class callback_controller final : public controller_actor::base {
   callback_set callbacks_;
   supervisor_actor supervisor_;
   std::set<model_id> stopped_;
-  std::string told_;   ///< behind which step the callbacks are, or were last
+  std::string reported_;   ///< behind which step the callbacks are, or were last
 };
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include "actors/memory/memory_manager.hpp"
 #include "actors/model/model_task.hpp"
 #include "actors/run/controller.hpp"
-#include "actors/run/recruiter.hpp"
+#include "actors/run/admission.hpp"
 #include "actors/run/supervisor.hpp"
 #include "actors/schedule/scheduler.hpp"
 #include "actors/update/optimizer.hpp"
 #include "actors/plugin/policy_actor.hpp"
-#include "actors/checkpoint/save_book.hpp"
+#include "actors/checkpoint/save_tracker.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -56,11 +56,11 @@ class run_end {
   record_sink sink_;
 };
 
-adviser start_adviser(caf::actor_system& system, const adviser_setup& setup) {
+running_policy_actor start_policy_actor(caf::actor_system& system, const policy_actor_setup& setup) {
   if (!setup.source) {
     return {};
   }
-  adviser a{.actor = setup.source->start(system), .asks = setup.asks, .limit = setup.limit,
+  running_policy_actor a{.actor = setup.source->start(system), .asks = setup.asks, .limit = setup.limit,
             .outlives_run = setup.source->outlives_run, .apart = setup.apart};
   if (!a.actor) {
     throw fault_error(fault_code::bad_input, "policy " + setup.source->name + ": there is no actor to ask");
@@ -68,15 +68,15 @@ adviser start_adviser(caf::actor_system& system, const adviser_setup& setup) {
   return a;
 }
 
-void spawn_devices(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {
+void spawn_devices(caf::actor_system& system, const run_setup& setup, actors_spawned& actors) {
   for (std::uint32_t i = 0; i < setup.devices.size(); ++i) {
     auto* machine = setup.devices[i];
-    crew.devices.push_back(spawn_device(system, setup.services,
-                                        {device_id{i}, machine, setup.pipeline, crew.scheduler, crew.memory, crew.reporter}));
-    const device_added joined{device_id{i}, machine->info().speed, crew.devices.back(), machine->info().link,
+    actors.devices.push_back(spawn_device(system, setup.services,
+                                        {device_id{i}, machine, setup.pipeline, actors.scheduler, actors.memory, actors.reporter}));
+    const device_added joined{device_id{i}, machine->info().speed, actors.devices.back(), machine->info().link,
                               machine->info().latency};
-    post(crew.scheduler, joined);
-    post(crew.memory, joined);
+    post(actors.scheduler, joined);
+    post(actors.memory, joined);
   }
 }
 
@@ -85,107 +85,107 @@ checkpoint_times times_of(const run_setup& setup, std::uint32_t model) {
   return {c.every_steps, c.every, first_due(c.every, model, setup.models.size())};
 }
 
-void spawn_tasks(caf::actor_system& system, const run_setup& setup, crew_assembled& crew) {
+void spawn_tasks(caf::actor_system& system, const run_setup& setup, actors_spawned& actors) {
   for (std::uint32_t i = 0; i < setup.models.size(); ++i) {
     const auto& m = setup.models[i];
-    auto task = task_setup_of(model_id{i}, m, crew);
+    auto task = task_setup_of(model_id{i}, m, actors);
     task.checkpoints = times_of(setup, i);
-    crew.tasks.push_back(spawn_model_task(system, setup.services, task));
-    post(crew.memory, register_model{model_id{i}, m.what, m.memory, m.standing.step, m.standing.unit, crew.tasks.back()});
+    actors.tasks.push_back(spawn_model_task(system, setup.services, task));
+    post(actors.memory, register_model{model_id{i}, m.what, m.memory, m.standing.step, m.standing.unit, actors.tasks.back()});
   }
 }
 
 /// Calls `f` with each actor but the SUPERVISOR that the run cannot be over without; none of them ever blocks.
 template <class F>
-void each_that_ends(const crew_assembled& crew, F f) {
-  f(crew.reporter);
-  f(crew.scheduler);
-  f(crew.memory);
-  f(crew.optimizer);
-  std::ranges::for_each(crew.devices, f);
-  std::ranges::for_each(crew.tasks, f);
+void each_that_ends(const actors_spawned& actors, F f) {
+  f(actors.reporter);
+  f(actors.scheduler);
+  f(actors.memory);
+  f(actors.optimizer);
+  std::ranges::for_each(actors.devices, f);
+  std::ranges::for_each(actors.tasks, f);
 }
 
 /// In order the SUPERVISOR has ended the others when it ends. When it dies nobody else would, and the session waits for them.
-void end_together(const crew_assembled& crew, const std::shared_ptr<run_end>& end) {
-  each_that_ends(crew, [&](const auto& actor) { at_end_of(actor, [end] { end->one_has_ended(); }); });
-  auto others = crew;
+void end_together(const actors_spawned& actors, const std::shared_ptr<run_end>& end) {
+  each_that_ends(actors, [&](const auto& actor) { at_end_of(actor, [end] { end->one_has_ended(); }); });
+  auto others = actors;
   others.supervisor = nullptr;
   others.reporter = nullptr;   // it sees that the SUPERVISOR is gone, and tells the record
-  at_end_of(crew.supervisor, [end, others = std::move(others)] {
-    end_crew(others);
+  at_end_of(actors.supervisor, [end, others = std::move(others)] {
+    end_actors(others);
     end->one_has_ended();
   });
 }
 
 }  // namespace
 
-void end_crew(const crew_assembled& crew) {
+void end_actors(const actors_spawned& actors) {
   const auto end = [](const auto& actor) {
     if (actor) {
       end_actor(actor);
     }
   };
-  std::ranges::for_each(crew.devices, end);
-  std::ranges::for_each(crew.tasks, end);
-  end(crew.scheduler);
-  end(crew.memory);
-  end(crew.optimizer);
-  end(crew.data);
-  end(crew.controller);
-  end(crew.checkpointer);
-  end(crew.recruiter);
-  end(crew.reporter);
-  end(crew.supervisor);
+  std::ranges::for_each(actors.devices, end);
+  std::ranges::for_each(actors.tasks, end);
+  end(actors.scheduler);
+  end(actors.memory);
+  end(actors.optimizer);
+  end(actors.data);
+  end(actors.controller);
+  end(actors.checkpointer);
+  end(actors.admission);
+  end(actors.reporter);
+  end(actors.supervisor);
 }
 
-task_setup task_setup_of(model_id id, const model_entry& entry, const crew_assembled& crew) {
+task_setup task_setup_of(model_id id, const model_entry& entry, const actors_spawned& actors) {
   return {.id = id,
           .what = entry.what,
           .standing = entry.standing,
           .versions = entry.memory.versions,
           .checkpoints = {},
-          .scheduler = crew.scheduler,
-          .memory = crew.memory,
-          .data = crew.data,
-          .reporter = crew.reporter,
-          .controller = crew.controller,
-          .observed = crew.observed,
-          .checkpointer = crew.checkpointer,
-          .supervisor = crew.supervisor};
+          .scheduler = actors.scheduler,
+          .memory = actors.memory,
+          .data = actors.data,
+          .reporter = actors.reporter,
+          .controller = actors.controller,
+          .observed = actors.observed,
+          .checkpointer = actors.checkpointer,
+          .supervisor = actors.supervisor};
 }
 
-crew_assembled launch(caf::actor_system& system, run_setup setup, record_sink sink) {
-  auto advice = start_adviser(system, setup.adviser);  // first: it may be refused
-  crew_assembled crew;
-  crew.supervisor = spawn_supervisor(system, setup.services,
+actors_spawned launch(caf::actor_system& system, run_setup setup, record_sink sink) {
+  auto advice = start_policy_actor(system, setup.advice);  // first: it may be refused
+  actors_spawned actors;
+  actors.supervisor = spawn_supervisor(system, setup.services,
                                      {setup.callback_limit, setup.stall_limit, setup.checkpoints, setup.halted});
   const auto end = std::make_shared<run_end>(5 + setup.devices.size() + setup.models.size(), std::move(sink));
-  crew.reporter = spawn_reporter(system, setup.services,
-                                 report_of(setup, crew.supervisor, [end](run_record r) { end->take(std::move(r)); }));
-  crew.scheduler =
+  actors.reporter = spawn_reporter(system, setup.services,
+                                 report_of(setup, actors.supervisor, [end](run_record r) { end->take(std::move(r)); }));
+  actors.scheduler =
       spawn_scheduler(system, setup.services, {.chosen = std::move(setup.chosen),
                                                .advice = std::move(advice),
                                                .watch = setup.watch,
-                                               .reporter = crew.reporter,
-                                               .supervisor = crew.supervisor,
+                                               .reporter = actors.reporter,
+                                               .supervisor = actors.supervisor,
                                                .stand_in = setup.stand_in,
                                                .built_in = setup.built_in});
-  crew.optimizer = spawn_optimizer(system, setup.services);
-  crew.memory = spawn_memory_manager(system, setup.services, {crew.scheduler, crew.optimizer, crew.reporter, crew.supervisor});
-  crew.data = spawn_data(system, setup.services, setup.models, crew.memory, setup.detached);
+  actors.optimizer = spawn_optimizer(system, setup.services);
+  actors.memory = spawn_memory_manager(system, setup.services, {actors.scheduler, actors.optimizer, actors.reporter, actors.supervisor});
+  actors.data = spawn_data(system, setup.services, setup.models, actors.memory, setup.detached);
   const callback_set callbacks{setup.callbacks, setup.evaluation_callbacks};
-  crew.observed = callbacks.wanted();
-  crew.controller = spawn_controller(system, setup.services, callbacks, crew.supervisor, setup.detached);
-  crew.recruiter = spawn_recruiter(system, setup.services, setup.recruit, crew.supervisor, setup.detached);
-  crew.checkpointer =
+  actors.observed = callbacks.wanted();
+  actors.controller = spawn_controller(system, setup.services, callbacks, actors.supervisor, setup.detached);
+  actors.admission = spawn_admission(system, setup.services, setup.make_model, actors.supervisor, setup.detached);
+  actors.checkpointer =
       spawn_checkpointer(system, setup.services,
-                         {setup.checkpoints.store, crew.memory, crew.optimizer, crew.reporter}, setup.detached);
-  spawn_devices(system, setup, crew);
-  spawn_tasks(system, setup, crew);
-  end_together(crew, end);
-  post(crew.supervisor, crew);
-  return crew;
+                         {setup.checkpoints.store, actors.memory, actors.optimizer, actors.reporter}, setup.detached);
+  spawn_devices(system, setup, actors);
+  spawn_tasks(system, setup, actors);
+  end_together(actors, end);
+  post(actors.supervisor, actors);
+  return actors;
 }
 
 }  // namespace hydra

@@ -24,7 +24,7 @@ class run_metrics;
 struct policy_actor_source;
 
 /// A policy actor, and the object in run_setup::chosen that asks it. None: both are null.
-struct adviser_setup {
+struct policy_actor_setup {
   std::shared_ptr<const policy_actor_source> source;
   advised_policy* asks = nullptr;
   duration limit{};                      ///< until it has answered a question
@@ -36,13 +36,13 @@ struct run_setup {
   std::vector<device*> devices;
   std::vector<model_entry> models;       ///< position = model id
   std::unique_ptr<policy> chosen;
-  adviser_setup adviser;
+  policy_actor_setup advice;
   policy_maker stand_in;                 ///< null: sharded-lrtf as it is
   bool built_in = false;                 ///< `chosen` is Hydra's own
   pipeline_options pipeline;
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
-  model_maker recruit;                   ///< null: no model can join
+  model_maker make_model;                   ///< null: no model can join
   std::function<void()> halted;          ///< told when the run is being halted; only sets something; may be null
   progress_printer* progress = nullptr;  ///< may be null
   run_metrics* metrics = nullptr;        ///< may be null

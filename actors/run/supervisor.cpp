@@ -29,7 +29,7 @@ class supervisor final : public supervisor_actor::base {
 
   behavior_type make_behavior() override {
     set_down_handler([this](caf::down_msg& m) { on_down(m); });
-    return {guarded(this, &supervisor::on_crew_assembled), guarded(this, &supervisor::on_add_model),
+    return {guarded(this, &supervisor::on_actors_spawned), guarded(this, &supervisor::on_add_model),
             guarded(this, &supervisor::on_model_prepared), guarded(this, &supervisor::on_model_ended),
             guarded(this, &supervisor::on_model_drained), guarded(this, &supervisor::on_model_released),
             guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_callback_began),
@@ -44,10 +44,10 @@ class supervisor final : public supervisor_actor::base {
     if (!ending_ && setup_.halted) {
       setup_.halted();
     }
-    for (const auto& task : crew_.tasks) {
+    for (const auto& task : actors_.tasks) {
       end_actor(task);
     }
-    crew_ = {};
+    actors_ = {};
     asked_.clear();  // who waits for an answer learns by this that there will be none
   }
 
@@ -57,36 +57,36 @@ class supervisor final : public supervisor_actor::base {
   }
 
  private:
-  void on_crew_assembled(const crew_assembled& m) {
-    crew_ = m;
-    crew_.supervisor = nullptr;  // a handle to itself would keep it alive
+  void on_actors_spawned(const actors_spawned& m) {
+    actors_ = m;
+    actors_.supervisor = nullptr;  // a handle to itself would keep it alive
     began_ = clock().now();
     const begin_run start{began_};
-    monitor(crew_.reporter);
-    send(crew_.reporter, start);
-    for (std::uint32_t i = 0; i < crew_.devices.size(); ++i) {
-      monitor(crew_.devices[i]);
+    monitor(actors_.reporter);
+    send(actors_.reporter, start);
+    for (std::uint32_t i = 0; i < actors_.devices.size(); ++i) {
+      monitor(actors_.devices[i]);
       alive_.insert(device_id{i});
-      send(crew_.devices[i], start);
+      send(actors_.devices[i], start);
     }
-    for (const auto& task : crew_.tasks) {
+    for (const auto& task : actors_.tasks) {
       monitor(task);
       send(task, start);
     }
-    watch(crew_.scheduler);
-    watch(crew_.memory);
-    watch(crew_.optimizer);
-    watch(crew_.data);
-    if (crew_.controller) {
-      watch(crew_.controller);
+    watch(actors_.scheduler);
+    watch(actors_.memory);
+    watch(actors_.optimizer);
+    watch(actors_.data);
+    if (actors_.controller) {
+      watch(actors_.controller);
     }
-    if (crew_.checkpointer) {
-      watch(crew_.checkpointer);
+    if (actors_.checkpointer) {
+      watch(actors_.checkpointer);
     }
-    if (crew_.recruiter) {
-      watch(crew_.recruiter);
+    if (actors_.admission) {
+      watch(actors_.admission);
     }
-    running_ = crew_.tasks.size() - ended_.size();
+    running_ = actors_.tasks.size() - ended_.size();
     end_if_over();
   }
 
@@ -94,7 +94,7 @@ class supervisor final : public supervisor_actor::base {
 
   /// They are made ready one after the other.
   void on_add_model(const add_model& m) {
-    if (!crew_.recruiter || halted_ || ending_) {
+    if (!actors_.admission || halted_ || ending_) {
       refuse(m, {fault_code::refused, "model '" + m.what.name + (halted_ ? "': the run is being halted" : "': the run has ended")});
       return;
     }
@@ -107,7 +107,7 @@ class supervisor final : public supervisor_actor::base {
   void prepare_next() {
     if (!asked_.empty()) {
       released_when_asked_ = released_.size();
-      send(crew_.recruiter, prepare_model{asked_.front().what, released_});
+      send(actors_.admission, prepare_model{asked_.front().what, released_});
     }
   }
 
@@ -148,15 +148,15 @@ class supervisor final : public supervisor_actor::base {
   }
 
   void join(const add_model& asked, model_entry entry) {
-    const model_id id{static_cast<std::uint32_t>(crew_.tasks.size())};
+    const model_id id{static_cast<std::uint32_t>(actors_.tasks.size())};
     for (auto& [block, bytes] : entry.memory.boundaries) {
       block.model = id;
     }
     const auto task = spawn_task(id, entry);
     const register_model home{id, entry.what, std::exchange(entry.memory, {}), entry.standing.step, entry.standing.unit, task};
-    send(crew_.reporter, model_joined{id, entry});
-    send(crew_.memory, home);
-    send(crew_.data, model_joined{id, entry});
+    send(actors_.reporter, model_joined{id, entry});
+    send(actors_.memory, home);
+    send(actors_.data, model_joined{id, entry});
     send(task, begin_run{began_});
     services_.log->info("model {} joins the run", entry.what->name);
     if (asked.answer) {
@@ -165,25 +165,25 @@ class supervisor final : public supervisor_actor::base {
   }
 
   task_actor spawn_task(model_id id, const model_entry& entry) {
-    auto setup = task_setup_of(id, entry, crew_);
+    auto setup = task_setup_of(id, entry, actors_);
     setup.supervisor = caf::actor_cast<supervisor_actor>(this);
     setup.checkpoints = {setup_.checkpoints.every_steps, setup_.checkpoints.every, setup_.checkpoints.every};
     const auto task = spawn_model_task(system(), services_, setup);
     monitor(task);
-    crew_.tasks.push_back(task);
+    actors_.tasks.push_back(task);
     ++running_;
     return task;
   }
 
   void refuse(const add_model& asked, const fault& why) {
     services_.log->warn("not added: {}", why.text);
-    send(crew_.reporter, model_refused{asked.what.name, why});
+    send(actors_.reporter, model_refused{asked.what.name, why});
     if (asked.answer) {
       asked.answer({{}, {}, why});
     }
   }
 
-  /// No answer waits for the one that is being prepared, but RECRUITER ends only when its preparation does: that is told.
+  /// No answer waits for the one that is being prepared, but ADMISSION ends only when its preparation does: that is told.
   void refuse_all(const fault& why) {
     if (!std::exchange(halted_, true) && setup_.halted) {
       setup_.halted();
@@ -223,17 +223,17 @@ class supervisor final : public supervisor_actor::base {
   /// Those that end with the run keep theirs until then.
   void release_if_over(model_id model) {
     if (ended_.contains(model) && drained_.contains(model) && !ending_ && releases_.insert(model).second) {
-      send(crew_.memory, release_model{model, finished_.contains(model)});
+      send(actors_.memory, release_model{model, finished_.contains(model)});
     }
   }
 
   void on_model_released(const model_released& m) {
     released_.insert(m.model);
     for (const auto& device : alive_) {
-      send(crew_.devices[device.value], m);
+      send(actors_.devices[device.value], m);
     }
-    send(crew_.data, m);
-    send(std::exchange(crew_.tasks.at(m.model.value), nullptr), shut_down{});
+    send(actors_.data, m);
+    send(std::exchange(actors_.tasks.at(m.model.value), nullptr), shut_down{});
     if (std::exchange(waits_for_memory_, false)) {
       prepare_next();
     }
@@ -255,62 +255,62 @@ class supervisor final : public supervisor_actor::base {
       drop_checkpoints();
     }
     refuse_all(m.why);
-    for (const auto& task : crew_.tasks) {
+    for (const auto& task : actors_.tasks) {
       send(task, m);
     }
-    if (!crew_.tasks.empty()) {
+    if (!actors_.tasks.empty()) {
       end_if_over();  // nothing but a model to be added may have kept it
     }
   }
 
   /// One that is being written may never be over.
   void drop_checkpoints() {
-    if (crew_.checkpointer && host_.erase(crew_.checkpointer.address()) > 0) {
-      end_actor(crew_.checkpointer);
+    if (actors_.checkpointer && host_.erase(actors_.checkpointer.address()) > 0) {
+      end_actor(actors_.checkpointer);
     }
   }
 
   /// Who is asked before it hears of the halt says what it held when nothing went on.
   void on_run_stalled(const run_stalled& m) {
-    const tell_state question{m.reporter};
-    for (const auto& task : crew_.tasks) {
+    const report_state question{m.reporter};
+    for (const auto& task : actors_.tasks) {
       send(task, question);
     }
     for (const auto& device : alive_) {
-      send(crew_.devices[device.value], question);
+      send(actors_.devices[device.value], question);
     }
-    send(crew_.scheduler, question);
-    send(crew_.memory, question);
-    send(crew_.optimizer, question);
+    send(actors_.scheduler, question);
+    send(actors_.memory, question);
+    send(actors_.optimizer, question);
     on_run_aborted({m.why, !std::exchange(stalled_, true)});
   }
 
   // -- deaths ----------------------------------------------------------------------------------------------------------
 
   void on_down(const caf::down_msg& m) {
-    for (std::uint32_t i = 0; i < crew_.devices.size(); ++i) {
-      if (crew_.devices[i].address() == m.source) {
+    for (std::uint32_t i = 0; i < actors_.devices.size(); ++i) {
+      if (actors_.devices[i].address() == m.source) {
         on_device_down(device_id{i});
         return;
       }
     }
-    for (std::uint32_t i = 0; i < crew_.tasks.size(); ++i) {
-      if (crew_.tasks[i].address() == m.source) {
+    for (std::uint32_t i = 0; i < actors_.tasks.size(); ++i) {
+      if (actors_.tasks[i].address() == m.source) {
         on_task_down(model_id{i});
         return;
       }
     }
-    if (crew_.reporter.address() == m.source) {
+    if (actors_.reporter.address() == m.source) {
       on_reporter_down();
       return;
     }
-    if (crew_.controller && crew_.controller.address() == m.source) {
+    if (actors_.controller && actors_.controller.address() == m.source) {
       lose_controller("the actor that calls the callbacks is gone");
       return;
     }
     const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
     if (awaited && !ending_) {
-      const bool may_save = m.source == crew_.data.address() || (crew_.recruiter && m.source == crew_.recruiter.address());
+      const bool may_save = m.source == actors_.data.address() || (actors_.admission && m.source == actors_.admission.address());
       on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}, may_save});
     }
     end_reporter_if_alone();
@@ -325,8 +325,8 @@ class supervisor final : public supervisor_actor::base {
     services_.log->error("the task of model {} has died", model.value);
     const fault why{fault_code::internal, "its task has died, which is an error of Hydra; the log may say more"};
     const model_ended message{model, 0, false, why, {}};
-    send(crew_.scheduler, model_left{model});
-    send(crew_.reporter, message);
+    send(actors_.scheduler, model_left{model});
+    send(actors_.reporter, message);
     on_model_ended(message);
   }
 
@@ -348,20 +348,20 @@ class supervisor final : public supervisor_actor::base {
   /// Its DEVICE may still be well, what is behind it is not.
   void on_device_given_up(const device_given_up& m) {
     lose(m.device, m.why);
-    end_actor(crew_.devices.at(m.device.value));
+    end_actor(actors_.devices.at(m.device.value));
   }
 
   void lose(device_id device, const fault& why) {
     if (alive_.erase(device) == 0) {
       return;
     }
-    send(crew_.reporter, device_lost{device, why});
+    send(actors_.reporter, device_lost{device, why});
     if (ending_) {
       end_host_if_devices_are_gone();
       return;
     }
     services_.log->warn("device {} is lost ({}); its units go elsewhere", device.value, why.text);
-    send(crew_.memory, device_lost{device, why});
+    send(actors_.memory, device_lost{device, why});
     if (alive_.empty()) {
       on_run_aborted({{fault_code::device_lost, "the last device is gone: " + why.text}, true});
     }
@@ -394,17 +394,17 @@ class supervisor final : public supervisor_actor::base {
   /// Once. It may still be in a callback: nobody waits for it any more.
   void lose_controller(const std::string& why) {
     callback_.reset();
-    if (!crew_.controller) {
+    if (!actors_.controller) {
       return;
     }
     if (!ending_) {
       services_.log->warn("{}; the run goes on without callbacks: nothing stops a model early or adds one any more", why);
-      send(crew_.reporter, controller_lost{why});
+      send(actors_.reporter, controller_lost{why});
     }
-    host_.erase(crew_.controller.address());
-    send(crew_.controller, shut_down{});
-    crew_.controller = nullptr;
-    for (const auto& task : crew_.tasks) {
+    host_.erase(actors_.controller.address());
+    send(actors_.controller, shut_down{});
+    actors_.controller = nullptr;
+    for (const auto& task : actors_.tasks) {
       send(task, controller_lost{why});
     }
     end_reporter_if_alone();
@@ -416,11 +416,11 @@ class supervisor final : public supervisor_actor::base {
     if (running_ > 0 || !asked_.empty() || std::exchange(ending_, true)) {
       return;
     }
-    for (const auto& task : crew_.tasks) {
+    for (const auto& task : actors_.tasks) {
       send(task, shut_down{});
     }
-    send(crew_.scheduler, shut_down{});
-    for (const auto& device : crew_.devices) {
+    send(actors_.scheduler, shut_down{});
+    for (const auto& device : actors_.devices) {
       send(device, shut_down{});
     }
     end_host_if_devices_are_gone();
@@ -430,17 +430,17 @@ class supervisor final : public supervisor_actor::base {
     if (!alive_.empty() || std::exchange(host_ended_, true)) {
       return;
     }
-    send(crew_.optimizer, shut_down{});
-    send(crew_.memory, shut_down{});
-    send(crew_.data, shut_down{});
-    if (crew_.recruiter) {
-      send(crew_.recruiter, shut_down{});
+    send(actors_.optimizer, shut_down{});
+    send(actors_.memory, shut_down{});
+    send(actors_.data, shut_down{});
+    if (actors_.admission) {
+      send(actors_.admission, shut_down{});
     }
-    if (crew_.controller) {
-      send(crew_.controller, shut_down{});
+    if (actors_.controller) {
+      send(actors_.controller, shut_down{});
     }
-    if (crew_.checkpointer) {
-      send(crew_.checkpointer, shut_down{});
+    if (actors_.checkpointer) {
+      send(actors_.checkpointer, shut_down{});
     }
     end_reporter_if_alone();
   }
@@ -448,14 +448,14 @@ class supervisor final : public supervisor_actor::base {
   /// Last: everybody has said what there was to say.
   void end_reporter_if_alone() {
     if (host_ended_ && host_.empty()) {
-      send(crew_.reporter, shut_down{});
+      send(actors_.reporter, shut_down{});
       quit();
     }
   }
 
   run_services services_;
   supervisor_setup setup_;
-  crew_assembled crew_;                   ///< tasks of released models are null: what is sent to them goes nowhere
+  actors_spawned actors_;                   ///< tasks of released models are null: what is sent to them goes nowhere
   time_point began_{};
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer, recruiter that live

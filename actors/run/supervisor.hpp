@@ -25,7 +25,7 @@ struct supervisor_setup {
   checkpoint_setup checkpoints;    ///< of models that join
   std::function<void()> halted{};  ///< as run_setup
 };
-/// Waits for crew_assembled, then starts the run.
+/// Waits for actors_spawned, then starts the run.
 supervisor_actor spawn_supervisor(caf::actor_system& system, const run_services& services, const supervisor_setup& setup);
 
 }  // namespace hydra

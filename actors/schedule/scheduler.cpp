@@ -2,11 +2,11 @@
 
 #include "actors/protocol/guarded.hpp"
 #include "actors/policy/advised_policy.hpp"
-#include "actors/policy/books.hpp"
+#include "actors/policy/schedule_tracker.hpp"
 #include "actors/policy/catalog.hpp"
 #include "actors/policy/device_health.hpp"
 #include "actors/policy/device_watch.hpp"
-#include "actors/model/retry_book.hpp"
+#include "actors/model/retry_tracker.hpp"
 #include "runtime/base/duration_histogram.hpp"
 
 #include <map>
@@ -27,7 +27,7 @@ class scheduler final : public scheduler_actor::base {
 
   scheduler(caf::actor_config& config, run_services services, scheduler_setup setup)
       : super(config),
-        books_(std::move(setup.chosen)),
+        tracker_(std::move(setup.chosen)),
         stand_in_(std::move(setup.stand_in)),
         built_in_(setup.built_in),
         advice_(std::move(setup.advice)),
@@ -41,18 +41,18 @@ class scheduler final : public scheduler_actor::base {
   const char* name() const override { return actor_name; }
 
   behavior_type make_behavior() override {
-    listen_to_adviser();
+    watch_policy_actor();
     return {guarded(this, &scheduler::on_device_added),   guarded(this, &scheduler::on_model_added),
             guarded(this, &scheduler::on_model_left),     guarded(this, &scheduler::on_unit_ready),
             guarded(this, &scheduler::on_device_freed),   guarded(this, &scheduler::on_shard_completed),
             guarded(this, &scheduler::on_shard_failed),   guarded(this, &scheduler::on_device_lost),
             guarded(this, &scheduler::on_policy_advised), guarded(this, &scheduler::on_check_policy),
-            guarded(this, &scheduler::on_check_devices),  guarded(this, &scheduler::on_tell_state),
+            guarded(this, &scheduler::on_check_devices),  guarded(this, &scheduler::on_report_state),
             guarded(this, &scheduler::on_shut_down)};
   }
 
   void on_exit() override {
-    dismiss_adviser();
+    drop_policy_actor();
     devices_.clear();
     tasks_.clear();
     reporter_ = nullptr;
@@ -67,7 +67,7 @@ class scheduler final : public scheduler_actor::base {
  private:
   void on_device_added(const device_added& m) {
     devices_[m.device] = m.actor;
-    books_.add_device(m.device, m.speed, m.link, m.latency);
+    tracker_.add_device(m.device, m.speed, m.link, m.latency);
     health_.add_device(m.device);
     settle();
   }
@@ -75,16 +75,16 @@ class scheduler final : public scheduler_actor::base {
   void on_model_added(const model_added& m) {
     tasks_[m.model] = m.task;
     live_models_.insert(m.model);
-    books_.add_model(m.model, {.priority = m.priority, .deadline = m.deadline});
+    tracker_.add_model(m.model, {.priority = m.priority, .deadline = m.deadline});
     settle();
   }
 
   /// What it has staged is for nothing; what computes may complete.
   void on_model_left(const model_left& m) {
-    for (const auto& flight : books_.flights_of(m.model)) {
+    for (const auto& flight : tracker_.flights_of(m.model)) {
       send(devices_.at(flight.device), withdraw_unit{flight.what, true});
     }
-    books_.remove_model(m.model);
+    tracker_.remove_model(m.model);
     live_models_.erase(m.model);
     leaving_.insert(m.model);
     tell_drained(m.model);
@@ -93,15 +93,15 @@ class scheduler final : public scheduler_actor::base {
 
   void on_unit_ready(const unit_ready& m) {
     const ready_unit ready{m.what,     m.after,          m.remaining, m.cost,     m.bytes, m.avoid,
-                           m.boundary, m.then_remaining, m.then_cost, m.then_turn};
-    books_.unit_ready(ready, clock().now());
+                           m.boundary, m.then_remaining, m.then_cost, m.then_begins_step};
+    tracker_.unit_ready(ready, clock().now());
     settle();
   }
 
   void on_device_freed(const device_freed& m) {
     watch_.sign_of_life(m.device, clock().now());
-    books_.blocks_cached(m.device, m.cached, m.dropped);
-    books_.device_freed(m.device, m.credits, m.running, clock().now());
+    tracker_.blocks_cached(m.device, m.cached, m.dropped);
+    tracker_.device_freed(m.device, m.credits, m.running, clock().now());
     settle();
   }
 
@@ -109,7 +109,7 @@ class scheduler final : public scheduler_actor::base {
     watch_.sign_of_life(m.device, clock().now());
     watch_.measured(m.device, m.times.promote.value_or(duration{}) + m.times.demote.value_or(duration{}));
     health_.unit_completed(m.device);
-    books_.unit_completed(m.what, clock().now());
+    tracker_.unit_completed(m.what, clock().now());
     tell_drained(m.what.model);
     settle();
   }
@@ -121,7 +121,7 @@ class scheduler final : public scheduler_actor::base {
     } else if (has_thrown(m.why.code) && health_.unit_threw(m.device, m.what.model)) {
       give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
     }
-    tell(books_.unit_failed(m.what), m.why);
+    tell(tracker_.unit_failed(m.what), m.why);
     tell_drained(m.what.model);
     settle();
   }
@@ -129,7 +129,7 @@ class scheduler final : public scheduler_actor::base {
   void on_device_lost(const device_lost& m) {
     devices_.erase(m.device);
     forget(m.device);
-    tell(books_.device_lost(m.device), m.why);
+    tell(tracker_.device_lost(m.device), m.why);
     for (const auto model : std::set(leaving_)) {
       tell_drained(model);
     }
@@ -138,7 +138,7 @@ class scheduler final : public scheduler_actor::base {
 
   /// A model that has left and has no flight any more: nobody has to be told of it again.
   void tell_drained(model_id model) {
-    if (leaving_.contains(model) && books_.flights_of(model).empty()) {
+    if (leaving_.contains(model) && tracker_.flights_of(model).empty()) {
       leaving_.erase(model);
       tasks_.erase(model);
       send(supervisor_, model_drained{model});
@@ -147,11 +147,11 @@ class scheduler final : public scheduler_actor::base {
 
   // -- a policy that is an actor -----------------------------------------------------------------------------------------
 
-  void listen_to_adviser() {
+  void watch_policy_actor() {
     if (!advice_.actor) {
       return;
     }
-    set_down_handler([this](const caf::down_msg&) { on_adviser_down(); });
+    set_down_handler([this](const caf::down_msg&) { on_policy_actor_down(); });
     monitor(advice_.actor);
     advice_.asks->connect([this](const advice_question& q) {
       send(advice_.actor, advice_wanted{q.request, q.shown.device, q.shown.candidates, q.shown.devices,
@@ -159,7 +159,7 @@ class scheduler final : public scheduler_actor::base {
     });
   }
 
-  void on_adviser_down() {
+  void on_policy_actor_down() {
     if (advice_.asks != nullptr) {
       replace_policy("is gone: its actor has died or cannot be reached any more");
     }
@@ -191,7 +191,7 @@ class scheduler final : public scheduler_actor::base {
   }
 
   /// Nothing it says matters any more.
-  void dismiss_adviser() {
+  void drop_policy_actor() {
     if (advice_.asks != nullptr) {
       dropped_advice_ += advice_.asks->dropped();
     }
@@ -205,19 +205,19 @@ class scheduler final : public scheduler_actor::base {
 
   void on_check_devices(const check_devices&) {
     looking_ = false;
-    if (const auto found = watch_.look(books_.loads(), clock().now())) {
+    if (const auto found = watch_.look(tracker_.loads(), clock().now())) {
       give_up(found->device, "it has given no sign of life for " + to_string(found->lasted) + ", although it holds units");
     }
     settle();
   }
 
-  void on_tell_state(const tell_state& m) {
-    send(m.to, state_told{actor_name, books_.describe()});
+  void on_report_state(const report_state& m) {
+    send(m.to, state_reported{actor_name, tracker_.describe()});
     settle();
   }
 
   void on_shut_down(const shut_down&) {
-    dismiss_adviser();
+    drop_policy_actor();
     report();
     quit();
   }
@@ -238,7 +238,7 @@ class scheduler final : public scheduler_actor::base {
     if (!watches_ || looking_) {
       return;
     }
-    if (const auto next = watch_.next_look(books_.loads())) {
+    if (const auto next = watch_.next_look(tracker_.loads())) {
       looking_ = true;
       delayed_send(this, *next - clock().now(), check_devices{});
     }
@@ -275,7 +275,7 @@ class scheduler final : public scheduler_actor::base {
 
   void place() {
     dispatch(decide());
-    if (books_.starved() && all_announced() && !books_.chosen().pending()) {
+    if (tracker_.starved() && all_announced() && !tracker_.chosen().pending()) {
       replace_policy("stays silent although units are ready and nothing is under way");
       dispatch(decide());
     }
@@ -298,47 +298,47 @@ class scheduler final : public scheduler_actor::base {
   /// A policy that throws or chooses what is no candidate is replaced; what it placed before stays placed.
   std::vector<placement> decide() {
     const auto start = steady_clock::now();
-    const auto asked_before = books_.decisions();
+    const auto asked_before = tracker_.decisions();
     std::vector<placement> placements;
     const auto collect = [&](const placement& p) { placements.push_back(p); };
     try {
-      books_.decide(clock().now(), collect);
+      tracker_.decide(clock().now(), collect);
     } catch (...) {
       replace_policy("fails: " + to_fault(std::current_exception()).text);
-      books_.decide(clock().now(), collect);
+      tracker_.decide(clock().now(), collect);
     }
-    if (books_.decisions() > asked_before) {
+    if (tracker_.decisions() > asked_before) {
       decision_times_.add(steady_clock::now() - start);
     }
     return placements;
   }
 
   /// A model that is neither announced nor in flight waits for its optimizer or its data: then silence is legal.
-  bool all_announced() const { return books_.ready_count() == live_models_.size(); }
+  bool all_announced() const { return tracker_.ready_count() == live_models_.size(); }
 
   /// A policy of ours is expected to work: there it is an error of Hydra, which is said.
   void replace_policy(const std::string& reason) {
     const auto built_in = std::exchange(built_in_, true);  // as its stand-in is
-    const auto text = "policy " + books_.chosen().name() + " was replaced by sharded-lrtf: it " + reason +
+    const auto text = "policy " + tracker_.chosen().name() + " was replaced by sharded-lrtf: it " + reason +
                       (built_in ? " (it is built in: this is an error of Hydra; please report it)" : "");
     services_.log->warn("scheduler: {}", text);
     replacements_.push_back(text);
-    dismiss_adviser();
-    books_.replace_policy(stand_in_ ? stand_in_() : make_policy("sharded-lrtf", 0));
+    drop_policy_actor();
+    tracker_.replace_policy(stand_in_ ? stand_in_() : make_policy("sharded-lrtf", 0));
   }
 
   void report() {
-    send(reporter_, scheduler_retired{.policy = books_.chosen().name(), .decisions = books_.decisions(),
+    send(reporter_, scheduler_retired{.policy = tracker_.chosen().name(), .decisions = tracker_.decisions(),
                                       .mean = decision_times_.mean(), .p99 = decision_times_.quantile(0.99),
                                       .first_placement = first_placement_, .replacements = replacements_,
                                       .dropped_advice = dropped_advice_});
   }
 
-  books books_;
+  schedule_tracker tracker_;
   std::uint32_t unsettled_ = 0;      ///< messages since the last decision
   policy_maker stand_in_;
   bool built_in_;
-  adviser advice_;                   ///< null once it is replaced
+  running_policy_actor advice_;                   ///< null once it is replaced
   bool awaiting_ = false;            ///< a check_policy is under way
   std::uint64_t dropped_advice_ = 0;
   device_health health_;

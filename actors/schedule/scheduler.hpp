@@ -17,7 +17,7 @@ class advised_policy;
 using policy_maker = std::function<std::unique_ptr<policy>()>;
 
 /// A policy actor that runs. Null: the policy decides itself.
-struct adviser {
+struct running_policy_actor {
   policy_actor actor;
   advised_policy* asks = nullptr;        ///< owned by the policy of the scheduler
   duration limit{};
@@ -28,7 +28,7 @@ struct adviser {
 
 struct scheduler_setup {
   std::unique_ptr<policy> chosen;
-  adviser advice;
+  running_policy_actor advice;
   watch_limits watch;
   reporter_actor reporter;
   supervisor_actor supervisor;

@@ -1,8 +1,8 @@
 #include "actors/session/session.hpp"
 
-#include "actors/schedule/adviser_home.hpp"
+#include "actors/schedule/policy_host.hpp"
 #include "actors/run/device_set.hpp"
-#include "actors/session/device_shelf.hpp"
+#include "actors/session/device_registry.hpp"
 #include "actors/admission/identity.hpp"
 #include "actors/plugin/known_plugins.hpp"
 #include "actors/admission/loaded_model.hpp"
@@ -11,7 +11,7 @@
 #include "actors/policy/guarded_policy.hpp"
 #include "actors/policy/one_at_a_time.hpp"
 #include "actors/plugin/policy_actor.hpp"
-#include "actors/session/policy_shelf.hpp"
+#include "actors/session/policy_registry.hpp"
 #include "actors/admission/prepared_model.hpp"
 #include "actors/report/report_builder.hpp"
 #include "actors/admission/resumption.hpp"
@@ -23,8 +23,8 @@
 #include "partition/plan/plan_file.hpp"
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/memory/host_memory.hpp"
-#include "runtime/base/interrupt_line.hpp"
-#include "runtime/base/request_line.hpp"
+#include "runtime/base/interrupt_flag.hpp"
+#include "runtime/base/request_queue.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -62,7 +62,7 @@ struct join_request {
 };
 
 /// What the supervisor is told.
-add_model told(join_request r) {
+add_model reported(join_request r) {
   return {std::move(r.what), [answer = std::move(r.answer)](const join_result& result) {
             if (result.why) {
               answer->set_exception(std::make_exception_ptr(fault_error(result.why)));
@@ -136,13 +136,13 @@ std::unique_ptr<policy> guard(std::unique_ptr<policy> p) {
 /// Models may join while this lives.
 class open_line {
  public:
-  explicit open_line(request_line<join_request>& line) : line_(line) { line_.open(); }
+  explicit open_line(request_queue<join_request>& line) : line_(line) { line_.open(); }
   ~open_line() { line_.close(); }
   open_line(const open_line&) = delete;
   open_line& operator=(const open_line&) = delete;
 
  private:
-  request_line<join_request>& line_;
+  request_queue<join_request>& line_;
 };
 
 }  // namespace
@@ -156,11 +156,11 @@ struct session::state {
   session_options options;
   std::shared_ptr<spdlog::logger> log;
   std::shared_ptr<plugin_set> plugins = make_plugin_set();
-  policy_shelf policies;
-  device_shelf kinds;
+  policy_registry policies;
+  device_registry kinds;
   std::unique_ptr<policy> chosen;
   bool built_in = true;                                   ///< `chosen` is Hydra's own
-  adviser_setup adviser;                                  ///< of a policy actor, which `chosen` asks
+  policy_actor_setup advice;                                  ///< of a policy actor, which `chosen` asks
   std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last one that was chosen by name and is no actor
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
@@ -184,8 +184,8 @@ struct session::state {
   std::unique_ptr<checkpoint_folder> checkpoints;   ///< null: nothing is saved
   std::vector<device_snapshot> snapshots;
   bool has_run = false;
-  interrupt_line interrupts;
-  request_line<join_request> joins;
+  interrupt_flag interrupts;
+  request_queue<join_request> joins;
   std::unique_ptr<model_joiner> joiner;
   kept_parameters kept;
   std::unique_ptr<run_metrics> metrics;             ///< null: they are not written
@@ -200,8 +200,8 @@ struct session::state {
   void prepare_models();
   void find_checkpoints();
   workload_plan plan_models() const;
-  workload_plan plan_with(stepping_room room) const;
-  std::optional<workload_plan> split_plan(stepping_room room, const workload_plan& at_home) const;
+  workload_plan plan_with(stepping_space room) const;
+  std::optional<workload_plan> split_plan(stepping_space room, const workload_plan& at_home) const;
   workload_plan plan_with_checkpoints();
   void scale_remaining_times(const workload_plan& made);
   void make_plan();
@@ -220,7 +220,7 @@ struct session::state {
   std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
   int optimizer_threads() const;
   stepping_terms stepping() const;
-  void retire(adviser_home& home) const;
+  void retire(policy_host& home) const;
   run_setup make_setup(trace* spans, executor& updates, progress_printer* progress);
   run_record execute(trace* spans);
   void write(report& r, const run_record& record, const trace* spans) const;
@@ -263,7 +263,7 @@ void session::use_policy(const std::string& which, std::map<std::string, double>
 
 void session::use_policy(std::unique_ptr<policy> p) {
   state_->chosen = guard(std::move(p));
-  state_->adviser = {};
+  state_->advice = {};
   state_->built_in = false;
 }
 
@@ -282,13 +282,13 @@ void session::state::use_policy(const std::string& which, std::map<std::string, 
   }
   make_chosen = [make = known.entry.make, given] { return make(given); };
   chosen = make_chosen();
-  adviser = {};
+  advice = {};
   built_in = known.plugin.empty();
 }
 
 void session::state::use_actor(std::shared_ptr<const policy_actor_source> source) {
   auto asks = std::make_unique<advised_policy>(source->name);
-  adviser = {.source = std::move(source), .asks = asks.get(), .limit = options.policies.advice, .apart = true};
+  advice = {.source = std::move(source), .asks = asks.get(), .limit = options.policies.advice, .apart = true};
   chosen = std::move(asks);
   built_in = false;
 }
@@ -395,7 +395,7 @@ void session::state::find_checkpoints() {
   begins = resumption(options.output / "checkpoints", std::move(all));
 }
 
-workload_plan session::state::plan_with(stepping_room room) const {
+workload_plan session::state::plan_with(stepping_space room) const {
   std::vector<plan_request> requests;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     requests.push_back(request_for(descriptions[i], prepared[i], begins.cuts_for(i, prepared[i].cuts), room));
@@ -406,12 +406,12 @@ workload_plan session::state::plan_with(stepping_room room) const {
 /// The split by rates never makes a workload need more than it does at home: no shard more, no device memory, no host memory
 /// that is not there.
 workload_plan session::state::plan_models() const {
-  auto at_home = plan_with(stepping_room::none);
+  auto at_home = plan_with(stepping_space::none);
   const auto by_rates = [](const prepared_model& p) { return p.stepping.place == optimizer_place::automatic; };
   if (std::ranges::none_of(prepared, by_rates)) {
     return at_home;
   }
-  for (const auto room : {stepping_room::made, stepping_room::left}) {
+  for (const auto room : {stepping_space::made, stepping_space::left}) {
     if (auto split = split_plan(room, at_home)) {
       return *std::move(split);
     }
@@ -419,7 +419,7 @@ workload_plan session::state::plan_models() const {
   return at_home;
 }
 
-std::optional<workload_plan> session::state::split_plan(stepping_room room, const workload_plan& at_home) const {
+std::optional<workload_plan> session::state::split_plan(stepping_space room, const workload_plan& at_home) const {
   try {
     auto split = plan_with(room);
     shorten_evaluations(split, host_cap, machines.size());
@@ -549,7 +549,7 @@ bool session::complete() {
 
 /// A device of which others have a part may have less now than when it was planned for.
 void session::state::check_devices() const {
-  const auto needed = plan->staging_room + plan->computing_room;
+  const auto needed = plan->staging_bytes + plan->computing_bytes;
   const auto now = devices->infos();
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (usable(now[i]) < needed) {
@@ -643,7 +643,7 @@ void session::state::tell_unlocked() const {
 
 pipeline_options session::state::pipeline() const {
   return {.double_buffer = options.ablation.double_buffer, .cache = options.ablation.cache,
-          .copy_back_clean = options.ablation.copy_back_clean, .staging_room = plan->staging_room};
+          .copy_back_clean = options.ablation.copy_back_clean, .staging_bytes = plan->staging_bytes};
 }
 
 std::unique_ptr<policy> session::state::sharp(std::unique_ptr<policy> p) const {
@@ -655,10 +655,10 @@ int session::state::optimizer_threads() const {
 }
 
 /// Warns of a policy actor that has not ended.
-void session::state::retire(adviser_home& home) const {
+void session::state::retire(policy_host& home) const {
   if (!home.retire(options.stop_limit)) {
     log->warn("policy {}: its actor still runs {} after the run; it is left behind with its threads until the program ends",
-              adviser.source->name, to_string(options.stop_limit));
+              advice.source->name, to_string(options.stop_limit));
   }
 }
 
@@ -671,7 +671,7 @@ run_setup session::state::make_setup(trace* spans, executor& updates, progress_p
     m.memory = {};  // the run replaces its buffers, and gives them back when it has ended
   }
   setup.chosen = sharp(std::move(chosen));
-  setup.adviser = adviser;
+  setup.advice = advice;
   setup.built_in = built_in;
   setup.stand_in = [this] { return sharp(make_policy("sharded-lrtf", 0)); };
   setup.pipeline = pipeline();
@@ -679,7 +679,7 @@ run_setup session::state::make_setup(trace* spans, executor& updates, progress_p
   setup.evaluation_callbacks = evaluation_callbacks;
   setup.progress = progress;
   setup.metrics = metrics.get();
-  setup.recruit = [this](const model_description& m, const std::set<model_id>& released) {
+  setup.make_model = [this](const model_description& m, const std::set<model_id>& released) {
     return joiner->prepare(m, released);
   };
   setup.halted = [this] { joiner->cancel(); };
@@ -703,17 +703,17 @@ run_record session::state::execute(trace* spans) {
   }
   std::promise<run_record> done;
   auto record = done.get_future();
-  std::optional<adviser_home> home;
-  if (adviser.source) {
-    home.emplace(adviser.source);
+  std::optional<policy_host> home;
+  if (advice.source) {
+    home.emplace(advice.source);
   }
   {
     caf::actor_system system(*config);
     auto setup = make_setup(spans, *updates, options.progress ? &printer : nullptr);
-    setup.adviser.source = home ? home->source() : nullptr;
-    const auto crew = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
-    interrupts.connect([supervisor = crew.supervisor] { post(supervisor, interrupt_run{}); });
-    joins.connect([supervisor = crew.supervisor](join_request r) { post(supervisor, told(std::move(r))); });
+    setup.advice.source = home ? home->source() : nullptr;
+    const auto actors = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
+    interrupts.connect([supervisor = actors.supervisor] { post(supervisor, interrupt_run{}); });
+    joins.connect([supervisor = actors.supervisor](join_request r) { post(supervisor, reported(std::move(r))); });
     // SUPERVISOR and REPORTER watch each other, and the REPORTER the run: this is bounded by the stall limit, unless a
     // user's callback or a read of a file never returns.
     record.wait();

@@ -16,7 +16,7 @@ namespace hydra {
 enum class completion_rule : std::uint8_t {
   ended,   ///< when it has computed; its gradients drain in the slot (rules of the scheduling instances' README). What
            ///< has ended is taken to reach home even if its device dies meanwhile
-  landed,  ///< when all it has produced is at home, as in a real run; its gradients drain beside the slot
+  written_back,  ///< when all it has produced is at home, as in a real run; its gradients drain beside the slot
 };
 
 struct loop_options {

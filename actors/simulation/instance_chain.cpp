@@ -48,7 +48,7 @@ ready_unit instance_chain::announcement(std::uint32_t step, std::uint32_t index,
   const bool over = turn && step + 1 == steps_;
   r.then_remaining = over ? duration{} : turn ? remaining(step + 1, 0) : remaining(step, index + 1);
   r.then_cost = over ? duration{} : cost(turn ? 0 : index + 1);
-  r.then_turn = turn && !over;
+  r.then_begins_step = turn && !over;
   return r;
 }
 

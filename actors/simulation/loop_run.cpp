@@ -11,13 +11,13 @@ namespace hydra {
 loop_run::loop_run(const schedule_instance& instance, std::unique_ptr<policy> chosen, const loop_options& options)
     : instance_(instance),
       options_(options),
-      books_(std::move(chosen)),
+      tracker_(std::move(chosen)),
       workers_(instance.host_workers),
       on_placed_([this](const placement& p) { stage(p); }) {
   for (std::uint32_t d = 0; d < instance.devices.size(); ++d) {
     devices_.emplace_back(instance, instance.devices[d].speed);
-    books_.add_device(device_id{d}, instance.devices[d].speed, instance_link);
-    books_.device_freed(device_id{d}, 1, std::nullopt, clock());
+    tracker_.add_device(device_id{d}, instance.devices[d].speed, instance_link);
+    tracker_.device_freed(device_id{d}, 1, std::nullopt, clock());
     if (instance.devices[d].fails) {
       push(*instance.devices[d].fails, loop_event_kind::died, d);
     }
@@ -32,7 +32,7 @@ loop_run::loop_run(const schedule_instance& instance, std::unique_ptr<policy> ch
 simulated_run loop_run::run() {
   while (!finished()) {
     if (events_.empty()) {
-      if (books_.ready_count() == 0) {
+      if (tracker_.ready_count() == 0) {
         throw fault_error{fault_code::internal, instance_.name + ": the simulated run hangs after " + to_string(now_)};
       }
       replace_policy("stays silent although units are ready and nothing is under way");
@@ -49,7 +49,7 @@ simulated_run loop_run::run() {
     }
     decide();
   }
-  result_.decisions = books_.decisions();
+  result_.decisions = tracker_.decisions();
   return std::move(result_);
 }
 
@@ -58,8 +58,8 @@ simulated_run loop_run::run() {
 void loop_run::apply(const loop_event& e) {
   switch (e.kind) {
     case loop_event_kind::unit_ended: return on_unit_ended(e.a);
-    case loop_event_kind::landed: return on_landed(e);
-    case loop_event_kind::gradients_landed: return on_gradients_landed(e);
+    case loop_event_kind::written_back: return on_written_back(e);
+    case loop_event_kind::gradients_written_back: return on_gradients_written_back(e);
     case loop_event_kind::version_ready: return on_version_ready(e.a, e.b);
     case loop_event_kind::copies_ended: return;
     case loop_event_kind::arrived: return on_arrived(e.a);
@@ -84,9 +84,9 @@ void loop_run::on_unit_ended(std::uint32_t device) {
   if (!m.chain.is_forward(v.index)) {
     drop_old_version(v, device);
   }
-  books_.device_freed(device_id{device}, instance_.prefetch ? 0 : 1, std::nullopt, clock());
+  tracker_.device_freed(device_id{device}, instance_.prefetch ? 0 : 1, std::nullopt, clock());
   if (options_.completion == completion_rule::ended) {
-    books_.unit_completed(v.what, clock());
+    tracker_.unit_completed(v.what, clock());
   }
   announce(v.model);
   leave_if_over(v.model);
@@ -95,8 +95,8 @@ void loop_run::on_unit_ended(std::uint32_t device) {
 /// As soon as no unit of it can be lost any more.
 void loop_run::leave_if_over(std::uint32_t model) {
   const bool over = models_[model].step == models_[model].chain.steps();
-  if (over && books_.flights_of(model_id{model}).empty()) {
-    books_.remove_model(model_id{model});
+  if (over && tracker_.flights_of(model_id{model}).empty()) {
+    tracker_.remove_model(model_id{model});
   }
 }
 
@@ -105,49 +105,49 @@ void loop_run::copy_outputs(const loop_visit& v, loop_device& d) {
   auto& m = models_[v.model];
   const auto s = m.chain.shard_of(v.index);
   const bool forward = m.chain.is_forward(v.index);
-  auto landed = now_;
+  auto written_back = now_;
   if (!m.chain.ends_step(v.index)) {
-    landed = m.output_home = d.out.copy(now_, now_, m.given->activation);
+    written_back = m.output_home = d.out.copy(now_, now_, m.given->activation);
   }
   if (forward && instance_.copy_back_clean) {
-    landed = d.out.copy(now_, now_, m.given->h2d[s]);
-    d.cache.drain(v.slot, landed);
+    written_back = d.out.copy(now_, now_, m.given->h2d[s]);
+    d.cache.drain(v.slot, written_back);
   }
   if (!forward) {
-    landed = d.out.copy(now_, now_, m.given->d2h_gradient[s]);
+    written_back = d.out.copy(now_, now_, m.given->d2h_gradient[s]);
     d.cache.stale(v.slot);
     if (options_.completion == completion_rule::ended) {
-      d.cache.drain(v.slot, landed);
-      push(landed, loop_event_kind::gradients_landed, v.model, s, v.step);
+      d.cache.drain(v.slot, written_back);
+      push(written_back, loop_event_kind::gradients_written_back, v.model, s, v.step);
     }
   }
-  if (options_.completion == completion_rule::landed) {
-    push(landed, loop_event_kind::landed, v.model, v.index, v.step, m.attempt);
+  if (options_.completion == completion_rule::written_back) {
+    push(written_back, loop_event_kind::written_back, v.model, v.index, v.step, m.attempt);
   }
 }
 
-void loop_run::on_landed(const loop_event& e) {
+void loop_run::on_written_back(const loop_event& e) {
   auto& m = models_[e.a];
   if (e.attempt != m.attempt) {
     return;  // lost with its device
   }
-  const auto flights = books_.flights_of(model_id{e.a});
+  const auto flights = tracker_.flights_of(model_id{e.a});
   for (const auto& f : flights) {
-    if (f.phase == flight_phase::landing && m.chain.index_of(f.what) == e.b) {
-      books_.unit_completed(f.what, clock());
-      m.predecessor_landed = m.predecessor_landed || (m.predecessor_ended && flights.size() == 1);
+    if (f.phase == flight_phase::write_back && m.chain.index_of(f.what) == e.b) {
+      tracker_.unit_completed(f.what, clock());
+      m.predecessor_written_back = m.predecessor_written_back || (m.predecessor_ended && flights.size() == 1);
       break;
     }
   }
   if (!m.chain.is_forward(e.b)) {
-    on_gradients_landed({.at = now_, .a = e.a, .b = m.chain.shard_of(e.b), .step = e.step});
+    on_gradients_written_back({.at = now_, .a = e.a, .b = m.chain.shard_of(e.b), .step = e.step});
   }
   leave_if_over(e.a);
 }
 
 /// Those of a unit that was run again because one before it was lost are there already: copies of no length may land
 /// out of order.
-void loop_run::on_gradients_landed(const loop_event& e) {
+void loop_run::on_gradients_written_back(const loop_event& e) {
   if (std::exchange(models_[e.a].updates[e.b], e.step + 1) > e.step) {
     return;
   }
@@ -172,7 +172,7 @@ void loop_run::on_arrived(std::uint32_t model) {
   if (given.deadline) {
     traits.deadline = time_point{*given.deadline};
   }
-  books_.add_model(model_id{model}, traits);
+  tracker_.add_model(model_id{model}, traits);
   models_[model].here = true;
   announce(model);
 }
@@ -185,7 +185,7 @@ void loop_run::on_died(std::uint32_t device) {
   if (std::ranges::none_of(devices_, &loop_device::alive)) {
     throw fault_error{fault_code::device_lost, instance_.name + ": all devices are lost after " + to_string(now_)};
   }
-  for (const auto& loss : books_.device_lost(device_id{device})) {
+  for (const auto& loss : tracker_.device_lost(device_id{device})) {
     rewind(loss);
   }
 }
@@ -197,7 +197,7 @@ void loop_run::rewind(const model_loss& loss) {
   m.index = m.chain.index_of(first);
   m.attempt = loss.next_attempt;
   m.announced = false;
-  m.predecessor_ended = m.predecessor_landed = true;
+  m.predecessor_ended = m.predecessor_written_back = true;
   m.staged = 0;
   m.output_home = now_;
   announce(loss.model.value);

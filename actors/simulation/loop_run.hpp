@@ -2,7 +2,7 @@
 // What the event loop keeps of one run: events to come, models, devices. Internal to event_loop.cpp.
 // Sources: loop_run.cpp (events), loop_run_staging.cpp (placing a unit, its copies).
 
-#include "actors/policy/books.hpp"
+#include "actors/policy/schedule_tracker.hpp"
 #include "actors/simulation/event_loop.hpp"
 #include "actors/simulation/instance_chain.hpp"
 #include "actors/simulation/slot_cache.hpp"
@@ -18,7 +18,7 @@
 namespace hydra {
 
 /// Of one instant in this order; of one kind by `a`, then `b`.
-enum class loop_event_kind : std::uint8_t { unit_ended, landed, gradients_landed, version_ready, copies_ended, arrived, died };
+enum class loop_event_kind : std::uint8_t { unit_ended, written_back, gradients_written_back, version_ready, copies_ended, arrived, died };
 
 struct loop_event {
   duration at{};
@@ -67,7 +67,7 @@ struct loop_model {
   bool here = false;                      ///< it has arrived
   bool announced = false;                 ///< that unit is announced, or staged and not begun
   bool predecessor_ended = true;
-  bool predecessor_landed = true;
+  bool predecessor_written_back = true;
   device_id device;                       ///< where the predecessor computes, or did
   std::uint64_t staged = 0;               ///< its staging there
   duration output_home{};                 ///< when the predecessor's output is
@@ -98,8 +98,8 @@ class loop_run {
   // -- events ------------------------------------------------------------------------------------------------------
   void apply(const loop_event& e);
   void on_unit_ended(std::uint32_t device);
-  void on_landed(const loop_event& e);
-  void on_gradients_landed(const loop_event& e);
+  void on_written_back(const loop_event& e);
+  void on_gradients_written_back(const loop_event& e);
   void on_version_ready(std::uint32_t model, std::uint32_t shard);
   void on_arrived(std::uint32_t model);
   void on_died(std::uint32_t device);
@@ -135,12 +135,12 @@ class loop_run {
 
   const schedule_instance& instance_;
   loop_options options_;
-  books books_;
+  schedule_tracker tracker_;
   std::vector<loop_model> models_;
   std::vector<loop_device> devices_;
   std::vector<duration> workers_;
   std::priority_queue<loop_event, std::vector<loop_event>, std::greater<>> events_;
-  books::placement_sink on_placed_;
+  schedule_tracker::placement_sink on_placed_;
   duration now_{};
   std::size_t models_over_ = 0;
   simulated_run result_;

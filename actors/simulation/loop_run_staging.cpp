@@ -37,21 +37,21 @@ void loop_run::announce(std::uint32_t model) {
   auto u = m.chain.announcement(m.step, m.index, m.attempt);
   u.after = m.device;  // void if no flight of the model is there
   m.announced = true;
-  books_.unit_ready(u, clock());
+  tracker_.unit_ready(u, clock());
 }
 
 void loop_run::decide() {
   try {
-    books_.decide(clock(), on_placed_);
+    tracker_.decide(clock(), on_placed_);
   } catch (...) {
     replace_policy("fails: " + to_fault(std::current_exception()).text);
-    books_.decide(clock(), on_placed_);
+    tracker_.decide(clock(), on_placed_);
   }
 }
 
 void loop_run::replace_policy(const std::string& reason) {
-  result_.replacements.push_back("policy " + books_.chosen().name() + " was replaced by sharded-lrtf: it " + reason);
-  books_.replace_policy(std::make_unique<sharded_lrtf>());
+  result_.replacements.push_back("policy " + tracker_.chosen().name() + " was replaced by sharded-lrtf: it " + reason);
+  tracker_.replace_policy(std::make_unique<sharded_lrtf>());
 }
 
 void loop_run::stage(const placement& p) {
@@ -95,7 +95,7 @@ loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) co
     const auto below = m.chain.shard_of(v.index) - 1;
     what.checkpoint = !is_there(m.made[below], device) && !is_there(m.read[below], device);
   }
-  if (v.index > 0 && !what.boundary && m.predecessor_landed) {
+  if (v.index > 0 && !what.boundary && m.predecessor_written_back) {
     what.boundary = !is_there({m.device, m.staged}, device);
   }
   return what;
@@ -144,10 +144,10 @@ void loop_run::start_if_ready(std::uint32_t device) {
   auto& m = models_[v.model];
   v.begun = now_;
   push(now_ + length_of(v, d), loop_event_kind::unit_ended, device);
-  m.announced = m.predecessor_ended = m.predecessor_landed = false;
+  m.announced = m.predecessor_ended = m.predecessor_written_back = false;
   m.index = m.chain.ends_step(v.index) ? 0 : v.index + 1;
   m.step = m.index == 0 ? v.step + 1 : v.step;
-  books_.device_freed(device_id{device}, instance_.prefetch ? 1 : 0, v.what, clock());
+  tracker_.device_freed(device_id{device}, instance_.prefetch ? 1 : 0, v.what, clock());
   announce(v.model);
 }
 
@@ -164,7 +164,7 @@ duration loop_run::length_of(const loop_visit& v, const loop_device& d) const {
 void loop_run::drop_old_version(const loop_visit& v, std::uint32_t device) {
   const shard_version old{v.model, models_[v.model].chain.shard_of(v.index), v.step};
   report_cache(device, std::nullopt, old);  // its slot is stale already
-  if (options_.completion == completion_rule::landed) {
+  if (options_.completion == completion_rule::written_back) {
     return;
   }
   for (std::uint32_t other = 0; other < devices_.size(); ++other) {
@@ -183,7 +183,7 @@ void loop_run::report_cache(std::uint32_t device, const std::optional<shard_vers
   };
   const block_id in = cached ? name(*cached) : block_id{};
   const block_id out = dropped ? name(*dropped) : block_id{};
-  books_.blocks_cached(device_id{device}, {&in, cached ? 1U : 0U}, {&out, dropped ? 1U : 0U});
+  tracker_.blocks_cached(device_id{device}, {&in, cached ? 1U : 0U}, {&out, dropped ? 1U : 0U});
 }
 
 }  // namespace hydra

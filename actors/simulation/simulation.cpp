@@ -33,9 +33,9 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   p.backward_time = shard.backward;
   p.update_time = shard.update;
   p.evaluation_time = shard.evaluate;
-  p.forward = {.parameters = p.parameters, .first_inputs = p.input, .working = shard.working, .landing = shard.landing};
+  p.forward = {.parameters = p.parameters, .first_inputs = p.input, .working = shard.working, .write_back = shard.write_back};
   p.backward = {.parameters = p.parameters, .first_inputs = p.input + p.output,
-                .working = shard.working, .landing = shard.landing};
+                .working = shard.working, .write_back = shard.write_back};
   p.evaluation = p.forward;
   if (shard.device_update) {
     p.steps_on_device = true;
@@ -49,8 +49,8 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
 model_entry without_bytes(const sharded_model_ptr& what);
 
 /// Throws fault_error{does_not_fit} for a name that is not known.
-model_maker maker_of(std::vector<simulated_model> recruits) {
-  return [all = std::move(recruits)](const model_description& m, const std::set<model_id>&) {
+model_maker maker_of(std::vector<simulated_model> joiners) {
+  return [all = std::move(joiners)](const model_description& m, const std::set<model_id>&) {
     const auto found = std::ranges::find(all, m.name, &simulated_model::name);
     if (found == all.end()) {
       throw fault_error(fault_code::does_not_fit, "model '" + m.name + "' cannot join");
@@ -90,7 +90,7 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
     model->plan.shards.push_back(plan_of(m, s));
   }
   if (m.tied) {
-    model->ties.push_back({.owner_shard = 0, .owner = 0, .replica_shard = m.shards.size() - 1, .replica = 0});
+    model->ties.push_back({.owner_shard = 0, .owner = 0, .copy_shard = m.shards.size() - 1, .copy = 0});
   }
   return model;
 }
@@ -105,26 +105,26 @@ simulation::simulation(simulation_setup setup)
       coordinator_(dynamic_cast<caf::scheduler::test_coordinator*>(&system_->scheduler())),
       arena_(make_accounting_arena(setup.host_memory)) {
   coordinator_->clock().current_time += std::chrono::hours(1);  // zero would mean "no time"
-  crew_ = launch(*system_, make_run_setup(std::move(setup)), [this](run_record r) { record_ = std::move(r); });
-  scheduler_job_ = dynamic_cast<caf::resumable*>(caf::actor_cast<caf::abstract_actor*>(crew_.scheduler));
+  actors_ = launch(*system_, make_run_setup(std::move(setup)), [this](run_record r) { record_ = std::move(r); });
+  scheduler_job_ = dynamic_cast<caf::resumable*>(caf::actor_cast<caf::abstract_actor*>(actors_.scheduler));
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    devices_[i]->deliver_by([actor = crew_.devices[i]](queue_kind, duration delay, const completion& c) {
+    devices_[i]->deliver_by([actor = actors_.devices[i]](queue_kind, duration delay, const completion& c) {
       caf::delayed_anon_send(actor, delay, operation_completed{c});
     });
   }
-  executor_->deliver_by([actor = crew_.optimizer](duration delay, const completion& c) {
+  executor_->deliver_by([actor = actors_.optimizer](duration delay, const completion& c) {
     caf::delayed_anon_send(actor, delay, operation_completed{c});
   });
 }
 
 simulation::~simulation() {
   // Whatever has not ended (a run that was left early) ends here: no actor may outlive what it points to.
-  end_crew(crew_);
+  end_actors(actors_);
   for (auto& d : devices_) {
     d->deliver_by(nullptr);
   }
   executor_->deliver_by(nullptr);
-  crew_ = {};
+  actors_ = {};
   joins_.clear();
   run();
 }
@@ -153,11 +153,11 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
       bytes = arena_->allocate(run.models[i].what->plan.bytes_of(id), to_string(id));
     }
   }
-  if (!setup.recruits.empty()) {
-    run.recruit = maker_of(std::move(setup.recruits));
+  if (!setup.joiners.empty()) {
+    run.make_model = maker_of(std::move(setup.joiners));
   }
   run.chosen = std::move(setup.chosen);
-  run.adviser = setup.adviser;
+  run.advice = setup.advice;
   run.pipeline = setup.pipeline;
   run.pipeline.labels = setup.records_spans;
   run.callbacks = std::move(setup.callbacks);
@@ -173,10 +173,10 @@ run_setup simulation::make_run_setup(simulation_setup setup) {
 void simulation::add_model(const std::string& name) {
   model_description what;
   what.name = name;
-  post(crew_.supervisor, hydra::add_model{std::move(what), [this](const join_result& r) {
+  post(actors_.supervisor, hydra::add_model{std::move(what), [this](const join_result& r) {
          joins_.push_back(r);
          if (r.task) {
-           crew_.tasks.push_back(r.task);
+           actors_.tasks.push_back(r.task);
          }
        }});
 }
@@ -227,7 +227,7 @@ bool simulation::time_out_is_due() const {
 }
 
 void simulation::kill_device(std::size_t i, duration after) {
-  caf::delayed_anon_send(caf::actor_cast<caf::actor>(crew_.devices.at(i)), after, caf::exit_msg{{}, caf::exit_reason::kill});
+  caf::delayed_anon_send(caf::actor_cast<caf::actor>(actors_.devices.at(i)), after, caf::exit_msg{{}, caf::exit_reason::kill});
 }
 
 time_point simulation::now() const { return time_point(coordinator_->clock().now()); }

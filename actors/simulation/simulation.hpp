@@ -30,7 +30,7 @@ struct simulated_shard {
   byte_count parameters;
   byte_count activation;   ///< its output boundary
   byte_count working;      ///< C of either visit
-  byte_count landing{};    ///< part of it that is free only when the visit has landed
+  byte_count write_back{};    ///< part of it that is free only when the visit has landed
   std::optional<byte_count> gradients{};  ///< as copied home, if not as its parameters
   std::optional<duration> device_update{};  ///< part of backward: it is stepped there, with two moments
 };
@@ -62,9 +62,9 @@ struct simulation_setup {
   std::vector<device_info> devices;  ///< name, speed, memory, link, latency
   std::vector<simulated_model> models;
   std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not looked at
-  std::vector<simulated_model> recruits{};   ///< those that may be added, by name; if none, nothing can join
+  std::vector<simulated_model> joiners{};   ///< those that may be added, by name; if none, nothing can join
   std::unique_ptr<policy> chosen;
-  adviser_setup adviser{};           ///< of a policy actor that `chosen` asks
+  policy_actor_setup advice{};           ///< of a policy actor that `chosen` asks
   pipeline_options pipeline;
   int optimizer_workers = 1;
   byte_count host_memory{std::uint64_t{1} << 50};
@@ -85,7 +85,7 @@ class simulation {
   explicit simulation(simulation_setup setup);
   ~simulation();
 
-  /// Asks for one of the recruits to join; its answer will be among the joins(), if there is one.
+  /// Asks for one of the joiners to join; its answer will be among the joins(), if there is one.
   void add_model(const std::string& name);
   const std::vector<join_result>& joins() const noexcept { return joins_; }
 
@@ -109,7 +109,7 @@ class simulation {
   /// The device's actor dies so long after now.
   void kill_device(std::size_t i, duration after);
 
-  const crew_assembled& actors() const noexcept { return crew_; }
+  const actors_spawned& actors() const noexcept { return actors_; }
   simulated_device& device_at(std::size_t i) { return *devices_.at(i); }
   trace& spans() noexcept { return spans_; }
   const host_arena& arena() const noexcept { return *arena_; }
@@ -129,7 +129,7 @@ class simulation {
   std::unique_ptr<simulated_executor> executor_;
   std::optional<run_record> record_;
   const caf::resumable* scheduler_job_ = nullptr;
-  crew_assembled crew_;   ///< with the tasks that have joined by add_model()
+  actors_spawned actors_;   ///< with the tasks that have joined by add_model()
   std::vector<join_result> joins_;
 };
 

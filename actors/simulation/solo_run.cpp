@@ -63,7 +63,7 @@ std::vector<solo_run> run_all_alone(const schedule_instance& machine, std::span<
   return runs;
 }
 
-duration yardstick::best() const { return std::max(longest, shared_without_turns); }
+duration yardstick::best() const { return std::max(longest, shared_without_boundaries); }
 
 yardstick yardstick_of(const schedule_instance& instance) {
   yardstick y;
@@ -75,7 +75,7 @@ yardstick yardstick_of(const schedule_instance& instance) {
     turns += static_cast<double>(run.turns.count()) * run.speed;
   }
   y.shared = spread(all, instance);
-  y.shared_without_turns = spread(all - turns, instance);
+  y.shared_without_boundaries = spread(all - turns, instance);
   return y;
 }
 

@@ -27,7 +27,7 @@ std::vector<solo_run> run_all_alone(const schedule_instance& machine, std::span<
 struct yardstick {
   duration longest{};  ///< solo run
   duration shared{};   ///< all of them / devices, weighted by speed
-  duration shared_without_turns{};
+  duration shared_without_boundaries{};
   duration best() const;  ///< the longest one, or all of them without their turns
 };
 yardstick yardstick_of(const schedule_instance& instance);

@@ -27,18 +27,18 @@ std::vector<bool> stepped_elsewhere(const model_plan& plan) {
   return all;
 }
 
-/// What update jobs of one model share. A job reads and writes only buffers that update_books keeps apart.
+/// What update jobs of one model share. A job reads and writes only buffers that update_tracker keeps apart.
 struct model_updates {
   model_updates(sharded_model_ptr m, memory_actor home)
       : what(std::move(m)),
-        books(what->size(), what->ties, what->update.clip_norm > 0, stepped_elsewhere(what->plan)),
+        tracker(what->size(), what->ties, what->update.clip_norm > 0, stepped_elsewhere(what->plan)),
         math(what),
         homes(what->size()),
         elapsed(what->size()),
         memory(std::move(home)) {}
 
   sharded_model_ptr what;
-  update_books books;
+  update_tracker tracker;
   model_update math;
   std::vector<shard_home> homes;
   std::vector<duration> elapsed;
@@ -69,7 +69,7 @@ struct model_updates {
 
   bool touches_held(const update_job& job) const {
     return held.contains(job.shard) || std::ranges::any_of(what->ties, [&](const tie& t) {
-             return t.owner_shard == job.shard && held.contains(t.replica_shard);
+             return t.owner_shard == job.shard && held.contains(t.copy_shard);
            });
   }
 };
@@ -89,7 +89,7 @@ class optimizer final : public optimizer_actor::base {
             guarded(this, &optimizer::on_operation_completed),
             guarded(this, &optimizer::on_hold_updates), guarded(this, &optimizer::on_shard_saved),
             guarded(this, &optimizer::on_model_saved), guarded(this, &optimizer::on_release_updates),
-            guarded(this, &optimizer::on_tell_state),
+            guarded(this, &optimizer::on_report_state),
             guarded(this, &optimizer::on_shut_down)};
   }
 
@@ -120,7 +120,7 @@ class optimizer final : public optimizer_actor::base {
     auto& model = model_of(m.model, m.what, m.memory);
     model->step = m.step;
     model->homes[m.shard.value] = m.home;
-    submit(m.model, model, model->books.landed(m.shard.value));
+    submit(m.model, model, model->tracker.written_back(m.shard.value));
   }
 
   void on_resume_updates(const resume_updates& m) {
@@ -131,8 +131,8 @@ class optimizer final : public optimizer_actor::base {
     auto norms = m.updates.norms;
     norms.resize(m.what->size());
     model->math.set_norms(std::move(norms));
-    const auto next = model->books.resume(m.updates.shards);
-    if (model->books.norms_known()) {
+    const auto next = model->tracker.resume(m.updates.shards);
+    if (model->tracker.norms_known()) {
       model->norm = model->math.total_norm();
     }
     submit(m.model, model, next);
@@ -183,7 +183,7 @@ class optimizer final : public optimizer_actor::base {
 
   void tell_if_held(model_id id, model_updates& model) {
     if (model.holder && model.running == 0) {
-      send(std::exchange(model.holder, nullptr), updates_held{id, {model.books.phases(), model.math.norms()}});
+      send(std::exchange(model.holder, nullptr), updates_held{id, {model.tracker.phases(), model.math.norms()}});
     }
   }
 
@@ -242,18 +242,18 @@ class optimizer final : public optimizer_actor::base {
   /// A complete shard's gradients go at once: home counts them once. (A replica is told after its owner was stepped, so
   /// nobody reads them any more.)
   void finish(model_id id, const std::shared_ptr<model_updates>& model, const update_job& job) {
-    const auto next = model->books.done(job);
+    const auto next = model->tracker.done(job);
     if (job.what == update_job::kind::norms && !next.empty()) {
       model->norm = model->math.total_norm();
     }
     submit(id, model, next);
-    for (const auto shard : model->books.take_complete()) {
+    for (const auto shard : model->tracker.take_complete()) {
       model->forget(shard);
       send(model->memory, shard_stepped{id, index(shard), model->step.next(), model->norm,
                                         std::exchange(model->elapsed[shard], {}), {}});
     }
-    if (model->books.step_complete()) {
-      model->books.next_step();
+    if (model->tracker.step_complete()) {
+      model->tracker.next_step();
     }
   }
 
@@ -296,7 +296,7 @@ class optimizer final : public optimizer_actor::base {
     }
   }
 
-  void on_tell_state(const tell_state& m) {
+  void on_report_state(const report_state& m) {
     std::string text;
     for (const auto& [id, model] : models_) {
       if (model->running > 0 || !model->parked.empty()) {
@@ -304,7 +304,7 @@ class optimizer final : public optimizer_actor::base {
                             model->parked.size(), model->held.size());
       }
     }
-    send(m.to, state_told{actor_name, text});
+    send(m.to, state_reported{actor_name, text});
   }
 
   void on_shut_down(const shut_down&) { quit(); }

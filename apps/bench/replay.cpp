@@ -29,8 +29,8 @@ void run_into(const workload& w, const std::filesystem::path& folder) {
 void add_repeat(const workload& w, const std::filesystem::path& folder, replay_result& r) {
   const scratch_folder removed{folder};
   run_into(w, folder);
-  policy_shelf shelf;
-  const comparison c = simulate_recorded(folder, {}, shelf);
+  policy_registry registry;
+  const comparison c = simulate_recorded(folder, {}, registry);
   r.run.values.push_back(seconds(c.measured.value()));
   r.simulated.values.push_back(seconds(c.rows.at(0).makespan));
   r.simulated_over_run.values.push_back(r.simulated.values.back() / r.run.values.back());

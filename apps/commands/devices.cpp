@@ -1,6 +1,6 @@
 #include "apps/commands/devices.hpp"
 
-#include "actors/session/device_shelf.hpp"
+#include "actors/session/device_registry.hpp"
 #include "apps/commands/key_table.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/workload/device_kinds.hpp"
@@ -20,9 +20,9 @@ namespace hydra::apps {
 namespace {
 
 /// What this machine has of a plug-in's kind, or why it has none.
-std::vector<std::string> lines_about(const std::string& kind, device_shelf& shelf) {
+std::vector<std::string> lines_about(const std::string& kind, device_registry& registry) {
   try {
-    const known_device known = shelf.find(kind);
+    const known_device known = registry.find(kind);
     std::vector<std::string> lines = known.about.find ? known.about.find() : std::vector<std::string>{};
     for (std::string& line : lines) line = "here: " + line;
     return lines;
@@ -32,14 +32,14 @@ std::vector<std::string> lines_about(const std::string& kind, device_shelf& shel
 }
 
 int list_devices(const std::vector<std::string>& plugins) {
-  device_shelf shelf;
-  for (const std::string& file : plugins) shelf.load(file);
+  device_registry registry;
+  for (const std::string& file : plugins) registry.load(file);
   fmt::print("this machine: {} cores, {} of host memory available\n\n", std::thread::hardware_concurrency(),
              to_string(available_host_memory()));
-  for (const device_kind& kind : device_kinds_with(shelf.all())) {
+  for (const device_kind& kind : device_kinds_with(registry.all())) {
     fmt::print("{}  {}\n{}", kind.name, kind.help, key_table(kind.keys));
     if (!kind.of_plugin) continue;
-    for (const std::string& line : lines_about(kind.name, shelf)) fmt::print("    {}\n", line);
+    for (const std::string& line : lines_about(kind.name, registry)) fmt::print("    {}\n", line);
   }
   return 0;
 }

@@ -122,8 +122,8 @@ bool needs_no_training(const value_table& run, const std::string& data) {
 /// Where other data to evaluate on are given, those that the run has learnt need not be there.
 std::vector<key_override> without_training(std::vector<key_override> all, const value_table& recorded) {
   constexpr std::string_view given = "validation";
-  const std::vector<key_override> told = all;
-  for (const key_override& o : told) {
+  const std::vector<key_override> reported = all;
+  for (const key_override& o : reported) {
     const auto* const file = o.is.as<std::string>();
     if (!file || !o.path.starts_with("data.") || !o.path.ends_with(".validation")) continue;
     const std::string data = o.path.substr(0, o.path.size() - given.size());
@@ -135,14 +135,14 @@ std::vector<key_override> without_training(std::vector<key_override> all, const 
 }
 
 /// What to do where the data that the run has learnt are gone and need not be there; empty elsewhere.
-std::string other_data(const value_table& recorded, const fs::path& began_in, const std::vector<key_override>& told) {
+std::string other_data(const value_table& recorded, const fs::path& began_in, const std::vector<key_override>& reported) {
   const value* const data_tables = recorded.find("data");
   const auto* const tables = data_tables ? data_tables->as<value_table>() : nullptr;
   std::error_code ignored;
   for (const table_entry& e : tables ? tables->entries : std::vector<table_entry>{}) {
     const std::string data = "data." + e.key + ".", train = text_at(recorded, data + "train");
     const bool is_gone = !train.empty() && !fs::exists(began_in / train, ignored);
-    if (is_gone && needs_no_training(recorded, data) && std::ranges::count(told, data + "validation", &key_override::path) == 0)
+    if (is_gone && needs_no_training(recorded, data) && std::ranges::count(reported, data + "validation", &key_override::path) == 0)
       return fmt::format("; --set {}validation=FILE evaluates on other data", data);
   }
   return "";

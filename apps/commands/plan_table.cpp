@@ -108,7 +108,7 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
   }
   return text + device_table(devices) +
          fmt::format("\nstaging room {}  computing room {}  smallest sufficient memory {} ({} bytes)\nhost {}\n",
-                     to_string(plan.staging_room), to_string(plan.computing_room), to_string(plan.sufficient),
+                     to_string(plan.staging_bytes), to_string(plan.computing_bytes), to_string(plan.sufficient),
                      plan.sufficient.value(), to_string(plan.host_needed));
 }
 

@@ -1,6 +1,6 @@
 #include "apps/commands/policies.hpp"
 
-#include "actors/session/policy_shelf.hpp"
+#include "actors/session/policy_registry.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/workload/run_keys.hpp"
 
@@ -21,10 +21,10 @@ void print_options(const policy_entry& p, std::size_t width) {
 }
 
 int list_policies(const std::vector<std::string>& plugins) {
-  policy_shelf shelf;
-  for (const std::string& file : plugins) shelf.load(file);
+  policy_registry registry;
+  for (const std::string& file : plugins) registry.load(file);
   std::size_t width = 0;
-  const std::vector<known_policy> all = shelf.all();
+  const std::vector<known_policy> all = registry.all();
   for (const known_policy& p : all) width = std::max(width, p.entry.name.size());
   const std::string standard = run_rules().find("policy")->fallback;
   for (const known_policy& p : all) {

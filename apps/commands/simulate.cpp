@@ -92,13 +92,13 @@ comparison simulate_instance(const simulate_options& o, const schedule_instance&
   return compare(instance, policies, driver_of(o), yardstick_of(instance).best());
 }
 
-comparison simulate_run(const simulate_options& o, std::vector<listed_policy> policies, policy_shelf& shelf) {
+comparison simulate_run(const simulate_options& o, std::vector<listed_policy> policies, policy_registry& registry) {
   if (o.policies.empty()) policies.clear();
-  return simulate_recorded(o.input, {std::move(policies), o.seed}, shelf);
+  return simulate_recorded(o.input, {std::move(policies), o.seed}, registry);
 }
 
-comparison simulate_input(const simulate_options& o, input_kind kind, policy_shelf& shelf) {
-  const std::vector<listed_policy> policies = parse_policies(o.policies, shelf);
+comparison simulate_input(const simulate_options& o, input_kind kind, policy_registry& registry) {
+  const std::vector<listed_policy> policies = parse_policies(o.policies, registry);
   switch (kind) {
     case input_kind::workload:
       return simulate_workload(read_workload(o.input, overrides_of(o)), policies);
@@ -109,7 +109,7 @@ comparison simulate_input(const simulate_options& o, input_kind kind, policy_she
     case input_kind::run:
       break;
   }
-  return simulate_run(o, policies, shelf);
+  return simulate_run(o, policies, registry);
 }
 
 int simulate(const simulate_options& o) {
@@ -117,9 +117,9 @@ int simulate(const simulate_options& o) {
   check_input(o, kind);
   driver_of(o);
   if (o.save) check_written_file("--save", *o.save);
-  policy_shelf shelf;
-  for (const std::string& file : o.plugins) shelf.load(file);
-  const comparison c = simulate_input(o, kind, shelf);
+  policy_registry registry;
+  for (const std::string& file : o.plugins) registry.load(file);
+  const comparison c = simulate_input(o, kind, registry);
   fmt::print("{}", o.json ? to_json(c) : to_table(c));
   return 0;
 }

@@ -6,7 +6,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_request.hpp"
 #include "runtime/device/cpu/queue_threads.hpp"
-#include "runtime/device/ticket_book.hpp"
+#include "runtime/device/ticket_tracker.hpp"
 
 #include <ATen/Parallel.h>
 
@@ -137,7 +137,7 @@ class thread_device final : public hydra::device {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  hydra::ticket_book tickets_;
+  hydra::ticket_tracker tickets_;
   std::array<std::deque<job>, 3> queues_;  // compute, h2d, d2h
   hydra::completion_sink sink_;
   bool stopped_ = false, closing_ = false;

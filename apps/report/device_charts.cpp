@@ -79,13 +79,13 @@ std::string colour_of_cause(std::string_view name) {
   return std::string{found == std::end(causes) ? "#ff6f91" : found->colour};
 }
 
-double length_of(const blame_bar& bar) {
+double length_of(const breakdown_bar& bar) {
   double sum = 0;
   for (const named_seconds& p : bar.parts) sum += p.seconds;
   return sum;
 }
 
-std::string bar_parts(const blame_bar& bar, const axis& time, double y) {
+std::string bar_parts(const breakdown_bar& bar, const axis& time, double y) {
   std::string out;
   double at = 0;
   for (const named_seconds& p : bar.parts) {
@@ -97,15 +97,15 @@ std::string bar_parts(const blame_bar& bar, const axis& time, double y) {
   return out;
 }
 
-std::vector<std::string> names_of_parts(std::span<const blame_bar> bars) {
+std::vector<std::string> names_of_parts(std::span<const breakdown_bar> bars) {
   std::vector<std::string> names;
-  for (const blame_bar& b : bars)
+  for (const breakdown_bar& b : bars)
     for (const named_seconds& p : b.parts)
       if (std::ranges::count(names, p.name) == 0) names.push_back(p.name);
   return names;
 }
 
-std::string legend(std::span<const blame_bar> bars) {
+std::string legend(std::span<const breakdown_bar> bars) {
   std::string out = "<p class=\"legend\">";
   for (const std::string& name : names_of_parts(bars))
     out += fmt::format("<span><i style=\"background:{}\"></i>{}</span> ", colour_of_cause(name),
@@ -119,7 +119,7 @@ std::vector<named_seconds> drawable(std::vector<named_seconds> parts) {
   return parts;
 }
 
-std::vector<named_seconds> without_blame(const device_report& d, double makespan) {
+std::vector<named_seconds> without_breakdown(const device_report& d, double makespan) {
   const double busy = seconds(d.busy), exposed = seconds(d.exposed_transfer);
   return {{"compute", busy}, {"exposed", exposed}, {"idle", makespan - busy - exposed}};
 }
@@ -145,20 +145,20 @@ std::string timeline_chart(const timeline& t) {
   return out + "</svg>\n";
 }
 
-std::vector<blame_bar> blame_bars(const recorded_run& run) {
-  std::vector<blame_bar> bars;
+std::vector<breakdown_bar> breakdown_bars(const recorded_run& run) {
+  std::vector<breakdown_bar> bars;
   const double makespan = seconds(run.summary.makespan);
   for (std::size_t i = 0; makespan > 0 && i < run.summary.devices.size(); ++i) {
     const device_report& d = run.summary.devices[i];
-    const bool told = i < run.blame.size() && !run.blame[i].empty();
-    bars.push_back({d.name, drawable(told ? run.blame[i] : without_blame(d, makespan))});
+    const bool reported = i < run.breakdown.size() && !run.breakdown[i].empty();
+    bars.push_back({d.name, drawable(reported ? run.breakdown[i] : without_breakdown(d, makespan))});
   }
   return bars;
 }
 
-std::string blame_chart(std::span<const blame_bar> bars) {
+std::string breakdown_chart(std::span<const breakdown_bar> bars) {
   double longest = 0;
-  for (const blame_bar& b : bars) longest = std::max(longest, length_of(b));
+  for (const breakdown_bar& b : bars) longest = std::max(longest, length_of(b));
   if (!(longest > 0)) return "";
   const axis time{0, longest, left, width - right};
   const double bottom = static_cast<double>(bars.size()) * (bar_height + bar_gap);

@@ -14,16 +14,16 @@ namespace hydra::apps {
 std::string timeline_chart(const timeline& t);
 
 /// A bar of the makespan for each device.
-struct blame_bar {
+struct breakdown_bar {
   std::string device;
   std::vector<named_seconds> parts;
 };
 
 /// Blame of each device; without it what can be told from busy and exposed time. Empty if the makespan is not known.
-std::vector<blame_bar> blame_bars(const recorded_run& run);
+std::vector<breakdown_bar> breakdown_bars(const recorded_run& run);
 
 /// Stacked bars on one scale, with a legend. Empty text without bars.
-std::string blame_chart(std::span<const blame_bar> bars);
+std::string breakdown_chart(std::span<const breakdown_bar> bars);
 
 /// "exposed_h2d" -> "exposed h2d"; unknown causes keep their name.
 std::string cause_text(std::string_view name);

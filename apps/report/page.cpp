@@ -185,7 +185,7 @@ std::string to_page(const recorded_run& run, const timeline& when) {
                  headline(run) + settings(run) + remarks(run) + models_section(run) + curves_section(run) +
                      section("Devices over time", timeline_chart(when),
                              "Colours are the models'. Below each device: copies to it (h2d) and from it (d2h).") +
-                     section("Where the time went", blame_chart(blame_bars(run))) + devices_section(run) +
+                     section("Where the time went", breakdown_chart(breakdown_bars(run))) + devices_section(run) +
                      bounds_section(run),
                  run.version);
 }

@@ -86,7 +86,7 @@ duration duration_of(const std::vector<named_seconds>& parts, std::string_view n
   return {};
 }
 
-blame blame_of(const std::vector<named_seconds>& parts) {
+time_breakdown breakdown_of(const std::vector<named_seconds>& parts) {
   return {.compute = duration_of(parts, "compute"),
           .exposed_h2d = duration_of(parts, "exposed_h2d"),
           .exposed_d2h = duration_of(parts, "exposed_d2h"),
@@ -113,7 +113,7 @@ device_report read_device(const json& j) {
   read(j, "speed", d.speed);
   read(j, "busy_s", d.busy);
   read(j, "exposed_transfer_s", d.exposed_transfer);
-  d.time = blame_of(read_parts(object_of(j, "blame")));
+  d.time = breakdown_of(read_parts(object_of(j, "blame")));
   read(j, "h2d_bytes", d.h2d_bytes);
   read(j, "d2h_bytes", d.d2h_bytes);
   read(j, "cache_hits", d.cache_hits);
@@ -241,7 +241,7 @@ recorded_run read_run(const json& j) {
   read(j, "bound", r.bound);
   read(j, "bound_s", r.bound_seconds);
   read_number(j, "efficiency", r.efficiency);
-  for (const json& d : list_of(j, "devices")) r.blame.push_back(read_parts(object_of(d, "blame")));
+  for (const json& d : list_of(j, "devices")) r.breakdown.push_back(read_parts(object_of(d, "blame")));
   return r;
 }
 

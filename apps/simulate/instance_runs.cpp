@@ -51,7 +51,7 @@ simulation_driver parse_driver(std::string_view text) {
 
 completion_rule parse_completion(std::string_view text) {
   if (text == "ended") return completion_rule::ended;
-  if (text == "landed") return completion_rule::landed;
+  if (text == "landed") return completion_rule::written_back;
   refuse_option(fmt::format("--completion: \"{}\" is given, expected \"ended\" or \"landed\"", text));
 }
 
@@ -62,8 +62,8 @@ void check(const driver_options& options) {
 
 std::string describe(const driver_options& options) {
   if (options.driver == simulation_driver::actors) return "the actors of a run";
-  const bool landed = options.completion == completion_rule::landed;
-  return fmt::format("the loop, units are complete when they have {}", landed ? "landed" : "ended");
+  const bool written_back = options.completion == completion_rule::written_back;
+  return fmt::format("the loop, units are complete when they have {}", written_back ? "landed" : "ended");
 }
 
 simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,
@@ -77,7 +77,7 @@ simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy
 std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options) {
   const instance_bounds b = bounds_of(instance);
   const bool from_host =
-      options.driver == simulation_driver::loop && options.completion != completion_rule::landed;
+      options.driver == simulation_driver::loop && options.completion != completion_rule::written_back;
   return from_host ? b.all() : b.limits.all();
 }
 

@@ -66,35 +66,35 @@ listed_policy listed(const std::string& name, const known_policy& known, std::ma
           }};
 }
 
-listed_policy parse_policy(const std::string& text, policy_shelf& shelf) {
+listed_policy parse_policy(const std::string& text, policy_registry& registry) {
   const auto open = text.find('(');
   const std::string name = text.substr(0, open);
   if (name.empty()) refuse_list("names between commas are expected: a,b,c");
-  const known_policy known = shelf.find(name);
+  const known_policy known = registry.find(name);
   return listed(text, known,
                 open == std::string::npos ? std::map<std::string, double>{}
                                           : read_options(std::string_view{text}.substr(open + 1), text));
 }
 
 template <class Without>
-std::vector<listed_policy> all_but(const policy_shelf& shelf, Without without) {
+std::vector<listed_policy> all_but(const policy_registry& registry, Without without) {
   std::vector<listed_policy> all;
-  for (const known_policy& p : shelf.all())
+  for (const known_policy& p : registry.all())
     if (!p.make_actor && !without(p.entry.name)) all.push_back(listed(p.entry.name, p, {}));
   return all;
 }
 
 }  // namespace
 
-std::vector<listed_policy> parse_policies(const std::string& text, policy_shelf& shelf) {
-  if (text == "all") return all_but(shelf, [](const std::string&) { return false; });
+std::vector<listed_policy> parse_policies(const std::string& text, policy_registry& registry) {
+  if (text == "all") return all_but(registry, [](const std::string&) { return false; });
   if (text.empty())
-    return all_but(shelf, [](const std::string& name) { return std::ranges::count(by_chance_or_search, name) > 0; });
+    return all_but(registry, [](const std::string& name) { return std::ranges::count(by_chance_or_search, name) > 0; });
   std::vector<listed_policy> policies;
   for (const std::string& each : split(text)) {
     if (std::ranges::count(policies, each, &listed_policy::name) > 0)
       refuse_list(fmt::format("\"{}\" is given twice", each));
-    policies.push_back(parse_policy(each, shelf));
+    policies.push_back(parse_policy(each, registry));
   }
   return policies;
 }

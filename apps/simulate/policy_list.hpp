@@ -1,7 +1,7 @@
 #pragma once
 // Which policies are simulated.
 
-#include "actors/session/policy_shelf.hpp"
+#include "actors/session/policy_registry.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ struct listed_policy {
 /// nothing: those that choose without chance or search, what is compared unless asked for others. In the order given.
 /// Throws fault_error{bad_input}: unknown policies or options, with the nearest known one; what is given twice; policy
 /// actors.
-std::vector<listed_policy> parse_policies(const std::string& text, policy_shelf& shelf);
+std::vector<listed_policy> parse_policies(const std::string& text, policy_registry& registry);
 
 std::vector<std::string> names_of(const std::vector<listed_policy>& policies);
 

@@ -29,49 +29,49 @@ std::string text_of(const std::string& name, const value_table* options) {
 }
 
 /// A built-in one may stand in for it by now.
-bool is_of_plugin(const policy_shelf& shelf, const std::string& name) {
-  const std::vector<known_policy> all = shelf.all();
+bool is_of_plugin(const policy_registry& registry, const std::string& name) {
+  const std::vector<known_policy> all = registry.all();
   return std::ranges::any_of(all, [&](const known_policy& p) { return p.entry.name == name && !p.plugin.empty(); });
 }
 
 /// Without the plug-in that it was found in, once that is on the shelf.
-std::string name_of(const std::string& which, const std::string& ran, policy_shelf& shelf) {
+std::string name_of(const std::string& which, const std::string& ran, policy_registry& registry) {
   if (!names_plugin(which)) return which;
-  if (is_of_plugin(shelf, ran)) return ran;
-  return shelf.find(which).entry.name;
+  if (is_of_plugin(registry, ran)) return ran;
+  return registry.find(which).entry.name;
 }
 
 /// Those that are gone may have been given anew.
-void load_plugins(const value_table& run, policy_shelf& shelf) {
+void load_plugins(const value_table& run, policy_registry& registry) {
   std::error_code ignored;
   for (const value& v : sub_tables(run, "plugins"))
-    if (const auto file = to<fs::path>(v); fs::exists(file, ignored)) shelf.load(file);
+    if (const auto file = to<fs::path>(v); fs::exists(file, ignored)) registry.load(file);
 }
 
 /// The key as written, or nothing: the default policy of that run.
-std::string choice_in(const value_table& run, const std::string& ran, policy_shelf& shelf) {
+std::string choice_in(const value_table& run, const std::string& ran, policy_registry& registry) {
   const value* const v = run.find("policy");
   if (!v) return ran;
   const auto* const table = v->as<value_table>();
-  return text_of(name_of(to<std::string>(table ? *table->find("name") : *v), ran, shelf), table);
+  return text_of(name_of(to<std::string>(table ? *table->find("name") : *v), ran, registry), table);
 }
 
-recorded_policy read_policy_of(const fs::path& file, const std::string& ran, policy_shelf& shelf) {
+recorded_policy read_policy_of(const fs::path& file, const std::string& ran, policy_registry& registry) {
   const value_table root = parse_toml(read_text(file), file.string());
   const value_table& run = sub_table(root, "run");
-  load_plugins(run, shelf);
-  return {std::move(parse_policies(choice_in(run, ran, shelf), shelf).front()), read_session_options(root, "run").seed};
+  load_plugins(run, registry);
+  return {std::move(parse_policies(choice_in(run, ran, registry), registry).front()), read_session_options(root, "run").seed};
 }
 
 }  // namespace
 
-recorded_policy policy_of_run(const fs::path& folder, const report& r, policy_shelf& shelf) {
+recorded_policy policy_of_run(const fs::path& folder, const report& r, policy_registry& registry) {
   std::error_code ignored;
   const std::string ran = r.policy.substr(0, r.policy.find(", "));  // without what the ablation adds
   const fs::path file = folder / workload_file;
   try {
-    if (fs::exists(file, ignored)) return read_policy_of(file, ran, shelf);
-    return {std::move(parse_policies(ran, shelf).front()), r.seed};
+    if (fs::exists(file, ignored)) return read_policy_of(file, ran, registry);
+    return {std::move(parse_policies(ran, registry).front()), r.seed};
   } catch (const fault_error& e) {
     throw fault_error{e.what_happened().code, fmt::format("the policy of the run: {}; {}", e.what_happened().text, advice)};
   }

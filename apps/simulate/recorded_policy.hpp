@@ -16,6 +16,6 @@ struct recorded_policy {
 
 /// By the workload.toml in a run's folder; plug-ins that it names are loaded if they are still there. Without that file,
 /// by its report. Throws fault_error{bad_input}: a plug-in or policy that is not there.
-recorded_policy policy_of_run(const std::filesystem::path& folder, const report& r, policy_shelf& shelf);
+recorded_policy policy_of_run(const std::filesystem::path& folder, const report& r, policy_registry& registry);
 
 }  // namespace hydra::apps

@@ -216,7 +216,7 @@ forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>&
                   .pipeline = {.double_buffer = r.ablation.double_buffer,
                                .cache = r.ablation.cache,
                                .copy_back_clean = r.ablation.copy_back_clean,
-                               .staging_room = r.plan.staging_room},
+                               .staging_bytes = r.plan.staging_bytes},
                   .optimizer_workers = optimizer_workers(r.seen.updates_at_once),
                   .most_units = std::numeric_limits<std::uint64_t>::max(),
                   .recorded = r.seen.times});
@@ -237,9 +237,9 @@ struct chosen_policies {
   std::uint64_t seed = 0;
 };
 
-chosen_policies choose(const recording& r, const recorded_choice& wanted, policy_shelf& shelf) {
+chosen_policies choose(const recording& r, const recorded_choice& wanted, policy_registry& registry) {
   if (wanted.policies.empty()) {
-    recorded_policy own = policy_of_run(r.folder, r.summary, shelf);
+    recorded_policy own = policy_of_run(r.folder, r.summary, registry);
     return {{own.policy}, own.policy.name, wanted.seed.value_or(own.seed)};
   }
   const std::string reported = r.summary.policy.substr(0, r.summary.policy.find(", "));
@@ -248,9 +248,9 @@ chosen_policies choose(const recording& r, const recorded_choice& wanted, policy
 
 }  // namespace
 
-comparison simulate_recorded(const fs::path& run, const recorded_choice& wanted, policy_shelf& shelf) {
+comparison simulate_recorded(const fs::path& run, const recorded_choice& wanted, policy_registry& registry) {
   const recording r = read_recording(run);
-  const chosen_policies chosen = choose(r, wanted, shelf);
+  const chosen_policies chosen = choose(r, wanted, registry);
   comparison c{
       .name = r.summary.name,
       .heading = fmt::format("{}: {} models, {} devices; the run of {}, simulated with the times it recorded",

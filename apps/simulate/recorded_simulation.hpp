@@ -20,6 +20,6 @@ struct recorded_choice {
 /// off, workload.toml. Every unit, copy and update takes as long as it did; what the run did not do (a copy that was a
 /// hit) takes its class's mean. Throws fault_error{bad_input}: a file is missing or damaged, the run was interrupted,
 /// resumed, or lost a device or a model; its policy is not there.
-comparison simulate_recorded(const std::filesystem::path& run, const recorded_choice& wanted, policy_shelf& shelf);
+comparison simulate_recorded(const std::filesystem::path& run, const recorded_choice& wanted, policy_registry& registry);
 
 }  // namespace hydra::apps

@@ -13,7 +13,7 @@ namespace {
 
 std::string driver_name(const driver_options& o) {
   if (o.driver == simulation_driver::actors) return "actors";
-  return o.completion == completion_rule::landed ? "loop, landed" : "loop";
+  return o.completion == completion_rule::written_back ? "loop, landed" : "loop";
 }
 
 /// Each instance is made once for all drivers.
@@ -63,11 +63,11 @@ std::vector<std::string> replacements_of(const study_result& s) {
   return lines;
 }
 
-study_result run_study(const study& s, const std::function<void(const std::string&)>& told) {
+study_result run_study(const study& s, const std::function<void(const std::string&)>& reported) {
   study_result result{s.name, s.note, s.policies(), {}};
   for (std::size_t i = 0; i < s.cells.size(); ++i) {
     const study_cell& cell = s.cells[i];
-    told(fmt::format("cell {} of {}: {}, {} instances", i + 1, s.cells.size(), cell.name, count_instances(cell)));
+    reported(fmt::format("cell {} of {}: {}, {} instances", i + 1, s.cells.size(), cell.name, count_instances(cell)));
     std::ranges::move(run_cell(cell, s.drivers), std::back_inserter(result.cells));
   }
   return result;

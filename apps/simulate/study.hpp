@@ -41,6 +41,6 @@ struct study_result {
 std::vector<std::string> replacements_of(const study_result& s);
 
 /// `told` is called before each cell. The same study gives the same result.
-study_result run_study(const study& s, const std::function<void(const std::string&)>& told);
+study_result run_study(const study& s, const std::function<void(const std::string&)>& reported);
 
 }  // namespace hydra::apps

@@ -83,11 +83,11 @@ std::vector<fs::path> read_files(const value_table& table) {
 
 // -- parts ------------------------------------------------------------------------------------------------------------
 
-std::vector<listed_policy> read_policies(const value& given, const std::string& path, policy_shelf& shelf) {
+std::vector<listed_policy> read_policies(const value& given, const std::string& path, policy_registry& registry) {
   std::vector<listed_policy> policies;
   for (const value& v : std::get<value_list>(given.content)) {
     const auto& text = std::get<std::string>(v.content);
-    for (listed_policy& each : located(v.where, path, [&] { return parse_policies(text, shelf); })) {
+    for (listed_policy& each : located(v.where, path, [&] { return parse_policies(text, registry); })) {
       if (std::ranges::count(policies, each.name, &listed_policy::name) > 0)
         refuse(v.where, path, fmt::format("\"{}\" is given twice", each.name));
       policies.push_back(std::move(each));
@@ -101,7 +101,7 @@ std::vector<listed_policy> read_policies(const value& given, const std::string& 
 struct study_defaults {
   std::uint32_t repeat = 1;
   std::vector<listed_policy> policies;
-  policy_shelf* shelf = nullptr;
+  policy_registry* registry = nullptr;
 };
 
 /// Exactly one of them says where instances come from.
@@ -141,7 +141,7 @@ study_cell read_cell(const value& v, const study_defaults& defaults) {
     cell.recipe = read_recipe(std::get<std::string>(family->content), table);
   check_instances(cell);
   const value* const own = table.find("policies");
-  cell.policies = own ? read_policies(*own, "cell.policies", *defaults.shelf) : defaults.policies;
+  cell.policies = own ? read_policies(*own, "cell.policies", *defaults.registry) : defaults.policies;
   return cell;
 }
 
@@ -211,10 +211,10 @@ study parse_study(std::string_view text, const std::string& name) {
   study s{.name = fs::path{name}.stem().string(), .note = {}, .drivers = read_drivers(root), .cells = {}};
   assign(root, "name", s.name);
   assign(root, "note", s.note);
-  policy_shelf shelf;
+  policy_registry registry;
   const value* const named = root.find("policies");
-  study_defaults defaults{.policies = named ? read_policies(*named, "policies", shelf) : parse_policies("", shelf),
-                          .shelf = &shelf};
+  study_defaults defaults{.policies = named ? read_policies(*named, "policies", registry) : parse_policies("", registry),
+                          .registry = &registry};
   assign(root, "repeat", defaults.repeat);
   for (const value& v : sub_tables(root, "cell")) s.cells.push_back(read_cell(v, defaults));
   check_names(s.cells);

@@ -1,7 +1,7 @@
 #pragma once
 // [[device]]: a table of kinds. To add one: write how its keys become a device, add one row. Plug-ins add theirs.
 
-#include "actors/session/device_shelf.hpp"
+#include "actors/session/device_registry.hpp"
 #include "actors/session/session.hpp"
 #include "apps/workload/key_rule.hpp"
 #include "apps/workload/value.hpp"

@@ -1,6 +1,6 @@
 #include "apps/workload/policy_keys.hpp"
 
-#include "actors/session/policy_shelf.hpp"
+#include "actors/session/policy_registry.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/run_keys.hpp"
 
@@ -25,9 +25,9 @@ Content* content_of(Value* v) {
 }
 
 void check(const policy_choice& c, const std::shared_ptr<plugin_set>& plugins) {
-  policy_shelf shelf{{}, plugins};
+  policy_registry registry{{}, plugins};
   located(c.where, "run.policy", [&] {
-    const policy_entry entry = shelf.find(c.which).entry;
+    const policy_entry entry = registry.find(c.which).entry;
     complete({.seed = 0, .values = c.options}, entry.options, entry.name);
   });
 }

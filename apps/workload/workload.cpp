@@ -1,6 +1,6 @@
 #include "apps/workload/workload.hpp"
 
-#include "actors/session/device_shelf.hpp"
+#include "actors/session/device_registry.hpp"
 #include "actors/plugin/known_plugins.hpp"
 #include "apps/workload/check.hpp"
 #include "apps/workload/check_utf8.hpp"
@@ -106,7 +106,7 @@ struct brought {
 brought load_plugins(const value_table& root) {
   brought b{read_plugins(root), make_plugin_set(), {}};
   for (const plugin_file& p : b.files) located(p.where, "run.plugins", [&] { b.plugins->load(p.file); });
-  b.kinds = device_kinds_with(device_shelf{b.plugins}.all());
+  b.kinds = device_kinds_with(device_registry{b.plugins}.all());
   return b;
 }
 

@@ -29,7 +29,7 @@ bool holds_text(const Files&) {
 bool holds_text(const token_files&) { return false; }  // but ids, which are what they are
 bool holds_text(const csv_files& o) { return !o.text.empty(); }
 
-[[noreturn]] void refuse_untold(const std::string& file, const std::filesystem::path& checkpoint) {
+[[noreturn]] void refuse_without_tokenizer(const std::string& file, const std::filesystem::path& checkpoint) {
   throw fault_error{
       fault_code::bad_input,
       fmt::format(
@@ -44,7 +44,7 @@ template <with_tokenizer Files>
 tokenizer_choice chosen_tokenizer(const Files& o, const sample_request& wants) {
   if (o.tokenizer == tokenizer_choice{.bytes = true}) return {};
   if (o.tokenizer != tokenizer_choice{} || wants.checkpoint.empty() || !holds_text(o)) return o.tokenizer;
-  if (!has_tokenizer(wants.checkpoint)) refuse_untold(o.train.string(), wants.checkpoint);
+  if (!has_tokenizer(wants.checkpoint)) refuse_without_tokenizer(o.train.string(), wants.checkpoint);
   return {.file = wants.checkpoint};
 }
 

@@ -9,7 +9,7 @@ namespace hydra {
 
 void rounded_gradient::widen(std::size_t begin, std::span<float> to) const {
   from_bf16(own.subspan(begin, to.size()), to);
-  for (const auto& replica : replicas) add_bf16(replica.subspan(begin, to.size()), to);
+  for (const auto& tied_copy : tied_copies) add_bf16(tied_copy.subspan(begin, to.size()), to);
 }
 
 float gradient_norm(const rounded_gradient& gradient) {

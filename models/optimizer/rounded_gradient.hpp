@@ -15,7 +15,7 @@ inline constexpr std::size_t widened_at_once = std::size_t{1} << 14;
 /// first. Neither the sum nor a copy in fp32 ever exists as a whole, so a gradient takes 2 bytes for each value at home.
 struct rounded_gradient {
   std::span<const std::uint16_t> own;
-  std::vector<std::span<const std::uint16_t>> replicas{};  ///< as long as own
+  std::vector<std::span<const std::uint16_t>> tied_copies{};  ///< as long as own
 
   /// Values [begin, begin + to.size()).
   void widen(std::size_t begin, std::span<float> to) const;

@@ -58,8 +58,8 @@ std::span<const float> slice(const host_block_ptr& block, std::size_t offset, st
 /// In bf16 as they have landed.
 void add_gradient(tensor_list& tensors, const model_checkpoint& c, const shard_home& home, const placed_parameter& p) {
   if (c.what->model->gradients() == precision::bf16) {
-    const std::span<const std::uint16_t> landed = home.gradients->halves();
-    tensors.add("gradient." + p.name, landed.subspan(p.offset, p.elements), p.shape);
+    const std::span<const std::uint16_t> written_back = home.gradients->halves();
+    tensors.add("gradient." + p.name, written_back.subspan(p.offset, p.elements), p.shape);
   } else {
     tensors.add("gradient." + p.name, slice(home.gradients, p.offset, p.elements), p.shape);
   }

@@ -52,7 +52,7 @@ bool makes_version(const unit& u, const block_id& id) {
   return id == stepped_parameters_of(u) || id == stepped_state_block(u, id.micro_batch.value);
 }
 
-std::vector<block_id> landed_by(const unit& u, const model_plan& plan) {
+std::vector<block_id> written_back_by(const unit& u, const model_plan& plan) {
   auto blocks = produced_by(u, plan.shards.size());
   if (!steps_shard(u, plan)) {
     return blocks;

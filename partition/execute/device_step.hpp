@@ -27,7 +27,7 @@ bool makes_version(const unit& u, const block_id& id);
 
 /// Everything that lands at home when the unit commits: as produced_by() of dataflow.hpp, but of a unit that steps the next
 /// version instead of gradients.
-std::vector<block_id> landed_by(const unit& u, const model_plan& plan);
+std::vector<block_id> written_back_by(const unit& u, const model_plan& plan);
 
 /// Blocks of a step. `state` is updated in place; the parameters are not, as a unit that fails must leave them as they are.
 struct step_blocks {

@@ -57,43 +57,43 @@ void round_masters(const shard_home& home) {
 
 // -- order --------------------------------------------------------------------------------------------------------------
 
-update_books::update_books(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere)
+update_tracker::update_tracker(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere)
     : ties_(std::move(ties)),
       clipping_(clipping),
       elsewhere_(std::move(elsewhere)),
-      landed_(shards),
+      written_back_(shards),
       issued_(shards),
       normed_(shards),
       stepped_(shards),
-      told_(shards) {
+      reported_(shards) {
   skip_elsewhere();
 }
 
 /// Those that wait: what a checkpoint has begun at home is ended at home.
-void update_books::skip_elsewhere() {
+void update_tracker::skip_elsewhere() {
   for (std::size_t s = 0; s < elsewhere_.size(); ++s) {
-    if (elsewhere_[s] && !landed_[s]) {
-      landed_[s] = issued_[s] = stepped_[s] = told_[s] = true;
+    if (elsewhere_[s] && !written_back_[s]) {
+      written_back_[s] = issued_[s] = stepped_[s] = reported_[s] = true;
     }
   }
 }
 
-bool update_books::gradients_complete(std::size_t shard) const {
-  return landed_[shard] && std::ranges::all_of(ties_, [&](const tie& t) {
-           return t.owner_shard != shard || landed_[t.replica_shard];
+bool update_tracker::gradients_complete(std::size_t shard) const {
+  return written_back_[shard] && std::ranges::all_of(ties_, [&](const tie& t) {
+           return t.owner_shard != shard || written_back_[t.copy_shard];
          });
 }
 
-bool update_books::version_complete(std::size_t shard) const {
+bool update_tracker::version_complete(std::size_t shard) const {
   return stepped_[shard] && std::ranges::all_of(ties_, [&](const tie& t) {
-           return t.replica_shard != shard || stepped_[t.owner_shard];
+           return t.copy_shard != shard || stepped_[t.owner_shard];
          });
 }
 
-std::vector<update_job> update_books::ready_jobs() {
+std::vector<update_job> update_tracker::ready_jobs() {
   std::vector<update_job> jobs;
   const bool norms = clipping_ && !norms_known_;
-  for (std::size_t s = 0; s < landed_.size(); ++s) {
+  for (std::size_t s = 0; s < written_back_.size(); ++s) {
     if (!issued_[s] && gradients_complete(s)) {
       issued_[s] = true;
       jobs.push_back({norms ? update_job::kind::norms : update_job::kind::step, s});
@@ -102,12 +102,12 @@ std::vector<update_job> update_books::ready_jobs() {
   return jobs;
 }
 
-std::vector<update_job> update_books::landed(std::size_t shard) {
-  landed_[shard] = true;
+std::vector<update_job> update_tracker::written_back(std::size_t shard) {
+  written_back_[shard] = true;
   return ready_jobs();
 }
 
-std::vector<update_job> update_books::done(const update_job& job) {
+std::vector<update_job> update_tracker::done(const update_job& job) {
   if (job.what == update_job::kind::step) {
     stepped_[job.shard] = true;
     return {};
@@ -121,47 +121,47 @@ std::vector<update_job> update_books::done(const update_job& job) {
   return ready_jobs();
 }
 
-std::vector<std::size_t> update_books::take_complete() {
+std::vector<std::size_t> update_tracker::take_complete() {
   std::vector<std::size_t> shards;
-  for (std::size_t s = 0; s < told_.size(); ++s) {
-    if (!told_[s] && version_complete(s)) {
-      told_[s] = true;
+  for (std::size_t s = 0; s < reported_.size(); ++s) {
+    if (!reported_[s] && version_complete(s)) {
+      reported_[s] = true;
       shards.push_back(s);
     }
   }
   return shards;
 }
 
-bool update_books::step_complete() const noexcept {
-  return std::ranges::all_of(told_, [](bool b) { return b; });
+bool update_tracker::step_complete() const noexcept {
+  return std::ranges::all_of(reported_, [](bool b) { return b; });
 }
 
-void update_books::next_step() {
-  for (auto* flags : {&landed_, &issued_, &normed_, &stepped_, &told_}) {
+void update_tracker::next_step() {
+  for (auto* flags : {&written_back_, &issued_, &normed_, &stepped_, &reported_}) {
     flags->assign(flags->size(), false);
   }
   norms_known_ = false;
   skip_elsewhere();
 }
 
-std::vector<update_phase> update_books::phases() const {
-  std::vector<update_phase> all(landed_.size());
+std::vector<update_phase> update_tracker::phases() const {
+  std::vector<update_phase> all(written_back_.size());
   for (std::size_t s = 0; s < all.size(); ++s) {
-    all[s] = told_[s]      ? update_phase::complete
+    all[s] = reported_[s]      ? update_phase::complete
              : stepped_[s] ? update_phase::stepped
              : normed_[s]  ? update_phase::normed
-             : landed_[s]  ? update_phase::landed
+             : written_back_[s]  ? update_phase::written_back
                            : update_phase::waiting;
   }
   return all;
 }
 
-std::vector<update_job> update_books::resume(const std::vector<update_phase>& phases) {
+std::vector<update_job> update_tracker::resume(const std::vector<update_phase>& phases) {
   for (std::size_t s = 0; s < phases.size(); ++s) {
-    landed_[s] = phases[s] >= update_phase::landed;
+    written_back_[s] = phases[s] >= update_phase::written_back;
     normed_[s] = clipping_ && phases[s] >= update_phase::normed;
     stepped_[s] = phases[s] >= update_phase::stepped;
-    told_[s] = phases[s] == update_phase::complete;
+    reported_[s] = phases[s] == update_phase::complete;
   }
   norms_known_ = clipping_ && std::ranges::all_of(normed_, [](bool b) { return b; });
   issued_ = clipping_ && !norms_known_ ? normed_ : stepped_;
@@ -239,13 +239,13 @@ std::span<const std::uint16_t> rounded_slice(const shard_home& home, const place
   return home.gradients->halves().subspan(p.offset, p.elements);
 }
 
-/// Of parameter `index` of a shard, with those of its replicas.
+/// Of parameter `index` of a shard, with those of its tied copies.
 rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, std::size_t index,
                                      const std::vector<shard_home>& homes) {
   rounded_gradient g{.own = rounded_slice(homes[shard], placed(m, shard, index))};
   for (const auto& t : m.ties) {
     if (t.owner_shard == shard && t.owner == index) {
-      g.replicas.push_back(rounded_slice(homes[t.replica_shard], placed(m, t.replica_shard, t.replica)));
+      g.tied_copies.push_back(rounded_slice(homes[t.copy_shard], placed(m, t.copy_shard, t.copy)));
     }
   }
   return g;
@@ -255,21 +255,21 @@ rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, 
 
 model_update::model_update(sharded_model_ptr model) : model_(std::move(model)), norms_(model_->size()) {}
 
-void model_update::add_replicas(std::size_t shard, std::vector<shard_home>& homes) const {
+void model_update::add_tied_copies(std::size_t shard, std::vector<shard_home>& homes) const {
   for (const auto& t : model_->ties) {
     if (t.owner_shard != shard || rounded()) {
       continue;
     }
     const auto& owner = placed(*model_, shard, t.owner);
-    const auto& replica = placed(*model_, t.replica_shard, t.replica);
+    const auto& copy = placed(*model_, t.copy_shard, t.copy);
     const auto sum = slice(homes[shard].gradients, owner.offset, owner.elements);
-    const auto more = slice(homes[t.replica_shard].gradients, replica.offset, replica.elements);
+    const auto more = slice(homes[t.copy_shard].gradients, copy.offset, copy.elements);
     std::ranges::transform(sum, more, sum.begin(), [](float a, float b) { return a + b; });
   }
 }
 
 void model_update::norms(std::size_t shard, std::vector<shard_home>& homes) {
-  add_replicas(shard, homes);
+  add_tied_copies(shard, homes);
   norms_[shard].clear();
   const auto& all = model_->shards[shard].layout().parameters();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -295,7 +295,7 @@ float model_update::clip_coefficient(float norm) const {
 void model_update::step(std::size_t shard, std::uint32_t step, float clip_coefficient,
                         std::vector<shard_home>& homes) const {
   if (model_->update.clip_norm <= 0) {
-    add_replicas(shard, homes);
+    add_tied_copies(shard, homes);
   }
   const optimizer_step now{.model = *model_, .step = step, .clip_coefficient = clip_coefficient};
   const auto& home = homes[shard];
@@ -313,17 +313,17 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
       apply_average(p.averaging, model_->plan.micro_batches, values, gradients);
     }
   }
-  copy_to_replicas(shard, homes);
+  update_tied_copies(shard, homes);
 }
 
-void model_update::copy_to_replicas(std::size_t shard, std::vector<shard_home>& homes) const {
+void model_update::update_tied_copies(std::size_t shard, std::vector<shard_home>& homes) const {
   for (const auto& t : model_->ties) {
     if (t.owner_shard == shard) {
       const auto& owner = placed(*model_, shard, t.owner);
-      const auto& replica = placed(*model_, t.replica_shard, t.replica);
+      const auto& copy = placed(*model_, t.copy_shard, t.copy);
       std::ranges::copy(slice(homes[shard].parameters, owner.offset, owner.elements),
-                        slice(homes[t.replica_shard].parameters, replica.offset, replica.elements).begin());
-      std::ranges::copy(copy_of(homes[shard], owner), copy_of(homes[t.replica_shard], replica).begin());
+                        slice(homes[t.copy_shard].parameters, copy.offset, copy.elements).begin());
+      std::ranges::copy(copy_of(homes[shard], owner), copy_of(homes[t.copy_shard], copy).begin());
     }
   }
 }

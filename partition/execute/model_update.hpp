@@ -36,7 +36,7 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
 void round_masters(const shard_home& home);
 
 /// How far the update of a shard has come in the step that is under way. `complete`: the next version is at home.
-enum class update_phase : std::uint8_t { waiting, landed, normed, stepped, complete };
+enum class update_phase : std::uint8_t { waiting, written_back, normed, stepped, complete };
 
 /// Gradients have landed, the next version is not at home yet.
 constexpr bool is_under_way(update_phase p) noexcept { return p != update_phase::waiting && p != update_phase::complete; }
@@ -56,13 +56,13 @@ struct update_job {
 
 /// Order of a model's jobs within one step. Without clipping a shard is stepped as soon as its gradients, and those of
 /// all replicas of its parameters, have landed. With clipping first all norms, then the steps, shard 0 first. Pure.
-class update_books {
+class update_tracker {
  public:
   /// `elsewhere`: shards that devices step; the books take them for complete whenever they wait. Empty: none.
-  update_books(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere = {});
+  update_tracker(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere = {});
 
   /// Gradients of the shard are at home: jobs that may run now.
-  std::vector<update_job> landed(std::size_t shard);
+  std::vector<update_job> written_back(std::size_t shard);
   /// A job has ended: jobs that may run now.
   std::vector<update_job> done(const update_job& job);
   /// Shards whose next version has just become complete (own step and all its replicas copied); each once per step.
@@ -85,7 +85,7 @@ class update_books {
   std::vector<tie> ties_;
   bool clipping_;
   std::vector<bool> elsewhere_;
-  std::vector<bool> landed_, issued_, normed_, stepped_, told_;
+  std::vector<bool> written_back_, issued_, normed_, stepped_, reported_;
   bool norms_known_ = false;
 };
 
@@ -107,8 +107,8 @@ class model_update {
 
  private:
   bool rounded() const noexcept { return model_->model->gradients() == precision::bf16; }
-  void add_replicas(std::size_t shard, std::vector<shard_home>& homes) const;
-  void copy_to_replicas(std::size_t shard, std::vector<shard_home>& homes) const;
+  void add_tied_copies(std::size_t shard, std::vector<shard_home>& homes) const;
+  void update_tied_copies(std::size_t shard, std::vector<shard_home>& homes) const;
 
   sharded_model_ptr model_;
   std::vector<std::vector<float>> norms_;   ///< per shard, its trained parameters in chain order

@@ -38,14 +38,14 @@ std::vector<tie> find_ties(const std::vector<shard>& shards) {
   }
   std::vector<tie> ties;
   for (const auto& [name, place] : places) {
-    const auto& replica = shards[place.first].layout().parameters()[place.second];
-    if (replica.tied_to.empty()) {
+    const auto& copy = shards[place.first].layout().parameters()[place.second];
+    if (copy.tied_to.empty()) {
       continue;
     }
-    const auto owner = places.find(replica.tied_to);
+    const auto owner = places.find(copy.tied_to);
     if (owner == places.end()) {
       throw fault_error(fault_code::bad_input,
-                        "parameter '" + name + "' is tied to '" + replica.tied_to + "', which the chain does not have");
+                        "parameter '" + name + "' is tied to '" + copy.tied_to + "', which the chain does not have");
     }
     ties.push_back({owner->second.first, owner->second.second, place.first, place.second});
   }

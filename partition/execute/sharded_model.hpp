@@ -15,12 +15,12 @@
 
 namespace hydra {
 
-/// One layer's replica of a parameter that another shard (or the same) owns.
+/// One layer's copy of a parameter that another shard (or the same) owns.
 struct tie {
   std::size_t owner_shard = 0;
   std::size_t owner = 0;           ///< index in the owner shard's layout
-  std::size_t replica_shard = 0;
-  std::size_t replica = 0;
+  std::size_t copy_shard = 0;
+  std::size_t copy = 0;
 };
 
 /// `model` and `shards` are empty in a simulation: then only sizes and times count and no operation is ever run.

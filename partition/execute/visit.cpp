@@ -31,10 +31,10 @@ at::Tensor zero_gradients(const at::Tensor& parameters) {
 
 }  // namespace
 
-std::vector<evaluation_score> scores_in(std::span<const float> landed) {
+std::vector<evaluation_score> scores_in(std::span<const float> written_back) {
   std::vector<evaluation_score> scores;
-  for (std::size_t i = 0; i + 1 < landed.size(); i += 2) {
-    scores.push_back({landed[i], landed[i + 1]});
+  for (std::size_t i = 0; i + 1 < written_back.size(); i += 2) {
+    scores.push_back({written_back[i], written_back[i + 1]});
   }
   return scores;
 }

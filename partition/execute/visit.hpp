@@ -27,7 +27,7 @@ struct evaluation_score {
 };
 
 /// What an evaluation visit of the last shard has landed: fp32 [micro-batches, 2].
-std::vector<evaluation_score> scores_in(std::span<const float> landed);
+std::vector<evaluation_score> scores_in(std::span<const float> written_back);
 
 /// Run its micro-batches in order on one queue. Between micro-batches it keeps only the bound parameters; with the
 /// last one it lets go of everything, so the bytes of gradients live on in their block alone.

@@ -19,7 +19,7 @@ namespace hydra {
 
 namespace {
 
-at::Tensor zeros(const tensor_spec& spec, const test_stand& on) {
+at::Tensor zeros(const tensor_spec& spec, const measurement_context& on) {
   return at::_ops::zeros::call(c10::fromIntArrayRefSlow(spec.shape), spec.type == element::f32 ? at::kFloat : at::kLong,
                                std::nullopt, at::Device(on.torch_device), std::nullopt);
 }
@@ -35,7 +35,7 @@ byte_count bytes_of(const decode_memory& memory) {
 /// One layer that decodes zeros.
 class decode_bench {
  public:
-  decode_bench(const chain& model, std::size_t layer, tensor_spec input, const test_stand& on)
+  decode_bench(const chain& model, std::size_t layer, tensor_spec input, const measurement_context& on)
       : on_(on), body_(*model.at(layer).body), input_(std::move(input)) {
     const parameter_layout layout(model, layer, layer + 1);
     parameters_ = layout.views(zeros({{static_cast<std::int64_t>(layout.elements())}, element::f32}, on_), layer);
@@ -54,7 +54,7 @@ class decode_bench {
   }
 
  private:
-  const test_stand& on_;
+  const measurement_context& on_;
   const layer& body_;
   tensor_spec input_;
   std::vector<at::Tensor> parameters_;
@@ -132,7 +132,7 @@ void keep_what_fits(decode_plan& plan, std::span<const decode_cost> costs, byte_
 
 }  // namespace
 
-std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const test_stand& on) {
+std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const measurement_context& on) {
   std::map<std::string, decode_cost> known;
   std::vector<decode_cost> costs;
   tensor_spec input{{1, lengths.longest}, element::i64};

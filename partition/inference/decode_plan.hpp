@@ -25,7 +25,7 @@ struct decode_cost {
 
 /// Measures every distinct layer with zero parameters on the calling thread. The last layer sees one token only. Throws
 /// fault_error{bad_input} for a chain that writes no text, or whose context is less than the longest text.
-std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const test_stand& on);
+std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const measurement_context& on);
 
 /// The same with tensors on the CPU.
 std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths);

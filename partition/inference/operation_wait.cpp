@@ -23,7 +23,7 @@ void operation_wait::complete(const completion& c) {
   {
     const std::lock_guard lock{mutex_};
     note(c.operation);
-    ++heard_;
+    ++ends_;
     if (c.error && !first_) {
       first_ = c.error;
     }
@@ -34,8 +34,8 @@ void operation_wait::complete(const completion& c) {
 void operation_wait::for_end_of(ticket t) {
   std::unique_lock lock{mutex_};
   while (open_.contains(t)) {
-    const auto heard = heard_;
-    if (!changed_.wait_for(lock, limit_, [&] { return heard_ != heard; })) {
+    const auto before = ends_;
+    if (!changed_.wait_for(lock, limit_, [&] { return ends_ != before; })) {
       throw fault_error(fault_code::device_lost, "device " + device_ + " has completed nothing for " + to_string(limit_) +
                                                      ", although it was given work: it hangs, or is far too slow");
     }

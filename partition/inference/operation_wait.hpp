@@ -37,7 +37,7 @@ class operation_wait {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::set<ticket> open_;   ///< of whose begin and end one has been told
-  std::uint64_t heard_ = 0;
+  std::uint64_t ends_ = 0;
   fault first_;
 };
 

@@ -24,7 +24,7 @@ byte_count update_of(const shard_plan& s) {
 }
 
 /// What one visit can have landing at once.
-byte_count landing(const model_plan& m, const shard_plan& s) {
+byte_count write_back(const model_plan& m, const shard_plan& s) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto outputs = charge(std::max(s.input, s.output)) * std::max(m.micro_batches, round);
   return outputs + update_of(s) + charge(byte_count{sizeof(float)});
@@ -85,7 +85,7 @@ byte_count host_transfers(std::span<const model_plan> models, std::size_t device
   for (const auto& m : models) {
     sum += transfers_of(m);
     for (const auto& s : m.shards) {
-      attempt = std::max(attempt, landing(m, s));
+      attempt = std::max(attempt, write_back(m, s));
     }
   }
   return sum + attempt * (2 * devices);

@@ -1,7 +1,7 @@
 #include "partition/plan/plan.hpp"
 
 #include "models/parameter_layout.hpp"
-#include "partition/plan/room_search.hpp"
+#include "partition/plan/staging_search.hpp"
 #include "partition/plan/sufficient.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/base/fault.hpp"
@@ -74,9 +74,9 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
 }
 
 /// A model alone on the slowest link.
-std::vector<shard_turn> turns_of(const plan_request& m, std::span<const shard_plan> shards) {
+std::vector<shard_boundary> boundaries_of(const plan_request& m, std::span<const shard_plan> shards) {
   const auto& link = m.stepping.link;
-  std::vector<shard_turn> turns;
+  std::vector<shard_boundary> turns;
   for (const auto& s : shards) {
     const auto elements = parameter_layout(*m.model, s.first_layer, s.last_layer).state_elements();
     auto state = s.parameters;
@@ -109,7 +109,7 @@ void split_updates(model_plan& plan, const plan_request& m, byte_count computing
     return;
   }
   const auto most = m.stepping.gaps_are_filled ? 0 : most_on_device(m, plan.shards, computing);
-  const auto split = best_split(turns_of(m, plan.shards), most);
+  const auto split = best_split(boundaries_of(m, plan.shards), most);
   for (std::size_t s = 0; s < plan.shards.size(); ++s) {
     set_stepping(plan.shards[s], m, s < split);
   }
@@ -131,12 +131,12 @@ const footprint& footprint_for(const shard_plan& s, direction way) {
   return way == direction::forward ? s.forward : way == direction::backward ? s.backward : s.evaluation;
 }
 
-void set_rooms(workload_plan& plan) {
+void set_staging(workload_plan& plan) {
   for (const auto& m : plan.models) {
     for (const auto& s : m.shards) {
       for (const auto way : {direction::forward, direction::backward, direction::evaluate}) {
-        plan.staging_room = std::max(plan.staging_room, footprint_for(s, way).staging());
-        plan.computing_room = std::max(plan.computing_room, footprint_for(s, way).computing());
+        plan.staging_bytes = std::max(plan.staging_bytes, footprint_for(s, way).staging());
+        plan.computing_bytes = std::max(plan.computing_bytes, footprint_for(s, way).computing());
       }
     }
   }
@@ -222,7 +222,7 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
       validate_cuts(*given, m.profile->layers.size(), m.name);
     }
   }
-  const auto best = room_search(models, usable(limit)).best();
+  const auto best = staging_search(models, usable(limit)).best();
   if (!best) {
     refuse_memory(models, limit);
   }
@@ -233,24 +233,24 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
     split_updates(plan.models.back(), models[i], usable(limit) - best->room);
     plan.models.back().sufficient = alone[i];
   }
-  set_rooms(plan);
+  set_staging(plan);
   plan.sufficient = smallest_budget(models);
   set_host_bytes(plan, devices.size());
   return plan;
 }
 
-model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_room) {
+model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_bytes) {
   const auto& limit = smallest(devices);
   if (const auto* given = std::get_if<cut_points>(&m.cuts)) {
     validate_cuts(*given, m.profile->layers.size(), m.name);
   }
   const std::span one(&m, 1);
-  const auto cuts = room_search(one, usable(limit)).cuts_within(0, staging_room);
+  const auto cuts = staging_search(one, usable(limit)).cuts_within(0, staging_bytes);
   if (!cuts) {
-    refuse_joining(m, limit, staging_room);
+    refuse_joining(m, limit, staging_bytes);
   }
   auto plan = plan_model(m, *cuts);
-  split_updates(plan, m, usable(limit) - staging_room);
+  split_updates(plan, m, usable(limit) - staging_bytes);
   plan.sufficient = smallest_budget(one);
   return plan;
 }

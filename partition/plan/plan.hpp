@@ -113,8 +113,8 @@ using profile_set = std::map<std::string, std::shared_ptr<const chain_profile>>;
 struct workload_plan {
   std::vector<model_plan> models;
   profile_set profiles;          ///< what the plan was made from
-  byte_count staging_room;       ///< X: max W over all units
-  byte_count computing_room;     ///< max P + C over all units
+  byte_count staging_bytes;       ///< X: max W over all units
+  byte_count computing_bytes;     ///< max P + C over all units
   byte_count sufficient;         ///< smallest device memory (without reserve) for all of it
   byte_count host_needed;        ///< parameters, moments, batches, and landing room for every boundary and gradient
   byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
@@ -128,7 +128,7 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
 
 /// Cuts a model for a run that is under way, whose staging room stays as it is: P + C <= M - reserve - room, W <= room on
 /// every device. Throws fault_error{does_not_fit} naming layer, its bytes and what there is.
-model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_room);
+model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_bytes);
 
 /// Bytes of host memory the run needs with `devices` devices, and those of them that devices copy from or to; part of
 /// make_plan's result.

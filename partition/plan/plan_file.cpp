@@ -44,7 +44,7 @@ ordered json_of(const shard_plan& s) {
     shard["device_update_s"] = seconds(s.device_update_time);
     shard["moment_buffers"] = s.moment_buffers;
     shard["working_bytes"] = s.backward.working.value();
-    shard["landing_bytes"] = s.backward.landing.value();
+    shard["write_back_bytes"] = s.backward.write_back.value();
   }
   return shard;
 }
@@ -124,7 +124,7 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile) {
     s.device_update_time = time_from_json(j.at("device_update_s"));
     s.moment_buffers = buffers_from_json(j.at("moment_buffers"));
     s.backward.working = bytes_at(j, "working_bytes");
-    s.backward.landing = bytes_at(j, "landing_bytes");
+    s.backward.write_back = bytes_at(j, "write_back_bytes");
   }
   s.forward = is_last ? s.backward : s.forward;
   s.forward_time = time_from_json(j.at("forward_s"));
@@ -153,7 +153,7 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
 workload_plan costs_from_json(const json& j) {
   workload_plan plan;
   plan.profiles = plan_from_json(j).profiles;
-  plan.staging_room = bytes_at(j, "staging_room_bytes");
+  plan.staging_bytes = bytes_at(j, "staging_room_bytes");
   for (const auto& m : j.at("models")) {
     plan.models.push_back(costs_from_json(m, plan.profiles));
   }
@@ -179,8 +179,8 @@ auto parsed(std::string_view text, const std::string& source, Read read) {
 }  // namespace
 
 std::string to_json(const workload_plan& plan) {
-  ordered root{{"staging_room_bytes", plan.staging_room.value()},
-               {"computing_room_bytes", plan.computing_room.value()},
+  ordered root{{"staging_room_bytes", plan.staging_bytes.value()},
+               {"computing_room_bytes", plan.computing_bytes.value()},
                {"sufficient_bytes", plan.sufficient.value()},
                {"host_bytes", plan.host_needed.value()},
                {"models", ordered::array()},

@@ -1,6 +1,6 @@
 #include "partition/plan/sufficient.hpp"
 
-#include "partition/plan/room_search.hpp"
+#include "partition/plan/staging_search.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -95,7 +95,7 @@ byte_count smallest_budget(std::span<const plan_request> models) {
     const auto one = demand_of(*m.profile, simplest_cuts(m));
     enough = {std::max(enough.staging, one.staging), std::max(enough.computing, one.computing)};
   }
-  return room_search(models, enough.staging + enough.computing).least().value();
+  return staging_search(models, enough.staging + enough.computing).least().value();
 }
 
 std::vector<byte_count> budgets_alone(std::span<const plan_request> models) {
@@ -127,15 +127,15 @@ void refuse_memory(std::span<const plan_request> models, const plan_device& devi
                                 model_lines(models, device.reserve)));
 }
 
-void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_room) {
+void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_bytes) {
   const auto usable = device.memory > device.reserve ? device.memory - device.reserve : byte_count{};
-  const auto left = usable > staging_room ? usable - staging_room : byte_count{};
+  const auto left = usable > staging_bytes ? usable - staging_bytes : byte_count{};
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("model '{}' cannot join the run: {}, but of device {} with memory = {} the run keeps {} "
                                 "for staging, which leaves {} to compute; use more micro_batches, make its largest layer "
                                 "smaller, or train it in a run of its own",
                                 m.name, largest_of(m).text, device.name, named_bytes(device.memory),
-                                named_bytes(staging_room), named_bytes(left)));
+                                named_bytes(staging_bytes), named_bytes(left)));
 }
 
 }  // namespace hydra

@@ -21,6 +21,6 @@ std::vector<byte_count> budgets_alone(std::span<const plan_request> models);
 [[noreturn]] void refuse_memory(std::span<const plan_request> models, const plan_device& device);
 
 /// The same for a model that would join a run with this staging room.
-[[noreturn]] void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_room);
+[[noreturn]] void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_bytes);
 
 }  // namespace hydra

@@ -49,7 +49,7 @@ device_stepping stepping_of(const chain& model, optimizer_place place, const upd
           .host_only = kept_at_home(model)};
 }
 
-duration turn_of(std::span<const shard_turn> shards, std::size_t on_device) {
+duration boundary_of(std::span<const shard_boundary> shards, std::size_t on_device) {
   duration now{};                     // since the begin of the last shard's backward
   duration link{};                    // copies out queue up
   duration host{};
@@ -72,11 +72,11 @@ duration turn_of(std::span<const shard_turn> shards, std::size_t on_device) {
   return now;
 }
 
-std::size_t best_split(std::span<const shard_turn> shards, std::size_t most) {
+std::size_t best_split(std::span<const shard_boundary> shards, std::size_t most) {
   std::size_t best = 0;
-  auto least = turn_of(shards, 0);
+  auto least = boundary_of(shards, 0);
   for (std::size_t n = 1; n <= std::min(most, shards.size()); ++n) {
-    if (const auto turn = turn_of(shards, n); turn < least) {
+    if (const auto turn = boundary_of(shards, n); turn < least) {
       best = n;
       least = turn;
     }

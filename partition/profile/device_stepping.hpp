@@ -37,7 +37,7 @@ struct device_stepping {
 device_stepping stepping_of(const chain& model, optimizer_place place, const update_options& rule);
 
 /// Of one model that runs alone; times at speed 1.
-struct shard_turn {
+struct shard_boundary {
   duration forward{};        ///< zero for the last shard
   duration backward{};
   duration promote{};        ///< parameters in
@@ -49,9 +49,9 @@ struct shard_turn {
 
 /// Time of a step, from one begin of shard 0 to the next, if the first `on_device` shards are updated on the device. At
 /// home updates queue up as gradients land; a shard's new version must be back when its forward begins.
-duration turn_of(std::span<const shard_turn> shards, std::size_t on_device);
+duration boundary_of(std::span<const shard_boundary> shards, std::size_t on_device);
 
 /// How many of the first shards, at most `most`, to update on the device: the fewest of those that make a step shortest.
-std::size_t best_split(std::span<const shard_turn> shards, std::size_t most);
+std::size_t best_split(std::span<const shard_boundary> shards, std::size_t most);
 
 }  // namespace hydra

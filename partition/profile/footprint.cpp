@@ -63,7 +63,7 @@ footprint forward_footprint(const chain_profile& profile, std::size_t first, std
   return {.parameters = parameters_of(profile, first, last),
           .first_inputs = input,
           .working = (input + output) * 2 + forward_working(profile, first, last),
-          .landing = output * 2};
+          .write_back = output * 2};
 }
 
 /// The last piece's evaluation leaves a few numbers behind. To count right predictions takes a handful of tensors like the
@@ -75,11 +75,11 @@ footprint loss_footprint(const chain_profile& profile, std::size_t first) {
   return {.parameters = parameters_of(profile, first, last),
           .first_inputs = input + profile.targets,
           .working = (input + profile.targets) * 2 + std::max(forward_working(profile, first, last), loss) + scalars,
-          .landing = scalars};
+          .write_back = scalars};
 }
 
 /// State as large as fp32 gradients, and the new parameters.
-byte_count stepping_room(const chain_profile& profile, byte_count parameters) {
+byte_count stepping_space(const chain_profile& profile, byte_count parameters) {
   constexpr byte_count rounding{512};
   return (gradients_of(profile, parameters) + rounding) * profile.stepping.buffers + parameters;
 }
@@ -89,9 +89,9 @@ byte_count stepping_room(const chain_profile& profile, byte_count parameters) {
 footprint with_step(const chain_profile& profile, footprint backward) {
   auto f = backward;
   const auto gradients = gradients_of(profile, f.parameters);
-  const auto room = stepping_room(profile, f.parameters);
+  const auto room = stepping_space(profile, f.parameters);
   f.working += room;
-  f.landing = f.landing + room - gradients;
+  f.write_back = f.write_back + room - gradients;
   return f;
 }
 
@@ -115,12 +115,12 @@ footprint plain_footprint(const chain_profile& profile, std::size_t first, std::
   const auto gradients = gradients_of(profile, f.parameters);
   f.working = gradients + part_of(profile, f.parameters) + (input + second + input_gradient) * 2 +
               std::max(backward_working(profile, first, last, with_loss), adding(profile, gradients)) + scalars;
-  f.landing = gradients + input_gradient * 2 + scalars;
+  f.write_back = gradients + input_gradient * 2 + scalars;
   return f;
 }
 
 footprint with_rounded_gradients(footprint backward) {
-  backward.landing -= backward.parameters;  // of twice as many
+  backward.write_back -= backward.parameters;  // of twice as many
   return backward;
 }
 

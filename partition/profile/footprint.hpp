@@ -12,7 +12,7 @@ struct footprint {
   byte_count first_inputs;   ///< of the first micro-batch
   byte_count working;        ///< gradients (and, in bf16, their part) + two micro-batches of inputs and outputs + upstream
                              ///< + saved + transient
-  byte_count landing{};      ///< part of `working` that is free only when the visit's copies have landed: outputs, gradients
+  byte_count write_back{};      ///< part of `working` that is free only when the visit's copies have landed: outputs, gradients
   byte_count staging() const noexcept { return parameters + first_inputs; }
   byte_count computing() const noexcept { return parameters + working; }
 };

@@ -104,29 +104,29 @@ void require_one(const std::vector<completion>& all) {
 
 /// What is copied to one device and back: too much for a cache, little enough for any machine. An operation that is late
 /// holds that of its own device alone, whose locker lives as long as that.
-struct pilot::cargo {
+struct pilot::probe_buffer {
   static constexpr byte_count least = 4_MiB, of_all_devices = 64_MiB;
 
-  cargo(device& d, byte_count n)
+  probe_buffer(device& d, byte_count n)
       : place(d),
         size(n),
-        arena(make_host_arena(unlimited, rooms(d, size))),
+        arena(make_host_arena(unlimited, pool_sizes(d, size))),
         home(arena->allocate(size, "the pilot's copies", host_use::transferred)) {}
 
   /// As large as the device has room for, so that the copy takes long beside the word that it is done; as large as the host
   /// has locked pages for. `shared`: among how many devices.
-  static std::shared_ptr<cargo> make_for(device& d, std::size_t shared) {
+  static std::shared_ptr<probe_buffer> make_for(device& d, std::size_t shared) {
     const auto part = byte_count{of_all_devices.value() / shared};
     const auto most = std::max(least, std::min(part, d.info().memory));
     try {
-      return std::make_shared<cargo>(d, most);
+      return std::make_shared<probe_buffer>(d, most);
     } catch (...) {
-      return std::make_shared<cargo>(d, least);
+      return std::make_shared<probe_buffer>(d, least);
     }
   }
 
-  static transfer_room rooms(device& d, byte_count n) {
-    return d.locker() ? transfer_room{.lockers = {d.locker()}, .size = host_charge(n)} : transfer_room{};
+  static pinned_pool_sizes pool_sizes(device& d, byte_count n) {
+    return d.locker() ? pinned_pool_sizes{.lockers = {d.locker()}, .size = host_charge(n)} : pinned_pool_sizes{};
   }
 
   device& place;
@@ -212,32 +212,32 @@ std::string pilot::setting() {
 }
 
 /// None for a device whose link is limited, and for one that cannot have it, which is out.
-std::vector<std::shared_ptr<pilot::cargo>> pilot::cargoes() {
-  std::vector<std::shared_ptr<cargo>> goods(devices_.size());
+std::vector<std::shared_ptr<pilot::probe_buffer>> pilot::probe_buffers() {
+  std::vector<std::shared_ptr<probe_buffer>> buffers(devices_.size());
   const auto unlimited = [](const device* d) { return !d->info().link.limited(); };
   const auto sharing = static_cast<std::size_t>(std::ranges::count_if(devices_, unlimited));
-  for (std::size_t d = 0; d < goods.size(); ++d) {
+  for (std::size_t d = 0; d < buffers.size(); ++d) {
     if (!unlimited(devices_[d]) || round_->is_out(d)) {
       continue;
     }
     try {
-      goods[d] = cargo::make_for(*devices_[d], sharing);
+      buffers[d] = probe_buffer::make_for(*devices_[d], sharing);
     } catch (...) {
       round_->leave_out(d, to_fault(std::current_exception()));
     }
   }
-  return goods;
+  return buffers;
 }
 
-/// One copy of each device that has a cargo, and what its meter says of it.
-std::vector<std::optional<duration>> pilot::copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods,
+/// One copy of each device that has a probe_buffer, and what its meter says of it.
+std::vector<std::optional<duration>> pilot::copies(queue_kind queue, const std::vector<std::shared_ptr<probe_buffer>>& buffers,
                                                    copy_maker make) {
   const auto taken = std::make_shared<std::vector<duration>>(devices_.size());
   const auto ended = everywhere(queue, [&](std::size_t d) -> closure {
-    if (!goods[d]) {
+    if (!buffers[d]) {
       return {};
     }
-    return [=, c = goods[d]] {
+    return [=, c = buffers[d]] {
       const auto meter = c->place.measure();
       const auto begin = meter->now();
       make(*c)();
@@ -246,7 +246,7 @@ std::vector<std::optional<duration>> pilot::copies(queue_kind queue, const std::
   });
   std::vector<std::optional<duration>> times(devices_.size());
   for (std::size_t d = 0; d < times.size(); ++d) {
-    if (goods[d] && !ended[d].error) {
+    if (buffers[d] && !ended[d].error) {
       times[d] = (*taken)[d];
     }
   }
@@ -255,21 +255,21 @@ std::vector<std::optional<duration>> pilot::copies(queue_kind queue, const std::
 
 std::vector<byte_rate> pilot::link_rates() {
   constexpr int trips = 5;
-  const copy_maker first = [](const cargo& c) { return copy_in(c.home, c.size, c.block, c.place.info().torch_device); };
-  const copy_maker there = [](const cargo& c) { return copy_over(c.home, c.block); };
-  const copy_maker back = [](const cargo& c) { return copy_out(c.block, c.home); };
+  const copy_maker first = [](const probe_buffer& c) { return copy_in(c.home, c.size, c.block, c.place.info().torch_device); };
+  const copy_maker there = [](const probe_buffer& c) { return copy_over(c.home, c.block); };
+  const copy_maker back = [](const probe_buffer& c) { return copy_out(c.block, c.home); };
   std::vector<byte_rate> rates;
   std::ranges::transform(devices_, std::back_inserter(rates), [](const device* d) { return d->info().link; });
   if (std::ranges::all_of(rates, &byte_rate::limited)) {
     return rates;
   }
-  const auto goods = cargoes();
-  copies(queue_kind::h2d, goods, first);
-  copies(queue_kind::d2h, goods, back);  // warm
+  const auto buffers = probe_buffers();
+  copies(queue_kind::h2d, buffers, first);
+  copies(queue_kind::d2h, buffers, back);  // warm
   std::vector<std::vector<duration>> times(devices_.size());
   for (int i = 0; i < trips; ++i) {
-    const auto in = copies(queue_kind::h2d, goods, there);
-    const auto out = copies(queue_kind::d2h, goods, back);
+    const auto in = copies(queue_kind::h2d, buffers, there);
+    const auto out = copies(queue_kind::d2h, buffers, back);
     for (std::size_t d = 0; d < times.size(); ++d) {
       if (in[d] && out[d]) {
         times[d].push_back(*in[d] + *out[d]);
@@ -278,7 +278,7 @@ std::vector<byte_rate> pilot::link_rates() {
   }
   for (std::size_t d = 0; d < rates.size(); ++d) {
     if (!rates[d].limited() && !times[d].empty()) {
-      rates[d] = byte_rate{2.0 * static_cast<double>(goods[d]->size.value()) / seconds(median(times[d]))};
+      rates[d] = byte_rate{2.0 * static_cast<double>(buffers[d]->size.value()) / seconds(median(times[d]))};
     }
   }
   return rates;

@@ -48,13 +48,13 @@ class pilot {
 
  private:
   class round;
-  struct cargo;
+  struct probe_buffer;
   template <class Result>
   std::vector<Result> results_of(const std::function<Result(device&)>& work);
   using closure = std::function<void()>;
-  using copy_maker = closure (*)(const cargo& c);
-  std::vector<std::shared_ptr<cargo>> cargoes();
-  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<cargo>>& goods,
+  using copy_maker = closure (*)(const probe_buffer& c);
+  std::vector<std::shared_ptr<probe_buffer>> probe_buffers();
+  std::vector<std::optional<duration>> copies(queue_kind queue, const std::vector<std::shared_ptr<probe_buffer>>& buffers,
                                               copy_maker make);
   std::vector<completion> everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of);
 

@@ -18,7 +18,7 @@ namespace hydra {
 
 namespace {
 
-at::Tensor zeros(const tensor_spec& spec, const test_stand& on) {
+at::Tensor zeros(const tensor_spec& spec, const measurement_context& on) {
   return at::_ops::zeros::call(c10::fromIntArrayRefSlow(spec.shape), scalar_type(spec.type), std::nullopt,
                                at::Device(on.torch_device), std::nullopt);
 }
@@ -111,7 +111,7 @@ struct layer_place {
   tensor_spec in, out;
 };
 
-layer_profile measure_layer(const chain& model, const layer_place& place, const test_stand& on, timed_passes& times) {
+layer_profile measure_layer(const chain& model, const layer_place& place, const measurement_context& on, timed_passes& times) {
   const parameter_layout layout(model, place.index, place.index + 1);
   const tensor_spec elements{{static_cast<std::int64_t>(layout.elements())}, layout.type()};
   const at::Tensor flat = zeros(elements, on);
@@ -145,7 +145,7 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
   return profile;
 }
 
-void measure_loss(chain_samples& all, const chain& model, std::size_t visits, const test_stand& on) {
+void measure_loss(chain_samples& all, const chain& model, std::size_t visits, const measurement_context& on) {
   const at::Tensor y = zeros(all.profile.layers.back().output_spec, on);
   const at::Tensor targets = zeros(all.profile.target_spec, on);
   bench measure(on.meter);
@@ -219,7 +219,7 @@ duration median(std::vector<duration> times) {
   return *middle;
 }
 
-chain_samples sample_costs(const chain& model, const profiled_step& step, const test_stand& on) {
+chain_samples sample_costs(const chain& model, const profiled_step& step, const measurement_context& on) {
   const std::size_t visits = 2 * std::size_t{step.micro_batches};
   chain_samples all;
   all.profile.samples = step.samples;

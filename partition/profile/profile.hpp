@@ -3,7 +3,7 @@
 
 #include "models/chain.hpp"
 #include "partition/profile/device_stepping.hpp"
-#include "partition/profile/test_stand.hpp"
+#include "partition/profile/measurement_context.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/work_meter.hpp"
 
@@ -69,7 +69,7 @@ struct profiled_step {
 /// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and inputs
 /// of the right shape. All passes together take no longer than two training steps, but for layers so fast that three
 /// timed passes cost nothing.
-chain_samples sample_costs(const chain& model, const profiled_step& step, const test_stand& on);
+chain_samples sample_costs(const chain& model, const profiled_step& step, const measurement_context& on);
 
 /// One profile of what several devices have seen: largest bytes, medians of all times. At least one.
 chain_profile merge(std::span<const chain_samples> devices);

@@ -52,7 +52,7 @@ element_rate measure_update(const update_options& rule, precision numbers) {
   return rate_of(std::move(times));
 }
 
-element_rate measure_update(const update_options& rule, precision numbers, const test_stand& on) {
+element_rate measure_update(const update_options& rule, precision numbers, const measurement_context& on) {
   const at::NoGradGuard no_grad;
   const int moments = moment_buffers(rule);
   const auto floats = [&](bool wanted) { return wanted ? zeros(at::kFloat, on.torch_device) : at::Tensor{}; };

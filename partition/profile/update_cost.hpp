@@ -2,7 +2,7 @@
 // What a step of the optimizer costs, on the host or on a device.
 
 #include "models/optimizer/update_rule.hpp"
-#include "partition/profile/test_stand.hpp"
+#include "partition/profile/measurement_context.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/precision.hpp"
 
@@ -27,7 +27,7 @@ class element_rate {
 element_rate measure_update(const update_options& rule, precision numbers = precision::fp32);
 
 /// The same on a device, on the thread of its compute queue.
-element_rate measure_update(const update_options& rule, precision numbers, const test_stand& on);
+element_rate measure_update(const update_options& rule, precision numbers, const measurement_context& on);
 
 /// Do the two rules do the same arithmetic on each element?
 bool same_arithmetic(const update_options& a, const update_options& b) noexcept;

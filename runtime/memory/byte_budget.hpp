@@ -28,8 +28,8 @@ class byte_budget {
 
  private:
   friend class reservation;
-  struct books;
-  std::shared_ptr<books> books_;
+  struct account;
+  std::shared_ptr<account> account_;
 };
 
 /// Move-only claim on a byte_budget; gives the bytes back when destroyed.
@@ -50,8 +50,8 @@ class reservation {
 
  private:
   friend class byte_budget;
-  reservation(std::shared_ptr<byte_budget::books> books, byte_count n) noexcept;
-  std::shared_ptr<byte_budget::books> books_;
+  reservation(std::shared_ptr<byte_budget::account> account, byte_count n) noexcept;
+  std::shared_ptr<byte_budget::account> account_;
   byte_count bytes_;
 };
 

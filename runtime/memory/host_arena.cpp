@@ -124,7 +124,7 @@ class budgeted_arena : public host_arena {
 
 class real_arena final : public budgeted_arena {
  public:
-  real_arena(byte_count cap, const transfer_room& room) : budgeted_arena(cap) {
+  real_arena(byte_count cap, const pinned_pool_sizes& room) : budgeted_arena(cap) {
     if (!room.lockers.empty() && room.size > byte_count{}) open(room);
   }
 
@@ -157,7 +157,7 @@ class real_arena final : public budgeted_arena {
   }
 
  private:
-  void open(const transfer_room& room) {
+  void open(const pinned_pool_sizes& room) {
     if (room.size > budget().limit())
       throw fault_error{fault_code::does_not_fit,
                         fmt::format("devices copy from and to {} of host memory, but [host] memory allows {}; raise it",
@@ -218,7 +218,7 @@ std::span<const float> host_block::floats() const noexcept { return values_of<co
 
 std::span<std::uint16_t> host_block::halves() noexcept { return values_of<std::uint16_t>(*this); }
 
-std::unique_ptr<host_arena> make_host_arena(byte_count cap, const transfer_room& room) {
+std::unique_ptr<host_arena> make_host_arena(byte_count cap, const pinned_pool_sizes& room) {
   return std::make_unique<real_arena>(cap, room);
 }
 

@@ -63,7 +63,7 @@ class host_arena {
 };
 
 /// What is locked for the transfers of a run.
-struct transfer_room {
+struct pinned_pool_sizes {
   /// Each locks all of it. They outlive the arena, or its end_locks(). None: there is no such room.
   std::vector<page_locker*> lockers{};
   byte_count size{};                          ///< charges of all transferred blocks that live at the same time
@@ -79,7 +79,7 @@ byte_count host_charge(byte_count n) noexcept;
 /// other, within what the room leaves of the cap. Blocks may outlive the arena. Throws
 /// fault_error{does_not_fit} for a room beyond the cap, {out_of_memory} if the system has no such memory, and what a
 /// locker throws.
-std::unique_ptr<host_arena> make_host_arena(byte_count cap, const transfer_room& room = {});
+std::unique_ptr<host_arena> make_host_arena(byte_count cap, const pinned_pool_sizes& room = {});
 
 /// Accounts but allocates nothing: for simulations. Same charges as the real arena.
 std::unique_ptr<host_arena> make_accounting_arena(byte_count cap);

@@ -79,8 +79,8 @@ time_point earliest(const span_ring& spans) {
 /// Nothing where every span is there.
 std::string what_was_dropped(const span_ring& spans, time_point origin) {
   if (spans.dropped() == 0) return {};
-  const json told{{"dropped_spans", spans.dropped()}, {"begins_us", microseconds(earliest(spans) - origin)}};
-  return fmt::format(R"("otherData": {}, )", json_text(told));
+  const json reported{{"dropped_spans", spans.dropped()}, {"begins_us", microseconds(earliest(spans) - origin)}};
+  return fmt::format(R"("otherData": {}, )", json_text(reported));
 }
 
 /// Event by event: as one JSON document the spans of a long run would take gigabytes.

@@ -168,7 +168,7 @@ void kill_at_every_message(Victim victim, const std::function<void(simulation&, 
 }  // namespace
 
 TEST_CASE("the supervisor may die at any message: the run ends and says so", "[loss]") {
-  kill_at_every_message([](const crew_assembled& crew) { return crew.supervisor; },
+  kill_at_every_message([](const actors_spawned& actors) { return actors.supervisor; },
                         [](simulation& s, memory_store&) {
                           const auto& r = *s.record();
                           for (const auto& m : r.models) {
@@ -179,7 +179,7 @@ TEST_CASE("the supervisor may die at any message: the run ends and says so", "[l
 }
 
 TEST_CASE("the reporter may die at any message: the run ends and says so, and every model is saved", "[loss]") {
-  kill_at_every_message([](const crew_assembled& crew) { return crew.reporter; },
+  kill_at_every_message([](const actors_spawned& actors) { return actors.reporter; },
                         [](simulation& s, memory_store& store) {
                           const auto& r = *s.record();
                           for (const auto& m : r.models) {
@@ -207,12 +207,12 @@ TEST_CASE("a run whose reporter has died is halted: its models are saved where t
 }
 
 TEST_CASE("whoever of the crew dies, at whichever message, the run ends and says so", "[loss]") {
-  using pick = std::function<caf::actor(const crew_assembled&)>;
+  using pick = std::function<caf::actor(const actors_spawned&)>;
   const auto part = [](auto member) {
-    return pick([member](const crew_assembled& crew) { return caf::actor_cast<caf::actor>(crew.*member); });
+    return pick([member](const actors_spawned& actors) { return caf::actor_cast<caf::actor>(actors.*member); });
   };
-  const auto victim = GENERATE_COPY(part(&crew_assembled::scheduler), part(&crew_assembled::memory),
-                                    part(&crew_assembled::optimizer), part(&crew_assembled::checkpointer));
+  const auto victim = GENERATE_COPY(part(&actors_spawned::scheduler), part(&actors_spawned::memory),
+                                    part(&actors_spawned::optimizer), part(&actors_spawned::checkpointer));
   kill_at_every_message(victim, [](simulation& s, memory_store&) {
     const auto& r = *s.record();
     for (const auto& m : r.models) {
@@ -225,7 +225,7 @@ TEST_CASE("whoever of the crew dies, at whichever message, the run ends and says
 }
 
 TEST_CASE("the reader of data may die at any message: what was trained is saved", "[loss]") {
-  kill_at_every_message([](const crew_assembled& crew) { return crew.data; },
+  kill_at_every_message([](const actors_spawned& actors) { return actors.data; },
                         [](simulation& s, memory_store& store) {
                           for (const auto& m : s.record()->models) {
                             REQUIRE(m.ended);
@@ -278,12 +278,12 @@ TEST_CASE("a model that fails while it is saved has given back nothing before it
   REQUIRE(is_saved());
   confuse_task(s, 0);
   CHECK_FALSE(run_until(s, released(0)));
-  bool told = false;
+  bool reported = false;
   for (auto m = overhear(s); !s.record(); m = overhear(s)) {
-    told = told || (m && released(0)(*m));
+    reported = reported || (m && released(0)(*m));
     s.step();
   }
-  CHECK(told);
+  CHECK(reported);
 }
 
 TEST_CASE("a model that fails before it has begun gives its memory back", "[loss]") {
@@ -291,14 +291,14 @@ TEST_CASE("a model that fails before it has begun gives its memory back", "[loss
   setup.models[0].terms.arrival = 10s;
   simulation s(std::move(setup));
   confuse_task(s, 0);
-  bool told = false;
+  bool reported = false;
   for (auto m = overhear(s); !s.record(); m = overhear(s)) {
-    told = told || (m && released(0)(*m));
+    reported = reported || (m && released(0)(*m));
     if (!s.step()) {
       break;
     }
   }
-  CHECK(told);
+  CHECK(reported);
 }
 
 namespace {
@@ -315,8 +315,8 @@ TEST_CASE("what the supervisor has let join ends with it", "[loss]") {
   for (std::size_t at = 0, messages = 1; at < messages; ++at) {
     INFO("message " << at);
     auto setup = small_run(2, 1);
-    setup.recruits.push_back(small_models()[0]);
-    setup.recruits[0].name = "late";
+    setup.joiners.push_back(small_models()[0]);
+    setup.joiners[0].name = "late";
     simulation s(std::move(setup));
     s.add_model("late");
     messages = 0;

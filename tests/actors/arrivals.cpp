@@ -55,18 +55,18 @@ TEST_CASE("the scheduler learns of a model when it arrives, with priority and de
   m.terms.priority = 3;
   m.terms.deadline = 9ms;
   simulation s(even_run({m}, 1));
-  std::optional<model_added> heard;
+  std::optional<model_added> notified;
   time_point at;
   do {
     const auto message = overhear(s);
     if (const auto* added = message ? message->get<model_added>() : nullptr) {
-      heard = *added;
+      notified = *added;
       at = s.now();
     }
   } while (s.step());
-  REQUIRE(heard);
-  CHECK(heard->priority == 3);
-  CHECK(heard->deadline == s.record()->began + 9ms);
+  REQUIRE(notified);
+  CHECK(notified->priority == 3);
+  CHECK(notified->deadline == s.record()->began + 9ms);
   CHECK(at == s.record()->began + 5ms);
 }
 
@@ -75,15 +75,15 @@ namespace {
 /// Takes the first candidate and writes down what it is told of model 0.
 class asking_policy final : public policy {
  public:
-  explicit asking_policy(std::vector<model_state>& told) : told_(told) {}
+  explicit asking_policy(std::vector<model_state>& reported) : reported_(reported) {}
   std::string name() const override { return "asking"; }
   std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view& view) override {
-    told_.push_back(view.models.front());
+    reported_.push_back(view.models.front());
     return 0;
   }
 
  private:
-  std::vector<model_state>& told_;
+  std::vector<model_state>& reported_;
 };
 
 }  // namespace
@@ -92,13 +92,13 @@ TEST_CASE("a policy sees priority and deadline of a model", "[arrivals]") {
   auto m = arriving("m", 5ms);
   m.terms.priority = 3;
   m.terms.deadline = 9ms;
-  std::vector<model_state> told;
+  std::vector<model_state> reported;
   auto setup = even_run({m}, 1);
-  setup.chosen = std::make_unique<asking_policy>(told);
+  setup.chosen = std::make_unique<asking_policy>(reported);
   const auto s = finished(std::move(setup));
-  REQUIRE(!told.empty());
-  CHECK(told[0].priority == 3);
-  CHECK(told[0].deadline == s->record()->began + 9ms);
+  REQUIRE(!reported.empty());
+  CHECK(reported[0].priority == 3);
+  CHECK(reported[0].deadline == s->record()->began + 9ms);
 }
 
 TEST_CASE("a run that only waits for a model to arrive does not stand still", "[arrivals]") {

@@ -443,10 +443,10 @@ void require_finished(simulation& s) {
 }
 
 /// Lets any actor but the controller run. False if nothing is left to do. Counts in `told` the tasks that hear of its loss.
-bool step_without_controller(simulation& s, int& told) {
+bool step_without_controller(simulation& s, int& reported) {
   if (const auto choice = choice_without(s, s.actors().controller.id())) {
     const auto m = overhear(s, *choice);
-    told += m && m->to.part == role::task && m->get<controller_lost>() ? 1 : 0;
+    reported += m && m->to.part == role::task && m->get<controller_lost>() ? 1 : 0;
     return s.step(*choice);
   }
   return s.let_time_pass();
@@ -497,11 +497,11 @@ TEST_CASE("a callback that throws is not called again, and nothing else happens"
 TEST_CASE("a controller that never answers is awaited once, not longer than its limit", "[loss]") {
   const auto run = run_stuck_in_a_callback([](const step_completed&, control&) {});
   auto& s = *run;
-  int told = 0;
-  while (step_without_controller(s, told)) {
+  int reported = 0;
+  while (step_without_controller(s, reported)) {
   }
   require_finished(s);
-  CHECK(told == 2);
+  CHECK(reported == 2);
   CHECK_THAT(s.record()->callbacks_lost, Contains("a callback has not returned within ") && Contains(" after step 1 of "));
   CHECK(makespan(s) > 1ms);
   CHECK(makespan(s) < 2ms);
@@ -511,8 +511,8 @@ TEST_CASE("a callback is not late because it waits for others", "[loss]") {
   auto setup = observed_run([](const step_completed&, control&) {});
   setup.callback_limit = 1ns;
   simulation s(std::move(setup));
-  int told = 0;
-  while (step_without_controller(s, told)) {
+  int reported = 0;
+  while (step_without_controller(s, reported)) {
   }
   s.run();
   require_finished(s);
@@ -522,8 +522,8 @@ TEST_CASE("a callback is not late because it waits for others", "[loss]") {
 TEST_CASE("an answer that comes when the controller was given up has no effect", "[loss]") {
   const auto run = run_stuck_in_a_callback([](const step_completed& e, control& wishes) { wishes.stop(e.model); });
   auto& s = *run;
-  int told = 0;
-  while (told < 2 ? step_without_controller(s, told) : s.step()) {
+  int reported = 0;
+  while (reported < 2 ? step_without_controller(s, reported) : s.step()) {
   }
   require_finished(s);
 }

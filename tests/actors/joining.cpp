@@ -22,7 +22,7 @@ simulated_model small(const std::string& name, std::uint32_t steps) { return eve
 /// "first" on the devices; "late" may be added.
 simulation_setup open_run(std::uint32_t steps, std::size_t devices = 1) {
   auto setup = even_run({small("first", steps)}, devices);
-  setup.recruits = {small("late", 3)};
+  setup.joiners = {small("late", 3)};
   return setup;
 }
 
@@ -39,7 +39,7 @@ void step_until_answered(simulation& s, std::size_t answers = 1) {
 }
 
 /// What is said from here to the end.
-std::vector<std::string> told(simulation& s) {
+std::vector<std::string> reported(simulation& s) {
   std::vector<std::string> lines;
   do {
     const auto m = overhear(s);
@@ -71,7 +71,7 @@ TEST_CASE("the story of a model that joins is told in the order of protocol.hpp"
   simulation s(open_run(8));
   step(s, 100);
   s.add_model("late");
-  const auto all = told(s);
+  const auto all = reported(s);
   std::vector<std::string> story;
   for (const auto& line : all) {
     for (const auto* word : {"prepare_model", "model_prepared", "register_model", "model_joined"}) {
@@ -86,8 +86,8 @@ TEST_CASE("the story of a model that joins is told in the order of protocol.hpp"
   REQUIRE(story.size() >= 9);
   story.resize(9);
   CHECK(story == std::vector<std::string>{
-                     "SUPERVISOR -> RECRUITER prepare_model late",
-                     "RECRUITER -> SUPERVISOR model_prepared late",
+                     "SUPERVISOR -> ADMISSION prepare_model late",
+                     "ADMISSION -> SUPERVISOR model_prepared late",
                      "SUPERVISOR -> MODEL TASK 1 begin_run",  // sent after the next two: whatever it says is heard after them
                      "SUPERVISOR -> MEMORY MANAGER register_model 1",
                      "SUPERVISOR -> DATA model_joined 1",
@@ -177,7 +177,7 @@ TEST_CASE("who asks when the run is over gets no answer, and nothing is lost in 
 
 TEST_CASE("models join one after the other, in the order they were asked for", "[joining]") {
   auto setup = open_run(8);
-  setup.recruits = {small("b", 2), small("c", 2)};
+  setup.joiners = {small("b", 2), small("c", 2)};
   simulation s(std::move(setup));
   step(s, 50);
   s.add_model("c");
@@ -234,9 +234,9 @@ void say_no_room(simulation& s) {
 
 /// Until the SUPERVISOR hears that a model has ended.
 void step_until_one_has_ended(simulation& s) {
-  for (bool heard = false; !heard;) {
+  for (bool notified = false; !notified;) {
     const auto m = overhear(s);
-    heard = m && m->to.part == role::supervisor && m->get<model_ended>();
+    notified = m && m->to.part == role::supervisor && m->get<model_ended>();
     REQUIRE(s.step());
   }
 }
@@ -245,7 +245,7 @@ void step_until_one_has_ended(simulation& s) {
 
 TEST_CASE("a model for which there is no room waits for the memory of one that has ended", "[joining]") {
   auto setup = even_run({small("first", 8), small("short", 1)}, 1);
-  setup.recruits = {small("late", 3)};
+  setup.joiners = {small("late", 3)};
   const std::vector models{small("first", 8), small("short", 1), small("late", 3)};
   simulation s(std::move(setup));
   step_until_one_has_ended(s);
@@ -270,13 +270,13 @@ TEST_CASE("the reporter hears of a model that joins before those who may speak o
   simulation s(open_run(8));
   step(s, 100);
   s.add_model("late");
-  std::vector<std::string> heard;
+  std::vector<std::string> notified;
   do {
     if (const auto m = overhear(s); m && m->to.part == role::reporter && m->get<model_joined>()) {
-      heard.push_back("reporter");
+      notified.push_back("reporter");
     } else if (m && m->to.part == role::memory && m->get<register_model>()) {
-      heard.push_back("memory");
+      notified.push_back("memory");
     }
   } while (s.step());
-  CHECK(heard == std::vector<std::string>{"reporter", "memory"});
+  CHECK(notified == std::vector<std::string>{"reporter", "memory"});
 }

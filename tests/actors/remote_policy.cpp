@@ -9,7 +9,7 @@
 #include "actors/protocol/system_config.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "runtime/base/log.hpp"
-#include "tests/support/advisers.hpp"
+#include "tests/support/policy_actors.hpp"
 
 #include <caf/io/middleman.hpp>
 
@@ -50,15 +50,15 @@ struct report_to {
 };
 
 /// A DEVICE that says which unit it was told to stage.
-class told_device final : public device_actor::base {
+class asked_device final : public device_actor::base {
  public:
-  told_device(caf::actor_config& config, report_to<unit> to) : device_actor::base{config}, to_{std::move(to)} {}
+  asked_device(caf::actor_config& config, report_to<unit> to) : device_actor::base{config}, to_{std::move(to)} {}
 
   behavior_type make_behavior() override {
     return {[](const begin_run&) {},      [this](const prefetch_shard& m) { to_.promise->set_value(m.what); },
             [](const execute_shard&) {},  [](const withdraw_unit&) {},
             [](const shard_leased&) {},   [](const lease_refused&) {},
-            [](const operation_completed&) {}, [](const model_released&) {}, [](const tell_state&) {}, [](const shut_down&) {}};
+            [](const operation_completed&) {}, [](const model_released&) {}, [](const report_state&) {}, [](const shut_down&) {}};
   }
 
  private:
@@ -83,7 +83,7 @@ class asking_run {
 
   /// The unit that the device is told to stage.
   unit staged() {
-    post(scheduler_, device_added{device_id{0}, 1.0, system_.spawn<told_device>(told_), {}, {}});
+    post(scheduler_, device_added{device_id{0}, 1.0, system_.spawn<asked_device>(reported_), {}, {}});
     for (std::uint32_t m = 0; m < 3; ++m) {
       model_added added;
       added.model = model_id{m};
@@ -96,20 +96,20 @@ class asking_run {
       post(scheduler_, ready);
     }
     post(scheduler_, device_freed{device_id{0}, 1, {}, {}, {}});
-    return told_.get();
+    return reported_.get();
   }
 
  private:
   caf::actor_system& system_;
   run_services services_;
   scheduler_actor scheduler_;
-  report_to<unit> told_;
+  report_to<unit> reported_;
 };
 
 /// Offers a policy actor on 127.0.0.1.
 struct offering_side {
   explicit offering_side(advice says) : config{networked()}, system{*config} {
-    actor = adviser_source(std::move(says)).start(system);
+    actor = scripted_source(std::move(says)).start(system);
     port = *system.middleman().publish(actor, 0, "127.0.0.1");
   }
   ~offering_side() { end_actor(actor); }
@@ -123,10 +123,10 @@ struct offering_side {
 }  // namespace
 
 TEST_CASE("a policy actor in another process sees the candidates as they are and decides", "[remote-policy]") {
-  report_to<advice_wanted> heard;
-  offering_side there{[heard, first = true](const advice_wanted& m) mutable {
+  report_to<advice_wanted> notified;
+  offering_side there{[notified, first = true](const advice_wanted& m) mutable {
     if (std::exchange(first, false)) {
-      heard.promise->set_value(m);
+      notified.promise->set_value(m);
     }
     return std::optional{policy_advised{m.request, m.device.device, m.candidates.back().next}};
   }};
@@ -135,7 +135,7 @@ TEST_CASE("a policy actor in another process sees the candidates as they are and
   const auto actor = here.middleman().remote_actor<policy_actor>("127.0.0.1", there.port);
   REQUIRE(actor);
   const auto chosen = asking_run{here, *actor}.staged();
-  const auto m = heard.get();
+  const auto m = notified.get();
   CHECK(chosen == m.candidates.back().next);
   CHECK(chosen.step == step_index{7});
   CHECK(chosen.way == direction::backward);

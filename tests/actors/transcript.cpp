@@ -81,10 +81,10 @@ lines part(const lines& all, const std::string& first, const std::string& last) 
   return {from, to == all.end() ? to : std::next(to)};
 }
 
-void check_equal(const lines& told, const lines& expected) {
-  for (std::size_t i = 0; i < std::max(told.size(), expected.size()); ++i) {
+void check_equal(const lines& reported, const lines& expected) {
+  for (std::size_t i = 0; i < std::max(reported.size(), expected.size()); ++i) {
     INFO("line " << i + 1);
-    CHECK((i < told.size() ? told[i] : "(nothing)") == (i < expected.size() ? expected[i] : "(nothing)"));
+    CHECK((i < reported.size() ? reported[i] : "(nothing)") == (i < expected.size() ? expected[i] : "(nothing)"));
   }
 }
 
@@ -214,26 +214,26 @@ TEST_CASE("the reporter hears of each evaluation without those before it", "[tra
   m.steps = 4;
   m.evaluation = {.every = 1, .range = {.micro_batches = 1, .round = 1}};
   simulation s(even_run({m}, 1));
-  std::size_t heard = 0;
+  std::size_t notified = 0;
   do {
     const auto next = overhear(s);
     if (const auto* e = next ? next->get<evaluation_completed>() : nullptr; e && next->to.part == role::reporter) {
-      ++heard;
+      ++notified;
       CHECK(e->history.empty());
     }
   } while (s.step());
-  CHECK(heard == 4);
+  CHECK(notified == 4);
 }
 
 /// Its device dies when one unit computes and the next one is staged.
 TEST_CASE("a model goes on elsewhere when its device dies", "[transcript]") {
   simulation s(even_run({two_shards()}, 2));
-  const auto told = transcript(s, [](simulation& run, const overheard& m) {
+  const auto reported = transcript(s, [](simulation& run, const overheard& m) {
     if (m.get<shard_leased>() && m.get<shard_leased>()->lease.value == 2 && m.to.place == 0) {
       caf::anon_send_exit(run.actors().devices[0], caf::exit_reason::kill);
     }
   });
-  check_equal(part(told, "device_lost", "lease_shard"), lines_of(R"(
+  check_equal(part(reported, "device_lost", "lease_shard"), lines_of(R"(
   SUPERVISOR -> MEMORY MANAGER device_lost 0
   MEMORY MANAGER -> SCHEDULER device_lost 0
   SCHEDULER -> MODEL TASK 0 unit_lost model 0 step 0 forward 0, next attempt 1
@@ -245,7 +245,7 @@ TEST_CASE("a model goes on elsewhere when its device dies", "[transcript]") {
   MODEL TASK 0 -> SCHEDULER unit_ready model 0 step 0 backward 1 attempt 1 after device 1
   DEVICE 1 -> MEMORY MANAGER lease_shard model 0 step 0 forward 0 attempt 1: reads parameters 0 minibatch 0; lands activation 0
 )"));
-  CHECK(told.back() == "  SUPERVISOR -> DATA shut_down");
+  CHECK(reported.back() == "  SUPERVISOR -> DATA shut_down");
 }
 
 /// The flights of a model that have not completed are all on one device, so it is a failed unit, not a lost device,
@@ -255,8 +255,8 @@ TEST_CASE("a failed unit takes its staged successor with it", "[transcript]") {
   s.device_at(0).inject([n = 0](queue_kind queue, const operation&) mutable {
     return queue == queue_kind::compute && n++ == 0 ? fault{fault_code::out_of_memory, "injected"} : fault{};
   });
-  const auto told = transcript(s);
-  check_equal(part(told, "shard_failed", "prefetch_shard"), lines_of(R"(
+  const auto reported = transcript(s);
+  check_equal(part(reported, "shard_failed", "prefetch_shard"), lines_of(R"(
   DEVICE 0 -> MEMORY MANAGER shard_failed model 0 step 0 forward 0
   DEVICE 0 -> SCHEDULER device_freed 0 credit, idle
   MEMORY MANAGER -> SCHEDULER shard_failed model 0 step 0 forward 0
@@ -271,7 +271,7 @@ TEST_CASE("a failed unit takes its staged successor with it", "[transcript]") {
   MEMORY MANAGER -> SCHEDULER shard_failed model 0 step 0 backward 1
   SCHEDULER -> DEVICE 0 prefetch_shard model 0 step 0 forward 0 attempt 1
 )"));
-  CHECK(told.back() == "  SUPERVISOR -> DATA shut_down");
+  CHECK(reported.back() == "  SUPERVISOR -> DATA shut_down");
 }
 
 TEST_CASE("an interrupted model completes what computes, is saved, and everybody is told to shut down", "[transcript]") {
@@ -279,13 +279,13 @@ TEST_CASE("an interrupted model completes what computes, is saved, and everybody
   auto setup = even_run({two_shards()}, 1);
   setup.checkpoints.store = &store;
   simulation s(std::move(setup));
-  const auto told = transcript(s, [](simulation& run, const overheard& m) {
+  const auto reported = transcript(s, [](simulation& run, const overheard& m) {
     const auto* freed = m.get<device_freed>();
     if (freed && freed->running && freed->running->way == direction::forward) {
       post(run.actors().supervisor, interrupt_run{});
     }
   });
-  check_equal(part(told, "shard_demoted", "never"), lines_of(R"(
+  check_equal(part(reported, "shard_demoted", "never"), lines_of(R"(
   DEVICE 0 -> MEMORY MANAGER shard_demoted model 0 step 0 forward 0
   DEVICE 0 -> MEMORY MANAGER shard_failed model 0 step 0 backward 1
   DEVICE 0 -> SCHEDULER device_freed 1 credit, idle

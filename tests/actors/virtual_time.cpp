@@ -54,7 +54,7 @@ duration gaps(simulation& s) {
 }
 
 /// Device 0 hears of every completion that much later.
-void hear_late(simulation& s, duration late) {
+void notify_late(simulation& s, duration late) {
   s.device_at(0).deliver_by([&s, late](queue_kind, duration delay, const completion& c) {
     caf::delayed_anon_send(s.actors().devices[0], delay + late, operation_completed{c});
   });
@@ -166,7 +166,7 @@ TEST_CASE("the staged unit is on the compute queue before the present one ends",
 
 TEST_CASE("completions that are heard 500 us late delay no computation", "[time]") {
   simulation s(even_run(even_models(4), 1));
-  hear_late(s, 500us);
+  notify_late(s, 500us);
   s.run();
   CHECK(gaps(s) == 0ns);
   CHECK(makespan(s) == 1ms + 24 * 2ms + 1ms + 500us);
@@ -176,21 +176,21 @@ namespace {
 
 /// Four models on a device of exactly (P + C) + W; each completion is heard 500 us late. Of C `landing` is free only
 /// when the copies home have ended. Checks the gap between a backward unit and a unit of another model behind it.
-void check_gap_after_backward(duration landing, duration gap) {
+void check_gap_after_backward(duration write_back, duration gap) {
   constexpr auto copy = 1024us;  // 2000 x 512 bytes
   std::vector<simulated_model> models;
   for (const auto* name : {"a", "b", "c", "d"}) {
     models.push_back(even_model(name, 2, 2, 2ms, copy));
     for (auto& shard : models.back().shards) {
       shard.working = bytes_of(3 * copy);
-      shard.landing = bytes_of(landing);
+      shard.write_back = bytes_of(write_back);
     }
   }
   auto setup = even_run(models, 1);
   setup.devices[0].memory = bytes_of(copy + 3 * copy) + bytes_of(copy);
-  setup.pipeline.staging_room = bytes_of(copy);
+  setup.pipeline.staging_bytes = bytes_of(copy);
   simulation s(std::move(setup));
-  hear_late(s, 500us);
+  notify_late(s, 500us);
   s.run();
   const auto all = spans_of(s, "execute_shard");
   REQUIRE(all.size() == 24);
@@ -244,8 +244,8 @@ TEST_CASE("without a cache a lone model brings each boundary home before the nex
   CHECK(makespan(*finished(even_run({m}, 1))) == 1ms + 3 * 2ms + 1ms);
   setup.pipeline.cache = false;
   const auto loads = 1ms + 2 * (1ms + 500us);            // each unit its parameters, but the first also a boundary
-  const auto lands = 500us + (500us + 1ms + 4ns) + 1ms;  // activation 0; upstream 0, gradients 1, loss; gradients 0
-  CHECK(makespan(*finished(std::move(setup))) == loads + 3 * 2ms + lands);
+  const auto outputs = 500us + (500us + 1ms + 4ns) + 1ms;  // activation 0; upstream 0, gradients 1, loss; gradients 0
+  CHECK(makespan(*finished(std::move(setup))) == loads + 3 * 2ms + outputs);
 }
 
 // -- determinism, policies, bounds ----------------------------------------------------------------------------------------

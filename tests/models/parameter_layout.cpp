@@ -65,8 +65,8 @@ TEST_CASE("initial values do not depend on the cut") {
 TEST_CASE("a replica starts as its owner wherever the owner lies") {
   const chain model = tied_model();
   const std::vector<float> first = initial_values(model, 0, 1), last = initial_values(model, 2, 3);
-  const placed_parameter replica = named(parameter_layout{model, 2, 3}, "lm_head.weight");
-  CHECK(std::equal(first.begin(), first.begin() + 21, last.begin() + static_cast<std::ptrdiff_t>(replica.offset)));
+  const placed_parameter tied_copy = named(parameter_layout{model, 2, 3}, "lm_head.weight");
+  CHECK(std::equal(first.begin(), first.begin() + 21, last.begin() + static_cast<std::ptrdiff_t>(tied_copy.offset)));
 }
 
 TEST_CASE("initial values depend on the seed and fill the padding with zeros") {

@@ -70,7 +70,7 @@ byte_count smallest_budget(const std::vector<exact_case>& models) {
   for (std::size_t i = 0; i < models.size(); ++i) {
     s.add_model(describe(models[i], i));
   }
-  return s.plan().staging_room + s.plan().computing_room;
+  return s.plan().staging_bytes + s.plan().computing_bytes;
 }
 
 }  // namespace

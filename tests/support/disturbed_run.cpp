@@ -18,7 +18,7 @@ std::vector<simulated_model> small_models() {
       s.activation = bytes_of(4us);
       s.update = 3us;
       s.working = bytes_of(30us);
-      s.landing = bytes_of(18us);
+      s.write_back = bytes_of(18us);
     }
   }
   return models;
@@ -30,7 +30,7 @@ simulation_setup small_run(std::size_t devices, std::uint32_t slots) {
     d.memory = byte_count{512 * 120};
   }
   setup.pipeline.slots = slots;
-  setup.pipeline.staging_room = byte_count{512 * 36};
+  setup.pipeline.staging_bytes = byte_count{512 * 36};
   return setup;
 }
 
@@ -43,7 +43,7 @@ std::size_t run_disturbed(simulation& s, std::size_t at, const std::function<voi
       disturb();
     }
     if (const auto m = overhear(s)) {
-      witness.hear(*m);
+      witness.notify(*m);
     } else if (!s.next()) {
       witness.rest();
     }

@@ -40,7 +40,7 @@ simulated_shard make_shard(rng& random) {
           .parameters = byte_count{512 * pick(random, 1, 8)},
           .activation = byte_count{512 * pick(random, 1, 4)},
           .working = working,
-          .landing = byte_count{512 * pick(random, 0, working.value() / 512)}};
+          .write_back = byte_count{512 * pick(random, 0, working.value() / 512)}};
 }
 
 /// Some of them.
@@ -274,7 +274,7 @@ std::string unretired(const simulation& s, mishap trouble, std::size_t victim) {
 
 /// Of an untroubled run: the parts of each device's makespan add up to it; if messages take no time, actors have no part in
 /// it, but for a policy that keeps devices waiting and a host without room to land.
-std::string wrong_blame(const simulation& s, const fuzz_case& c) {
+std::string wrong_breakdown(const simulation& s, const fuzz_case& c) {
   const auto& r = *s.record();
   const auto span = *r.last_update - *r.first_prefetch;
   for (std::size_t i = 0; i < r.devices.size(); ++i) {
@@ -297,7 +297,7 @@ std::string check(simulation& s, const fuzz_case& c, const std::vector<simulated
   wrong = wrong.empty() ? computed_too_early(s, models) : wrong;
   wrong = wrong.empty() ? interleaved(s, models) : wrong;
   wrong = wrong.empty() ? unretired(s, c.trouble, c.victim) : wrong;
-  wrong = wrong.empty() && c.trouble == mishap::none ? wrong_blame(s, c) : wrong;
+  wrong = wrong.empty() && c.trouble == mishap::none ? wrong_breakdown(s, c) : wrong;
   return wrong.empty() ? left_over(s, c.trouble, c.victim) : wrong;
 }
 
@@ -306,20 +306,20 @@ std::string check(simulation& s, const fuzz_case& c, const std::vector<simulated
 void add_devices(fuzz_case& c, rng& random) {
   auto& s = c.setup;
   s.pipeline.slots = pick(random, 0, 3) == 0 ? 2 : 1;
-  const auto least = sufficient(s.models, s.pipeline.staging_room);
+  const auto least = sufficient(s.models, s.pipeline.staging_bytes);
   for (std::size_t i = 0, n = pick(random, 1, 3); i < n; ++i) {
     const auto extra = pick(random, 0, 2) == 0 ? pick(random, 1, 200) : 0;
     s.devices.push_back(make_device(random, i, least + byte_count{512 * extra}));
   }
   if (pick(random, 0, 1) == 0) {
     auto all = s.models;
-    all.insert(all.end(), s.recruits.begin(), s.recruits.end());
+    all.insert(all.end(), s.joiners.begin(), s.joiners.end());
     s.host_memory = sufficient_host(all, s.devices.size());
   }
 }
 
 /// Of the sizes of one that is there: it fits where that one does.
-void add_recruit(fuzz_case& c, rng random) {
+void add_joiner(fuzz_case& c, rng random) {
   if (pick(random, 0, 2) > 0) {
     return;
   }
@@ -327,16 +327,16 @@ void add_recruit(fuzz_case& c, rng random) {
   m.name = "recruit";
   m.steps = static_cast<std::uint32_t>(pick(random, 1, 3));
   m.terms.arrival = pick(random, 0, 1) == 0 ? duration{} : std::chrono::microseconds(pick(random, 1, 300));
-  c.setup.recruits.push_back(std::move(m));
+  c.setup.joiners.push_back(std::move(m));
   c.join_at = pick(random, 0, 500);
 }
 
 /// The models of a case that have taken part. A recruit may have come too late, but only then it was refused.
-std::string collect(const simulation& s, const fuzz_case& c, const std::vector<simulated_model>& recruits,
+std::string collect(const simulation& s, const fuzz_case& c, const std::vector<simulated_model>& joiners,
                     std::vector<simulated_model>& models) {
   for (const auto& j : s.joins()) {
     if (!j.why) {
-      models.push_back(recruits.at(0));
+      models.push_back(joiners.at(0));
     } else if (j.why.code != fault_code::refused) {
       return "the recruit is refused: " + j.why.text;
     }
@@ -383,7 +383,7 @@ fuzz_case make_case(std::uint32_t seed) {
   for (std::size_t i = 0, n = pick(random, 1, 4); i < n; ++i) {
     s.models.push_back(make_model(random, i));
   }
-  add_recruit(c, rng(seed ^ 0x9e3779b9u));
+  add_joiner(c, rng(seed ^ 0x9e3779b9u));
   add_devices(c, random);
   const auto& policies = built_in_policies();
   s.chosen = make_policy(policies[pick(random, 0, policies.size() - 1)].name, seed);
@@ -407,10 +407,10 @@ fuzz_case make_case(std::uint32_t seed) {
   return c;
 }
 
-std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* told) {
+std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* reported) {
   const auto random = std::make_shared<rng>(seed ^ 0x5bd1e995u);
   auto models = c.setup.models;
-  const auto recruits = c.setup.recruits;
+  const auto joiners = c.setup.joiners;
   const bool observed = !c.setup.callbacks.empty() && c.trouble != mishap::controller_dies;
   const bool works_always = !may_wait(c.setup.chosen->name());
   const witness_options promises{.slots = c.setup.pipeline.slots,
@@ -431,16 +431,16 @@ std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* 
     }
     const auto choice = (*random)();
     if (const auto message = overhear(s, choice)) {
-      witness.hear(*message);
-      if (told) {
-        told->push_back(to_text(*message));
+      witness.notify(*message);
+      if (reported) {
+        reported->push_back(to_text(*message));
       }
     } else if (!s.next()) {
       witness.rest();
     }
     goes_on = s.step(choice);
-    if (n == c.join_at && !recruits.empty()) {
-      s.add_model(recruits[0].name);
+    if (n == c.join_at && !joiners.empty()) {
+      s.add_model(joiners[0].name);
     }
     if (n == c.trouble_at) {
       lose(s, c.trouble, c.victim);
@@ -452,7 +452,7 @@ std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* 
   if (n == limit) {
     return c.text + ": no end after " + std::to_string(limit) + " messages";
   }
-  auto wrong = collect(s, c, recruits, models);
+  auto wrong = collect(s, c, joiners, models);
   wrong = wrong.empty() ? check(s, c, models) : wrong;
   return wrong.empty() ? wrong : c.text + ": " + wrong;
 }
@@ -463,13 +463,13 @@ std::string fuzz(std::uint32_t first, std::uint32_t last) {
     if (wrong.empty()) {
       continue;
     }
-    std::vector<std::string> told;
-    run_case(make_case(seed), seed, &told);
-    std::erase(told, "");
+    std::vector<std::string> reported;
+    run_case(make_case(seed), seed, &reported);
+    std::erase(reported, "");
     constexpr std::size_t enough = 80;
-    const auto from = told.size() > enough ? told.size() - enough : 0;
+    const auto from = reported.size() > enough ? reported.size() - enough : 0;
     return fmt::format("{}\n  {}\n", wrong,
-                       fmt::join(told.begin() + static_cast<std::ptrdiff_t>(from), told.end(), "\n  "));
+                       fmt::join(reported.begin() + static_cast<std::ptrdiff_t>(from), reported.end(), "\n  "));
   }
   return {};
 }

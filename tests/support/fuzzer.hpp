@@ -43,7 +43,7 @@ fuzz_case make_case(std::uint32_t seed);
 /// Runs it in a random order of messages. Returns an empty text, or what was wrong: a broken promise of the protocol
 /// (protocol_witness.hpp), a hang, a model that did not finish, a unit done twice or before its predecessor, a lease,
 /// landing buffer or reservation that was not returned. `told` (may be null) gets the transcript.
-std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* told);
+std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* reported);
 
 /// The first of the cases in [first, last] that ends badly, with the end of its transcript; empty if none does.
 std::string fuzz(std::uint32_t first, std::uint32_t last);

@@ -24,27 +24,27 @@ bool is(const Handle& handle, caf::actor_id id) {
   return handle && handle.id() == id;
 }
 
-role host_role(const crew_assembled& crew, caf::actor_id id) {
-  return is(crew.scheduler, id)    ? role::scheduler
-         : is(crew.memory, id)     ? role::memory
-         : is(crew.optimizer, id)  ? role::optimizer
-         : is(crew.data, id)       ? role::data
-         : is(crew.controller, id) ? role::controller
-         : is(crew.checkpointer, id) ? role::checkpointer
-         : is(crew.recruiter, id) ? role::recruiter
-         : is(crew.reporter, id)   ? role::reporter
-         : is(crew.supervisor, id) ? role::supervisor
+role host_role(const actors_spawned& actors, caf::actor_id id) {
+  return is(actors.scheduler, id)    ? role::scheduler
+         : is(actors.memory, id)     ? role::memory
+         : is(actors.optimizer, id)  ? role::optimizer
+         : is(actors.data, id)       ? role::data
+         : is(actors.controller, id) ? role::controller
+         : is(actors.checkpointer, id) ? role::checkpointer
+         : is(actors.admission, id) ? role::admission
+         : is(actors.reporter, id)   ? role::reporter
+         : is(actors.supervisor, id) ? role::supervisor
                                    : role::nobody;
 }
 
-cast_member member_of(const crew_assembled& crew, caf::actor_id id) {
-  if (auto device = among(crew.devices, role::device, id)) {
+cast_member member_of(const actors_spawned& actors, caf::actor_id id) {
+  if (auto device = among(actors.devices, role::device, id)) {
     return *device;
   }
-  if (auto task = among(crew.tasks, role::task, id)) {
+  if (auto task = among(actors.tasks, role::task, id)) {
     return *task;
   }
-  return {host_role(crew, id)};
+  return {host_role(actors, id)};
 }
 
 std::string after_of(const unit_ready& m) { return m.after ? fmt::format(" after device {}", m.after->value) : ""; }
@@ -84,7 +84,7 @@ std::string say(const unit_placed& m) {
 }
 std::string say(const execute_shard& m) { return "execute_shard " + to_string(m.what); }
 std::string say(const lease_shard& m) {
-  return fmt::format("lease_shard {}: {}; {}", to_string(m.what), list("reads", m.reads), list("lands", m.lands));
+  return fmt::format("lease_shard {}: {}; {}", to_string(m.what), list("reads", m.reads), list("lands", m.outputs));
 }
 std::string say(const shard_leased& m) { return fmt::format("shard_leased {}", m.lease.value); }
 std::string say(const lease_refused& m) { return fmt::format("lease_refused {}", m.lease.value); }
@@ -136,7 +136,7 @@ std::string text_of(const overheard& o) {
 
 std::string to_string(const cast_member& c) {
   constexpr const char* names[] = {"",          "SUPERVISOR", "REPORTER",   "SCHEDULER", "MEMORY MANAGER",
-                                   "OPTIMIZER", "DATA",       "CONTROLLER", "CHECKPOINTER", "RECRUITER", "DEVICE", "MODEL TASK"};
+                                   "OPTIMIZER", "DATA",       "CONTROLLER", "CHECKPOINTER", "ADMISSION", "DEVICE", "MODEL TASK"};
   const auto* name = names[static_cast<std::size_t>(c.part)];
   return c.part == role::device || c.part == role::task ? fmt::format("{} {}", name, c.place) : name;
 }
@@ -147,9 +147,9 @@ std::optional<overheard> overhear(const simulation& s, std::size_t choice) {
   if (!element) {
     return std::nullopt;
   }
-  const auto& crew = s.actors();
-  return overheard{.from = element->sender ? member_of(crew, element->sender->id()) : cast_member{},
-                   .to = member_of(crew, actor->id()),
+  const auto& actors = s.actors();
+  return overheard{.from = element->sender ? member_of(actors, element->sender->id()) : cast_member{},
+                   .to = member_of(actors, actor->id()),
                    .content = &element->content()};
 }
 

@@ -9,8 +9,8 @@ namespace hydra::test {
 
 // -- recording_port -------------------------------------------------------------------------------------------------------
 
-void recording_port::lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> lands) {
-  questions.push_back({.lease = lease, .what = u, .reads = std::move(reads), .lands = std::move(lands)});
+void recording_port::lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> outputs) {
+  questions.push_back({.lease = lease, .what = u, .reads = std::move(reads), .outputs = std::move(outputs)});
 }
 
 void recording_port::freed(std::uint32_t credits, const std::optional<unit>& running, std::vector<block_id> cached,
@@ -50,7 +50,7 @@ std::vector<block_id> recording_port::reads_of(const unit& u) const {
 bench_model::bench_model(const even_model& m) : id_(m.id) {
   const simulated_shard shard{.forward = std::chrono::microseconds{10}, .backward = std::chrono::microseconds{20},
                               .update = {}, .parameters = m.parameters, .activation = m.activation, .working = m.working,
-                              .landing = m.landing,
+                              .write_back = m.write_back,
                               .device_update = m.steps ? std::optional<duration>(std::chrono::microseconds{5}) : std::nullopt};
   what_ = make_simulated_model({.name = m.name, .shards = std::vector<simulated_shard>(m.shards, shard), .steps = 1,
                                 .micro_batches = m.micro_batches});
@@ -98,8 +98,8 @@ void pipeline_bench::grant(const unit& u) {
   REQUIRE(q != nullptr);
   q->answered = q->granted = true;
   const std::vector<host_block_ptr> reads(q->reads.size());
-  const std::vector<host_block_ptr> lands(q->lands.size());
-  pipeline.leased(ticket{q->lease}, reads, lands);
+  const std::vector<host_block_ptr> outputs(q->outputs.size());
+  pipeline.leased(ticket{q->lease}, reads, outputs);
 }
 
 void pipeline_bench::refuse(const unit& u, fault_code why) {

@@ -17,11 +17,11 @@ struct recording_port final : pipeline_port {
     ticket lease;
     unit what;
     std::vector<block_id> reads;
-    std::vector<block_id> lands;
+    std::vector<block_id> outputs;
     bool answered = false;
     bool granted = false;
   };
-  struct state_told {
+  struct state_reported {
     std::uint32_t credits;
     std::optional<unit> running;
     std::vector<block_id> cached;
@@ -32,7 +32,7 @@ struct recording_port final : pipeline_port {
     fault why;
   };
 
-  void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> lands) override;
+  void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> outputs) override;
   void return_lease(ticket lease) override { returned.push_back(lease); }
   void demoted(const unit& u, const visit_times&) override { demotions.push_back(u); }
   void failed(const unit& u, const fault& why) override { failures.push_back({u, why}); }
@@ -49,7 +49,7 @@ struct recording_port final : pipeline_port {
   std::vector<ticket> returned;
   std::vector<unit> demotions;
   std::vector<failure> failures;
-  std::vector<state_told> states;
+  std::vector<state_reported> states;
 };
 
 /// Shards of equal size: `working` bytes to compute, `parameters`, `activation` (multiples of 512).
@@ -61,7 +61,7 @@ struct even_model {
   byte_count parameters{1024};
   byte_count activation{512};
   byte_count working{4096};
-  byte_count landing{4096};   ///< part of it that is free only when the unit has landed
+  byte_count write_back{4096};   ///< part of it that is free only when the unit has landed
   bool steps = false;         ///< every shard on its device
 };
 

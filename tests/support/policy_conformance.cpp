@@ -99,7 +99,7 @@ void conforms(const std::function<std::unique_ptr<policy>()>& make) {
     const auto recipe = random_recipe(seed);
     const auto instance = generate(recipe);
     INFO(instance.name);
-    for (const auto completion : {completion_rule::ended, completion_rule::landed}) {
+    for (const auto completion : {completion_rule::ended, completion_rule::written_back}) {
       const auto run = run_in_loop(instance, std::make_unique<twins>(make(), make(), counts), {.completion = completion});
       CHECK(run.replacements.empty());
       CHECK(std::ranges::none_of(run.finished, [](duration end) { return end == duration{}; }));

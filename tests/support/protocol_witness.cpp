@@ -20,7 +20,7 @@ void protocol_witness::complain(std::string what) {
   }
 }
 
-void protocol_witness::hear(const overheard& m) {
+void protocol_witness::notify(const overheard& m) {
   switch (m.to.part) {
     case role::scheduler:
       return at_scheduler(m);

@@ -32,7 +32,7 @@ class protocol_witness {
   protocol_witness(const simulation& s, const witness_options& options);
 
   /// To be called before each message is handled.
-  void hear(const overheard& m);
+  void notify(const overheard& m);
   /// To be called when no actor can run: every message has arrived.
   void rest();
 

@@ -58,14 +58,14 @@ class trainer {
   void add_to_sums();
   void round_sums();
   void round_masters();
-  void add_replica_gradients();
+  void add_tied_gradients();
   at::Tensor norm_of(const at::Tensor& gradient) const;
   float clip_gradients();
   void update(std::uint32_t step);
   void move_averages();
-  void copy_to_replicas();
+  void update_tied_copies();
   void finish();
-  leaf& owner_of(const leaf& replica);
+  leaf& owner_of(const leaf& tied_copy);
 
   const reference_options& options_;
   std::vector<leaf> leaves_;  ///< in chain order
@@ -197,11 +197,11 @@ void trainer::evaluate(std::uint32_t steps) {
   result_.evaluations.push_back(e);
 }
 
-leaf& trainer::owner_of(const leaf& replica) {
-  return *std::ranges::find(leaves_, replica.place.tied_to, [](const leaf& l) { return l.place.name; });
+leaf& trainer::owner_of(const leaf& tied_copy) {
+  return *std::ranges::find(leaves_, tied_copy.place.tied_to, [](const leaf& l) { return l.place.name; });
 }
 
-void trainer::add_replica_gradients() {
+void trainer::add_tied_gradients() {
   for (leaf& l : leaves_)
     if (!l.place.tied_to.empty()) owner_of(l).gradient().add_(l.gradient());
 }
@@ -249,7 +249,7 @@ void trainer::move_averages() {
   }
 }
 
-void trainer::copy_to_replicas() {
+void trainer::update_tied_copies() {
   for (const leaf& l : leaves_)
     if (!l.place.tied_to.empty()) std::ranges::copy(values(owner_of(l).master), values(l.master).begin());
 }
@@ -267,11 +267,11 @@ reference_result trainer::run() {
   for (std::uint32_t step = 0; step < options_.steps; ++step) {
     result_.losses.push_back(accumulate_gradients(step));
     c10::NoGradGuard no_grad;
-    add_replica_gradients();
+    add_tied_gradients();
     if (options_.update.clip_norm > 0) result_.grad_norms.push_back(clip_gradients());
     update(step);
     move_averages();
-    copy_to_replicas();
+    update_tied_copies();
     round_masters();
     for (leaf& l : leaves_) l.gradient().reset();
     const bool due = step + 1 == options_.steps ||

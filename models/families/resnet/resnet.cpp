@@ -33,8 +33,8 @@ void check(const resnet_options& o) {
 }
 
 /// What the data have, which must be what was told.
-std::int64_t agreed(const char* what, std::int64_t told, std::int64_t there) {
-  if (told > 0 && told != there) refuse(fmt::format("{} {}, but the data have {}", told, what, there));
+std::int64_t agreed(const char* what, std::int64_t reported, std::int64_t there) {
+  if (reported > 0 && reported != there) refuse(fmt::format("{} {}, but the data have {}", reported, what, there));
   return there;
 }
 

@@ -108,7 +108,7 @@ class virtual_device final : public device {
 
   std::mutex mutex_;  // guards the members up to the threads; sink_ is constant once operations exist
   std::condition_variable changed_;
-  ticket_book tickets_;
+  ticket_tracker tickets_;
   std::array<std::deque<job>, queue_names.size()> queues_;
   completion_sink sink_;
   bool stopped_ = false;

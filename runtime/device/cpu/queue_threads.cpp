@@ -40,7 +40,7 @@ void use_threads(int n) {
   at::set_num_threads(n);
 }
 
-void check_submission(const std::string& device, bool has_receiver, const ticket_book& tickets, std::span<const ticket> after) {
+void check_submission(const std::string& device, bool has_receiver, const ticket_tracker& tickets, std::span<const ticket> after) {
   if (!has_receiver) {
     throw fault_error(fault_code::internal, device + " has no receiver of completions yet");
   }

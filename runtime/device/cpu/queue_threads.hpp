@@ -3,7 +3,7 @@
 
 #include "runtime/device/device.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/device/ticket_book.hpp"
+#include "runtime/device/ticket_tracker.hpp"
 
 #include <array>
 #include <cstddef>
@@ -33,7 +33,7 @@ void name_this_thread(const std::string& device, const char* what);
 void use_threads(int n);
 
 /// Throws fault_error{internal}: there is nobody to report to, or a ticket that the book has not issued.
-void check_submission(const std::string& device, bool has_receiver, const ticket_book& tickets, std::span<const ticket> after);
+void check_submission(const std::string& device, bool has_receiver, const ticket_tracker& tickets, std::span<const ticket> after);
 
 /// "execute_shard of gpt-a 3 step 7".
 std::string name_of(const operation_label& what);

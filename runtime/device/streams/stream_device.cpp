@@ -33,7 +33,7 @@ struct flight {
   std::vector<std::shared_ptr<const flight>> causes;   ///< those of `after` that were under way when it was launched
   std::vector<stream_event_ptr> waits;                 ///< ends of their work, on other queues
   stream_event_ptr end_of_work;                        ///< null until it is launched, and if the driver failed
-  bool told = true;                                    ///< somebody hears of its completion
+  bool reported = true;                                    ///< somebody hears of its completion
   bool launched = false;
   bool done = false;                                   ///< the driver says so; only the thread that retires changes it then
   fault error;
@@ -95,7 +95,7 @@ class stream_device final : public device {
 
   std::mutex mutex_;  // guards the members up to the threads; sink_ is constant once operations exist
   std::condition_variable changed_;
-  ticket_book tickets_;
+  ticket_tracker tickets_;
   std::array<std::deque<flight_ptr>, queue_names.size()> waiting_;   ///< to be launched
   std::map<ticket, flight_ptr> flights_;                             ///< submitted and not retired
   std::array<time_point, queue_names.size()> last_end_{};
@@ -125,7 +125,7 @@ fault stream_device::prepare() {
   op.work = [this] { driver_->prepare(); };
   std::unique_lock lock{mutex_};
   const auto f = enqueue(queue_kind::compute, std::move(op), {});
-  f->told = false;
+  f->reported = false;
   if (!changed_.wait_for(lock, prepare_limit, [this] { return tickets_.all_completed(); })) {
     return {fault_code::device_lost, fmt::format("{} has not done its first work within {}", info_.name, to_string(prepare_limit))};
   }
@@ -387,7 +387,7 @@ void stream_device::retire(flight& f) {
   f.causes.clear();
   f.what.work = nullptr;
   memory_->retire({f.queue, f.id});
-  if (f.told) {
+  if (f.reported) {
     sink_(done);
   }
   stream_event_ptr last;  // destroyed without the lock

@@ -55,7 +55,7 @@ TEST_CASE("a lease asks to read parameters and first inputs and to land everythi
   REQUIRE(b.port.questions.size() == 1);
   const auto in = inputs_of(u, 2, micro_batch_index{0});
   CHECK(b.port.questions[0].reads == std::vector{parameters_of(u), in.input, *in.second});
-  CHECK(b.port.questions[0].lands == produced_by(u, 2));
+  CHECK(b.port.questions[0].outputs == produced_by(u, 2));
 }
 
 TEST_CASE("what is read is copied, and the lease returned when the last copy has ended") {
@@ -123,7 +123,7 @@ TEST_CASE("a staged unit is enqueued behind the running one by ticket and takes 
   CHECK(b.pipeline.quiet());
 }
 
-TEST_CASE("the bytes to compute pass to the unit behind, which waits for the landing copies by ticket") {
+TEST_CASE("the bytes to compute pass to the unit behind, which waits for the write-back copies by ticket") {
   const bench_model a(without_boundaries("a", 0)), c(without_boundaries("c", 1));
   pipeline_bench b(exactly_sufficient);
   start(b, a, a.forward(0));
@@ -137,24 +137,24 @@ TEST_CASE("the bytes to compute pass to the unit behind, which waits for the lan
   CHECK(b.pipeline.quiet());
 }
 
-TEST_CASE("bytes that are free when a unit has computed pass to the unit behind without waiting for its landing") {
+TEST_CASE("bytes that are free when a unit has computed pass to the unit behind without waiting for its write-back") {
   auto small = without_boundaries("a", 0);
-  small.landing = 1_KiB;
+  small.write_back = 1_KiB;
   const bench_model a(small), c(without_boundaries("c", 1));
-  const auto landing = "demote_shard activation of a forward 0";
+  const auto write_back = "demote_shard activation of a forward 0";
   pipeline_bench b(exactly_sufficient + 1_KiB);
   start(b, a, a.forward(0));
   b.stage(c, c.forward(0));
   const auto behind = b.machine.find("execute_shard c forward 0");
   CHECK(b.machine.at(behind).waits_for(b.machine.find("execute_shard a forward 0")));
-  CHECK_FALSE(b.machine.at(behind).waits_for(b.machine.find(landing)));
+  CHECK_FALSE(b.machine.at(behind).waits_for(b.machine.find(write_back)));
   CHECK(b.pipeline.budget().used() <= exactly_sufficient + 1_KiB);
   b.run_out();
   CHECK(b.port.demotions.size() == 2);
   CHECK(b.pipeline.quiet());
 }
 
-TEST_CASE("where both units have bytes of their own none waits for the other's landing") {
+TEST_CASE("where both units have bytes of their own none waits for the other's write-back") {
   const bench_model a(without_boundaries("a", 0)), c(without_boundaries("c", 1));
   pipeline_bench b(exactly_sufficient + 4_KiB);
   start(b, a, a.forward(0));
@@ -184,19 +184,19 @@ TEST_CASE("micro-batches stream: two inputs ahead and two outputs at most") {
   const bench_model m({.shards = 3, .micro_batches = 4});
   const auto u = m.forward(1);
   b.stage(m, u);
-  std::size_t computed = 0, landed = 0;
+  std::size_t computed = 0, written_back = 0;
   while (b.machine.pending() > 0) {
     CHECK(b.machine.all("prefetch_shard activation").size() <= computed + 2);
-    CHECK(b.machine.all("execute_shard").size() <= landed + 2);
-    const auto t = b.machine.ready().back();  // computations run ahead of landings where they may
+    CHECK(b.machine.all("execute_shard").size() <= written_back + 2);
+    const auto t = b.machine.ready().back();  // computations run ahead of write_backs where they may
     computed += b.machine.at(t).queue == queue_kind::compute ? 1 : 0;
-    landed += b.machine.at(t).queue == queue_kind::d2h ? 1 : 0;
+    written_back += b.machine.at(t).queue == queue_kind::d2h ? 1 : 0;
     b.machine.complete(t);
     while (b.waits_for_lease(u)) {
       b.grant(u);
     }
   }
-  CHECK(landed == 4);
+  CHECK(written_back == 4);
   CHECK(b.port.demotions == std::vector{u});
   CHECK(b.pipeline.quiet());
 }
@@ -293,7 +293,7 @@ TEST_CASE("a unit gives its credit back when it starts, once, and the device say
   CHECK_FALSE(b.port.states.back().running);
 }
 
-TEST_CASE("a staged unit starts when the running one has computed, though that is still landing") {
+TEST_CASE("a staged unit starts when the running one has computed, though that is still write-back") {
   pipeline_bench b(64_KiB);
   const bench_model m({});
   start(b, m, m.forward(0));
@@ -405,10 +405,10 @@ TEST_CASE("a unit that steps its shard lands the next version instead of gradien
   const auto m = stepping();
   const auto u = m.backward(0);
   b.stage(m, u);
-  const auto& lands = b.port.questions[0].lands;
-  CHECK(lands == landed_by(u, m.what()->plan));
-  CHECK_FALSE(holds(lands, block_kind::gradients));
-  CHECK(holds(lands, block_kind::parameters));
+  const auto& outputs = b.port.questions[0].outputs;
+  CHECK(outputs == written_back_by(u, m.what()->plan));
+  CHECK_FALSE(holds(outputs, block_kind::gradients));
+  CHECK(holds(outputs, block_kind::parameters));
   b.run_out();
   CHECK(b.port.demotions == std::vector{u});
   CHECK_FALSE(b.machine.has("gradients of"));

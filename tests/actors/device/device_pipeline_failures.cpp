@@ -169,7 +169,7 @@ TEST_CASE("the successor of a failing computation fails as dependency_failed, af
   check_nothing_left(b, 2);
 }
 
-TEST_CASE("the successor of a failing landing fails too: its input will never be at home") {
+TEST_CASE("the successor of a failing write-back fails too: its input will never be at home") {
   pipeline_bench b(64_KiB, {.cache = GENERATE(true, false)});
   const bench_model m({});
   b.stage(m, m.forward(0));

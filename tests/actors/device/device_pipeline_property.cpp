@@ -40,7 +40,7 @@ model_run make_run(rng& random, std::uint32_t id) {
   even_model m{.name = fmt::format("m{}", id), .id = id, .shards = pick(random, 1, 3), .micro_batches = pick(random, 1, 3),
                .parameters = byte_count{512 * pick(random, 1, 8)}, .activation = byte_count{512 * pick(random, 0, 3)},
                .working = byte_count{512 * working},
-               .landing = byte_count{512 * pick(random, 0, working)},
+               .write_back = byte_count{512 * pick(random, 0, working)},
                .steps = pick(random, 0, 2) == 0};
   const std::uint32_t steps = m.steps ? 2 : 1;
   model_run r{.model = bench_model(m), .units = {}, .flights = {}};
@@ -74,7 +74,7 @@ class random_run {
     const auto room = sufficient(runs_) + byte_count{512 * pick(random_, 0, 1) * pick(random_, 0, 60)};
     bench_ = std::make_unique<pipeline_bench>(
         room, pipeline_options{.slots = slots_, .double_buffer = pick(random_, 0, 3) > 0, .cache = pick(random_, 0, 3) > 0,
-                               .staging_room = byte_count{512 * pick(random_, 0, 10)}});
+                               .staging_bytes = byte_count{512 * pick(random_, 0, 10)}});
     bench_->pipeline.start();
   }
 
@@ -200,7 +200,7 @@ class random_run {
       if (found != 0) {
         return to_string(bench_->port.demotions[seen_demotions_]) + " is demoted before its predecessor, or was lost";
       }
-      for (const auto& id : landed_by(r.units[r.flights.front()], r.model.what()->plan)) {
+      for (const auto& id : written_back_by(r.units[r.flights.front()], r.model.what()->plan)) {
         home_.insert(id);
       }
       for (const auto& id : consumed_by(r.units[r.flights.front()], r.model.what()->size())) {

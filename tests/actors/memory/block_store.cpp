@@ -36,7 +36,7 @@ struct stocked {
   lease_request request(const unit& u, device_id device = d0) {
     const auto in = inputs_of(u, 2, {});
     lease_request r{.lease = ticket{++last}, .device = device, .what = u, .reads = {parameters_of(u), in.input},
-                    .lands = produced_by(u, 2)};
+                    .outputs = produced_by(u, 2)};
     if (in.second) {
       r.reads.push_back(*in.second);
     }
@@ -72,7 +72,7 @@ struct stocked {
 
 // -- models that have ended -----------------------------------------------------------------------------------------------
 
-TEST_CASE("a model that is removed leaves nothing behind, whatever it had at home or was landing") {
+TEST_CASE("a model that is removed leaves nothing behind, whatever it had at home or was write-back") {
   stocked s;
   s.visit(s.m.forward(0));
   s.store.lease(s.request(s.m.backward(1)));
@@ -80,7 +80,7 @@ TEST_CASE("a model that is removed leaves nothing behind, whatever it had at hom
   s.homes.clear();
   CHECK_FALSE(s.store.has(model_id{0}));
   CHECK(s.store.blocks() == 0);
-  CHECK(s.store.landings() == 0);
+  CHECK(s.store.write_backs() == 0);
   s.store.lease_returned(d0, ticket{s.last});
   CHECK(s.arena->budget().used() == byte_count{});
 }
@@ -110,17 +110,17 @@ TEST_CASE("a lease grants the home's own bytes to read and fresh ones to land, i
   const auto grant = s.store.lease(r);
   REQUIRE(grant.reads.size() == 2);
   CHECK(grant.reads[0] == s.homes[0].parameters);
-  REQUIRE(grant.lands.size() == 1);
-  CHECK(grant.lands[0]->size() == 512_B);
+  REQUIRE(grant.outputs.size() == 1);
+  CHECK(grant.outputs[0]->size() == 512_B);
   CHECK(s.store.leases() == 1);
-  CHECK(s.store.landings() == 1);
+  CHECK(s.store.write_backs() == 1);
 }
 
-TEST_CASE("a returned lease and a commit leave no lease and no landing") {
+TEST_CASE("a returned lease and a commit leave no lease and no write-back") {
   stocked s;
   CHECK(s.visit(s.m.forward(0)));
   CHECK(s.store.leases() == 0);
-  CHECK(s.store.landings() == 0);
+  CHECK(s.store.write_backs() == 0);
   CHECK(s.store.describe().empty());
 }
 
@@ -158,11 +158,11 @@ TEST_CASE("a refused lease leaves nothing behind, whatever it had already found"
   r.reads.push_back(loss_of(s.m.backward(1)));
   CHECK(s.refusal(r) == fault_code::refused);
   CHECK(s.store.leases() == 0);
-  CHECK(s.store.landings() == 0);
+  CHECK(s.store.write_backs() == 0);
   CHECK(s.arena->budget().used() == before);
 }
 
-TEST_CASE("landing buffers that do not fit are out of memory and leave nothing behind; later they may fit") {
+TEST_CASE("write-back buffers that do not fit are out of memory and leave nothing behind; later they may fit") {
   stocked probe;
   stocked s(probe.arena->budget().used() + host_charge(512_B) * 2);  // one of its two blocks to land fits
   s.visit(s.m.forward(0));
@@ -170,8 +170,8 @@ TEST_CASE("landing buffers that do not fit are out of memory and leave nothing b
   auto r = s.request(s.m.backward(1));
   CHECK(s.refusal(r) == fault_code::out_of_memory);
   CHECK(s.arena->budget().used() == before);
-  CHECK(s.store.leases() + s.store.landings() == 0);
-  r.lands.clear();
+  CHECK(s.store.leases() + s.store.write_backs() == 0);
+  r.outputs.clear();
   CHECK(s.refusal(r) == fault_code::none);
 }
 
@@ -179,10 +179,10 @@ TEST_CASE("landing buffers that do not fit are out of memory and leave nothing b
 
 TEST_CASE("a commit makes the outputs readable at home") {
   stocked s;
-  const auto landed = s.store.lease(s.request(s.m.forward(0))).lands[0];
+  const auto written_back = s.store.lease(s.request(s.m.forward(0))).outputs[0];
   CHECK(s.refusal(s.request(s.m.backward(1))) == fault_code::refused);  // landing is not landed
   CHECK(s.store.commit(s.m.forward(0), d0));
-  CHECK(s.store.lease(s.request(s.m.backward(1))).reads[1] == landed);
+  CHECK(s.store.lease(s.request(s.m.backward(1))).reads[1] == written_back);
 }
 
 TEST_CASE("a commit drops what nobody will read again") {
@@ -200,8 +200,8 @@ TEST_CASE("a commit tells the loss, and whether gradients have come") {
   CHECK_FALSE(s.visit(s.m.forward(0))->has_gradients);
   const auto r = s.request(s.m.backward(1));
   const auto grant = s.store.lease(r);
-  CHECK(r.lands.back().kind == block_kind::loss);
-  grant.lands.back()->floats()[0] = 2.5F;
+  CHECK(r.outputs.back().kind == block_kind::loss);
+  grant.outputs.back()->floats()[0] = 2.5F;
   const auto result = s.store.commit(r.what, d0);
   REQUIRE(result);
   CHECK(result->loss == 2.5F);
@@ -211,7 +211,7 @@ TEST_CASE("a commit tells the loss, and whether gradients have come") {
 TEST_CASE("committed gradients are stepped with their shard's home and dropped with the step") {
   stocked s;
   s.visit(s.m.forward(0));
-  const auto gradients = s.store.lease(s.request(s.m.backward(1))).lands[1];
+  const auto gradients = s.store.lease(s.request(s.m.backward(1))).outputs[1];
   s.store.commit(s.m.backward(1), d0);
   const auto home = s.store.begin_step(model_id{0}, shard_index{1});
   CHECK(home.gradients == gradients);
@@ -222,20 +222,20 @@ TEST_CASE("committed gradients are stepped with their shard's home and dropped w
 
 TEST_CASE("each attempt lands in buffers of its own, so a late copy overwrites nothing") {
   stocked s;
-  const auto late = s.store.lease(s.request(s.m.forward(0), d0)).lands[0];
-  const auto good = s.store.lease(s.request(s.m.forward(0, 1), d1)).lands[0];
+  const auto late = s.store.lease(s.request(s.m.forward(0), d0)).outputs[0];
+  const auto good = s.store.lease(s.request(s.m.forward(0, 1), d1)).outputs[0];
   good->floats()[0] = 1;
   CHECK(s.store.commit(s.m.forward(0, 1), d1));
   late->floats()[0] = 666;
   CHECK(s.store.lease(s.request(s.m.backward(1), d1)).reads[1]->floats()[0] == 1);
 }
 
-TEST_CASE("a unit that failed gives its landing buffers back") {
+TEST_CASE("a unit that failed gives its write-back buffers back") {
   stocked s;
   const auto before = s.arena->budget().used();
   s.store.lease(s.request(s.m.forward(0)));
   CHECK(s.store.failed(s.m.forward(0), d0));
-  CHECK(s.store.landings() == 0);
+  CHECK(s.store.write_backs() == 0);
   CHECK(s.arena->budget().used() == before);
   CHECK_FALSE(s.store.commit(s.m.forward(0), d0));
 }
@@ -251,13 +251,13 @@ TEST_CASE("nothing that a fenced device says counts") {
   CHECK(s.refusal(s.request(s.m.forward(0))) == fault_code::device_lost);
 }
 
-TEST_CASE("a fence drops the leases and landings of that device alone") {
+TEST_CASE("a fence drops the leases and write_backs of that device alone") {
   stocked s;
   s.store.lease(s.request(s.m.forward(0), d0));
   s.store.lease(s.request(s.m.forward(0, 1), d1));
   s.store.fence(d0);
   CHECK(s.store.leases() == 1);
-  CHECK(s.store.landings() == 1);
+  CHECK(s.store.write_backs() == 1);
   CHECK(s.store.describe() == "device 1 holds lease 2 of 2 blocks\n"
                               "device 1 has model 0 step 0 forward 0 attempt 1 with 1 blocks to land\n");
   CHECK(s.store.commit(s.m.forward(0, 1), d1));
@@ -317,7 +317,7 @@ TEST_CASE("gradients that the optimizer has not heard of are landed in a model's
   s.store.begin_step(model_id{0}, shard_index{1});
   const auto memory = s.store.capture(model_id{0}, {}, false);
   CHECK_FALSE(memory.at_step_begin());
-  CHECK(memory.updates.shards == std::vector{update_phase::waiting, update_phase::landed});
+  CHECK(memory.updates.shards == std::vector{update_phase::waiting, update_phase::written_back});
   CHECK(memory.homes[1].gradients);
   REQUIRE(memory.boundaries.size() == 1);
   CHECK(memory.boundaries[0].first.kind == block_kind::upstream);

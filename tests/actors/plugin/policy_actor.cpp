@@ -6,7 +6,7 @@
 #include "actors/policy/catalog.hpp"
 #include "actors/session/session.hpp"
 #include "models/families/mlp/mlp.hpp"
-#include "tests/support/advisers.hpp"
+#include "tests/support/policy_actors.hpp"
 #include "tests/support/small_run.hpp"
 #include "tests/support/test_plugin.hpp"
 
@@ -27,7 +27,7 @@ const std::vector<simulated_model> models{even_model("a", 3, 4, 20us, 10us), eve
 simulation_setup advised_run(advice says, duration limit = 1ms) {
   auto setup = even_run(models, 2);
   auto asks = std::make_unique<advised_policy>("actor");
-  setup.adviser = {.source = std::make_shared<policy_actor_source>(adviser_source(std::move(says))),
+  setup.advice = {.source = std::make_shared<policy_actor_source>(scripted_source(std::move(says))),
                    .asks = asks.get(),
                    .limit = limit};
   setup.chosen = std::move(asks);
@@ -174,7 +174,7 @@ class fails_at_once final : public own_policy {
 TEST_CASE("a session trains under a policy actor, and one that cannot be started is refused", "[policy-actor]") {
   auto patient = quick();
   patient.policies.advice = 10s;
-  const auto r = trained([](session& s) { s.use_policy(adviser_source(longest_remaining)); }, patient);
+  const auto r = trained([](session& s) { s.use_policy(scripted_source(longest_remaining)); }, patient);
   CHECK(r.all_finished());
   CHECK(r.policy == "actor");
   CHECK(r.replaced == 0);
@@ -191,7 +191,7 @@ TEST_CASE("a policy actor that dies in a session is replaced", "[policy-actor]")
   auto patient = quick();
   patient.policies.advice = 10s;
   const auto dies = [](const advice_wanted&) -> std::optional<policy_advised> { throw std::runtime_error("gone"); };
-  const auto r = trained([&](session& s) { s.use_policy(adviser_source(dies)); }, patient);
+  const auto r = trained([&](session& s) { s.use_policy(scripted_source(dies)); }, patient);
   CHECK_THAT(note_of(r), Contains("its actor has died"));
 }
 

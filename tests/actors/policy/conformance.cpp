@@ -1,6 +1,6 @@
 #include "actors/policy/catalog.hpp"
 #include "actors/policy/one_at_a_time.hpp"
-#include "actors/session/policy_shelf.hpp"
+#include "actors/session/policy_registry.hpp"
 #include "tests/support/policy_conformance.hpp"
 #include "tests/support/test_plugin.hpp"
 
@@ -24,7 +24,7 @@ TEST_CASE("a policy without SHARP conforms", "[conformance]") {
 
 TEST_CASE("the example of a plug-in conforms", "[conformance]") {
   using namespace std::chrono_literals;
-  policy_shelf shelf{{.decision = 60s}};  // a machine may be busy
-  const auto& entry = shelf.find(test::test_plugin("shortest_first").string()).entry;
+  policy_registry registry{{.decision = 60s}};  // a machine may be busy
+  const auto& entry = registry.find(test::test_plugin("shortest_first").string()).entry;
   conforms([&] { return entry.make(complete({}, entry.options, entry.name)); });
 }

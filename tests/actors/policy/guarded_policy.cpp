@@ -19,19 +19,19 @@ class throwing final : public policy {
   explicit throwing(event at) : at_{at} {}
   std::string name() const override { return "mine"; }
   std::optional<std::size_t> choose(const device_state&, std::span<const candidate> c, const policy_view&) override {
-    hear(event::choose);
+    notify(event::choose);
     return c.size() - 1;
   }
   bool pending() const override {
-    hear(event::pending);
+    notify(event::pending);
     return true;
   }
-  void model_left(model_id) override { hear(event::model); }
-  void unit_avoids(model_id, device_id) override { hear(event::unit); }
-  void device_left(device_id) override { hear(event::device); }
+  void model_left(model_id) override { notify(event::model); }
+  void unit_avoids(model_id, device_id) override { notify(event::unit); }
+  void device_left(device_id) override { notify(event::device); }
 
  private:
-  void hear(event e) const {
+  void notify(event e) const {
     if (e == at_) {
       throw std::runtime_error("unlucky");
     }

@@ -17,7 +17,7 @@ world turning() {
   world w{1, 1};
   w.model(10);
   auto& m = w.models[0];
-  m.step_turn = true;
+  m.at_step_boundary = true;
   m.ended = device_id{0};
   m.flights = 1;
   w.devices[0].last = model_id{0};

@@ -13,7 +13,7 @@ namespace {
 world turning(int remaining) {
   world w{2, 8};
   w.models[0].remaining = us(remaining);
-  w.models[0].step_turn = true;
+  w.models[0].at_step_boundary = true;
   w.models[0].ended = device_id{0};
   w.devices[0].last = model_id{0};
   w.offer(forward(1, 0, 0));

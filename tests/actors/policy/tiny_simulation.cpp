@@ -9,12 +9,12 @@ namespace hydra::test {
 
 tiny_simulation::tiny_simulation(std::vector<unit_times> models, const std::vector<double>& speeds,
                                  std::unique_ptr<policy> p, bool double_buffer)
-    : books_(std::move(p)), double_buffer_(double_buffer) {
+    : tracker_(std::move(p)), double_buffer_(double_buffer) {
   for (const auto speed : speeds) {
     const device_id id{static_cast<std::uint32_t>(devices_.size())};
     devices_.push_back({.speed = speed, .staged = {}, .running = {}});
-    books_.add_device(id, speed);
-    books_.device_freed(id, 1, std::nullopt, now_);
+    tracker_.add_device(id, speed);
+    tracker_.device_freed(id, 1, std::nullopt, now_);
   }
   for (auto& times : models) {
     const auto m = static_cast<std::uint32_t>(models_.size());
@@ -27,7 +27,7 @@ tiny_simulation::tiny_simulation(std::vector<unit_times> models, const std::vect
       at_time(now_ + promote, [this, m] { announce(m); });
     }
     models_.push_back(std::move(added));
-    books_.add_model(model_id{m});
+    tracker_.add_model(model_id{m});
   }
 }
 
@@ -37,7 +37,7 @@ duration tiny_simulation::run() {
     while (!events_.empty() && events_.begin()->first == now_) {
       events_.extract(events_.begin()).mapped()();
     }
-    for (auto placed = books_.decide(now_); !placed.empty(); placed = books_.decide(now_)) {
+    for (auto placed = tracker_.decide(now_); !placed.empty(); placed = tracker_.decide(now_)) {
       std::ranges::for_each(placed, [this](const placement& p) { stage(p); });
     }
   }
@@ -71,9 +71,9 @@ void tiny_simulation::announce(std::uint32_t id) {
   r.then_remaining = remaining - r.cost;
   if (m.next + 1 < m.chain.size()) {
     r.then_cost = cost(m.chain[m.next + 1]);
-    r.then_turn = (m.next + 1) % (2 * m.times.backward.size() - 1) == 0;
+    r.then_begins_step = (m.next + 1) % (2 * m.times.backward.size() - 1) == 0;
   }
-  if (!books_.unit_ready(r, now_)) {
+  if (!tracker_.unit_ready(r, now_)) {
     throw std::logic_error{"refused: " + to_string(u)};
   }
   m.newest.reset();
@@ -100,7 +100,7 @@ void tiny_simulation::start(std::uint32_t id) {
     return;  // its predecessor computes elsewhere
   }
   d.running = std::exchange(d.staged, std::nullopt);
-  books_.device_freed(device_id{id}, double_buffer_ ? 1 : 0, d.running, now_);
+  tracker_.device_freed(device_id{id}, double_buffer_ ? 1 : 0, d.running, now_);
   const duration time{std::llround(static_cast<double>(cost(*d.running).count()) / d.speed)};
   at_time(now_ + time, [this, id] { end(id); });
 }
@@ -110,16 +110,16 @@ void tiny_simulation::end(std::uint32_t id) {
   auto& m = models_[u.model.value];
   completed_.push_back(u);
   ++m.completed;
-  if (!books_.unit_completed(u, now_)) {
+  if (!tracker_.unit_completed(u, now_)) {
     throw std::logic_error{"unknown: " + to_string(u)};
   }
   if (u.way == direction::backward) {
     version_made(u);
   }
   announce(u.model.value);
-  books_.device_freed(device_id{id}, double_buffer_ ? 0 : 1, std::nullopt, now_);
+  tracker_.device_freed(device_id{id}, double_buffer_ ? 0 : 1, std::nullopt, now_);
   if (m.completed == m.chain.size()) {
-    books_.remove_model(u.model);
+    tracker_.remove_model(u.model);
   }
   for (std::uint32_t d = 0; d < devices_.size(); ++d) {
     start(d);

@@ -2,7 +2,7 @@
 // A schedule made by the books and a policy in virtual time: units take their time, parameters may be used once their
 // version is ready and loaded, links and optimizer are free. Less restricted than any real run: bounds hold here, too.
 
-#include "actors/policy/books.hpp"
+#include "actors/policy/schedule_tracker.hpp"
 #include "actors/policy/bounds.hpp"
 #include "tests/actors/policy/units.hpp"
 
@@ -51,7 +51,7 @@ class tiny_simulation {
   duration cost(const unit& u) const;
   bool uses_new_version(const model& m, const unit& u) const;
 
-  books books_;
+  schedule_tracker tracker_;
   bool double_buffer_;
   std::vector<model> models_;
   std::vector<device> devices_;

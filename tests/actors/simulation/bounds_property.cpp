@@ -104,7 +104,7 @@ void check_run(const schedule_instance& i, const simulated_run& run, completion_
 
 /// `works`: it is not to be replaced.
 void check_policy(const schedule_instance& i, const std::function<std::unique_ptr<policy>()>& make, bool works) {
-  for (const auto rule : {completion_rule::ended, completion_rule::landed}) {
+  for (const auto rule : {completion_rule::ended, completion_rule::written_back}) {
     INFO((rule == completion_rule::ended ? "ended" : "landed"));
     const auto run = run_in_loop(i, make(), {.completion = rule});
     check_run(i, run, rule);
@@ -136,7 +136,7 @@ TEST_CASE("no run of the actors beats a bound, whatever devices die") {
     for (const auto* name : {default_policy, "level", "fifo"}) {
       INFO(name);
       const auto run = run_with_actors(i, make_policy(name, seed));
-      check_run(i, run, completion_rule::landed);
+      check_run(i, run, completion_rule::written_back);
       REQUIRE(run.replacements.empty());
     }
   }

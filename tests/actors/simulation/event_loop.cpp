@@ -111,7 +111,7 @@ TEST_CASE("each model's units run once and one after the other, by either rule o
   auto instance = small(3);
   instance.noise = 0.2;
   instance.models[2].arrival = 50ms;
-  for (const auto rule : {completion_rule::ended, completion_rule::landed}) {
+  for (const auto rule : {completion_rule::ended, completion_rule::written_back}) {
     for (const auto& entry : built_in_policies()) {
       INFO(entry.name);
       const auto r = run(instance, entry.name, {.completion = rule, .record_order = true});
@@ -131,7 +131,7 @@ TEST_CASE("each model's units run once and one after the other, by either rule o
 TEST_CASE("a model goes on elsewhere when its device dies, and no unit that had ended is run again", "[loop]") {
   auto instance = small(4);
   instance.devices[0].fails = 40ms;
-  for (const auto rule : {completion_rule::ended, completion_rule::landed}) {
+  for (const auto rule : {completion_rule::ended, completion_rule::written_back}) {
     const auto r = run(instance, "band-hold", {.completion = rule, .record_order = true});
     const auto late = [](const simulated_unit& u) { return u.device.value == 0 && u.end > 40ms; };
     CHECK(std::ranges::none_of(r.units, late));
@@ -150,7 +150,7 @@ TEST_CASE("a device may die while the last unit of a model lands", "[loop]") {
   schedule_instance i;
   i.devices = {{.speed = 1, .fails = 2500us}, {.speed = 1}};
   i.models.push_back({.name = "m", .forward = {500us}, .backward = {1500us}, .h2d = {0us}, .d2h_gradient = {5ms}, .optimizer = {0us}});
-  const auto r = run(i, "fifo", {.completion = completion_rule::landed, .record_order = true});
+  const auto r = run(i, "fifo", {.completion = completion_rule::written_back, .record_order = true});
   CHECK(r.units.size() == 2);
   CHECK(r.makespan == 2500us + 2ms + 5ms);
 }
@@ -161,7 +161,7 @@ TEST_CASE("a gradient that landed out of order is stepped once, although its uni
   i.host_workers = 2;
   i.models.push_back({.name = "m", .steps = 3, .forward = {1ms, 500us}, .backward = {1ms, 500us}, .h2d = {0us, 0us},
                       .d2h_gradient = {0us, 9ms}, .optimizer = {20ms, 0us}});
-  const auto r = run(i, "fifo", {.completion = completion_rule::landed});
+  const auto r = run(i, "fifo", {.completion = completion_rule::written_back});
   CHECK(r.makespan >= bounds_of(i).limits.best());
 }
 

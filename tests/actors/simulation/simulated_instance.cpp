@@ -21,7 +21,7 @@ namespace {
 
 double ratio(const schedule_instance& instance, const std::string& policy) {
   const auto actors = run_with_actors(instance, make_policy(policy, 0));
-  const auto loop = run_in_loop(instance, make_policy(policy, 0), {.completion = completion_rule::landed});
+  const auto loop = run_in_loop(instance, make_policy(policy, 0), {.completion = completion_rule::written_back});
   return seconds(actors.makespan) / seconds(loop.makespan);
 }
 

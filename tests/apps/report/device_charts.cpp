@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-double sum(const blame_bar& bar) {
+double sum(const breakdown_bar& bar) {
   double total = 0;
   for (const named_seconds& p : bar.parts) total += p.seconds;
   return total;
@@ -50,19 +50,19 @@ TEST_CASE("a trace without spans has no time-line") {
 }
 
 TEST_CASE("blame is shown as reported, without parts of no time") {
-  const auto bars = blame_bars(example_run());
+  const auto bars = breakdown_bars(example_run());
   REQUIRE(bars.size() == 1);
   CHECK(bars[0].parts.size() == 6);
   CHECK(sum(bars[0]) == Approx(10));
-  const std::string svg = blame_chart(bars);
+  const std::string svg = breakdown_chart(bars);
   CHECK(xml_fault(svg) == "");
   CHECK_THAT(svg, Contains("waits for the optimizer: 0.500 s") && !Contains("exposed d2h"));
 }
 
 TEST_CASE("without blame a bar tells busy, exposed and idle time") {
   recorded_run run = example_run();
-  run.blame.clear();
-  const auto bars = blame_bars(run);
+  run.breakdown.clear();
+  const auto bars = breakdown_bars(run);
   REQUIRE(bars.at(0).parts.size() == 3);
   CHECK(sum(bars[0]) == Approx(10));
   CHECK(bars[0].parts[2].name == "idle");
@@ -70,13 +70,13 @@ TEST_CASE("without blame a bar tells busy, exposed and idle time") {
 
 TEST_CASE("times that cannot be are not drawn") {
   recorded_run run = example_run();
-  run.blame[0] = {{"compute", -1}, {"actors", std::numeric_limits<double>::quiet_NaN()}, {"new_cause", 2}};
-  const std::string svg = blame_chart(blame_bars(run));
+  run.breakdown[0] = {{"compute", -1}, {"actors", std::numeric_limits<double>::quiet_NaN()}, {"new_cause", 2}};
+  const std::string svg = breakdown_chart(breakdown_bars(run));
   CHECK(xml_fault(svg) == "");
   CHECK_THAT(svg, Contains("new_cause: 2.000 s") && !Contains("nan") && !Contains("-1"));
   run.summary.makespan = {};
-  CHECK(blame_bars(run).empty());
-  CHECK(blame_chart({}).empty());
+  CHECK(breakdown_bars(run).empty());
+  CHECK(breakdown_chart({}).empty());
 }
 
 }  // namespace hydra::apps

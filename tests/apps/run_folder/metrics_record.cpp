@@ -17,7 +17,7 @@ namespace {
 
 const std::string plan = "[run]\nname = \"r\"\n[[model]]\nname = \"late\"\nchain = { family = \"mlp\" }\n[[model]]\nname = \"a\"\n";
 
-const std::string told = R"({"time": 100, "model": "a", "step": 1, "steps": 9, "loss": 3, "tokens": 10}
+const std::string reported = R"({"time": 100, "model": "a", "step": 1, "steps": 9, "loss": 3, "tokens": 10}
 {"time": 101, "model": "a", "step": 2, "steps": 9, "loss": 2, "tokens": 20, "tokens_per_s": 5}
 {"time": 102, "model": "a", "step": 2, "validation": 2.5, "accuracy": 0.5}
 {"time": 103, "model": "a", "step": 3, "steps": 9, "loss": null, "tokens": 30, "tokens_per_s": 5}
@@ -26,7 +26,7 @@ const std::string told = R"({"time": 100, "model": "a", "step": 1, "steps": 9, "
 }  // namespace
 
 TEST_CASE("metrics tell of the models of the workload, in its order, how far they are") {
-  const recorded_run r = parse_metrics(told, plan, 110);
+  const recorded_run r = parse_metrics(reported, plan, 110);
   CHECK(r.summary.name == "r");
   CHECK(r.unfinished == "under way or killed; last line 7 s ago");
   REQUIRE(r.summary.models.size() == 2);
@@ -44,7 +44,7 @@ TEST_CASE("metrics tell of the models of the workload, in its order, how far the
 }
 
 TEST_CASE("a step that is told again takes back what followed it") {
-  const recorded_run r = parse_metrics(told + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110);
+  const recorded_run r = parse_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110);
   REQUIRE(r.summary.models.size() == 1);
   CHECK(r.summary.models[0].loss == std::vector<float>{3, 2});
   CHECK(r.summary.models[0].validation.empty());
@@ -52,25 +52,25 @@ TEST_CASE("a step that is told again takes back what followed it") {
 
 TEST_CASE("lines without a time, as a resume adds them, hide neither an earlier one's nor that there are steps") {
   const std::string added = "{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n";
-  CHECK(parse_metrics(told + "\n" + added, plan, 110).unfinished == "under way or killed; last line 7 s ago");
+  CHECK(parse_metrics(reported + "\n" + added, plan, 110).unfinished == "under way or killed; last line 7 s ago");
   CHECK(parse_metrics(added, plan, 110).unfinished == "under way or killed; its last line has no time");
   CHECK(parse_metrics("", plan, 110).unfinished == "under way or killed; no step is told yet");
 }
 
 TEST_CASE("a run that has not ended has a page with its curves") {
-  const std::string page = to_page(parse_metrics(told, plan, 110), {});
+  const std::string page = to_page(parse_metrics(reported, plan, 110), {});
   CHECK(xml_fault(page) == "");
   CHECK_THAT(page, Contains("under way or killed") && Contains("loss curves") && Contains("not ended") && !Contains("makespan"));
 }
 
 TEST_CASE("metrics hold where they know of later steps than the report") {
   const temporary_folder folder;
-  folder.write("metrics.jsonl", told);
+  folder.write("metrics.jsonl", reported);
   CHECK_FALSE(latest_record(folder.path()).unfinished.empty());
   const std::string report = R"({"models": [{"name": "a", "steps": 3}]})";
   folder.write("report.json", report);
   CHECK(latest_record(folder.path()).unfinished.empty());
-  folder.write("metrics.jsonl", told + "\n{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n");
+  folder.write("metrics.jsonl", reported + "\n{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n");
   CHECK_FALSE(latest_record(folder.path()).unfinished.empty());
 }
 

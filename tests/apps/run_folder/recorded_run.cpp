@@ -35,8 +35,8 @@ TEST_CASE("everything that a report documents is read") {
   CHECK(r.efficiency == 0.8);
   REQUIRE(r.bounds.size() == 3);
   CHECK(r.bounds[2].name == "uniform");
-  REQUIRE(r.blame.at(0).size() == 7);
-  CHECK(r.blame[0][1].name == "exposed_h2d");
+  REQUIRE(r.breakdown.at(0).size() == 7);
+  CHECK(r.breakdown[0][1].name == "exposed_h2d");
   CHECK(r.summary.models.at(0).error.code == fault_code::not_finite);
   CHECK(std::isnan(r.summary.models[0].loss.at(2)));
   CHECK(r.summary.limits.uniform == std::chrono::seconds{8});
@@ -72,7 +72,7 @@ TEST_CASE("what a report lacks is absent, not wrong") {
   const recorded_run r = parse_report("{\"models\": [{\"name\": \"a\"}], \"devices\": [{\"name\": \"cpu:0\"}]}", "r");
   CHECK(r.summary.models.at(0).name == "a");
   CHECK(r.bounds.empty());
-  CHECK(r.blame.at(0).empty());
+  CHECK(r.breakdown.at(0).empty());
   CHECK(r.summary.models[0].validation.empty());
 }
 

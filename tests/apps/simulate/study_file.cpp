@@ -54,7 +54,7 @@ TEST_CASE("drivers and the rule of completion are read, and the loop is what run
       parse_study("drivers = [\"actors\", \"loop\"]\ncompletion = \"landed\"\nseed = 3\n" + cell, "s.toml").drivers;
   REQUIRE(both.size() == 2);
   CHECK(both[0].driver == simulation_driver::actors);
-  CHECK(both[1].completion == completion_rule::landed);
+  CHECK(both[1].completion == completion_rule::written_back);
   CHECK(both[1].seed == 3);
 }
 

@@ -34,19 +34,19 @@ std::shared_ptr<const data_source> pets(const temporary_folder& folder, image_fo
 TEST_CASE("what images went through is told as transformers' image processors read it") {
   const temporary_folder folder;
   const auto data = pets(folder, {.size = {12, 16}, .scale = {.mean = {0.5, 0.25, 0.125}, .deviation = {1, 2, 4}}});
-  const json told = json::parse(preprocessor_config(*data));
-  CHECK(told["size"] == json{{"height", 12}, {"width", 16}});
-  CHECK(told["image_mean"] == json{0.5, 0.25, 0.125});
-  CHECK(told["image_std"] == json{1, 2, 4});
-  CHECK(told["rescale_factor"].get<double>() == 1.0 / 255);
-  for (const char* key : {"do_resize", "do_rescale", "do_normalize", "do_convert_rgb"}) CHECK(told[key] == true);
+  const json reported = json::parse(preprocessor_config(*data));
+  CHECK(reported["size"] == json{{"height", 12}, {"width", 16}});
+  CHECK(reported["image_mean"] == json{0.5, 0.25, 0.125});
+  CHECK(reported["image_std"] == json{1, 2, 4});
+  CHECK(reported["rescale_factor"].get<double>() == 1.0 / 255);
+  for (const char* key : {"do_resize", "do_rescale", "do_normalize", "do_convert_rgb"}) CHECK(reported[key] == true);
 }
 
 TEST_CASE("numbers that the user leaves out are told as they are used") {
   const temporary_folder folder;
-  const json told = json::parse(preprocessor_config(*pets(folder)));
-  CHECK(told["image_mean"] == json{0.485, 0.456, 0.406});
-  CHECK(told["size"] == json{{"height", 8}, {"width", 8}});
+  const json reported = json::parse(preprocessor_config(*pets(folder)));
+  CHECK(reported["image_mean"] == json{0.485, 0.456, 0.406});
+  CHECK(reported["size"] == json{{"height", 8}, {"width", 8}});
 }
 
 TEST_CASE("data that are no images of three channels have no image processor") {

@@ -38,8 +38,8 @@ TEST_CASE("a gradient in bf16 is widened with its replicas, added in fp32 in the
 
 TEST_CASE("the norm of a gradient in bf16 is that of its pieces' norms, near that of the whole") {
   for (const std::size_t n : {std::size_t{1}, widened_at_once, widened_at_once + 1, 3 * widened_at_once - 5}) {
-    const auto own = random_halves(n, 1), replica = random_halves(n, 2);
-    const rounded_gradient gradient{own, {replica}};
+    const auto own = random_halves(n, 1), tied_copy = random_halves(n, 2);
+    const rounded_gradient gradient{own, {tied_copy}};
     std::vector<float> whole(n), norms;
     gradient.widen(0, whole);
     for (std::size_t i = 0; i < n; i += widened_at_once)

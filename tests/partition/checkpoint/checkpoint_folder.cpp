@@ -43,8 +43,8 @@ void fill(const host_block_ptr& block, float first) {
 void copy_owners(const sharded_model& m, std::vector<shard_home>& homes) {
   for (const auto& t : m.ties) {
     const auto& owner = m.shards[t.owner_shard].layout().parameters()[t.owner];
-    const auto& replica = m.shards[t.replica_shard].layout().parameters()[t.replica];
-    std::memcpy(homes[t.replica_shard].parameters->floats().subspan(replica.offset).data(),
+    const auto& copy = m.shards[t.copy_shard].layout().parameters()[t.copy];
+    std::memcpy(homes[t.copy_shard].parameters->floats().subspan(copy.offset).data(),
                 homes[t.owner_shard].parameters->floats().subspan(owner.offset).data(), owner.elements * sizeof(float));
   }
 }
@@ -147,8 +147,8 @@ TEST_CASE("what is saved inside a step comes back to the bit", "[checkpoint]") {
   CHECK(values(*c.what, memory.homes, false) == values(*c.what, c.checkpoint.memory.homes, false));
   CHECK(values(*c.what, memory.homes, true) == values(*c.what, c.checkpoint.memory.homes, true));
   CHECK_FALSE(memory.homes[1].gradients);
-  const auto& landed = c.what->shards[2].layout().parameters().back();
-  CHECK(memory.homes[2].gradients->floats()[landed.offset] == c.checkpoint.memory.homes[2].gradients->floats()[landed.offset]);
+  const auto& written_back = c.what->shards[2].layout().parameters().back();
+  CHECK(memory.homes[2].gradients->floats()[written_back.offset] == c.checkpoint.memory.homes[2].gradients->floats()[written_back.offset]);
   REQUIRE(memory.boundaries.size() == 1);
   CHECK(memory.boundaries[0].first.model == model_id{4});
   CHECK(memory.boundaries[0].first.kind == block_kind::upstream);
@@ -315,10 +315,10 @@ TEST_CASE("gradients in bf16 come back from a checkpoint as they have landed, an
   const auto arena = make_host_arena(byte_count{64 << 20});
   model_checkpoint c{.what = what, .memory = {.homes = make_homes(*what, *arena), .versions = {}}, .standing = {}};
   c.memory.versions.assign(3, version_index{0});
-  c.memory.updates.shards = {update_phase::waiting, update_phase::waiting, update_phase::landed};
-  auto& landed = c.memory.homes[2].gradients;
-  landed = arena->allocate(what->plan.shards[2].gradient_bytes(), "gradients");
-  const auto bits = landed->halves();
+  c.memory.updates.shards = {update_phase::waiting, update_phase::waiting, update_phase::written_back};
+  auto& written_back = c.memory.homes[2].gradients;
+  written_back = arena->allocate(what->plan.shards[2].gradient_bytes(), "gradients");
+  const auto bits = written_back->halves();
   std::ranges::fill(bits, std::uint16_t{0});
   std::uint16_t next = 0x3f81;
   for (const auto& p : what->shards[2].layout().parameters()) {

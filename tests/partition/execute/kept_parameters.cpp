@@ -7,7 +7,7 @@ using namespace hydra::literals;
 
 namespace {
 
-struct shelf {
+struct registry {
   void keep(std::uint32_t model) { kept.keep(model_id{model}, {arena->allocate(4_KiB, "a"), arena->allocate(4_KiB, "b")}); }
   bool has(std::uint32_t model) const { return !kept.of(model_id{model}).empty(); }
 
@@ -18,7 +18,7 @@ struct shelf {
 }  // namespace
 
 TEST_CASE("parameters of models that have ended stay until somebody needs their room") {
-  shelf s;
+  registry s;
   s.keep(0);
   s.keep(1);
   CHECK(s.kept.of(model_id{1}).size() == 2);
@@ -28,7 +28,7 @@ TEST_CASE("parameters of models that have ended stay until somebody needs their 
 }
 
 TEST_CASE("those that were kept first are given up first") {
-  shelf s;
+  registry s;
   s.keep(3);
   s.keep(0);
   s.kept.shrink_to(15_KiB);

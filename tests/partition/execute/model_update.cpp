@@ -217,14 +217,14 @@ struct rounded_twins {
   }
 
   void fill(std::size_t s) {
-    auto& landed = homes.back()[s].gradients;
-    landed = arena->allocate(models.back()->plan.shards[s].gradient_bytes(), "gradients");
+    auto& written_back = homes.back()[s].gradients;
+    written_back = arena->allocate(models.back()->plan.shards[s].gradient_bytes(), "gradients");
     for (std::size_t i = 0; i < models.back()->shards[s].layout().elements(); ++i) {
       const auto bits = to_bf16(static_cast<float>(random_normal(random_key({s}), i)));
       if (models.back()->model->gradients() == precision::bf16) {
-        landed->halves()[i] = bits;
+        written_back->halves()[i] = bits;
       } else {
-        landed->floats()[i] = from_bf16(bits);
+        written_back->floats()[i] = from_bf16(bits);
       }
     }
   }
@@ -247,8 +247,8 @@ struct rounded_twins {
 
 TEST_CASE("gradients in bf16 step like their values in fp32, ties and parameters of several pieces too, and stay as they landed") {
   rounded_twins t(adamw({.learning_rate = 0.01}));
-  const auto landed = t.homes[0][0].gradients->halves();
-  const std::vector<std::uint16_t> before(landed.begin(), landed.end());
+  const auto written_back = t.homes[0][0].gradients->halves();
+  const std::vector<std::uint16_t> before(written_back.begin(), written_back.end());
   for (const std::size_t twin : {0, 1}) {
     const model_update math(t.models[twin]);
     for (const std::size_t s : {2, 0, 1}) {
@@ -256,7 +256,7 @@ TEST_CASE("gradients in bf16 step like their values in fp32, ties and parameters
     }
   }
   t.check_equal();
-  CHECK(std::ranges::equal(landed, before));
+  CHECK(std::ranges::equal(written_back, before));
 }
 
 TEST_CASE("norms of gradients in bf16 are those of their values in fp32, but for how large ones are added up") {

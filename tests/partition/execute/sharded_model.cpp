@@ -33,9 +33,9 @@ TEST_CASE("ties name owner and replica, wherever the cuts put them") {
     const auto ties = find_ties(shards);
     REQUIRE(ties.size() == 1);
     CHECK(ties[0].owner_shard == 0);
-    CHECK(ties[0].replica_shard + 1 == cuts.size());
+    CHECK(ties[0].copy_shard + 1 == cuts.size());
     CHECK(name_of(shards, ties[0].owner_shard, ties[0].owner) == "wte.weight");
-    CHECK(name_of(shards, ties[0].replica_shard, ties[0].replica) == "lm_head.weight");
+    CHECK(name_of(shards, ties[0].copy_shard, ties[0].copy) == "lm_head.weight");
   }
 }
 

@@ -110,15 +110,15 @@ TEST_CASE("an evaluation of the last shard leaves loss and right predictions of 
     work.run(k, raw(flat), {raw(x), raw(targets), nullptr}, out);
     scores.push_back(m->shards[1].score(flat, x, targets, {.seed = 99, .training = false}));
   }
-  const std::span landed(out.loss->tensor.const_data_ptr<float>(), 4);
-  const auto told = scores_in(landed);
-  REQUIRE(told.size() == 2);
+  const std::span written_back(out.loss->tensor.const_data_ptr<float>(), 4);
+  const auto reported = scores_in(written_back);
+  REQUIRE(reported.size() == 2);
   for (const std::size_t k : {0, 1}) {
-    CHECK(told[k].loss == scores[k].const_data_ptr<float>()[0]);
-    CHECK(told[k].correct == scores[k].const_data_ptr<float>()[1]);
-    CHECK(told[k].loss > 0);
+    CHECK(reported[k].loss == scores[k].const_data_ptr<float>()[0]);
+    CHECK(reported[k].correct == scores[k].const_data_ptr<float>()[1]);
+    CHECK(reported[k].loss > 0);
   }
-  CHECK(told[0].loss != told[1].loss);
+  CHECK(reported[0].loss != reported[1].loss);
 }
 
 TEST_CASE("an evaluation drops nothing out") {
@@ -185,13 +185,13 @@ at::Tensor gradients_of_two(const std::shared_ptr<sharded_model>& m) {
 
 TEST_CASE("gradients in bf16 are the sum of all micro-batches, rounded once to the nearest and of two to the even one") {
   const auto m = gpt_in_bf16(2, precision::bf16);
-  const auto sum = gradients_of_two(gpt_in_bf16(2)), landing = gradients_of_two(m);
+  const auto sum = gradients_of_two(gpt_in_bf16(2)), write_back = gradients_of_two(m);
   std::vector<std::uint16_t> expected(static_cast<std::size_t>(sum.numel()));
   to_bf16(values(sum), expected);
-  REQUIRE(landing.scalar_type() == at::kBFloat16);
-  REQUIRE(landing.nbytes() == m->plan.shards[1].gradient_bytes().value());
-  CHECK(std::memcmp(landing.const_data_ptr(), expected.data(), landing.nbytes()) == 0);
-  CHECK(distance(landing.to(at::kFloat), sum) > 0);
+  REQUIRE(write_back.scalar_type() == at::kBFloat16);
+  REQUIRE(write_back.nbytes() == m->plan.shards[1].gradient_bytes().value());
+  CHECK(std::memcmp(write_back.const_data_ptr(), expected.data(), write_back.nbytes()) == 0);
+  CHECK(distance(write_back.to(at::kFloat), sum) > 0);
 }
 
 TEST_CASE("in bf16 a visit lets go of parameters, gradients and their parts after its last micro-batch") {

@@ -17,7 +17,7 @@ model_plan plan_with(std::uint32_t micro_batches) {
 
 }  // namespace
 
-TEST_CASE("every device adds the same landing room to the host's demand") {
+TEST_CASE("every device adds the same write-back room to the host's demand") {
   const std::vector<model_plan> models{plan_with(2)};
   const auto one = host_demand(models, 1);
   const auto each = host_demand(models, 2) - one;
@@ -33,7 +33,7 @@ TEST_CASE("the host's demand grows with models and micro-batches") {
   CHECK(host_demand(streaming, 1) > host_demand(one, 1));
 }
 
-TEST_CASE("the host's demand covers parameters, gradients, moments and the landing of a visit") {
+TEST_CASE("the host's demand covers parameters, gradients, moments and the write-back of a visit") {
   const auto plan = plan_with(1);
   byte_count least;
   byte_count largest;

@@ -81,7 +81,7 @@ TEST_CASE("every plan fits its device: max (P + C) + max W + reserve <= M, whate
     const auto memory = least + reserve + byte_count{random() % (4 * least.value())};
     const auto plan = plan_on(requests, memory, reserve);
     CHECK(needed(plan) + reserve <= memory);
-    CHECK(needed(plan) == plan.staging_room + plan.computing_room);
+    CHECK(needed(plan) == plan.staging_bytes + plan.computing_bytes);
   }
 }
 
@@ -192,19 +192,19 @@ TEST_CASE("a model that joins a run is cut for the run's staging room, or refuse
   for (std::uint64_t part = 0; part <= 8; ++part) {
     const std::vector<plan_device> devices{{.name = "cpu:0", .memory = least + byte_count{least.value() * part / 4}, .reserve = {}}};
     const auto run = make_plan(std::span(requests).first(1), devices);
-    INFO("memory " << devices[0].memory.value() << ", staging room " << run.staging_room.value());
+    INFO("memory " << devices[0].memory.value() << ", staging room " << run.staging_bytes.value());
     try {
-      const auto joins = plan_joining(requests[1], devices, run.staging_room);
+      const auto joins = plan_joining(requests[1], devices, run.staging_bytes);
       for (const auto& s : joins.shards) {
         for (const auto& f : {s.forward, s.backward, s.evaluation}) {
-          CHECK(f.staging() <= run.staging_room);
-          CHECK(f.computing() + run.staging_room <= devices[0].memory);
+          CHECK(f.staging() <= run.staging_bytes);
+          CHECK(f.computing() + run.staging_bytes <= devices[0].memory);
         }
       }
     } catch (const fault_error& e) {
       CHECK(e.what_happened().code == fault_code::does_not_fit);
       CHECK_THAT(e.what_happened().text, Contains("'model-1' cannot join") && Contains("cpu:0") &&
-                                             Contains(std::to_string(run.staging_room.value()) + " bytes"));
+                                             Contains(std::to_string(run.staging_bytes.value()) + " bytes"));
     }
   }
 }
@@ -213,5 +213,5 @@ TEST_CASE("the same model joins a run of itself with the run's own cuts") {
   const auto& requests = both().requests;
   const std::vector<plan_device> devices{{.name = "cpu:0", .memory = sufficient_for(requests) * 2, .reserve = {}}};
   const auto run = make_plan(std::span(requests).first(1), devices);
-  CHECK(plan_joining(requests[0], devices, run.staging_room).cuts() == run.models[0].cuts());
+  CHECK(plan_joining(requests[0], devices, run.staging_bytes).cuts() == run.models[0].cuts());
 }

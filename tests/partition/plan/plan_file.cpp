@@ -138,7 +138,7 @@ TEST_CASE("a plan with any one value changed for another kind of value is refuse
 TEST_CASE("the costs of a plan that is read back are those of the one that was written, in bytes and nearly in times") {
   const auto plan = two_models();
   const auto costs = parse_costs(to_json(plan), "plan.json");
-  CHECK(costs.staging_room == plan.staging_room);
+  CHECK(costs.staging_bytes == plan.staging_bytes);
   REQUIRE(costs.models.size() == 2);
   for (std::size_t m = 0; m < 2; ++m) {
     CHECK(costs.models[m].name == plan.models[m].name);
@@ -152,7 +152,7 @@ TEST_CASE("the costs of a plan that is read back are those of the one that was w
       CHECK(read.output == written.output);
       CHECK(read.targets == written.targets);
       CHECK(read.backward.computing() == written.backward.computing());
-      CHECK(read.forward.landing == written.forward.landing);
+      CHECK(read.forward.write_back == written.forward.write_back);
       CHECK(seconds(read.backward_time) == Approx(seconds(written.backward_time)).margin(2e-9));
       CHECK(seconds(read.update_time) == Approx(seconds(written.update_time)).margin(2e-9));
     }
@@ -186,7 +186,7 @@ TEST_CASE("a plan in bf16 keeps its element types, and the bytes of masters and 
     CHECK(costs.models[0].shards[s].masters == planned.masters);
     CHECK(costs.models[0].shards[s].gradient_bytes() == planned.parameters * (gradients == precision::bf16 ? 1u : 2u));
     CHECK(costs.models[0].shards[s].backward.working == planned.backward.working);
-    CHECK(costs.models[0].shards[s].backward.landing == planned.backward.landing);
+    CHECK(costs.models[0].shards[s].backward.write_back == planned.backward.write_back);
   }
   CHECK(suits(*profile, *model.body, model.data->sample_target(), 2));
   CHECK_FALSE(suits(*profile, *small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6}).body,

@@ -1,7 +1,7 @@
 // make_plan against every cut of every model in every staging room.
 
 #include "partition/plan/plan.hpp"
-#include "partition/plan/room_search.hpp"
+#include "partition/plan/staging_search.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/random_profile.hpp"
 
@@ -103,7 +103,7 @@ std::optional<found> within_room(const random_workload& w, byte_count usable, by
 }
 
 /// Every staging that occurs below the budget.
-std::set<byte_count> rooms(const random_workload& w, byte_count usable) {
+std::set<byte_count> staging_sizes(const random_workload& w, byte_count usable) {
   std::set<byte_count> all;
   for (const auto& p : w.profiles) {
     for (std::size_t first = 0; first < p.layers.size(); ++first) {
@@ -116,7 +116,7 @@ std::set<byte_count> rooms(const random_workload& w, byte_count usable) {
 
 std::optional<found> best_of_all(const random_workload& w, byte_count usable) {
   std::optional<found> best;
-  for (const auto room : rooms(w, usable)) {
+  for (const auto room : staging_sizes(w, usable)) {
     auto next = within_room(w, usable, room);
     if (next && (!best || next->total < best->total)) best = std::move(next);
   }
@@ -157,7 +157,7 @@ TEST_CASE("the room search agrees with every cut about the least bytes, and abou
   std::mt19937 random(22);
   for (int i = 0; i < 200; ++i) {
     const auto w = make_workload(random);
-    const auto least = room_search(w.requests, no_limit).least().value();
+    const auto least = staging_search(w.requests, no_limit).least().value();
     CHECK(best_of_all(w, least));
     CHECK_FALSE(best_of_all(w, least - byte_count{512}));
   }
@@ -177,5 +177,5 @@ TEST_CASE("a chain of a thousand unequal layers is planned") {
   const plan_device device{.name = "d", .memory = budget, .reserve = {}};
   const auto plan = make_plan({&request, 1}, {&device, 1});
   CHECK(plan.models.front().shards.back().last_layer == 1000);
-  CHECK(plan.staging_room + plan.computing_room <= budget);
+  CHECK(plan.staging_bytes + plan.computing_bytes <= budget);
 }

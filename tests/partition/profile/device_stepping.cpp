@@ -15,7 +15,7 @@ namespace {
 
 chain gpt(bool tied) { return *small_gpt({.layers = 3, .width = 8, .heads = 2, .context = 6, .tied = tied}).body; }
 
-shard_turn turn(duration update, duration device_update) {
+shard_boundary turn(duration update, duration device_update) {
   return {.forward = 10ms, .backward = 20ms, .promote = 1ms, .demote = 2ms, .update = update, .device_update = device_update,
           .demote_stepped = 7ms};
 }
@@ -54,22 +54,22 @@ TEST_CASE("in bf16 the masters are state, too") {
 }
 
 TEST_CASE("a step ends with the way of shard 0 to the host and back, unless it is stepped on the device") {
-  const std::vector<shard_turn> one{turn(5ms, 1ms)};
-  CHECK(turn_of(one, 0) == 20ms + 2ms + 5ms + 1ms + 10ms);
-  CHECK(turn_of(one, 1) == 20ms + 1ms + 10ms);
+  const std::vector<shard_boundary> one{turn(5ms, 1ms)};
+  CHECK(boundary_of(one, 0) == 20ms + 2ms + 5ms + 1ms + 10ms);
+  CHECK(boundary_of(one, 1) == 20ms + 1ms + 10ms);
   CHECK(best_split(one, 1) == 1);
   CHECK(best_split(one, 0) == 0);
 }
 
 TEST_CASE("a device that updates more slowly than the host's way takes leaves it to the host") {
-  const std::vector<shard_turn> one{turn(5ms, 9ms)};
+  const std::vector<shard_boundary> one{turn(5ms, 9ms)};
   CHECK(best_split(one, 1) == 0);
 }
 
 TEST_CASE("a slow host leaves more than one shard to the device") {
-  const std::vector<shard_turn> slow(4, turn(60ms, 1ms));
+  const std::vector<shard_boundary> slow(4, turn(60ms, 1ms));
   CHECK(best_split(slow, 4) > 1);
-  const std::vector<shard_turn> fast(4, turn(1ms, 1ms));
+  const std::vector<shard_boundary> fast(4, turn(1ms, 1ms));
   CHECK(best_split(fast, 4) == 1);
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("no split makes a step longer than none, and never more shards are cho
   std::mt19937 random(7);
   const auto some = [&](int most) { return std::chrono::milliseconds(random() % static_cast<unsigned>(most)); };
   for (int i = 0; i < 1000; ++i) {
-    std::vector<shard_turn> shards(1 + random() % 6);
+    std::vector<shard_boundary> shards(1 + random() % 6);
     for (auto& s : shards) {
       s = {.forward = some(20), .backward = some(40), .promote = some(9), .demote = some(9), .update = some(90),
            .device_update = some(9), .demote_stepped = some(30)};
@@ -86,7 +86,7 @@ TEST_CASE("no split makes a step longer than none, and never more shards are cho
     const auto split = best_split(shards, most);
     REQUIRE(split <= std::min<std::size_t>(most, shards.size()));
     for (std::size_t n = 0; n <= std::min<std::size_t>(most, shards.size()); ++n) {
-      REQUIRE(turn_of(shards, split) <= turn_of(shards, n));
+      REQUIRE(boundary_of(shards, split) <= boundary_of(shards, n));
     }
   }
 }

@@ -114,8 +114,8 @@ TEST_CASE("gradients in bf16 need no more memory, and their sum's is free when t
     const auto& b = narrow->plan.shards[s].backward;
     CHECK(b.computing() == a.computing());
     CHECK(b.staging() == a.staging());
-    CHECK(b.landing + b.parameters == a.landing);
-    CHECK(b.landing >= narrow->plan.shards[s].gradient_bytes());
+    CHECK(b.write_back + b.parameters == a.write_back);
+    CHECK(b.write_back >= narrow->plan.shards[s].gradient_bytes());
   }
 }
 

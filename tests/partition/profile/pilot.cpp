@@ -198,7 +198,7 @@ TEST_CASE("the pilot's copies are from pages that the device has locked, and are
 }
 
 TEST_CASE("devices whose links are measured share the host memory for it, and take the least where no more is locked") {
-  const auto size = [](byte_count cargo) { return static_cast<std::size_t>(round_up(host_charge(cargo), 4096).value()); };
+  const auto size = [](byte_count probe_buffer) { return static_cast<std::size_t>(round_up(host_charge(probe_buffer), 4096).value()); };
   auto made = std::make_unique<recorded_locker>();
   auto poor_made = std::make_unique<poor_locker>();
   const auto& locker = *made;

@@ -15,15 +15,15 @@ completion numbered(std::uint64_t n) { return {.operation = ticket{n}, .begin = 
 }  // namespace
 
 TEST_CASE("a sink passes completions on until it is closed") {
-  std::vector<std::uint64_t> heard;
+  std::vector<std::uint64_t> notified;
   closable_sink s;
   const auto device_side = s.sink();
   device_side(numbered(1));  // nobody listens yet
-  s.open([&](const completion& c) { heard.push_back(c.operation.value); });
+  s.open([&](const completion& c) { notified.push_back(c.operation.value); });
   device_side(numbered(2));
   s.close();
   device_side(numbered(3));
-  CHECK(heard == std::vector<std::uint64_t>{2});
+  CHECK(notified == std::vector<std::uint64_t>{2});
 }
 
 TEST_CASE("what a sink was opened with is gone when it is closed, however long the device keeps its side") {

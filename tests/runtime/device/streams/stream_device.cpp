@@ -300,8 +300,8 @@ TEST_CASE("a queue that sees late that its device is broken leaves alone what ha
   const auto state = std::make_shared<breakage>();
   completion_log log;
   const auto dev = make_stream_device({}, std::make_unique<broken_twice>(state), make_charged_memory(1_MiB));
-  dev->on_completion([state, hear = log.sink()](const completion& c) {
-    hear(c);
+  dev->on_completion([state, notify = log.sink()](const completion& c) {
+    notify(c);
     state->reported.store(true, std::memory_order_relaxed);
     await(state->goes_on);
   });

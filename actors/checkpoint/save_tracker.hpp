@@ -1,0 +1,85 @@
+#pragma once
+// When a model is saved, and when it may end. Pure.
+
+#include "partition/plan/cursor.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace hydra {
+
+/// When the model at a place (from 0) among so many is due for the first time: those of one period are saved one after the
+/// other, not all at once.
+duration first_due(duration every, std::uint32_t place, std::size_t models);
+
+/// What tells one state of a model from another, as far as checkpoints go.
+struct save_point {
+  unit_position unit;
+  std::uint64_t updates = 0;       ///< of all shards, in sum
+  std::size_t evaluations = 0;
+  bool stopped = false;
+  friend bool operator==(const save_point&, const save_point&) = default;
+};
+
+/// A model that leaves ends when nothing of it is on a device and its last state has been saved, or could not be. One
+/// checkpoint at a time. The best state is saved apart, as soon as it is known to be the best, before the model goes on.
+class save_tracker {
+ public:
+  enum class action : std::uint8_t { none, capture, end };
+
+  /// `saves`: false if there is nowhere to save to.
+  explicit save_tracker(bool saves) : saves_(saves) {}
+
+  // -- events ------------------------------------------------------------------------------------------------------
+  /// This state is on disk already.
+  void begins_at(const save_point& here) { saved_ = here; }
+  /// The time for a checkpoint has come.
+  void is_due() noexcept { due_ = true; }
+  /// A step has ended and no shard is ahead of another; `by_steps`: a checkpoint belongs here. True: capture now. One that falls
+  /// due while another is under way is made behind the next step.
+  bool between_steps(bool by_steps);
+  /// The present state is the best so far.
+  void is_best() noexcept { best_wanted_ = saves_ && !given_up_; }
+  /// The memory has been captured at this state.
+  void captured(const save_point& here);
+  void saved(const fault& why);
+  /// The model ends for this reason (none: it has finished). The first one holds.
+  void leave(const fault& why);
+  /// Whatever is under way is not awaited.
+  void give_up(const fault& why);
+
+  // -- decisions ---------------------------------------------------------------------------------------------------
+  /// Capture the best state now; said once.
+  bool best_now() noexcept;
+  /// What a model that leaves does next. `capture` is said once.
+  action next(const save_point& here, bool drained);
+
+  // -- facts -------------------------------------------------------------------------------------------------------
+  bool leaving() const noexcept { return reason_.has_value(); }
+  bool saving() const noexcept { return saving_; }
+  /// What is under way is the best state.
+  bool saving_best() const noexcept { return saving_best_; }
+  /// The best state has not been captured yet: the model must stay as it is.
+  bool holds_best() const noexcept { return best_wanted_ || (saving_best_ && !best_captured_); }
+  /// Why the model ends.
+  const fault& reason() const { return *reason_; }
+  /// Why the state with which it ends is not on disk; none if it is, or was not to be.
+  fault unsaved() const { return leaving() ? failed_ : fault{}; }
+
+ private:
+  bool saves_;
+  bool due_ = false;
+  bool saving_ = false;
+  bool best_wanted_ = false;
+  bool saving_best_ = false;
+  bool best_captured_ = false;
+  bool given_up_ = false;
+  std::optional<save_point> saving_at_, saved_, failed_at_;
+  fault failed_;
+  std::optional<fault> reason_;
+};
+
+}  // namespace hydra

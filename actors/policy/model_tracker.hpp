@@ -1,0 +1,77 @@
+#pragma once
+// The scheduler's page about one model: its announced unit, its flights, its attempts. Standard library only.
+
+#include "actors/policy/flight.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace hydra {
+
+/// At most one unit is announced; any number are staged, computing or landing. A loss undoes what comes later in the
+/// chain and makes older attempts stale.
+class model_tracker {
+ public:
+  /// False if stale. Throws fault_error{internal} if the unit does not come after the last one of its attempt or if
+  /// that one is not placed yet.
+  bool announce(const ready_unit& u, time_point now);
+  /// The model announces no more; its flights stay.
+  void leave();
+  /// The announced unit becomes a flight, staged.
+  flight place(device_id device, time_point now);
+  /// The flight computes, or has computed; nothing if there is no such flight.
+  void started(const unit& u) noexcept;
+  void computed(const unit& u) noexcept;
+  /// False if there is no such flight.
+  bool complete(const unit& u, time_point now);
+
+  /// The unit and all later flights are undone; nothing if there is no such flight.
+  std::optional<model_loss> fail(const unit& u);
+  /// All flights on the device and all later ones are undone; nothing if there is none on it.
+  std::optional<model_loss> lose(device_id device);
+
+  const std::optional<ready_unit>& announced() const noexcept { return announced_; }
+  /// The only device that may stage the announced unit now.
+  std::optional<device_id> bound_to() const noexcept { return announced_ ? announced_->after : std::nullopt; }
+  /// Since when the announced unit could be staged (by any device, if it is not bound to one).
+  time_point available_since() const noexcept { return available_; }
+  /// From the next unplaced unit on.
+  duration remaining() const noexcept { return remaining_; }
+  /// Of the next unplaced unit, announced or not.
+  duration next_cost() const noexcept { return next_cost_; }
+  /// The next unplaced unit begins a step and is not announced.
+  bool at_step_boundary() const noexcept { return begins_step_ && !announced_; }
+  /// Where the unit that ended last was computed.
+  std::optional<device_id> ended() const noexcept { return ended_; }
+  /// Where the unit before the next one was placed, if it was not undone.
+  std::optional<device_id> came_from() const noexcept { return came_from_; }
+  const std::vector<flight>& flights() const noexcept { return flights_; }  ///< in chain order
+  const flight* find(const unit& u) const noexcept;
+  flight* find(const unit& u) noexcept { return const_cast<flight*>(std::as_const(*this).find(u)); }
+  std::uint32_t next_attempt() const noexcept { return next_attempt_; }
+  bool left() const noexcept { return left_; }
+
+ private:
+  bool stale(const unit& u) const noexcept;
+  void check_order(const unit& u) const;
+  bool flies_on(device_id device) const noexcept;
+  /// Undoes flights for which `undone` holds and whose attempt is older than `next`.
+  template <class Predicate>
+  model_loss undo(std::uint32_t next, const Predicate& undone);
+
+  std::optional<ready_unit> announced_;  ///< its `after` is reset as soon as it is void
+  std::optional<unit> newest_;           ///< the last unit that was announced, placed or not
+  std::vector<flight> flights_;
+  time_point available_;
+  duration remaining_{};
+  duration next_cost_{};
+  bool begins_step_ = false;
+  std::optional<device_id> ended_;
+  std::optional<device_id> came_from_;
+  std::uint32_t next_attempt_ = 0;
+  bool left_ = false;
+};
+
+}  // namespace hydra

@@ -1,0 +1,128 @@
+#pragma once
+// The scheduler's books: ready units, credits, flights, times. Pure: the SCHEDULER actor only turns messages into calls
+// on this class and its answers into messages. Standard library only.
+
+#include "actors/policy/flight.hpp"
+#include "actors/policy/model_tracker.hpp"
+#include "actors/policy/policy.hpp"
+#include "actors/policy/residency.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+class schedule_tracker {
+ public:
+  explicit schedule_tracker(std::unique_ptr<policy> chosen);
+
+  // -- devices and models ------------------------------------------------------------------------------------------
+  /// A device starts without credit: it gives its staging slots one by one, by device_freed.
+  /// `link` zero: copies take no time that is known.
+  void add_device(device_id device, double speed, byte_rate link = {}, duration latency = {});
+  void add_model(model_id model, const model_traits& traits = {});
+  /// Drops what the model has announced; its flights stay until they complete.
+  void remove_model(model_id model);
+
+  // -- events (of devices and models that are not there any more: nothing happens) -----------------------------------
+  /// False if the announcement is stale (older attempt than a loss that the books have seen, or an unknown model).
+  /// Throws fault_error{internal} if the unit was announced before, or before the one announced last is placed.
+  bool unit_ready(const ready_unit& u, time_point now);
+  /// Gives back 0 or 1 credit; `running` is what the device computes now (none: it is idle).
+  void device_freed(device_id device, std::uint32_t credits, const std::optional<unit>& running, time_point since);
+  /// Net changes of the device's cache since its last report, for transfer costs.
+  void blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
+  /// A unit completed; false if there is no such flight (late message of a lost attempt).
+  bool unit_completed(const unit& u, time_point now);
+  /// A unit failed on a living device: it and all later flights of its model are undone. Empty if unknown.
+  losses unit_failed(const unit& u);
+  /// A device is gone with its credit, its flights and its cache; later flights of the same models are undone, too.
+  losses device_lost(device_id device);
+  /// Least attempt an announcement of this model must carry.
+  std::uint32_t attempt_of(model_id model) const;
+
+  // -- decisions ---------------------------------------------------------------------------------------------------
+  /// Applies the policy to every device with credit (idle ones first, faster before slower, lower id first) until a
+  /// whole pass places nothing. Placed units become flights and cost a credit.
+  /// Throws fault_error{internal} if the policy chooses what is no candidate.
+  std::vector<placement> decide(time_point now);
+  /// The same; each placement is told at once, and what is told may call device_freed and unit_ready. If the policy
+  /// throws, what it had placed before stays placed.
+  using placement_sink = std::function<void(const placement&)>;
+  void decide(time_point now, const placement_sink& placed);
+
+  // -- facts -------------------------------------------------------------------------------------------------------
+  std::size_t ready_count() const noexcept { return announced_; }
+  std::size_t flight_count() const noexcept;
+  std::size_t device_count() const noexcept { return devices_.size(); }
+  /// What a policy would see now.
+  policy_view view(time_point now) const noexcept { return {.now = now, .devices = device_states_, .models = model_states_}; }
+  std::vector<flight> flights_of(model_id model) const;
+  std::uint32_t credits(device_id device) const;
+  /// Of the devices that hold flights, in the order of their ids.
+  std::vector<device_load> loads() const;
+  const policy& chosen() const noexcept { return *policy_; }
+  /// Replaces the policy (watchdog, plug-in beyond its limit).
+  void replace_policy(std::unique_ptr<policy> p);
+  /// True if nothing is in flight although a device has credit and may stage a unit: the policy refuses to work.
+  bool starved() const;
+  /// Credits, what computes and what is announced, a line each, for a stuck run.
+  std::string describe() const;
+  /// How often the policy was asked.
+  std::uint64_t decisions() const noexcept { return decisions_; }
+
+ private:
+  struct staged_unit {
+    unit what;
+    duration here{};   ///< expected time
+  };
+  struct device_tracker {
+    byte_rate link;
+    duration latency{};
+    std::uint32_t credits = 0;
+    std::optional<unit> running;
+    std::vector<staged_unit> staged;
+  };
+  model_tracker* find(model_id model) noexcept;
+  const model_tracker* find(model_id model) const noexcept;
+  /// Position in devices_ and device_states_.
+  std::optional<std::size_t> place_of(device_id device) const noexcept;
+  /// Brings what policies see of the model up to date, after each event that changes it; a model that has left without
+  /// flights is forgotten.
+  void refresh(model_id model);
+  model_state state_of(model_id id, const model_tracker& m) const;
+  void show(const model_state& state);
+  void hide(model_id model);
+  void no_longer_staged(const unit& u, std::size_t device);
+  void unstage(const losses& all);
+  void has_computed(std::size_t device);
+  void computes(std::size_t device, const unit& u, time_point since);
+  bool may_stage(const model_tracker& m, device_id device) const;
+  bool any_for(std::size_t device) const;
+  duration copy_time(const device_tracker& d, byte_count bytes) const;
+  candidate candidate_of(const model_tracker& m, std::size_t at, std::size_t device) const;
+  void collect_candidates(std::size_t device);
+  /// Devices with credit: idle ones first, faster before slower, lower id first.
+  void order_devices();
+  std::optional<placement> ask(device_id device, time_point now);
+  placement place(const unit& u, std::size_t device, time_point now);
+
+  std::unique_ptr<policy> policy_;
+  std::vector<device_tracker> devices_;                  ///< in the order of their ids, as the states
+  std::vector<device_state> device_states_;
+  std::vector<std::unique_ptr<model_tracker>> models_;   ///< by id; null: not known
+  std::vector<model_traits> traits_;                  ///< by id
+  std::vector<model_state> model_states_;             ///< of models that have not left, in the order of their ids
+  residency residency_;
+  std::size_t announced_ = 0;
+  std::vector<candidate> candidates_;                 ///< of the device that is asked
+  std::vector<device_id> order_;                      ///< of the pass
+  std::uint64_t decisions_ = 0;
+};
+
+}  // namespace hydra

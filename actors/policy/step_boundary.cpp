@@ -1,0 +1,45 @@
+#include "actors/policy/step_boundary.hpp"
+
+#include <algorithm>
+
+namespace hydra {
+
+bool equal_speeds(const policy_view& view) {
+  return std::ranges::all_of(view.devices,
+                             [&](const device_state& d) { return d.speed == view.devices.front().speed; });
+}
+
+const model_state* model_at_step_boundary(const device_state& device, const policy_view& view) {
+  const auto own = own_model(device);
+  const auto found = own ? std::ranges::lower_bound(view.models, *own, {}, &model_state::model) : view.models.end();
+  if (found == view.models.end() || found->model != *own) {
+    return nullptr;
+  }
+  const auto& m = *found;
+  const bool stays_here = m.ended == device.device && (!m.running || m.running == device.device);
+  const bool turn = m.at_step_boundary && m.staged_units == 0 && m.remaining > duration{};
+  return stays_here && turn ? &m : nullptr;
+}
+
+bool patience::lasts(const device_state& device, const model_state& m, time_point now, double longest_ns) {
+  auto& t = since_[device.device];
+  if (t.model != m.model || t.remaining != m.remaining || !device.idle) {
+    t = {m.model, m.remaining, now};
+  }
+  return static_cast<double>((now - t.since).count()) <= longest_ns;
+}
+
+duration avoidable_transfer(const candidate& c) {
+  const bool must_load = c.next.way == direction::backward && c.elsewhere && !c.hit;
+  return c.boundary_time + (must_load ? c.transfer_time - c.boundary_time : duration{});
+}
+
+duration longest_unit(const policy_view& view) {
+  duration longest{};
+  for (const auto& model : view.models) {
+    longest = std::max(longest, model.next_cost);
+  }
+  return longest;
+}
+
+}  // namespace hydra

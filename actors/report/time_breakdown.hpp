@@ -1,0 +1,64 @@
+#pragma once
+// Where the makespan of a device went. Pure: fed with the visits of a run in the order of their commits.
+
+#include "actors/protocol/visit_times.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/unit.hpp"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// The parts of one device's makespan; they add up to it.
+struct time_breakdown {
+  duration compute{};        ///< of units that were committed
+  duration exposed_h2d{};    ///< a unit was staged, its copies in were under way
+  duration exposed_d2h{};    ///< a unit was staged, it waited for copies out (for the bytes they free)
+  duration optimizer{};      ///< the next unit began a step and waited for its version (gradients down, update), its
+                             ///< batch or a callback; at the end of the run: what follows the last computation
+  duration predecessor{};    ///< the next unit waited for the one before it, computing or landing on another device
+  duration no_unit{};        ///< before the first unit was ready, after the last one: nothing was left for this device
+  duration actors{};         ///< the rest: messages, decisions, a policy that kept the device waiting, work that was lost
+};
+
+struct named_part {
+  std::string name;
+  duration value{};
+};
+/// In the order above, by their names.
+std::vector<named_part> parts(const time_breakdown& b);
+
+/// Idle time before each visit is split by what the visit waited for: until its model's last unit had computed, until its
+/// version was there, until it was placed, until its bytes were there.
+class breakdown_tracker {
+ public:
+  explicit breakdown_tracker(std::size_t devices) : devices_(devices) {}
+
+  /// `u` has committed.
+  void add(const unit& u, device_id device, const visit_times& t);
+
+  /// The parts of a device's share of [begin, end).
+  time_breakdown of(device_id device, time_point begin, time_point end) const;
+
+ private:
+  struct device_page {
+    time_breakdown sums;                               ///< without the ends of the run, and without what is left for actors
+    std::optional<time_point> first_available;
+    std::optional<time_point> last_end;
+  };
+  void wait_before(device_page& page, const unit& u, time_point from, time_point available);
+
+  struct last_unit {
+    step_index step;
+    time_point end;
+  };
+
+  std::vector<device_page> devices_;
+  std::map<model_id, last_unit> last_;        ///< committed unit of each model
+};
+
+}  // namespace hydra

@@ -1,0 +1,123 @@
+#include "actors/session/device_registry.hpp"
+
+#include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& kind, const std::string& why) {
+  throw fault_error(fault_code::bad_input, fmt::format("device of kind \"{}\": {}", kind, why));
+}
+
+/// A fault of the maker's own choice keeps its code.
+[[noreturn]] void refuse_made(const std::string& name, const fault& why) {
+  const auto code = why.code == fault_code::internal ? fault_code::bad_input : why.code;
+  throw fault_error(code, fmt::format("device {} cannot be made: {}", name, why.text));
+}
+
+std::unique_ptr<device> make(const plugin_item& item, const device_request& request) {
+  std::unique_ptr<device> made;
+  try {
+    made.reset(static_cast<device*>(item.make(&request)));
+  } catch (...) {
+    refuse_made(request.name, to_fault(std::current_exception()));
+  }
+  if (!made) {
+    refuse_made(request.name, {fault_code::bad_input, "its plug-in has made none"});
+  }
+  return made;
+}
+
+known_device known(const plugin& from, const plugin_item& item) {
+  const auto* about = static_cast<const device_about*>(item.about.get());
+  return {item.name, item.help, about == nullptr ? device_about{} : *about, from.file,
+          [item](const device_request& request) { return make(item, request); }};
+}
+
+std::optional<known_device> find_kind(const std::vector<known_device>& all, const std::string& kind) {
+  const auto found = std::ranges::find(all, kind, &known_device::kind);
+  return found == all.end() ? std::nullopt : std::optional{*found};
+}
+
+[[noreturn]] void refuse_unknown(const std::string& kind, const std::vector<known_device>& offered) {
+  if (kind == "cpu") {
+    refuse(kind, "it is no plug-in's; describe it by a hydra::cpu_device");
+  }
+  auto names = own_plugin_names();
+  names.insert(names.begin(), "cpu");
+  std::ranges::transform(offered, std::back_inserter(names), &known_device::kind);
+  refuse(kind, "there is no such kind" + known_instead(kind, names));
+}
+
+std::string type_name(const device_value& value) {
+  constexpr std::array names{"true or false", "an integer", "a number", "a text", "a byte_count", "a byte_rate", "a duration"};
+  static_assert(names.size() == std::variant_size_v<device_value>);
+  return names.at(value.index());
+}
+
+const device_option& option_of(const known_device& of, const std::string& name) {
+  const auto& options = of.about.options;
+  const auto found = std::ranges::find(options, name, &device_option::name);
+  if (found != options.end()) {
+    return *found;
+  }
+  std::vector<std::string> names;
+  std::ranges::transform(options, std::back_inserter(names), &device_option::name);
+  refuse(of.kind, fmt::format("there is no option \"{}\"{}", name, known_instead(name, names)));
+}
+
+}  // namespace
+
+device_registry::device_registry(std::shared_ptr<plugin_set> plugins, std::vector<std::filesystem::path> own)
+    : plugins_(std::move(plugins)), own_(std::move(own)) {}
+
+known_device device_registry::find(const std::string& kind) {
+  if (auto offered = find_kind(all(), kind)) {
+    return *std::move(offered);
+  }
+  if (std::ranges::count(own_plugin_names(), kind) == 0) {
+    refuse_unknown(kind, all());
+  }
+  load(find_own_plugin(kind, own_));
+  if (auto own = find_kind(all(), kind)) {
+    return *std::move(own);
+  }
+  refuse(kind, "Hydra's own plug-in does not offer it; install Hydra again");
+}
+
+std::vector<known_device> device_registry::all() const {
+  std::vector<known_device> found;
+  for (const auto& p : plugins_->all()) {
+    for (const auto& item : *p.items) {
+      if (item.kind == plugin_kind::device) {
+        found.push_back(known(p, item));
+      }
+    }
+  }
+  return found;
+}
+
+void check_options(const known_device& of, const device_options& given) {
+  for (const auto& [name, value] : given) {
+    if (const auto& option = option_of(of, name); option.type.index() != value.index()) {
+      refuse(of.kind, fmt::format("option \"{}\" is {}, and {} is given", name, type_name(option.type), type_name(value)));
+    }
+  }
+  for (const auto& option : of.about.options) {
+    if (option.fallback.empty() && !given.contains(option.name)) {
+      refuse(of.kind, fmt::format("option \"{}\" is required: {}", option.name, option.help));
+    }
+  }
+}
+
+}  // namespace hydra

@@ -1,0 +1,56 @@
+#pragma once
+// Kinds of devices by name: those of plug-ins that are loaded, and Hydra's own, whose plug-ins are loaded when they are used.
+
+#include "actors/plugin/known_plugins.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/device_request.hpp"
+#include "runtime/plugin/own_plugins.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// By name; each of the type of its option.
+using device_options = std::map<std::string, device_value>;
+
+/// A kind of device that a plug-in offers.
+struct known_device {
+  std::string kind;
+  std::string help;
+  device_about about;
+  std::filesystem::path plugin;    ///< canonical
+  /// Throws fault_error with the name of the device that cannot be made.
+  std::function<std::unique_ptr<device>(const device_request&)> make;
+};
+
+class device_registry {
+ public:
+  /// `own`: the folders of Hydra's own plug-ins.
+  explicit device_registry(std::shared_ptr<plugin_set> plugins = make_plugin_set(),
+                        std::vector<std::filesystem::path> own = own_plugin_folders());
+
+  /// Adds what a plug-in offers; nothing if it is loaded already. Throws fault_error{bad_input}: plugin_set::load.
+  void load(const std::filesystem::path& file) { plugins_->load(file); }
+
+  /// Loads Hydra's own plug-in for the kind if no other one offers it. Throws fault_error{bad_input}: no such kind, with
+  /// the nearest, or why it cannot be used.
+  known_device find(const std::string& kind);
+
+  /// Those of plug-ins that are loaded, in the order of loading.
+  std::vector<known_device> all() const;
+
+ private:
+  std::shared_ptr<plugin_set> plugins_;
+  std::vector<std::filesystem::path> own_;
+};
+
+/// Throws fault_error{bad_input}: an option that the kind does not have (with the nearest), one of another type, none where
+/// one is required.
+void check_options(const known_device& of, const device_options& given);
+
+}  // namespace hydra

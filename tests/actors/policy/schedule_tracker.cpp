@@ -1,0 +1,530 @@
+#include "actors/policy/schedule_tracker.hpp"
+
+#include "actors/policy/sharded_lrtf.hpp"
+#include "actors/policy/whole_model.hpp"
+#include "runtime/base/fault.hpp"
+#include "tests/actors/policy/units.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <stdexcept>
+
+using namespace hydra;
+using namespace hydra::test;
+
+namespace {
+
+constexpr device_id d0{0};
+constexpr device_id d1{1};
+constexpr device_id d2{2};
+
+using choice =
+    std::function<std::optional<std::size_t>(const device_state&, std::span<const candidate>, const policy_view&)>;
+
+/// A policy made of a function.
+class scripted final : public policy {
+ public:
+  explicit scripted(choice c) : choice_(std::move(c)) {}
+  std::string name() const override { return "scripted"; }
+  std::optional<std::size_t> choose(const device_state& d, std::span<const candidate> c,
+                                    const policy_view& v) override {
+    return choice_(d, c, v);
+  }
+
+ private:
+  choice choice_;
+};
+
+/// `devices` of speed 1 with one credit each and `models` models that have announced their first unit.
+schedule_tracker open(std::uint32_t devices, std::uint32_t models, std::unique_ptr<policy> p = std::make_unique<sharded_lrtf>()) {
+  schedule_tracker b{std::move(p)};
+  for (std::uint32_t d = 0; d < devices; ++d) {
+    b.add_device(device_id{d}, 1.0);
+    b.device_freed(device_id{d}, 1, std::nullopt, at(0));
+  }
+  for (std::uint32_t m = 0; m < models; ++m) {
+    b.add_model(model_id{m});
+    REQUIRE(b.unit_ready(ready(forward(m, 0, 0)), at(0)));
+  }
+  return b;
+}
+
+schedule_tracker open(std::uint32_t devices, std::uint32_t models, choice c) {
+  return open(devices, models, std::make_unique<scripted>(std::move(c)));
+}
+
+constexpr auto first = [](const auto&...) { return std::optional<std::size_t>{0}; };
+constexpr auto nothing = [](const auto&...) { return std::optional<std::size_t>{}; };
+
+/// Whether the first candidate's parameters are where it would go; chooses nothing.
+choice notes_hit(bool& hit) {
+  return [&hit](const auto&, std::span<const candidate> c, const auto&) {
+    hit = c[0].transfer == byte_count{};
+    return std::nullopt;
+  };
+}
+
+}  // namespace
+
+// -- credits ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a device starts without credit and gets no unit", "[books]") {
+  schedule_tracker b{std::make_unique<sharded_lrtf>()};
+  b.add_device(d0, 1.0);
+  b.add_model(model_id{0});
+  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  CHECK(b.decide(at(0)).empty());
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  CHECK(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0), d0}});
+}
+
+TEST_CASE("each placement costs the credit that device_freed gave", "[books]") {
+  auto b = open(1, 3);
+  CHECK(b.decide(at(0)).size() == 1);
+  CHECK(b.credits(d0) == 0);
+  CHECK(b.decide(at(0)).empty());
+  b.device_freed(d0, 1, forward(0, 0, 0), at(1));
+  CHECK(b.decide(at(1)).size() == 1);
+  b.device_freed(d0, 0, std::nullopt, at(2));
+  CHECK(b.decide(at(2)).empty());
+}
+
+TEST_CASE("a lost device gives and takes nothing any more", "[books]") {
+  auto b = open(1, 1);
+  b.device_lost(d0);
+  b.device_freed(d0, 1, std::nullopt, at(1));
+  CHECK(b.credits(d0) == 0);
+  CHECK(b.device_count() == 0);
+  CHECK(b.decide(at(1)).empty());
+}
+
+// -- order of asking -------------------------------------------------------------------------------------------------
+
+TEST_CASE("idle devices are asked first, then faster ones, then lower ids", "[books]") {
+  std::vector<std::uint32_t> asked;
+  schedule_tracker b{std::make_unique<scripted>([&](const device_state& d, const auto&...) {
+    asked.push_back(d.device.value);
+    return std::optional<std::size_t>{};
+  })};
+  for (std::uint32_t d = 0; d < 5; ++d) {
+    b.add_device(device_id{d}, d == 3 || d == 0 ? 2.0 : 1.0);
+    b.device_freed(device_id{d}, 1, d == 0 ? std::optional{forward(9, 0, 0)} : std::nullopt, at(0));
+  }
+  b.add_model(model_id{0});
+  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  CHECK(b.decide(at(0)).empty());
+  CHECK(asked == std::vector<std::uint32_t>{3, 1, 2, 4, 0});
+  CHECK(b.decisions() == 5);
+}
+
+TEST_CASE("passes repeat until one places nothing", "[books]") {
+  int asked = 0;
+  auto b = open(2, 3, [&](const device_state& d, const auto&...) {  // device 0 wants nothing before the second pass
+    return ++asked > 1 || d.device == d1 ? std::optional<std::size_t>{0} : std::nullopt;
+  });
+  b.device_freed(d1, 1, std::nullopt, at(0));
+  const std::vector<placement> expected{{forward(0, 0, 0), d1}, {forward(1, 0, 0), d0}, {forward(2, 0, 0), d1}};
+  CHECK(b.decide(at(0)) == expected);
+}
+
+TEST_CASE("a device without candidates is not asked", "[books]") {
+  auto b = open(1, 0, first);
+  CHECK(b.decide(at(0)).empty());
+  CHECK(b.decisions() == 0);
+}
+
+TEST_CASE("a policy that chooses what is no candidate is a broken promise", "[books]") {
+  auto b = open(1, 1, [](const auto&...) { return std::optional<std::size_t>{1}; });
+  CHECK_THROWS_AS(b.decide(at(0)), fault_error);
+}
+
+TEST_CASE("what a policy placed before it threw stays placed and is told", "[books]") {
+  int asked = 0;
+  auto b = open(2, 2, [&](const auto&...) -> std::optional<std::size_t> {
+    return asked++ == 0 ? 0 : throw std::runtime_error{"broken"};
+  });
+  std::vector<placement> placed;
+  const auto collect = [&](const placement& p) { placed.push_back(p); };
+  CHECK_THROWS_AS(b.decide(at(0), collect), std::runtime_error);
+  CHECK(placed == std::vector<placement>{{forward(0, 0, 0), d0}});
+  b.replace_policy(std::make_unique<sharded_lrtf>());
+  b.decide(at(0), collect);
+  CHECK(placed == std::vector<placement>{{forward(0, 0, 0), d0}, {forward(1, 0, 0), d1}});
+}
+
+// -- what the policy sees --------------------------------------------------------------------------------------------
+
+TEST_CASE("candidates are in the order of ids, whatever the order of announcements", "[books]") {
+  std::vector<std::uint32_t> seen;
+  auto b = open(1, 0, [&](const auto&, std::span<const candidate> candidates, const auto&) {
+    for (const auto& c : candidates) {
+      seen.push_back(c.next.model.value);
+    }
+    return std::nullopt;
+  });
+  for (const std::uint32_t m : {2U, 0U, 3U, 1U}) {
+    b.add_model(model_id{m});
+    b.unit_ready(ready(forward(m, 0, 0)), at(0));
+  }
+  b.decide(at(0));
+  CHECK(seen == std::vector<std::uint32_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("a device that holds the parameters has nothing to transfer", "[books]") {
+  std::vector<byte_count> transfer(2);
+  auto b = open(2, 1, [&](const device_state& d, std::span<const candidate> c, const auto&) {
+    transfer[d.device.value] = c[0].transfer;
+    CHECK(c[0].parameters == byte_count{100});
+    return std::nullopt;
+  });
+  const std::vector block{parameters(forward(0, 0, 0))};
+  b.blocks_cached(d1, block, {});
+  b.decide(at(0));
+  CHECK(transfer == std::vector{byte_count{100}, byte_count{0}});
+  b.blocks_cached(d1, {}, block);
+  b.decide(at(0));
+  CHECK(transfer == std::vector{byte_count{100}, byte_count{100}});
+}
+
+TEST_CASE("parameters of another version or shard are no hit, nor are other blocks", "[books]") {
+  byte_count transfer;
+  auto b = open(1, 1, [&](const auto&, std::span<const candidate> c, const auto&) {
+    transfer = c[0].transfer;
+    return std::nullopt;
+  });
+  auto activation = parameters(forward(0, 0, 0));
+  activation.kind = block_kind::activation;
+  b.blocks_cached(d0, std::vector{parameters(forward(0, 1, 0)), parameters(forward(0, 0, 1)), activation}, {});
+  b.decide(at(0));
+  CHECK(transfer == byte_count{100});
+}
+
+TEST_CASE("the view says what devices compute, computed and when they will be free", "[books]") {
+  std::vector<device_state> devices;
+  duration until_free{};
+  auto b = open(0, 1, [&](const auto&, const auto&, const policy_view& v) {
+    devices.assign(v.devices.begin(), v.devices.end());
+    until_free = v.until_free(devices[0]);
+    return devices.size() == 1 ? std::optional<std::size_t>{0} : std::nullopt;
+  });
+  b.add_device(d0, 0.5);
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.decide(at(3));
+  CHECK((devices[0].idle && until_free == duration{} && !devices[0].running && !devices[0].last));
+  b.device_freed(d0, 1, forward(0, 0, 0), at(4));
+  b.add_device(d1, 1.0);
+  b.unit_ready(ready(forward(0, 0, 1)), at(5));
+  b.decide(at(5));
+  CHECK(
+      (!devices[0].idle && devices[0].running == model_id{0} && devices[0].free_at == at(24)));  // 10 us at half speed
+  CHECK(until_free == std::chrono::microseconds{19});
+  b.decide(at(30));
+  CHECK(until_free == duration{});
+  b.device_freed(d0, 0, std::nullopt, at(31));
+  b.decide(at(32));
+  CHECK((devices[0].idle && !devices[0].running && devices[0].last == model_id{0}));
+}
+
+TEST_CASE("the view of models follows placements within one decision", "[books]") {
+  std::vector<std::vector<model_state>> seen;
+  auto b = open(2, 2, [&](const auto&, const auto&, const policy_view& v) {
+    seen.emplace_back(v.models.begin(), v.models.end());
+    return std::optional<std::size_t>{0};
+  });
+  b.decide(at(0));
+  REQUIRE(seen.size() == 2);
+  CHECK((seen[0][0].candidate && seen[0][0].flights == 0));
+  CHECK((!seen[1][0].candidate && seen[1][0].flights == 1));
+  CHECK(seen[1][0].remaining == seen[0][0].remaining - std::chrono::microseconds{10});
+  CHECK(seen[1][1].candidate);
+}
+
+// -- the hint --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a successor may be staged only on the device of its predecessor until that has completed", "[books]") {
+  auto b = open(2, 1, first);
+  REQUIRE(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0), d0}});
+  b.unit_ready(ready(forward(0, 0, 1), d0), at(0));
+  CHECK(b.decide(at(0)).empty());
+  b.unit_completed(forward(0, 0, 0), at(1));
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 1), d1}});
+}
+
+TEST_CASE("a bound unit is shown to its device among the others, in order, as chained", "[books]") {
+  std::vector<bool> chained;
+  auto b = open(1, 3, [&](const auto&, std::span<const candidate> c, const auto&) {
+    chained.clear();
+    for (const auto& x : c) {
+      chained.push_back(x.chained);
+    }
+    return std::optional<std::size_t>{c.size() / 2};
+  });
+  REQUIRE(b.decide(at(0)).front().next == forward(1, 0, 0));
+  b.unit_ready(ready(forward(1, 0, 1), d0), at(0));
+  b.device_freed(d0, 1, forward(1, 0, 0), at(1));
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(1, 0, 1), d0}});
+  CHECK(chained == std::vector{false, true, false});
+}
+
+// -- losses ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a lost device undoes flights of every model on it, in the order of ids", "[books]") {
+  auto b = open(2, 4, first);
+  REQUIRE(b.decide(at(0)).size() == 2);
+  b.device_freed(d1, 1, forward(1, 0, 0), at(1));
+  REQUIRE(b.decide(at(1)) == std::vector<placement>{{forward(2, 0, 0), d1}});
+  const auto lost = b.device_lost(d1);
+  REQUIRE(lost.size() == 2);
+  CHECK((lost[0].model == model_id{1} && lost[1].model == model_id{2}));
+  CHECK(b.attempt_of(model_id{1}) == 1);
+  CHECK(b.attempt_of(model_id{0}) == 0);
+  CHECK(b.flight_count() == 1);
+}
+
+TEST_CASE("a lost device loses its cache", "[books]") {
+  bool hit = true;
+  auto b = open(1, 1, notes_hit(hit));
+  b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
+  b.device_lost(d0);
+  b.add_device(d0, 1.0);
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.decide(at(0));
+  CHECK_FALSE(hit);
+}
+
+TEST_CASE("where a model's parameters lie is forgotten when it leaves", "[books]") {
+  bool hit = true;
+  auto b = open(1, 1, notes_hit(hit));
+  b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
+  b.decide(at(0));
+  REQUIRE(hit);
+  b.remove_model(model_id{0});
+  b.add_model(model_id{0});
+  REQUIRE(b.unit_ready(ready(forward(0, 0, 0)), at(0)));
+  b.decide(at(0));
+  CHECK_FALSE(hit);
+}
+
+TEST_CASE("what a device says about its cache before it joins or after it is lost does not count", "[books]") {
+  bool hit = false;
+  auto b = open(0, 1, notes_hit(hit));
+  b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
+  b.add_device(d0, 1.0);
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.decide(at(0));
+  CHECK_FALSE(hit);
+}
+
+TEST_CASE("a failed unit is announced again with the next attempt and placed", "[books]") {
+  auto b = open(2, 1, first);
+  REQUIRE(b.decide(at(0)).size() == 1);
+  REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
+  CHECK(b.unit_failed(forward(0, 0, 0)).empty());
+  CHECK_FALSE(b.unit_ready(ready(forward(0, 0, 0)), at(1)));
+  CHECK(b.unit_ready(ready(forward(0, 0, 0, 1)), at(1)));
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
+}
+
+TEST_CASE("a failure takes the announced successor back", "[books]") {
+  auto b = open(1, 1, first);
+  REQUIRE(b.decide(at(0)).size() == 1);
+  REQUIRE(b.unit_ready(ready(forward(0, 0, 1), d0), at(0)));
+  REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
+  CHECK(b.ready_count() == 0);
+  b.device_freed(d0, 1, std::nullopt, at(1));
+  CHECK(b.decide(at(1)).empty());
+}
+
+// -- models come and go ----------------------------------------------------------------------------------------------
+
+TEST_CASE("a model that has left is no candidate, and is forgotten when its last flight has completed", "[books]") {
+  auto b = open(1, 1, first);
+  REQUIRE(b.decide(at(0)).size() == 1);
+  b.unit_ready(ready(forward(0, 0, 1)), at(0));
+  b.remove_model(model_id{0});
+  CHECK(b.ready_count() == 0);
+  CHECK(b.flight_count() == 1);
+  CHECK(b.unit_completed(forward(0, 0, 0), at(1)));
+  CHECK(b.flight_count() == 0);
+  CHECK_FALSE(b.unit_ready(ready(forward(0, 0, 1)), at(2)));
+  b.add_model(model_id{0});
+  CHECK(b.unit_ready(ready(forward(0, 0, 0)), at(2)));
+}
+
+TEST_CASE("a model that has left is not in the view, even if it has flights", "[books]") {
+  std::vector<std::uint32_t> seen;
+  auto b = open(1, 3, [&](const auto&, const auto&, const policy_view& v) {
+    seen.clear();
+    for (const auto& m : v.models) {
+      seen.push_back(m.model.value);
+    }
+    return std::optional<std::size_t>{0};
+  });
+  REQUIRE(b.decide(at(0)).front().next == forward(0, 0, 0));
+  b.remove_model(model_id{0});
+  b.device_freed(d0, 1, forward(0, 0, 0), at(1));
+  b.decide(at(1));
+  CHECK(seen == std::vector<std::uint32_t>{1, 2});
+}
+
+TEST_CASE("the policy hears once of each model and device that leaves", "[books]") {
+  struct listener final : policy {
+    std::vector<std::uint32_t>& left;
+    explicit listener(std::vector<std::uint32_t>& l) : left(l) {}
+    std::string name() const override { return "listener"; }
+    std::optional<std::size_t> choose(const device_state&, std::span<const candidate>, const policy_view&) override {
+      return 0;
+    }
+    void model_left(model_id m) override { left.push_back(m.value); }
+    void device_left(device_id d) override { left.push_back(100 + d.value); }
+  };
+  std::vector<std::uint32_t> left;
+  auto b = open(1, 2, std::make_unique<listener>(left));
+  b.decide(at(0));  // model 0 has a flight, so that it stays in the books
+  b.remove_model(model_id{0});
+  b.remove_model(model_id{0});
+  b.device_lost(d0);
+  b.device_lost(d0);
+  CHECK(left == std::vector<std::uint32_t>{0, 100});
+}
+
+TEST_CASE("events of strangers change nothing", "[books]") {
+  auto b = open(1, 1, nothing);
+  CHECK_FALSE(b.unit_ready(ready(forward(7, 0, 0)), at(0)));
+  CHECK_FALSE(b.unit_completed(forward(7, 0, 0), at(0)));
+  CHECK(b.unit_failed(forward(7, 0, 0)).empty());
+  CHECK(b.device_lost(d2).empty());
+  b.blocks_cached(d2, std::vector{parameters(forward(0, 0, 0))}, {});
+  b.remove_model(model_id{7});
+  CHECK(b.attempt_of(model_id{7}) == 0);
+  CHECK(b.flights_of(model_id{7}).empty());
+  CHECK((b.ready_count() == 1 && b.flight_count() == 0 && b.device_count() == 1));
+}
+
+// -- a policy that refuses -------------------------------------------------------------------------------------------
+
+TEST_CASE("books are starved when a policy leaves ready units and credit unused while nothing flies", "[books]") {
+  auto b = open(1, 2, nothing);
+  CHECK(b.decide(at(0)).empty());
+  CHECK(b.starved());
+  b.replace_policy(std::make_unique<sharded_lrtf>());
+  CHECK(b.chosen().name() == "sharded-lrtf");
+  CHECK(b.decide(at(0)).size() == 1);
+  CHECK_FALSE(b.starved());
+}
+
+TEST_CASE("books are not starved while anything flies", "[books]") {
+  int asked = 0;
+  auto b = open(2, 2, [&](const auto&...) { return asked++ == 0 ? std::optional<std::size_t>{0} : std::nullopt; });
+  REQUIRE(b.decide(at(0)).size() == 1);
+  CHECK_FALSE(b.starved());
+  b.unit_completed(forward(0, 0, 0), at(1));
+  CHECK(b.starved());
+}
+
+TEST_CASE("books without credit or without ready units are not starved", "[books]") {
+  CHECK_FALSE(open(0, 1, nothing).starved());
+  CHECK_FALSE(open(1, 0, nothing).starved());
+}
+
+// -- devices to avoid, loads -----------------------------------------------------------------------------------------
+
+namespace {
+
+ready_unit avoiding(device_id device, std::optional<device_id> after = std::nullopt, std::uint32_t attempt = 1) {
+  auto u = ready(forward(0, 0, 0, attempt), after);
+  u.avoid = device;
+  return u;
+}
+
+}  // namespace
+
+TEST_CASE("a unit avoids the device on which it has thrown", "[books]") {
+  auto b = open(2, 0, first);
+  b.add_model(model_id{0});
+  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  CHECK(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
+}
+
+TEST_CASE("a unit waits for another device rather than to go where it has thrown", "[books]") {
+  schedule_tracker b{std::make_unique<sharded_lrtf>()};
+  b.add_device(d0, 1.0);
+  b.add_device(d1, 1.0);
+  b.add_model(model_id{0});
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  CHECK(b.decide(at(0)).empty());
+  CHECK_FALSE(b.starved());  // d1 has no credit yet: the policy is not to blame
+  b.device_freed(d1, 1, std::nullopt, at(1));
+  CHECK(b.starved());
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
+}
+
+TEST_CASE("the only device is not avoided, from the start or when the others are lost", "[books]") {
+  auto alone = open(1, 0, first);
+  alone.add_model(model_id{0});
+  REQUIRE(alone.unit_ready(avoiding(d0), at(0)));
+  CHECK(alone.decide(at(0)).size() == 1);
+
+  schedule_tracker b{std::make_unique<sharded_lrtf>()};
+  b.add_device(d0, 1.0);
+  b.add_device(d1, 1.0);
+  b.add_model(model_id{0});
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  REQUIRE(b.unit_ready(avoiding(d0), at(0)));
+  CHECK(b.decide(at(0)).empty());
+  b.device_lost(d1);
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d0}});
+}
+
+TEST_CASE("a unit that may only follow its predecessor to a device that it avoids waits until that has completed",
+          "[books]") {
+  auto b = open(2, 0, first);
+  b.add_model(model_id{0});
+  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  REQUIRE(b.decide(at(0)).front().device == d0);
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  auto next = ready(forward(0, 0, 1), d0);
+  next.avoid = d0;
+  REQUIRE(b.unit_ready(next, at(1)));
+  CHECK(b.decide(at(1)).empty());
+  b.unit_completed(forward(0, 0, 0), at(2));
+  CHECK(b.decide(at(2)) == std::vector<placement>{{forward(0, 0, 1), d1}});
+}
+
+TEST_CASE("a model that is bound to its device leaves it when a unit has thrown there", "[books]") {
+  schedule_tracker b{std::make_unique<whole_model>()};
+  b.add_device(d0, 1.0);
+  b.add_device(d1, 1.0);
+  b.add_model(model_id{0});
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.unit_ready(ready(forward(0, 0, 0)), at(0));
+  REQUIRE(b.decide(at(0)).size() == 1);
+  REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
+  b.device_freed(d0, 1, std::nullopt, at(1));
+  b.device_freed(d1, 1, std::nullopt, at(1));
+  REQUIRE(b.unit_ready(avoiding(d0), at(1)));
+  CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
+}
+
+TEST_CASE("loads tell what devices hold, since when, and how long it should take there", "[books]") {
+  schedule_tracker b{std::make_unique<sharded_lrtf>()};
+  b.add_device(d0, 0.5, byte_rate{1e8});  // 100 bytes take 1 us each way
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  CHECK(b.loads().empty());
+  for (std::uint32_t m = 0; m < 2; ++m) {
+    b.add_model(model_id{m});
+    b.unit_ready(ready(forward(m, 0, 0)), at(0));
+    REQUIRE(b.decide(at(3 + static_cast<int>(m))).size() == 1);
+  }
+  auto loads = b.loads();
+  REQUIRE(loads.size() == 1);
+  CHECK((loads[0].device == d0 && !loads[0].computes && loads[0].since == at(3)));
+  CHECK(loads[0].longest == std::chrono::microseconds(22));
+  b.device_freed(d0, 0, forward(0, 0, 0), at(5));
+  CHECK(b.loads()[0].computes);
+  b.device_lost(d0);
+  CHECK(b.loads().empty());
+}
