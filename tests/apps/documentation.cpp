@@ -1,17 +1,16 @@
 // The README and the shipped workloads keep up with the program.
 
-#include "apps/commands/command.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/schema.hpp"
+#include "tests/apps/reference_pages.hpp"
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/support/places.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -21,81 +20,17 @@ namespace {
 
 const std::filesystem::path source = HYDRA_SOURCE_DIR;
 
-std::string readme() {
+std::string page(const std::string& name) {
   std::ostringstream text;
-  text << std::ifstream{source / "README.md"}.rdbuf();
+  text << std::ifstream{source / name}.rdbuf();
   return text.str();
 }
 
-std::set<std::string> words_of(const std::string& text) {
-  static const std::regex word{"[A-Za-z_0-9-]+"};
-  std::set<std::string> words;
-  for (std::sregex_iterator w{text.begin(), text.end(), word}, none; w != none; ++w) words.insert(w->str());
-  return words;
-}
-
-/// Words between backquotes on one line.
-std::set<std::string> code_words(const std::string& text) {
-  static const std::regex code{"`[^`\\n]+`"};
-  std::set<std::string> words;
-  for (std::sregex_iterator c{text.begin(), text.end(), code}, none; c != none; ++c) words.merge(words_of(c->str()));
-  return words;
-}
-
-/// A row of the README's table of a workload file's keys, by its first cell.
-struct key_row {
-  std::string table;            ///< "device": of this or of the nearest row above that names one
-  std::set<std::string> keys;   ///< what is code
-  std::set<std::string> label;  ///< what stands before a colon, else all
-};
-
-std::vector<key_row> key_rows() {
-  static const std::regex of_table{"`\\[+([a-z]+)"};
-  std::istringstream text{readme().substr(readme().find("| table, key |"))};
-  std::vector<key_row> rows;
-  std::string table;
-  for (std::string line; std::getline(text, line) && line.starts_with('|');) {
-    const std::string cell = line.substr(1, line.find('|', 1) - 1);
-    if (std::smatch found; std::regex_search(cell, found, of_table)) table = found[1];
-    if (!table.empty()) rows.push_back({table, code_words(cell), words_of(cell.substr(0, cell.find(':')))});
-  }
-  return rows;
-}
-
-/// A key of a workload file.
-struct file_key {
-  std::string table;
-  std::string name;
-  std::string beside;  ///< in the same row: the kind that takes the key, or the key of the table that it is in
-};
-
-void collect_keys(const table_rules& rules, const file_key& at, std::vector<file_key>& keys) {
-  const auto add = [&](const key_rule& rule, const std::string& beside) {
-    keys.push_back({at.table, rule.name, beside});
-    for (const table_rules& inner : rule.inner) collect_keys(inner, {at.table, "", rule.name}, keys);
-  };
-  for (const key_rule& rule : rules.keys) add(rule, at.beside);
-  for (const table_variant& variant : rules.variants)
-    for (const key_rule& rule : variant.keys) add(rule, variant.name);
-}
-
-std::vector<file_key> file_keys() {
-  std::vector<file_key> keys;
-  for (const key_rule& table : workload_rules().keys)
-    for (const table_rules& rules : table.inner) collect_keys(rules, {table.name, "", ""}, keys);
-  return keys;
-}
-
-/// "device.speed of cpu": the keys that have no row.
-std::vector<std::string> without_row(const std::vector<file_key>& keys, const std::vector<key_row>& rows) {
-  std::vector<std::string> missing;
-  for (const file_key& k : keys) {
-    const auto names = [&k](const key_row& r) {
-      return r.table == k.table && r.keys.contains(k.name) && (k.beside.empty() || r.label.contains(k.beside));
-    };
-    if (std::ranges::none_of(rows, names)) missing.push_back(k.table + "." + k.name + " of " + k.beside);
-  }
-  return missing;
+/// Writes the page instead if HYDRA_WRITE_DOCS is set.
+void check_page(const std::string& name, const std::string& expected) {
+  if (std::getenv("HYDRA_WRITE_DOCS") != nullptr) std::ofstream{source / name} << expected;
+  INFO("HYDRA_WRITE_DOCS=1 build/release/bin/apps_tests \"[docs]\" writes " << name);
+  CHECK(page(name) == expected);
 }
 
 /// Bytes of a model's parameters and gradients.
@@ -107,23 +42,12 @@ double trained_bytes(const model_entry& m, const workload& w) {
 
 }  // namespace
 
-TEST_CASE("every key of a workload file stands in its own row of the README's table") {
-  REQUIRE(file_keys().size() > 100);
-  CHECK(without_row(file_keys(), key_rows()) == std::vector<std::string>{});
+TEST_CASE("the page of workload keys has every key, its default and its meaning", "[docs]") {
+  check_page("docs/workload.md", workload_page(workload_rules()));
 }
 
-TEST_CASE("a row that the README's table of keys loses is missed") {
-  const auto rows = key_rows();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    auto others = rows;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    INFO(Catch::StringMaker<std::set<std::string>>::convert(rows[i].keys));
-    CHECK_FALSE(without_row(file_keys(), others).empty());
-  }
-}
-
-TEST_CASE("the README names every command") {
-  for (const command& c : commands()) CHECK_THAT(readme(), Catch::Contains("`hydra " + c.name));
+TEST_CASE("the page of commands has every command and its options", "[docs]") {
+  check_page("docs/commands.md", commands_page());
 }
 
 TEST_CASE("every shipped workload can be assembled and fits its devices") {
