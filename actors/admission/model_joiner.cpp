@@ -4,6 +4,7 @@
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/resumption.hpp"
 #include "actors/simulation/planned_instance.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,8 @@
 #include "actors/checkpoint/checkpointer.hpp"
 
 #include "actors/protocol/guarded.hpp"
+#include "partition/checkpoint/checkpoint.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <set>
 #include <utility>

@@ -3,6 +3,7 @@
 #include "actors/device/device_pipeline.hpp"
 #include "actors/protocol/guarded.hpp"
 #include "runtime/device/closable_sink.hpp"
+#include "runtime/device/device.hpp"
 
 #include <memory>
 #include <optional>

@@ -2,6 +2,8 @@
 
 #include "actors/input/batch_reader.hpp"
 #include "actors/protocol/guarded.hpp"
+#include "runtime/memory/host_arena.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <map>
 #include <memory>

@@ -3,6 +3,7 @@
 #include "actors/memory/block_store.hpp"
 #include "actors/protocol/guarded.hpp"
 #include "partition/execute/kept_parameters.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,10 @@
 #include "actors/report/reporter.hpp"
 
 #include "actors/protocol/guarded.hpp"
+#include "actors/report/progress.hpp"
+#include "actors/report/run_metrics.hpp"
+#include "runtime/device/executor.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "actors/run/admission.hpp"
 
 #include "actors/protocol/guarded.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <memory>
 #include <utility>

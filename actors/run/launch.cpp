@@ -1,17 +1,18 @@
 #include "actors/run/launch.hpp"
 
 #include "actors/checkpoint/checkpointer.hpp"
+#include "actors/checkpoint/save_tracker.hpp"
 #include "actors/device/device.hpp"
 #include "actors/input/data.hpp"
 #include "actors/memory/memory_manager.hpp"
 #include "actors/model/model_task.hpp"
-#include "actors/run/controller.hpp"
+#include "actors/plugin/policy_actor.hpp"
 #include "actors/run/admission.hpp"
+#include "actors/run/controller.hpp"
 #include "actors/run/supervisor.hpp"
 #include "actors/schedule/scheduler.hpp"
 #include "actors/update/optimizer.hpp"
-#include "actors/plugin/policy_actor.hpp"
-#include "actors/checkpoint/save_tracker.hpp"
+#include "runtime/device/device.hpp"
 
 #include <algorithm>
 #include <atomic>

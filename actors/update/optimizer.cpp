@@ -2,6 +2,8 @@
 
 #include "actors/protocol/guarded.hpp"
 #include "partition/execute/kept_parameters.hpp"
+#include "runtime/device/executor.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <fmt/format.h>
 
