@@ -52,16 +52,7 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
   if (setup_.options.resume) {
     begins = resumption(setup_.options.output / "checkpoints", {resumed(m, p)});
   }
-  auto plan = [&] {
-    try {
-      return planned(m, p, begins.cuts_for(0, p.cuts));
-    } catch (const fault_error& e) {
-      if (e.what_happened().code != fault_code::does_not_fit || !begins.give_up_cuts()) {
-        throw;
-      }
-      return planned(m, p, begins.cuts_for(0, p.cuts));
-    }
-  }();
+  auto plan = plan_resumed(begins, [&] { return planned(m, p, begins.cuts_for(0, p.cuts)); });
   fit_host(plan);
   p.remaining_scale = remaining_scale(m, p, plan);
   go_on(m.name);

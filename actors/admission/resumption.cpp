@@ -162,4 +162,15 @@ void resumption::find(std::size_t model, bool inside) {
   saved_[model] = std::move(found);
 }
 
+bool is_at_end(const saved_model& saved, const sharded_model& m) {
+  auto units = units_of({}, m);
+  const auto standing = saved.begins(m.plan.cuts());
+  if (standing.stopped) {
+    units.truncate(standing.step);
+  }
+  const bool evaluated = standing.history.evaluated_after(standing.step);
+  const auto stepped = [&](version_index v) { return v.value == units.steps(); };
+  return units.at_end(units.position_in(standing.step, standing.unit, evaluated)) && std::ranges::all_of(saved.versions, stepped);
+}
+
 }  // namespace hydra

@@ -2,7 +2,9 @@
 // What the models of a session go on from.
 
 #include "actors/admission/prepared_model.hpp"
+#include "partition/execute/sharded_model.hpp"
 #include "partition/plan/cut.hpp"
+#include "runtime/base/fault.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 
 #include <cstddef>
@@ -56,5 +58,22 @@ class resumption {
   std::vector<std::optional<saved_model>> saved_;
   std::vector<std::string> notes_;
 };
+
+/// What `plan` returns; where the cuts of checkpoints do not fit it is called once more, with checkpoints that any cuts can
+/// continue.
+template <class Plan>
+auto plan_resumed(resumption& begins, const Plan& plan) {
+  try {
+    return plan();
+  } catch (const fault_error& e) {
+    if (e.what_happened().code != fault_code::does_not_fit || !begins.give_up_cuts()) {
+      throw;
+    }
+  }
+  return plan();
+}
+
+/// True if the checkpoint is of the model's end: nothing is left to compute, nothing to step.
+bool is_at_end(const saved_model& saved, const sharded_model& m);
 
 }  // namespace hydra

@@ -1,6 +1,7 @@
 #include "actors/report/report_builder.hpp"
 
 #include "actors/policy/bounds.hpp"
+#include "actors/report/run_metrics.hpp"
 
 #include <fmt/format.h>
 

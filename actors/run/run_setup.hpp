@@ -3,6 +3,7 @@
 // all actors.
 
 #include "actors/device/device_pipeline.hpp"
+#include "actors/plugin/policy_actor_setup.hpp"
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/protocol/events.hpp"
@@ -21,15 +22,6 @@ namespace hydra {
 class device;
 class progress_printer;
 class run_metrics;
-struct policy_actor_source;
-
-/// A policy actor, and the object in run_setup::chosen that asks it. None: both are null.
-struct policy_actor_setup {
-  std::shared_ptr<const policy_actor_source> source;
-  advised_policy* asks = nullptr;
-  duration limit{};                      ///< until it has answered a question
-  bool apart = false;                    ///< it lives in another actor system
-};
 
 struct run_setup {
   run_services services;

@@ -1,76 +1,33 @@
 #include "actors/session/session.hpp"
 
-#include "actors/schedule/policy_host.hpp"
-#include "actors/run/device_set.hpp"
-#include "actors/session/device_registry.hpp"
-#include "actors/admission/identity.hpp"
-#include "actors/plugin/known_plugins.hpp"
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/model_joiner.hpp"
-#include "actors/policy/advised_policy.hpp"
-#include "actors/policy/guarded_policy.hpp"
-#include "actors/policy/one_at_a_time.hpp"
+#include "actors/admission/planned_workload.hpp"
+#include "actors/plugin/known_plugins.hpp"
 #include "actors/plugin/policy_actor.hpp"
-#include "actors/session/policy_registry.hpp"
-#include "actors/admission/prepared_model.hpp"
+#include "actors/policy/catalog.hpp"
 #include "actors/report/report_builder.hpp"
-#include "actors/admission/resumption.hpp"
-#include "actors/simulation/planned_instance.hpp"
-#include "actors/run/launch.hpp"
-#include "actors/protocol/system_config.hpp"
-#include "actors/report/terminal.hpp"
+#include "actors/report/run_files.hpp"
+#include "actors/run/device_set.hpp"
+#include "actors/run/execute.hpp"
+#include "actors/run/join_requests.hpp"
+#include "actors/session/device_registry.hpp"
+#include "actors/session/policy_choice.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
-#include "partition/plan/plan_file.hpp"
-#include "runtime/storage/atomic_file.hpp"
-#include "runtime/memory/host_memory.hpp"
 #include "runtime/base/interrupt_flag.hpp"
-#include "runtime/base/request_queue.hpp"
-
-#include <caf/actor_system.hpp>
+#include "runtime/memory/host_memory.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <future>
-#include <iostream>
 #include <ranges>
-#include <thread>
 #include <utility>
 
 namespace hydra {
 
 namespace {
-
-/// What is on when the user does not say how much host memory a run may use.
-byte_count default_host_memory() { return byte_count{available_host_memory().value() / 4 * 3}; }
-
-std::size_t count_shards(const workload_plan& plan) {
-  std::size_t n = 0;
-  for (const auto& m : plan.models) {
-    n += m.shards.size();
-  }
-  return n;
-}
-
-int default_optimizer_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
-
-/// A model that another thread adds while the run is under way. The promise is broken if nobody hears of it.
-struct join_request {
-  model_description what;
-  std::shared_ptr<std::promise<model_id>> answer;
-};
-
-/// What the supervisor is told.
-add_model reported(join_request r) {
-  return {std::move(r.what), [answer = std::move(r.answer)](const join_result& result) {
-            if (result.why) {
-              answer->set_exception(std::make_exception_ptr(fault_error(result.why)));
-            } else {
-              answer->set_value(result.model);
-            }
-          }};
-}
 
 void check_count(int count) {
   if (count < 1) {
@@ -99,131 +56,61 @@ auto located(const std::string& where, const Make& make) {
   }
 }
 
-/// What blocks may use of it.
-byte_count usable(const device_info& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
-
-/// The checkpoint is of the model's end: nothing is left to compute, nothing to step.
-bool is_at_end(const saved_model& saved, const sharded_model& m) {
-  auto units = units_of({}, m);
-  const auto standing = saved.begins(m.plan.cuts());
-  if (standing.stopped) {
-    units.truncate(standing.step);
-  }
-  const bool evaluated = standing.history.evaluated_after(standing.step);
-  const auto stepped = [&](version_index v) { return v.value == units.steps(); };
-  return units.at_end(units.position_in(standing.step, standing.unit, evaluated)) && std::ranges::all_of(saved.versions, stepped);
-}
-
 [[noreturn]] void refuse_late(const std::string& model) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }
 
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
-  const auto* why = kept ? "a model that joined later needed their room (raise host_memory), or the run ended before they were "
-                           "handed over (its report says why); read its checkpoint"
+  const auto* why = kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they "
+                           "were handed over (its report says why); read its checkpoint"
                          : "session_options::keep_parameters is off; its checkpoint has them";
   throw fault_error(fault_code::refused, fmt::format("model '{}': its parameters are not there any more: {}", model, why));
 }
-
-/// An object of a user's own, whose exceptions are its own.
-std::unique_ptr<policy> guard(std::unique_ptr<policy> p) {
-  if (!p) {
-    throw fault_error(fault_code::bad_input, "policy: there is no object (a null pointer); give one, or a name");
-  }
-  return std::make_unique<guarded_policy>(std::move(p));
-}
-
-/// Models may join while this lives.
-class open_line {
- public:
-  explicit open_line(request_queue<join_request>& line) : line_(line) { line_.open(); }
-  ~open_line() { line_.close(); }
-  open_line(const open_line&) = delete;
-  open_line& operator=(const open_line&) = delete;
-
- private:
-  request_queue<join_request>& line_;
-};
 
 }  // namespace
 
 struct session::state {
   explicit state(session_options o)
-      : options(std::move(o)), log(make_logger(options.log)), policies(options.policies, plugins), kinds(plugins) {
-    use_policy(default_policy, {});
-  }
+      : options(std::move(o)), log(make_logger(options.log)), chosen(options, plugins), kinds(plugins), files(options.output, log) {}
 
   session_options options;
   std::shared_ptr<spdlog::logger> log;
   std::shared_ptr<plugin_set> plugins = make_plugin_set();
-  policy_registry policies;
+  policy_choice chosen;
   device_registry kinds;
-  std::unique_ptr<policy> chosen;
-  bool built_in = true;                                   ///< `chosen` is Hydra's own
-  policy_actor_setup advice;                                  ///< of a policy actor, which `chosen` asks
-  std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last one that was chosen by name and is no actor
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
+  interrupt_flag interrupts;
+  join_queue joins;
 
-  // made by plan()
-  std::vector<device_info> machines;
-  std::string setting;   ///< of the pilot
-  std::vector<prepared_model> prepared;
-  std::optional<workload_plan> plan;
-  resumption begins;
-  duration pilot_time{};
-  known_rates device_updates;
-  byte_count host_cap;
+  std::optional<planned_workload> planned;          ///< made by plan()
 
   // made by run()
   std::unique_ptr<device_set> devices;
   std::unique_ptr<host_arena> arena;
   std::vector<model_entry> models;
   std::unique_ptr<checkpoint_folder> checkpoints;   ///< null: nothing is saved
-  std::vector<device_snapshot> snapshots;
-  bool has_run = false;
-  interrupt_flag interrupts;
-  request_queue<join_request> joins;
   std::unique_ptr<model_joiner> joiner;
   kept_parameters kept;
-  std::unique_ptr<run_metrics> metrics;             ///< null: they are not written
-  std::vector<std::string> metrics_notes;
+  run_files files;
+  bool has_run = false;
 
   model_id add(model_description model);
-  void use_policy(const std::string& which, std::map<std::string, double> values);
-  void use_actor(std::shared_ptr<const policy_actor_source> source);
-  std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies_to_try);
   void require_unplanned(const std::string& what) const;
-  std::unique_ptr<device_set> make_devices() const;
-  void prepare_models();
-  void find_checkpoints();
-  workload_plan plan_models() const;
-  workload_plan plan_with(stepping_space room) const;
-  std::optional<workload_plan> split_plan(stepping_space room, const workload_plan& at_home) const;
-  workload_plan plan_with_checkpoints();
-  void scale_remaining_times(const workload_plan& made);
-  void make_plan();
+  device_set make_devices() const { return device_set(device_entries, log, options.stop_limit); }
   std::vector<device_info> measured_machines();
-  void check_devices() const;
+  std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies);
   sharded_model_ptr cut_model(std::size_t i) const;
   model_entry load_model(std::size_t i) const;
   void load_models();
   void make_joiner();
-  void save_plan() const;
-  void begin_records();
-  void end_metrics();
-  void keep_models(const run_record& record);
-  void tell_unlocked() const;
   pipeline_options pipeline() const;
-  std::unique_ptr<policy> sharp(std::unique_ptr<policy> p) const;
-  int optimizer_threads() const;
-  stepping_terms stepping() const;
-  void retire(policy_host& home) const;
-  run_setup make_setup(trace* spans, executor& updates, progress_printer* progress);
-  run_record execute(trace* spans);
-  void write(report& r, const run_record& record, const trace* spans) const;
+  run_setup make_setup(trace* spans);
+  void keep_models(const run_record& record);
+  void log_unlocked() const;
+  report report_of(const executed_run& run, duration load, const trace* spans);
 };
 
 // -- building the workload ------------------------------------------------------------------------------------------------
@@ -258,40 +145,16 @@ void session::add_device(std::string kind, device_factory factory) {
 }
 
 void session::use_policy(const std::string& which, std::map<std::string, double> options) {
-  state_->use_policy(which, std::move(options));
+  state_->chosen.use(which, std::move(options));
 }
 
-void session::use_policy(std::unique_ptr<policy> p) {
-  state_->chosen = guard(std::move(p));
-  state_->advice = {};
-  state_->built_in = false;
-}
+void session::use_policy(std::unique_ptr<policy> p) { state_->chosen.use(std::move(p)); }
 
 void session::use_policy(policy_actor_source source) {
-  state_->use_actor(std::make_shared<policy_actor_source>(std::move(source)));
+  state_->chosen.use(std::make_shared<const policy_actor_source>(std::move(source)));
 }
 
 void session::load_plugin(const std::filesystem::path& file) { state_->plugins->load(file); }
-
-void session::state::use_policy(const std::string& which, std::map<std::string, double> values) {
-  const auto known = policies.find(which);
-  const auto given = hydra::complete({options.seed, std::move(values)}, known.entry.options, known.entry.name);
-  if (known.make_actor) {
-    use_actor(known.make_actor(given));
-    return;
-  }
-  make_chosen = [make = known.entry.make, given] { return make(given); };
-  chosen = make_chosen();
-  advice = {};
-  built_in = known.plugin.empty();
-}
-
-void session::state::use_actor(std::shared_ptr<const policy_actor_source> source) {
-  auto asks = std::make_unique<advised_policy>(source->name);
-  advice = {.source = std::move(source), .asks = asks.get(), .limit = options.policies.advice, .apart = true};
-  chosen = std::move(asks);
-  built_in = false;
-}
 
 model_id session::add_model(model_description model) {
   validate(model);
@@ -299,11 +162,11 @@ model_id session::add_model(model_description model) {
   auto answer = std::make_shared<std::promise<model_id>>();
   auto joined = answer->get_future();
   std::optional<model_id> before;
-  const auto line = state_->joins.offer({model, std::move(answer)}, [&] { before = state_->add(model); });
+  const auto queue = state_->joins.offer({model, std::move(answer)}, [&] { before = state_->add(model); });
   if (before) {
     return *before;
   }
-  if (line == line_state::over) {
+  if (queue == line_state::over) {
     refuse_late(model.name);
   }
   try {
@@ -328,174 +191,45 @@ void session::subscribe(evaluation_callback callback) { state_->evaluation_callb
 // -- the plan -------------------------------------------------------------------------------------------------------------
 
 void session::state::require_unplanned(const std::string& what) const {
-  if (plan) {
+  if (planned) {
     throw fault_error(fault_code::bad_input, "a " + what + " cannot be added after plan(): add everything first");
   }
 }
 
-std::unique_ptr<device_set> session::state::make_devices() const {
-  return std::make_unique<device_set>(device_entries, log, options.stop_limit);
-}
-
-stepping_terms session::state::stepping() const {
-  return {.place = options.optimizer_on, .host_threads = optimizer_threads(),
-          .gaps_are_filled = descriptions.size() > machines.size()};
-}
-
-namespace {
-
-prepared_model prepared_by(model_preparer& preparer, const model_description& m) try {
-  return preparer.prepare(m);
-} catch (const measuring_error& e) {
-  if (e.what_happened().code != fault_code::out_of_memory) {
-    throw;
-  }
-  throw fault_error(fault_code::does_not_fit,
-                    fmt::format("model '{}': a layer of it cannot be measured: {}; make its largest layer smaller, or use "
-                                "more micro_batches",
-                                m.name, e.what_happened().text));
-}
-
-}  // namespace
-
-/// On devices of its own: those of the run start with empty queues and counters.
-void session::state::prepare_models() {
-  const auto own = make_devices();
-  machines = own->infos();
-  const auto numbers = common_formats(machines);
-  const auto measured = own->pointers();
-  pilot measures(measured, options.stall_limit);
-  setting = measures.setting();
-  model_preparer preparer({.seed = options.seed, .setting = setting, .numbers = numbers,
-                           .stepping = stepping()},
-                          [&]() -> pilot& { return measures; });
-  prepared.clear();
-  for (const auto& m : descriptions) {
-    if (interrupts.interrupted()) {
-      throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
-    }
-    prepared.push_back(prepared_by(preparer, m));
-    prepared.back().identity = identity_of(m, prepared.back(), options.seed);
-    prepared.back().follows_on_device = equally_fast(machines);
-  }
-  pilot_time = preparer.pilot_time();
-  device_updates = preparer.device_updates();
-}
-
-// -- checkpoints ----------------------------------------------------------------------------------------------------------
-
-void session::state::find_checkpoints() {
-  if (!options.resume) {
-    return;
-  }
-  std::vector<resumed_model> all;
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    all.push_back(resumed(descriptions[i], prepared[i]));
-  }
-  begins = resumption(options.output / "checkpoints", std::move(all));
-}
-
-workload_plan session::state::plan_with(stepping_space room) const {
-  std::vector<plan_request> requests;
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    requests.push_back(request_for(descriptions[i], prepared[i], begins.cuts_for(i, prepared[i].cuts), room));
-  }
-  return hydra::make_plan(requests, limits_of(machines));
-}
-
-/// The split by rates never makes a workload need more than it does at home: no shard more, no device memory, no host memory
-/// that is not there.
-workload_plan session::state::plan_models() const {
-  auto at_home = plan_with(stepping_space::none);
-  const auto by_rates = [](const prepared_model& p) { return p.stepping.place == optimizer_place::automatic; };
-  if (std::ranges::none_of(prepared, by_rates)) {
-    return at_home;
-  }
-  for (const auto room : {stepping_space::made, stepping_space::left}) {
-    if (auto split = split_plan(room, at_home)) {
-      return *std::move(split);
-    }
-  }
-  return at_home;
-}
-
-std::optional<workload_plan> session::state::split_plan(stepping_space room, const workload_plan& at_home) const {
-  try {
-    auto split = plan_with(room);
-    shorten_evaluations(split, host_cap, machines.size());
-    if (count_shards(split) > count_shards(at_home) || split.host_needed > host_cap) {
-      return std::nullopt;
-    }
-    split.sufficient = at_home.sufficient;
-    for (std::size_t i = 0; i < split.models.size(); ++i) {
-      split.models[i].sufficient = at_home.models[i].sufficient;
-    }
-    return split;
-  } catch (const fault_error&) {
-    return std::nullopt;  // at home it fits
-  }
-}
-
-/// Where the cuts of a checkpoint cannot be kept, an older one of the begin of a step is taken up.
-workload_plan session::state::plan_with_checkpoints() {
-  try {
-    return plan_models();
-  } catch (const fault_error& e) {
-    if (e.what_happened().code != fault_code::does_not_fit || !begins.give_up_cuts()) {
-      throw;
-    }
-  }
-  return plan_models();
-}
-
-/// What is left of a model is told in wall time, so that one whose copies cannot be hidden counts as the longer one it is.
-void session::state::scale_remaining_times(const workload_plan& made) {
-  std::vector<sharded_model_ptr> cut;
-  for (std::size_t i = 0; i < prepared.size(); ++i) {
-    cut.push_back(hydra::cut_model(descriptions[i], prepared[i], made.models[i], options.seed));
-  }
-  const auto scales = remaining_scales(cut, machines);
-  for (std::size_t i = 0; i < prepared.size(); ++i) {
-    prepared[i].remaining_scale = scales[i];
-  }
-}
-
-void session::state::make_plan() {
-  if (descriptions.empty()) {
-    throw fault_error(fault_code::bad_input, "the workload has no model; add one [[model]] at least");
-  }
-  if (device_entries.empty()) {
-    throw fault_error(fault_code::bad_input, "the workload has no device; add one [[device]] at least");
-  }
-  prepare_models();
-  find_checkpoints();
-  host_cap = options.host_memory > byte_count{} ? options.host_memory : default_host_memory();
-  auto made = plan_with_checkpoints();
-  for (const auto& note : begins.notes()) {
-    log->info("{}", note);
-  }
-  shorten_evaluations(made, host_cap, machines.size());
-  check_host(made, host_cap);
-  scale_remaining_times(made);
-  for (std::size_t i = 0; i < prepared.size(); ++i) {
-    made.models[i].profile = prepared[i].profile_key;
-    made.profiles.emplace(prepared[i].profile_key, prepared[i].profile);
-  }
-  plan = std::move(made);
-}
-
 const workload_plan& session::plan() {
-  if (!state_->plan) {
-    state_->make_plan();
+  if (!state_->planned) {
+    state_->planned = plan_workload({.options = state_->options, .models = state_->descriptions,
+                                     .devices = state_->device_entries, .interrupts = state_->interrupts,
+                                     .log = state_->log});
   }
-  return *state_->plan;
+  return state_->planned->plan;
 }
+
+const std::vector<device_info>& session::devices() {
+  plan();
+  return state_->planned->machines;
+}
+
+sharded_model_ptr session::state::cut_model(std::size_t i) const {
+  return hydra::cut_model(descriptions[i], planned->prepared[i], planned->plan.models[i], options.seed);
+}
+
+bool session::complete() {
+  plan();
+  const auto at_end = [this](std::size_t i) {
+    const auto* saved = state_->planned->begins.of(i);
+    return saved && is_at_end(*saved, *state_->cut_model(i));
+  };
+  return std::ranges::all_of(std::views::iota(std::size_t{0}, state_->descriptions.size()), at_end);
+}
+
+// -- forecasts ------------------------------------------------------------------------------------------------------------
 
 /// The devices with the rate of their links, which is measured where it is not emulated.
 std::vector<device_info> session::state::measured_machines() {
   const auto own = make_devices();
-  const auto measured = own->pointers();
-  auto infos = machines;
+  const auto measured = own.pointers();
+  auto infos = planned->machines;
   const auto rates = pilot(measured, options.stall_limit).link_rates();
   for (std::size_t i = 0; i < infos.size(); ++i) {
     infos[i].link = rates[i];
@@ -503,182 +237,86 @@ std::vector<device_info> session::state::measured_machines() {
   return infos;
 }
 
-const std::vector<device_info>& session::devices() {
-  plan();
-  return state_->machines;
-}
-
-forecast session::predict() {
-  plan();
-  std::vector<std::unique_ptr<policy>> one;
-  one.push_back(state_->make_chosen());
-  return state_->forecasts(std::move(one)).front();
-}
-
-std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
-  plan();
-  std::ranges::transform(policies, policies.begin(), [](auto& p) { return guard(std::move(p)); });
-  return state_->forecasts(std::move(policies));
-}
-
 /// One measurement of the links for all.
-std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies_to_try) {
+std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies) {
   const auto infos = measured_machines();
   std::vector<sharded_model_ptr> cut;
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     cut.push_back(cut_model(i));
   }
   std::vector<forecast> all;
-  for (auto& p : policies_to_try) {
-    all.push_back(hydra::predict({.devices = infos, .models = cut, .chosen = sharp(std::move(p)),
-                                  .pipeline = pipeline(), .optimizer_workers = optimizer_threads()}));
+  for (auto& p : policies) {
+    all.push_back(hydra::predict({.devices = infos, .models = cut, .chosen = std::move(p), .pipeline = pipeline(),
+                                  .optimizer_workers = optimizer_threads(options)}));
   }
   return all;
 }
 
-bool session::complete() {
+forecast session::predict() {
   plan();
-  const auto at_end = [this](std::size_t i) {
-    const auto* saved = state_->begins.of(i);
-    return saved && is_at_end(*saved, *state_->cut_model(i));
-  };
-  return std::ranges::all_of(std::views::iota(std::size_t{0}, state_->descriptions.size()), at_end);
+  std::vector<std::unique_ptr<policy>> one;
+  one.push_back(state_->chosen.make());
+  return state_->forecasts(std::move(one)).front();
+}
+
+std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
+  plan();
+  std::ranges::transform(policies, policies.begin(), [this](auto& p) { return state_->chosen.applied(guard(std::move(p))); });
+  return state_->forecasts(std::move(policies));
 }
 
 // -- the run --------------------------------------------------------------------------------------------------------------
 
-/// A device of which others have a part may have less now than when it was planned for.
-void session::state::check_devices() const {
-  const auto needed = plan->staging_bytes + plan->computing_bytes;
-  const auto now = devices->infos();
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (usable(now[i]) < needed) {
-      throw fault_error(fault_code::does_not_fit,
-                        fmt::format("device {} has {} for the run, but had {} when this was planned, of which it needs {}: "
-                                    "something else has taken its memory; start again, or end what else uses it",
-                                    now[i].name, to_string(usable(now[i])), to_string(usable(machines[i])), to_string(needed)));
-    }
-  }
-}
-
-sharded_model_ptr session::state::cut_model(std::size_t i) const {
-  return hydra::cut_model(descriptions[i], prepared[i], plan->models[i], options.seed);
-}
-
 model_entry session::state::load_model(std::size_t i) const {
-  const auto* saved = begins.of(i);
+  const auto* saved = planned->begins.of(i);
   const auto id = model_id{static_cast<std::uint32_t>(i)};
-  auto entry = hydra::load_model(cut_model(i), prepared[i].data, saved, id, *arena);
+  auto entry = hydra::load_model(cut_model(i), planned->prepared[i].data, saved, id, *arena);
   if (saved) {
-    log->info("{} goes on after step {} of {} ({})", entry.what->name, entry.standing.step, entry.what->steps,
+    log->info("{} resumes after step {} of {} ({})", entry.what->name, entry.standing.step, entry.what->steps,
               saved->folder.string());
   }
   return entry;
 }
 
 void session::state::load_models() {
-  arena = make_host_arena(host_cap, {.lockers = devices->lockers(), .size = plan->host_transfers});
+  arena = make_host_arena(planned->host_cap, {.lockers = devices->lockers(), .size = planned->plan.host_transfers});
   for (std::size_t i = 0; i < descriptions.size(); ++i) {
     models.push_back(load_model(i));
   }
-  if (!options.output.empty() && options.checkpoint.keep > 0) {
+  if (files.wanted() && options.checkpoint.keep > 0) {
     checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), options.output / "checkpoints",
                                                       options.checkpoint.keep);
   }
 }
 
 void session::state::make_joiner() {
-  joiner = std::make_unique<model_joiner>(joining_setup{.options = options, .devices = device_entries, .machines = machines,
-                                                        .plan = *plan, .setting = setting, .device_updates = device_updates,
-                                                        .arena = arena.get(), .kept = &kept, .log = log});
-}
-
-void session::state::save_plan() const {
-  write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
-}
-
-/// What can be read while the run goes on: it can do without.
-void session::state::begin_records() {
-  if (options.output.empty()) {
-    return;
-  }
-  try {
-    save_plan();
-  } catch (const fault_error& e) {
-    log->warn("{}", e.what_happened().text);  // at its end it is tried again, and noted
-  }
-  try {
-    metrics = std::make_unique<run_metrics>(options.output, models, options.resume, log);
-  } catch (const fault_error& e) {
-    metrics_notes.push_back(fmt::format("{} is not written: {}", metrics_file, e.what_happened().text));
-    log->warn("{}", metrics_notes.back());
-  }
-}
-
-void session::state::end_metrics() {
-  if (const auto note = metrics ? metrics->close() : ""; !note.empty()) {
-    metrics_notes.push_back(note);
-  }
-}
-
-/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are kept:
-/// what else they had at home goes with the record.
-void session::state::keep_models(const run_record& record) {
-  for (const auto& entry : record.joined) {
-    models.push_back(entry);
-    plan->models.push_back(entry.what->plan);
-  }
-  plan->profiles = joiner->profiles();
-  for (const auto& [id, homes] : record.homes) {
-    kept.keep(id, parameters_of(homes));
-  }
-}
-
-/// Models that join later than the room for transfers is locked, and what fits in no gap of it.
-void session::state::tell_unlocked() const {
-  if (const auto n = arena->unlocked_blocks(); n > 0) {
-    log->info("{} blocks found no place in the locked host memory: their copies took a detour", n);
-  }
+  joiner = std::make_unique<model_joiner>(
+      joining_setup{.options = options, .devices = device_entries, .machines = planned->machines, .plan = planned->plan,
+                    .setting = planned->setting, .device_updates = planned->device_updates, .arena = arena.get(),
+                    .kept = &kept, .log = log});
 }
 
 pipeline_options session::state::pipeline() const {
   return {.double_buffer = options.ablation.double_buffer, .cache = options.ablation.cache,
-          .copy_back_clean = options.ablation.copy_back_clean, .staging_bytes = plan->staging_bytes};
+          .copy_back_clean = options.ablation.copy_back_clean, .staging_bytes = planned->plan.staging_bytes};
 }
 
-std::unique_ptr<policy> session::state::sharp(std::unique_ptr<policy> p) const {
-  return options.ablation.sharp ? std::move(p) : std::make_unique<one_at_a_time>(std::move(p));
-}
-
-int session::state::optimizer_threads() const {
-  return options.optimizer_threads > 0 ? options.optimizer_threads : default_optimizer_threads();
-}
-
-/// Warns of a policy actor that has not ended.
-void session::state::retire(policy_host& home) const {
-  if (!home.retire(options.stop_limit)) {
-    log->warn("policy {}: its actor still runs {} after the run; it is left behind with its threads until the program ends",
-              advice.source->name, to_string(options.stop_limit));
-  }
-}
-
-run_setup session::state::make_setup(trace* spans, executor& updates, progress_printer* progress) {
+run_setup session::state::make_setup(trace* spans) {
   run_setup setup;
-  setup.services = {log, spans, arena.get(), &updates, options.keep_parameters ? &kept : nullptr};
+  setup.services = {log, spans, arena.get(), nullptr, options.keep_parameters ? &kept : nullptr};
   setup.devices = devices->pointers();
   setup.models = models;
   for (auto& m : models) {
     m.memory = {};  // the run replaces its buffers, and gives them back when it has ended
   }
-  setup.chosen = sharp(std::move(chosen));
-  setup.advice = advice;
-  setup.built_in = built_in;
-  setup.stand_in = [this] { return sharp(make_policy("sharded-lrtf", 0)); };
+  setup.chosen = chosen.take();
+  setup.advice = chosen.advice();
+  setup.built_in = chosen.built_in();
+  setup.stand_in = [this] { return chosen.applied(make_policy("sharded-lrtf", 0)); };
   setup.pipeline = pipeline();
   setup.callbacks = callbacks;
   setup.evaluation_callbacks = evaluation_callbacks;
-  setup.progress = progress;
-  setup.metrics = metrics.get();
+  setup.metrics = files.metrics();
   setup.make_model = [this](const model_description& m, const std::set<model_id>& released) {
     return joiner->prepare(m, released);
   };
@@ -686,113 +324,73 @@ run_setup session::state::make_setup(trace* spans, executor& updates, progress_p
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
                        .every = duration{static_cast<std::int64_t>(options.checkpoint.every_minutes * 60e9)}};
   setup.stall_limit = options.stall_limit;
-  setup.callback_limit = options.stall_limit / 2;  // the rest is for the run to show that it goes on
+  setup.callback_limit = options.stall_limit / 2;  // the rest is for the run to show that it continues
   setup.watch = options.watch;
   return setup;
 }
 
-run_record session::state::execute(trace* spans) {
-  const auto config = make_system_config();
-  auto updates = make_executor(optimizer_threads());
-  const auto t = terminal_of(STDERR_FILENO);
-  const auto most_models = std::clamp<std::size_t>(t.height / 2, 1, progress_options{}.most_models);
-  progress_printer printer(std::cerr, {.live = t.live, .width = t.width, .most_models = most_models, .devices = machines.size()},
-                           steady_clock::now());
-  for (std::size_t i = 0; options.progress && i < models.size(); ++i) {
-    expect(printer, models[i]);
+/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are kept:
+/// what else they had at home goes with the record.
+void session::state::keep_models(const run_record& record) {
+  for (const auto& entry : record.joined) {
+    models.push_back(entry);
+    planned->plan.models.push_back(entry.what->plan);
   }
-  std::promise<run_record> done;
-  auto record = done.get_future();
-  std::optional<policy_host> home;
-  if (advice.source) {
-    home.emplace(advice.source);
+  planned->plan.profiles = joiner->profiles();
+  for (const auto& [id, homes] : record.homes) {
+    kept.keep(id, parameters_of(homes));
   }
-  {
-    caf::actor_system system(*config);
-    auto setup = make_setup(spans, *updates, options.progress ? &printer : nullptr);
-    setup.advice.source = home ? home->source() : nullptr;
-    const auto actors = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
-    interrupts.connect([supervisor = actors.supervisor] { post(supervisor, interrupt_run{}); });
-    joins.connect([supervisor = actors.supervisor](join_request r) { post(supervisor, reported(std::move(r))); });
-    // SUPERVISOR and REPORTER watch each other, and the REPORTER the run: this is bounded by the stall limit, unless a
-    // user's callback or a read of a file never returns.
-    record.wait();
-    joins.close();
-    interrupts.disconnect();
-    snapshots = devices->retire([this](bool hanging) { arena->end_locks(hanging); });
-    updates.reset();  // the last handles of actors go before their system does
-  }
-  if (home) {
-    retire(*home);
-  }
-  if (options.progress) {
-    printer.finish(steady_clock::now());
-  }
-  return record.get();
 }
 
-report session::run() {
-  const open_line open(state_->joins);
-  plan();
-  if (std::exchange(state_->has_run, true)) {
-    throw fault_error(fault_code::bad_input, "session::run() may be called once; build another session");
+/// Blocks of models that joined when the pinned pool had no place left, and those that fit in no gap of it.
+void session::state::log_unlocked() const {
+  if (const auto n = arena->unlocked_blocks(); n > 0) {
+    log->info("{} blocks found no place in the locked host memory: their copies took a detour", n);
   }
-  if (!state_->options.output.empty()) {
-    std::filesystem::create_directories(state_->options.output);
-  }
-  const auto start = steady_clock::now();
-  state_->devices = state_->make_devices();
-  state_->check_devices();
-  state_->load_models();
-  state_->make_joiner();
-  state_->begin_records();
-  const auto loaded = steady_clock::now() - start;
-  const auto spans = state_->options.output.empty() ? nullptr : std::make_unique<trace>();  // nobody would read it
-  const auto record = state_->execute(spans.get());
-  state_->end_metrics();
-  state_->keep_models(record);
-  state_->tell_unlocked();
-  auto r = build_report({&record, state_->models, state_->snapshots, state_->arena.get(), &state_->kept});
-  if (!state_->options.keep_parameters) {
-    state_->kept.shrink_to({});
-  }
-  r.name = state_->options.name;
-  r.seed = state_->options.seed;
-  r.load = loaded;
-  r.pilot = state_->pilot_time;
+}
+
+report session::state::report_of(const executed_run& run, duration load, const trace* spans) {
+  auto r = build_report({&run.record, models, run.devices, arena.get(), &kept});
+  r.name = options.name;
+  r.seed = options.seed;
+  r.load = load;
+  r.pilot = planned->pilot_time;
   r.process_peak = process_peak_memory();
   r.trace = spans ? spans->bytes() : byte_count{};
-  r.notes.insert(r.notes.begin(), state_->joiner->notes().begin(), state_->joiner->notes().end());
-  r.notes.insert(r.notes.begin(), state_->begins.notes().begin(), state_->begins.notes().end());
-  r.notes.insert(r.notes.end(), state_->metrics_notes.begin(), state_->metrics_notes.end());
-  state_->write(r, record, spans.get());
+  r.notes.insert(r.notes.begin(), joiner->notes().begin(), joiner->notes().end());
+  r.notes.insert(r.notes.begin(), planned->begins.notes().begin(), planned->begins.notes().end());
   return r;
 }
 
-/// Each file on its own: what can be written is, and the results are told in any case. The report is the last one: where it
-/// tells of the end, the others are of the same run.
-void session::state::write(report& r, const run_record& record, const trace* spans) const {
-  if (options.output.empty()) {
-    return;
+report session::run() {
+  const open_joins open(state_->joins);
+  plan();
+  auto& s = *state_;
+  if (std::exchange(s.has_run, true)) {
+    throw fault_error(fault_code::bad_input, "session::run() may be called once; build another session");
   }
-  const auto attempt = [&](const std::function<void()>& step) {
-    try {
-      step();
-    } catch (const fault_error& e) {
-      r.notes.push_back(e.what_happened().text);
-      ++r.unsaved;
-    }
-  };
-  if (!record.stuck.empty()) {
-    const auto file = options.output / "stuck.txt";
-    attempt([&] {
-      write_atomically(file, [&](std::ostream& out) { out << record.aborted.text << "\n\n" << record.stuck; });
-      r.notes.push_back("who held what when the run was stuck: " + file.string());
-    });
+  s.files.make_folder();
+  const auto start = steady_clock::now();
+  s.devices = std::make_unique<device_set>(s.device_entries, s.log, s.options.stop_limit);
+  check_devices(*s.planned, s.devices->infos());
+  s.load_models();
+  s.make_joiner();
+  s.files.begin(s.planned->plan, s.models, s.options.resume);
+  const auto load = steady_clock::now() - start;
+  const auto spans = s.files.wanted() ? std::make_unique<trace>() : nullptr;  // otherwise it would be of no use
+  const auto run = execute(s.make_setup(spans.get()),
+                           {.devices = *s.devices, .arena = *s.arena, .interrupts = s.interrupts, .joins = s.joins,
+                            .optimizer_threads = optimizer_threads(s.options), .stop_limit = s.options.stop_limit,
+                            .progress = s.options.progress});
+  s.files.end_metrics();
+  s.keep_models(run.record);
+  s.log_unlocked();
+  auto r = s.report_of(run, load, spans.get());
+  if (!s.options.keep_parameters) {
+    s.kept.shrink_to({});
   }
-  attempt([&] { save_plan(); });
-  attempt([&] { spans->write(options.output / "trace.json"); });
-  attempt([&] { write_report(r, options.output / "report.json"); });
+  s.files.write(r, run.record, s.planned->plan, spans.get());
+  return r;
 }
 
 void session::interrupt() { state_->interrupts.interrupt(); }

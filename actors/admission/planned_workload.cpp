@@ -1,0 +1,204 @@
+#include "actors/admission/planned_workload.hpp"
+
+#include "actors/admission/identity.hpp"
+#include "actors/admission/loaded_model.hpp"
+#include "actors/simulation/planned_instance.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/memory/host_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// The cap when the user does not say how much host memory a run may use.
+byte_count default_host_memory() { return byte_count{available_host_memory().value() / 4 * 3}; }
+
+/// What blocks may use of it.
+byte_count usable(const device_info& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
+
+std::size_t count_shards(const workload_plan& plan) {
+  std::size_t n = 0;
+  for (const auto& m : plan.models) {
+    n += m.shards.size();
+  }
+  return n;
+}
+
+prepared_model prepared_by(model_preparer& preparer, const model_description& m) try {
+  return preparer.prepare(m);
+} catch (const measuring_error& e) {
+  if (e.what_happened().code != fault_code::out_of_memory) {
+    throw;
+  }
+  throw fault_error(fault_code::does_not_fit,
+                    fmt::format("model '{}': a layer of it cannot be measured: {}; make its largest layer smaller, or use "
+                                "more micro_batches",
+                                m.name, e.what_happened().text));
+}
+
+/// The stages in their order: prepare, find checkpoints, plan.
+class planner {
+ public:
+  explicit planner(const planning_setup& setup) : setup_(setup) {}
+
+  planned_workload planned() {
+    check_not_empty();
+    prepare_models();
+    find_checkpoints();
+    const auto cap = setup_.options.host_memory;
+    made_.host_cap = cap > byte_count{} ? cap : default_host_memory();
+    made_.plan = plan_resumed(made_.begins, [this] { return plan_models(); });
+    for (const auto& note : made_.begins.notes()) {
+      setup_.log->info("{}", note);
+    }
+    shorten_evaluations(made_.plan, made_.host_cap, made_.machines.size());
+    check_host(made_.plan, made_.host_cap);
+    scale_remaining_times();
+    name_profiles();
+    return std::move(made_);
+  }
+
+ private:
+  void check_not_empty() const {
+    if (setup_.models.empty()) {
+      throw fault_error(fault_code::bad_input, "the workload has no model; add one [[model]] at least");
+    }
+    if (setup_.devices.empty()) {
+      throw fault_error(fault_code::bad_input, "the workload has no device; add one [[device]] at least");
+    }
+  }
+
+  stepping_terms stepping() const {
+    return {.place = setup_.options.optimizer_on, .host_threads = optimizer_threads(setup_.options),
+            .gaps_are_filled = setup_.models.size() > made_.machines.size()};
+  }
+
+  /// On devices of its own: those of the run start with empty queues and counters.
+  void prepare_models() {
+    const device_set own(setup_.devices, setup_.log, setup_.options.stop_limit);
+    made_.machines = own.infos();
+    const auto numbers = common_formats(made_.machines);
+    const auto measured = own.pointers();
+    pilot measures(measured, setup_.options.stall_limit);
+    made_.setting = measures.setting();
+    model_preparer preparer({.seed = setup_.options.seed, .setting = made_.setting, .numbers = numbers,
+                             .stepping = stepping()},
+                            [&]() -> pilot& { return measures; });
+    for (const auto& m : setup_.models) {
+      if (setup_.interrupts.interrupted()) {
+        throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
+      }
+      auto& p = made_.prepared.emplace_back(prepared_by(preparer, m));
+      p.identity = identity_of(m, p, setup_.options.seed);
+      p.follows_on_device = equally_fast(made_.machines);
+    }
+    made_.pilot_time = preparer.pilot_time();
+    made_.device_updates = preparer.device_updates();
+  }
+
+  void find_checkpoints() {
+    if (!setup_.options.resume) {
+      return;
+    }
+    std::vector<resumed_model> all;
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+      all.push_back(resumed(setup_.models[i], made_.prepared[i]));
+    }
+    made_.begins = resumption(setup_.options.output / "checkpoints", std::move(all));
+  }
+
+  workload_plan plan_with(stepping_space space) const {
+    std::vector<plan_request> requests;
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+      const auto& p = made_.prepared[i];
+      requests.push_back(request_for(setup_.models[i], p, made_.begins.cuts_for(i, p.cuts), space));
+    }
+    return make_plan(requests, limits_of(made_.machines));
+  }
+
+  /// The split by rates never makes a workload need more than it does at home: no shard more, no device memory, no host
+  /// memory that is not there.
+  workload_plan plan_models() const {
+    auto at_home = plan_with(stepping_space::none);
+    const auto by_rates = [](const prepared_model& p) { return p.stepping.place == optimizer_place::automatic; };
+    if (std::ranges::none_of(made_.prepared, by_rates)) {
+      return at_home;
+    }
+    for (const auto space : {stepping_space::made, stepping_space::left}) {
+      if (auto split = split_plan(space, at_home)) {
+        return *std::move(split);
+      }
+    }
+    return at_home;
+  }
+
+  std::optional<workload_plan> split_plan(stepping_space space, const workload_plan& at_home) const {
+    try {
+      auto split = plan_with(space);
+      shorten_evaluations(split, made_.host_cap, made_.machines.size());
+      if (count_shards(split) > count_shards(at_home) || split.host_needed > made_.host_cap) {
+        return std::nullopt;
+      }
+      split.sufficient = at_home.sufficient;
+      for (std::size_t i = 0; i < split.models.size(); ++i) {
+        split.models[i].sufficient = at_home.models[i].sufficient;
+      }
+      return split;
+    } catch (const fault_error&) {
+      return std::nullopt;  // at home it fits
+    }
+  }
+
+  /// What is left of a model is given in wall time, so that one whose copies cannot be hidden counts as the longer one it is.
+  void scale_remaining_times() {
+    std::vector<sharded_model_ptr> cut;
+    for (std::size_t i = 0; i < made_.prepared.size(); ++i) {
+      cut.push_back(cut_model(setup_.models[i], made_.prepared[i], made_.plan.models[i], setup_.options.seed));
+    }
+    const auto scales = remaining_scales(cut, made_.machines);
+    for (std::size_t i = 0; i < made_.prepared.size(); ++i) {
+      made_.prepared[i].remaining_scale = scales[i];
+    }
+  }
+
+  void name_profiles() {
+    for (std::size_t i = 0; i < made_.prepared.size(); ++i) {
+      made_.plan.models[i].profile = made_.prepared[i].profile_key;
+      made_.plan.profiles.emplace(made_.prepared[i].profile_key, made_.prepared[i].profile);
+    }
+  }
+
+  const planning_setup& setup_;
+  planned_workload made_;
+};
+
+}  // namespace
+
+int optimizer_threads(const session_options& options) {
+  return options.optimizer_threads > 0 ? options.optimizer_threads
+                                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+}
+
+planned_workload plan_workload(const planning_setup& setup) { return planner(setup).planned(); }
+
+void check_devices(const planned_workload& planned, const std::vector<device_info>& now) {
+  const auto needed = planned.plan.staging_bytes + planned.plan.computing_bytes;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (usable(now[i]) < needed) {
+      throw fault_error(fault_code::does_not_fit,
+                        fmt::format("device {} has {} for the run, but had {} when this was planned, of which it needs {}: "
+                                    "something else has taken its memory; start again, or end what else uses it",
+                                    now[i].name, to_string(usable(now[i])), to_string(usable(planned.machines[i])),
+                                    to_string(needed)));
+    }
+  }
+}
+
+}  // namespace hydra

@@ -1,0 +1,55 @@
+#pragma once
+// The models that a session has before its run: opened, measured, cut and checked against the budgets of devices and host.
+// Models that join later take the same steps in model_joiner.hpp.
+
+#include "actors/admission/prepared_model.hpp"
+#include "actors/admission/resumption.hpp"
+#include "actors/protocol/model_description.hpp"
+#include "actors/run/device_set.hpp"
+#include "actors/run/session_options.hpp"
+#include "partition/execute/sharded_model.hpp"
+#include "partition/plan/plan.hpp"
+#include "runtime/base/bytes.hpp"
+#include "runtime/base/interrupt_flag.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/device/device.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hydra {
+
+/// What a workload is planned from; all of it outlives the call.
+struct planning_setup {
+  const session_options& options;
+  const std::vector<model_description>& models;
+  const std::vector<device_entry>& devices;
+  const interrupt_flag& interrupts;
+  std::shared_ptr<spdlog::logger> log;
+};
+
+struct planned_workload {
+  std::vector<device_info> machines;
+  std::string setting;                   ///< of the pilot
+  std::vector<prepared_model> prepared;  ///< in the order of the descriptions
+  workload_plan plan;
+  resumption begins;                     ///< the checkpoints that models start from
+  duration pilot_time{};
+  known_rates device_updates;
+  byte_count host_cap;
+};
+
+/// Threads of the optimizer: those asked for, or half the cores, at least 1.
+int optimizer_threads(const session_options& options);
+
+/// Opens the data, measures layers on devices made for that, cuts every model and checks all budgets. No host memory is
+/// taken for the run. Throws fault_error{bad_input}, {does_not_fit}, {interrupted}.
+planned_workload plan_workload(const planning_setup& setup);
+
+/// Throws fault_error{does_not_fit} if a device has less memory now than the plan needs: a device of which others have a
+/// part may have lost some since.
+void check_devices(const planned_workload& planned, const std::vector<device_info>& now);
+
+}  // namespace hydra

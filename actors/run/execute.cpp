@@ -1,0 +1,96 @@
+#include "actors/run/execute.hpp"
+
+#include "actors/plugin/policy_actor.hpp"
+#include "actors/protocol/system_config.hpp"
+#include "actors/report/progress.hpp"
+#include "actors/report/terminal.hpp"
+#include "actors/run/launch.hpp"
+#include "actors/schedule/policy_host.hpp"
+#include "runtime/device/executor.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+std::unique_ptr<progress_printer> make_printer(const std::vector<model_entry>& models, std::size_t devices) {
+  const auto t = terminal_of(STDERR_FILENO);
+  const auto most_models = std::clamp<std::size_t>(t.height / 2, 1, progress_options{}.most_models);
+  auto printer = std::make_unique<progress_printer>(
+      std::cerr, progress_options{.live = t.live, .width = t.width, .most_models = most_models, .devices = devices},
+      steady_clock::now());
+  for (const auto& m : models) {
+    expect(*printer, m);
+  }
+  return printer;
+}
+
+/// Warns of a policy actor that has not ended.
+void retire(policy_host& host, const std::string& name, duration limit, spdlog::logger& log) {
+  if (!host.retire(limit)) {
+    log.warn("policy {}: its actor still runs {} after the run; it is left with its threads until the program ends", name,
+             to_string(limit));
+  }
+}
+
+/// Starts the run and waits until its record is complete. SUPERVISOR and REPORTER watch each other, and the REPORTER the
+/// run: the wait is bounded by the stall limit, unless a user's callback or a read of a file never returns.
+std::future<run_record> run_to_end(caf::actor_system& system, run_setup setup, const run_environment& in,
+                                   std::promise<run_record>& done) {
+  auto record = done.get_future();
+  const auto actors = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
+  in.interrupts.connect([supervisor = actors.supervisor] { post(supervisor, interrupt_run{}); });
+  in.joins.connect([supervisor = actors.supervisor](join_request r) { post(supervisor, message_of(std::move(r))); });
+  record.wait();
+  in.joins.close();
+  in.interrupts.disconnect();
+  return record;
+}
+
+}  // namespace
+
+executed_run execute(run_setup setup, const run_environment& in) {
+  const auto config = make_system_config();
+  const auto log = setup.services.log;
+  const auto source = setup.advice.source;
+  auto updates = make_executor(in.optimizer_threads);
+  auto printer = in.progress ? make_printer(setup.models, setup.devices.size()) : nullptr;
+  std::optional<policy_host> host;
+  if (source) {
+    host.emplace(source);
+    setup.advice.source = host->source();
+  }
+  setup.services.update_executor = updates.get();
+  setup.progress = printer.get();
+  std::promise<run_record> done;
+  std::future<run_record> record;
+  executed_run run;
+  {
+    caf::actor_system system(*config);
+    record = run_to_end(system, std::move(setup), in, done);
+    run.devices = in.devices.retire([&in](bool hanging) { in.arena.end_locks(hanging); });
+    updates.reset();  // the last handles of actors go before their system does
+  }
+  if (host) {
+    retire(*host, source->name, in.stop_limit, *log);
+  }
+  if (printer) {
+    printer->finish(steady_clock::now());
+  }
+  run.record = record.get();
+  return run;
+}
+
+}  // namespace hydra
