@@ -188,7 +188,7 @@ int optimizer_threads(const session_options& options) {
 
 planned_workload plan_workload(const planning_setup& setup) { return planner(setup).planned(); }
 
-void check_devices(const planned_workload& planned, const std::vector<device_info>& now) {
+void require_planned_memory(const planned_workload& planned, const std::vector<device_info>& now) {
   const auto needed = planned.plan.staging_bytes + planned.plan.computing_bytes;
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (usable(now[i]) < needed) {

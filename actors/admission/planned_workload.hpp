@@ -50,6 +50,6 @@ planned_workload plan_workload(const planning_setup& setup);
 
 /// Throws fault_error{does_not_fit} if a device has less memory now than the plan needs: a device of which others have a
 /// part may have lost some since.
-void check_devices(const planned_workload& planned, const std::vector<device_info>& now);
+void require_planned_memory(const planned_workload& planned, const std::vector<device_info>& now);
 
 }  // namespace hydra

@@ -372,7 +372,7 @@ report session::run() {
   s.files.make_folder();
   const auto start = steady_clock::now();
   s.devices = std::make_unique<device_set>(s.device_entries, s.log, s.options.stop_limit);
-  check_devices(*s.planned, s.devices->infos());
+  require_planned_memory(*s.planned, s.devices->infos());
   s.load_models();
   s.make_joiner();
   s.files.begin(s.planned->plan, s.models, s.options.resume);
