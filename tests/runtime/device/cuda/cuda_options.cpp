@@ -72,17 +72,17 @@ TEST_CASE("a share is one of the whole GPU, so that several devices divide it") 
 
 TEST_CASE("what a GPU cannot give is refused with what it has") {
   REQUIRE(refusal([] { memory_budget("cuda:0", "60GiB", 40_GiB, 80_GiB); }) ==
-          "device cuda:0: memory: 60.0 GiB are asked for, of the GPU's 80.0 GiB 40.0 GiB are free now; ask for less, or end "
-          "what else uses the GPU");
+          "device cuda:0: memory: 60.0 GiB requested, but of the GPU's 80.0 GiB only 40.0 GiB are free; request less, or "
+          "stop what else uses the GPU");
   for (const auto* share : {"%", "0%", "-5%", "101%", "abc%", "50 %"}) {
-    REQUIRE_THAT(refusal([&] { memory_budget("cuda:0", share, 80_GiB, 80_GiB); }), Catch::Contains("no share"));
+    REQUIRE_THAT(refusal([&] { memory_budget("cuda:0", share, 80_GiB, 80_GiB); }), Catch::Contains("not a share"));
   }
   REQUIRE_THROWS_AS(memory_budget("cuda:0", "much", 80_GiB, 80_GiB), fault_error);
 }
 
 TEST_CASE("a CUDA device names the words that a key takes") {
   REQUIRE(refusal([] { read_cuda_options({.name = "cuda:0", .options = {{"precision", std::string{"fp16"}}}}); }) ==
-          "device cuda:0: precision: \"fp16\" is none; use \"fp32\" or \"bf16\"");
+          "device cuda:0: precision: must be \"fp32\" or \"bf16\", got \"fp16\"");
   REQUIRE_THAT(refusal([] { read_cuda_options({.name = "cuda:0", .options = {{"index", std::int64_t{-1}}}}); }),
-               Catch::Contains("counted from 0"));
+               Catch::Contains("must be at least 0, got -1"));
 }
