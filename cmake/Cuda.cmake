@@ -1,5 +1,5 @@
-# The CUDA plug-in: HYDRA_CUDA=AUTO builds it where all it needs is there, ON demands that, OFF leaves it out. Programs never
-# link it. Says in HYDRA_CUDA_MISSING what is not there.
+# The CUDA plug-in: HYDRA_CUDA=AUTO builds it if everything it needs is there, ON requires it, OFF leaves it out.
+# Programs never link it. HYDRA_CUDA_MISSING says what is missing.
 set(HYDRA_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO (where nvcc and LibTorch's CUDA libraries are), ON, OFF")
 set_property(CACHE HYDRA_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(HYDRA_CUDA_ARCHITECTURES "75-real;80-real;90-real;100" CACHE STRING "GPUs to compile Hydra's own kernels for")
@@ -29,7 +29,7 @@ else()
   endforeach()
 endif()
 if(NOT HYDRA_CUDA_MISSING)
-  # CMake 3.25 does not know this dialect of nvcc's, and would link a second runtime library.
+  # CMake 3.25 does not know this dialect of nvcc, and would link a second runtime library.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA_STANDARD 20)
@@ -57,7 +57,7 @@ foreach(_name c10_cuda torch_cuda)
     IMPORTED_LOCATION "${HYDRA_TORCH_FOLDER}/lib/lib${_name}.so" IMPORTED_SONAME "lib${_name}.so")
 endforeach()
 add_library(hydra::torch_cuda INTERFACE IMPORTED)
-# Kernels register themselves when the library is loaded: it is needed even where no symbol of it is.
+# Kernels register themselves when the library is loaded: it is needed even if none of its symbols is used.
 target_link_options(hydra::torch_cuda INTERFACE "LINKER:--push-state,--no-as-needed"
   "${HYDRA_TORCH_FOLDER}/lib/libtorch_cuda.so" "LINKER:--pop-state" -Wl,--allow-shlib-undefined)
 target_link_libraries(hydra::torch_cuda INTERFACE hydra::c10_cuda_library hydra::torch)

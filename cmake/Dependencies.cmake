@@ -39,7 +39,7 @@ if(NOT TARGET CAF::core)
     INTERFACE_LINK_LIBRARIES Threads::Threads)
 endif()
 
-# What the tokenizers need, found as the packages of PCRE2 and utf8proc lay it out: not every one has CMake files.
+# Dependencies of the tokenizers, found by their files: not every package of PCRE2 and utf8proc has CMake files.
 foreach(_library "PCRE2::8bit pcre2.h pcre2-8" "utf8proc::utf8proc utf8proc.h utf8proc")
   separate_arguments(_library)
   list(GET _library 0 _target)

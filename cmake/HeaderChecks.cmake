@@ -1,5 +1,6 @@
-# Two checks run by ctest. A header with a source of its name is compiled alone by that source, which includes it first
-# (include-directions sees to that); every other header gets a generated source, built only by self-contained-headers.
+# Two checks run by ctest. A header with a source of the same name is compiled alone by that source, which includes it
+# first (include-directions checks that); every other header gets a generated source, built only by
+# self-contained-headers.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME include-directions
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/include_directions.py" "${PROJECT_SOURCE_DIR}")

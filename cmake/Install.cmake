@@ -21,7 +21,7 @@ target_link_options(hydra_everything INTERFACE -rdynamic  # plug-ins find in the
   "$<BUILD_INTERFACE:-Wl,-rpath,${PROJECT_BINARY_DIR}/lib/hydra>"  # and the program finds Hydra's own plug-ins here
   "$<INSTALL_INTERFACE:-Wl,-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/hydra>")
 
-# What a plug-in links: headers only. Torch and CAF are there for those that use them, too (hydra::torch, CAF::core).
+# For plug-ins: headers only. Torch and CAF are available to those that use them, too (hydra::torch, CAF::core).
 add_library(hydra_plugin INTERFACE)
 add_library(hydra::plugin ALIAS hydra_plugin)
 set_target_properties(hydra_plugin PROPERTIES EXPORT_NAME plugin)

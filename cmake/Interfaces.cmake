@@ -1,5 +1,6 @@
-# The digest of the headers that plug-ins and the program talk through: the messages, what factories of plug-ins take
-# and give, and what devices and kernels of plug-ins are made with. A plug-in that was built with others is refused.
+# The digest of the headers that plug-ins and the program share: the messages, arguments and results of plug-ins'
+# factories, and what devices and kernels of plug-ins are made with. A plug-in that was built with other headers is
+# refused.
 file(GLOB _messages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/actors/protocol/*.hpp")
 set(_interfaces ${_messages}
   actors/plugin/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp

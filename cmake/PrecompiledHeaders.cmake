@@ -1,8 +1,8 @@
 # hydra_precompile(TARGET KIND)   compiles the target with the precompiled headers of that kind; the first target of a kind
 #                                 makes them, and those after it must be compiled with the same flags
-# Only headers of other projects are in them, so that no change of Hydra's own files compiles them again; what costs every
-# source more than it saves is not (nlohmann/json, CLI11). A source still includes what it uses: a build with
-# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows that.
+# They contain only headers of other projects, so that no change of Hydra's own files recompiles them; headers that cost
+# every source more than they save are left out (nlohmann/json, CLI11). A source still includes what it uses: a build
+# with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON checks that.
 set(HYDRA_PRECOMPILED_STANDARD <algorithm> <array> <chrono> <cmath> <cstdint> <deque> <filesystem> <fstream> <functional> <map>
   <memory> <mutex> <numeric> <optional> <ranges> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map>
   <utility> <variant> <vector>)
@@ -14,8 +14,8 @@ set(HYDRA_PRECOMPILED_tests ${HYDRA_PRECOMPILED_runtime} <catch2/catch.hpp>)
 set(HYDRA_PRECOMPILED_tensor_tests ${HYDRA_PRECOMPILED_torch} <catch2/catch.hpp>)
 set(HYDRA_PRECOMPILED_actor_tests ${HYDRA_PRECOMPILED_actors} <catch2/catch.hpp>)
 
-# Sources of tests that include more of LibTorch than tensors go without: its log has a macro CHECK, too, the one that comes
-# later holds, and Catch's would come first.
+# Tests that include more of LibTorch than tensors go without: its log defines a macro CHECK, too, the later definition
+# holds, and Catch's would come first.
 function(hydra_without_precompiled)
   foreach(source IN LISTS ARGN)
     file(STRINGS "${source}" includes REGEX "^#include <(ATen|c10|torch)/")

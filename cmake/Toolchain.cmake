@@ -20,19 +20,19 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
   set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 endif()
-# -ffp-contract=off: results must be the same bits in every build; where a fused multiply-add is meant, the code says so.
+# -ffp-contract=off: results must be the same bits in every build; fused multiply-adds are written explicitly.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wnon-virtual-dtor;-Woverloaded-virtual;-ffp-contract=off>"
   "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>")
 if(HYDRA_SANITIZE)
-  # Not checked: null references (CAF 0.17 binds one for each function-based actor; ASan sees every use of one), and
-  # uninitialized values, which GCC then sees in std::regex where there are none.
+  # Not checked: null references (CAF 0.17 binds one for each function-based actor; ASan finds every use of one), and
+  # uninitialized values, which GCC then reports in std::regex where there are none.
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined;-fno-sanitize=null;-fno-sanitize-recover=all;-fno-omit-frame-pointer;-Wno-maybe-uninitialized>")
   add_link_options(-fsanitize=address,undefined)
 endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this ccache keeps nothing that was compiled with precompiled headers.
+  # Without this ccache does not cache compilations with precompiled headers.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE_PROGRAM}")
 endif()
 find_program(MOLD_PROGRAM mold)

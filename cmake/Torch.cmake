@@ -1,5 +1,6 @@
-# Finds LibTorch 2.11 and defines hydra::torch. TorchConfig.cmake of the wheel is not used: it demands a CUDA toolkit and
-# links every NVIDIA library. `cmake -P cmake/Torch.cmake` only says where it is, or fails (apps/setup asks so).
+# Finds LibTorch 2.11 and defines hydra::torch. TorchConfig.cmake of the wheel is not used: it requires a CUDA toolkit
+# and links every NVIDIA library. `cmake -P cmake/Torch.cmake` only reports where it is, or fails (apps/setup uses
+# that).
 set(_series 2.11)
 set(HYDRA_TORCH "" CACHE PATH "LibTorch ${_series}: the folder with lib/libtorch_cpu.so (empty: python3's, then build/deps/torch)")
 if(NOT "$ENV{HYDRA_TORCH}" STREQUAL "")  # into the cache, so that a later reconfigure stays with it
@@ -42,11 +43,11 @@ if(NOT TARGET hydra::torch)
       IMPORTED_LOCATION "${HYDRA_TORCH_FOLDER}/lib/lib${_name}.so" IMPORTED_SONAME "lib${_name}.so")
   endforeach()
   add_library(hydra::torch INTERFACE IMPORTED)
-  # -idirafter: the wheel carries its own fmt, glog and pybind11 headers, which must not hide the system's.
+  # -idirafter: the wheel has its own fmt, glog and pybind11 headers, which must not hide the system's.
   target_compile_options(hydra::torch INTERFACE
     "SHELL:-idirafter \"${HYDRA_TORCH_FOLDER}/include\""
     "SHELL:-idirafter \"${HYDRA_TORCH_FOLDER}/include/torch/csrc/api/include\"")
   target_link_libraries(hydra::torch INTERFACE hydra::torch_cpu hydra::c10)
-  # libtorch_cpu.so finds libcudart and libcupti through its own RPATH when it is loaded: the linker need not.
+  # libtorch_cpu.so finds libcudart and libcupti through its own RPATH when it is loaded: the linker does not need them.
   target_link_options(hydra::torch INTERFACE -Wl,--allow-shlib-undefined)
 endif()

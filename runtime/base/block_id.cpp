@@ -6,7 +6,7 @@ namespace hydra {
 
 namespace {
 
-/// Parameters and optimizer state are named by version, all else by step.
+/// Parameters and optimizer state are named by version, everything else by step.
 bool has_version(block_kind kind) { return kind == block_kind::parameters || kind == block_kind::state; }
 
 /// Blocks that exist once per shard, not once per micro-batch.

@@ -1,5 +1,6 @@
 #pragma once
-// Names of blocks: bytes with a home on the host. Only these names travel in messages. Standard library only.
+// Names of blocks: bytes that have a buffer on the host (their home). Messages carry only these names. Standard library
+// only.
 
 #include "runtime/base/ids.hpp"
 #include "runtime/base/unit.hpp"

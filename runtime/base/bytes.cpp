@@ -37,7 +37,7 @@ constexpr auto rate_units = std::span{byte_units}.subspan<1>();
 constexpr std::array time_units{unit_name{"ns", 1}, unit_name{"us", 1'000}, unit_name{"ms", 1'000'000},
                                 unit_name{"s", 1'000'000'000}};
 
-/// A number as written: kept in two parts because a double would lose the last digits of large byte counts.
+/// The number as written, in two parts: a double would lose the last digits of large byte counts.
 struct decimal {
   std::uint64_t whole = 0;
   double fraction = 0;
@@ -48,7 +48,7 @@ struct quantity {
   std::uint64_t factor = 1;
 };
 
-/// Digits and at most one point: no sign, exponent, "nan" or "inf". Moves `text` behind what it has read.
+/// Digits and at most one point; no sign, exponent, "nan" or "inf". Advances `text` past what it has read.
 std::optional<decimal> read_decimal(std::string_view& text) {
   decimal d;
   const char* const end = text.data() + text.size();
@@ -68,7 +68,7 @@ std::optional<quantity> read_quantity(std::string_view text, std::span<const uni
   return quantity{*number, unit->factor};
 }
 
-/// The quantity as a whole number of the smallest unit; nothing if it is above `limit`.
+/// The quantity as a whole number of the smallest unit; empty if it is above `limit`.
 std::optional<std::uint64_t> to_integer(const quantity& q, std::uint64_t limit) {
   const auto rest = static_cast<std::uint64_t>(std::llround(q.number.fraction * static_cast<double>(q.factor)));
   std::uint64_t n = 0;
@@ -80,7 +80,7 @@ std::optional<std::uint64_t> to_integer(const quantity& q, std::uint64_t limit) 
   throw fault_error{fault_code::bad_input, fmt::format("\"{}\" is not {}: {}", text, what, allowed)};
 }
 
-/// Takes the next unit where this one, as printed, would be rounded up to 1024.
+/// Takes the next larger unit where the printed number would be rounded up to 1024.
 std::string print_scaled(double n, const char* suffix) {
   constexpr std::array names{"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t i = 0;
@@ -99,7 +99,8 @@ byte_count& byte_count::operator-=(byte_count o) {
 duration byte_rate::time_for(byte_count n) const noexcept {
   if (!limited()) return duration::zero();
   const double ns = std::ceil(static_cast<double>(n.value()) * (1e9 / per_second_));
-  constexpr duration century = std::chrono::hours{24 * 365 * 100};  // added to a time point it must not overflow
+  // bounds durations, so that adding one to a time point cannot overflow
+  constexpr duration century = std::chrono::hours{24 * 365 * 100};
   return ns < static_cast<double>(century.count()) ? duration{static_cast<std::int64_t>(ns)} : century;
 }
 
@@ -139,7 +140,7 @@ std::string to_string(byte_rate r) { return r.limited() ? print_scaled(r.per_sec
 std::string to_string(duration d) {
   const char* sign = d < duration::zero() ? "-" : "";
   const double ns = std::abs(static_cast<double>(d.count()));
-  // Each threshold is where the smaller unit would be rounded up to 1000.
+  // Each threshold is the value at which the smaller unit would be rounded up to 1000.
   if (ns >= 999.95e6) return fmt::format("{}{:.3f} s", sign, ns / 1e9);
   if (ns >= 999.5e3) return fmt::format("{}{:.1f} ms", sign, ns / 1e6);
   if (ns >= 1e3) return fmt::format("{}{:.0f} us", sign, ns / 1e3);

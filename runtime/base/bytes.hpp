@@ -13,7 +13,7 @@ using steady_clock = std::chrono::steady_clock;
 using time_point = steady_clock::time_point;
 using duration = std::chrono::nanoseconds;
 
-/// A number of bytes. Subtraction below zero throws a fault: it is always a bookkeeping error.
+/// A number of bytes. Subtraction below zero throws a fault: it always means an accounting error.
 class byte_count {
  public:
   constexpr byte_count() = default;
@@ -41,14 +41,14 @@ constexpr byte_count round_up(byte_count n, std::uint64_t unit) noexcept {
   return byte_count{(n.value() + unit - 1) / unit * unit};
 }
 
-/// Bytes per second. Zero means "not limited".
+/// Bytes per second. Zero means "unlimited".
 class byte_rate {
  public:
   constexpr byte_rate() = default;
   constexpr explicit byte_rate(double per_second) : per_second_(per_second) {}
   constexpr double per_second() const noexcept { return per_second_; }
   constexpr bool limited() const noexcept { return per_second_ > 0; }
-  /// Time that `n` bytes need at this rate; zero if not limited.
+  /// Time to transfer `n` bytes at this rate; zero if unlimited.
   duration time_for(byte_count n) const noexcept;
   friend constexpr auto operator<=>(const byte_rate&, const byte_rate&) = default;
 

@@ -6,7 +6,7 @@
 
 namespace hydra {
 
-/// Below `parts` each length has a class of its own; from there each power of two has `parts`.
+/// Below `parts` each duration has its own bucket; above, each power of two is divided into `parts` buckets.
 std::size_t duration_histogram::class_of(std::uint64_t n) noexcept {
   if (n < parts) {
     return static_cast<std::size_t>(n);

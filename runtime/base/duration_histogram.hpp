@@ -1,5 +1,5 @@
 #pragma once
-// How long something takes, of any number of times, in a fixed number of bytes.
+// A histogram of any number of durations in a fixed number of bytes.
 
 #include "runtime/base/bytes.hpp"
 
@@ -9,19 +9,19 @@
 
 namespace hydra {
 
-/// Counts by length, in classes that are at most 1/16 wide. Not thread-safe.
+/// Counts durations in buckets that are at most 1/16 wide. Not thread-safe.
 class duration_histogram {
  public:
   void add(duration d) noexcept;
   std::uint64_t count() const noexcept { return count_; }
-  /// Exact; zero of none.
+  /// Exact; zero if the histogram is empty.
   duration mean() const noexcept;
-  /// The least length that no more than a share of 1 - `q` is beyond, up to its class: never too small, and no longer than
-  /// the longest. Zero of none.
+  /// The quantile `q`, rounded up to the end of its bucket: never too small, and never above the longest duration. Zero
+  /// if the histogram is empty.
   duration quantile(double q) const noexcept;
 
  private:
-  static constexpr std::size_t parts = 16;   ///< of a power of two
+  static constexpr std::size_t parts = 16;   ///< buckets per power of two
   static std::size_t class_of(std::uint64_t n) noexcept;
   static std::uint64_t longest_in(std::size_t c) noexcept;
 

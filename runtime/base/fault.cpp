@@ -15,8 +15,8 @@ fault no_host_memory() {
   return {fault_code::out_of_memory, "the host refused an allocation: it has no memory left"};
 }
 
-/// The text of a LibTorch error without the C++ backtrace, which helps nobody who reads a report. LibTorch has no type for
-/// memory that the host refuses, as it has for that of devices.
+/// The text of a LibTorch error without its C++ backtrace, which is of no use in a report. LibTorch has an exception
+/// type for device memory that cannot be allocated, but none for host memory.
 fault of_torch(const c10::Error& e) {
   std::string text = e.what_without_backtrace();
   const bool of_host = text.find("DefaultCPUAllocator: ") != std::string::npos;
@@ -42,7 +42,7 @@ fault translate(const std::exception_ptr& e) {
   } catch (const std::exception& x) {
     return {fault_code::internal, x.what()};
   } catch (...) {
-    return {fault_code::internal, "something was thrown that is no std::exception"};
+    return {fault_code::internal, "an exception was thrown that is not a std::exception"};
   }
 }
 
@@ -87,7 +87,7 @@ fault to_fault(const std::exception_ptr& e) noexcept {
   try {
     return e ? translate(e) : fault{};
   } catch (...) {
-    return {fault_code::out_of_memory, {}};  // not even the text of the fault could be allocated
+    return {fault_code::out_of_memory, {}};  // the text of the fault could not be allocated either
   }
 }
 

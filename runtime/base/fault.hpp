@@ -1,5 +1,5 @@
 #pragma once
-// Faults: broken promises with a code and a text that helps a person.
+// Faults: errors with a code and a text that helps a person.
 
 #include <cstdint>
 #include <exception>
@@ -14,17 +14,17 @@ enum class fault_code : std::uint8_t {
   does_not_fit,       ///< a byte budget is too small; exit 3
   out_of_memory,      ///< a device or the host refused an allocation in the run
   device_lost,        ///< a device died, was fenced or stopped answering
-  dependency_failed,  ///< an operation was skipped because one it waits for failed
-  cancelled,          ///< withdrawn or shut down before it ran
-  refused,            ///< a lease on a block that is not (or no longer) at home
+  dependency_failed,  ///< an operation was skipped because an operation it waits for failed
+  cancelled,          ///< withdrawn, or the device was stopped, before it ran
+  refused,            ///< a lease was requested on a block that is not (or no longer) at home
   io,                 ///< a file could not be read or written
-  damaged,            ///< a file was read, and is not what was written
+  damaged,            ///< a file was read, but its content is not what was written
   not_finite,         ///< a loss became NaN or infinite
   interrupted,        ///< stopped from outside
-  internal,           ///< a promise of our own code is broken
+  internal,           ///< an invariant of Hydra's own code is broken
 };
 
-/// Code + text: what was asked, what is there, what to do.
+/// Code and text. The text says what was requested, what is available, and what to do.
 struct fault {
   fault_code code = fault_code::none;
   std::string text;
@@ -51,7 +51,7 @@ class fault_error : public std::runtime_error {
 };
 
 /// Turns any exception (fault_error, c10::Error and its OutOfMemoryError, std::bad_alloc, others) into a fault.
-/// The one place where foreign exceptions become ours.
+/// The only place where foreign exceptions are converted.
 fault to_fault(const std::exception_ptr& e) noexcept;
 
 }  // namespace hydra

@@ -1,11 +1,11 @@
 #pragma once
-// runtime/ answers: where do bytes live and how do they move? Devices, tickets, queues, budgets, the host arena, the
-// block cache, folders that outlive crashes, plug-ins, trace, log, faults. It may use Torch, TBB, spdlog and OpenSSL, CUDA
-// only in the plug-in runtime/device/cuda/. It must not know models or actors: a new device type is written from device.hpp
-// alone.
+// runtime/ answers: where are the bytes, and how are they moved? Devices, tickets, queues, budgets, the host arena, the
+// block cache, folders that survive crashes, plug-ins, trace, log, faults. It may use Torch, TBB, spdlog and OpenSSL,
+// and CUDA only in the plug-in runtime/device/cuda/. It must not know models or actors: device.hpp is all that is
+// needed to write a new device type.
 //
-// Read in this order: base/ ids, unit, block_id (the words), bytes, fault; memory/ byte_budget; device/ device, ticket;
-// memory/ block_cache.
+// Read in this order: base/ ids, unit, block_id (the vocabulary), bytes, fault; memory/ byte_budget; device/ device,
+// ticket; memory/ block_cache.
 
 namespace hydra {
 

@@ -1,12 +1,12 @@
 #pragma once
-// Hashes of composite names. Standard library only.
+// Hashes of composite keys. Standard library only.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace hydra {
 
-/// Adds one value to a hash. Neighbouring ids must not end in neighbouring buckets: the finalizer of splitmix64
+/// Combines one value into a hash. Neighbouring ids must not end in neighbouring buckets: the finalizer of splitmix64
 /// (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014) spreads every bit.
 constexpr std::size_t mix_hash(std::size_t seed, std::uint64_t value) noexcept {
   std::uint64_t x = seed + 0x9e3779b97f4a7c15 + value;
@@ -15,7 +15,7 @@ constexpr std::size_t mix_hash(std::size_t seed, std::uint64_t value) noexcept {
   return x ^ (x >> 31);
 }
 
-/// The hash of some values in this order.
+/// The hash of several values in this order.
 template <class... Values>
 constexpr std::size_t hash_of(Values... values) noexcept {
   std::size_t seed = 0;

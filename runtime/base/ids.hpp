@@ -30,7 +30,7 @@ using replica_id = strong_id<struct replica_tag>;
 using shard_index = strong_id<struct shard_tag>;
 using micro_batch_index = strong_id<struct micro_batch_tag>;
 
-/// Optimizer steps, counted from 0. A parameter version n is what n optimizer steps have made.
+/// Optimizer steps, counted from 0. Parameter version n is the result of n optimizer steps.
 using step_index = strong_id<struct step_tag>;
 using version_index = step_index;
 

@@ -1,5 +1,5 @@
 #pragma once
-// From any thread to whoever can stop what is going on.
+// Forwards interrupts from any thread to a listener that may be connected later.
 
 #include <functional>
 #include <mutex>
@@ -7,8 +7,8 @@
 
 namespace hydra {
 
-/// Remembers calls that came before anybody listened. Thread-safe; the listener is called under the line's lock and must
-/// only post a message.
+/// Remembers interrupts that arrive before a listener is connected. Thread-safe; the listener is called with the mutex
+/// held and must only post a message.
 class interrupt_flag {
  public:
   void interrupt() {
@@ -19,7 +19,7 @@ class interrupt_flag {
     }
   }
 
-  /// `listener` hears every call, those of before, too.
+  /// `listener` is called once for every interrupt, including those that arrived before.
   void connect(std::function<void()> listener) {
     const std::lock_guard lock(mutex_);
     listener_ = std::move(listener);
@@ -28,7 +28,7 @@ class interrupt_flag {
     }
   }
 
-  /// On return the listener is not called any more, and gone.
+  /// When this returns, the listener has been destroyed and is not called any more.
   void disconnect() {
     const std::lock_guard lock(mutex_);
     listener_ = nullptr;

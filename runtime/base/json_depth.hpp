@@ -1,5 +1,5 @@
 #pragma once
-// How deep JSON that others wrote may be nested.
+// How deep JSON from foreign files may be nested.
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,11 +8,11 @@
 
 namespace hydra {
 
-/// Arrays and objects within each other. The library copies, compares and writes values by recursion: JSON of any depth would
-/// end the process.
+/// Limit on arrays and objects within each other. The library copies, compares and writes values by recursion:
+/// unlimited depth would overflow the stack.
 inline constexpr int deepest_json = 100;
 
-/// For parser callbacks: whether what begins here is nested deeper than that.
+/// For parser callbacks: whether the array or object that starts here is nested deeper than the limit.
 inline bool is_nested_too_deep(int depth, nlohmann::json::parse_event_t event) noexcept {
   using parse_event = nlohmann::json::parse_event_t;
   return depth >= deepest_json && (event == parse_event::object_start || event == parse_event::array_start);

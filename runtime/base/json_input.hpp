@@ -1,5 +1,5 @@
 #pragma once
-// JSON that others wrote: how deep it may be nested (runtime/base/json_depth.hpp), and what the parser says of it.
+// JSON from foreign files: its depth limit (runtime/base/json_depth.hpp), and the text of parse errors.
 
 #include "runtime/base/utf8.hpp"
 #include "runtime/base/json_depth.hpp"
@@ -12,7 +12,7 @@
 
 namespace hydra {
 
-/// What the parser says, without its own number and place, and without bytes that are no UTF-8.
+/// The parser's message, without its own error number and position, and without bytes that are not UTF-8.
 inline std::string json_complaint(const nlohmann::json::exception& e) {
   std::string_view text = e.what();
   if (const auto number = text.find("] "); number != text.npos) text.remove_prefix(number + 2);

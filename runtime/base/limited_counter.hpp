@@ -1,5 +1,5 @@
 #pragma once
-// The arithmetic of every byte budget: a counter that never passes its limit and remembers its highest value.
+// A counter that never exceeds its limit and remembers its highest value: the arithmetic of every byte budget.
 
 #include <atomic>
 #include <cstdint>
@@ -12,7 +12,7 @@ class limited_counter {
   constexpr limited_counter() = default;
   constexpr explicit limited_counter(std::uint64_t limit) : limit_(limit) {}
 
-  /// Adds `n` and returns true, or changes nothing and returns false if the limit would be passed.
+  /// Adds `n` and returns true, or returns false and changes nothing if the limit would be exceeded.
   bool try_add(std::uint64_t n) noexcept {
     std::uint64_t before = used_.load();
     do {
@@ -29,10 +29,10 @@ class limited_counter {
   std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   std::uint64_t left() const noexcept { return limit() - used(); }
 
-  /// Starts a new peak measurement from what is in use now.
+  /// Resets the peak to the current value.
   void reset_peak() noexcept { peak_.store(used()); }
 
-  /// For a counter nobody uses at the moment.
+  /// Only while no other thread uses the counter.
   void restart(std::uint64_t limit) noexcept {
     limit_.store(limit);
     reset_peak();

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-// libfmt has it; spdlog's header would have it compiled again in every file that logs (two seconds each).
+// Declared by libfmt; with spdlog's own header it would be compiled again in every file that logs (two seconds each).
 extern template void fmt::detail::vformat_to<char>(buffer<char>&, string_view,
                                                    basic_format_args<buffer_context<char>>, locale_ref);
 
@@ -13,7 +13,7 @@ namespace hydra {
 
 enum class verbosity { quiet, normal, debug };
 
-/// A logger of its own (no global registry): one per session, handed to the actors.
+/// A logger of its own (not registered globally): one per session, passed to the actors.
 std::shared_ptr<spdlog::logger> make_logger(verbosity level);
 
 }  // namespace hydra

@@ -11,14 +11,14 @@ namespace hydra {
 
 namespace {
 
-/// What people call a thing, and Hydra's name for it.
+/// A name that people commonly use, and Hydra's name for the same thing.
 constexpr std::pair<std::string_view, std::string_view> other_names[]{{"gpu", "cuda"}, {"nvidia", "cuda"}};
 
 bool is_other_name(std::string_view name, std::string_view known) {
   return std::ranges::find(other_names, std::pair{name, known}) != std::end(other_names);
 }
 
-/// One or two letters are part of almost any name.
+/// A name of one or two letters is part of almost any other name.
 bool is_part_of(std::string_view name, std::string_view known) {
   return name.size() >= 3 && known.find(name) != std::string_view::npos;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// From any thread to a listener that may come later and goes one day.
+// Forwards requests from any thread to a listener that may be connected later and disconnected.
 
 #include <cstdint>
 #include <functional>
@@ -11,20 +11,21 @@ namespace hydra {
 
 enum class line_state : std::uint8_t {
   closed,   ///< not open yet
-  open,     ///< requests are heard, or kept for the listener
-  over,     ///< nobody will listen any more
+  open,     ///< requests are passed to the listener, or kept until there is one
+  over,     ///< the listener is gone; no request is accepted any more
 };
 
-/// Thread-safe; the listener is called under the line's lock and must only post a message.
+/// Thread-safe; the listener is called with the mutex held and must only post a message.
 template <class Request>
 class request_queue {
  public:
-  /// Whether the request is taken: only if `open`. One that is taken but never heard is dropped.
+  /// Returns the state; the request is accepted only if `open`. An accepted request is dropped if no listener is ever
+  /// connected.
   line_state offer(Request r) {
     return offer(std::move(r), [] {});
   }
 
-  /// While the line is closed, `instead` is done: all of it before the line opens.
+  /// While the queue is closed, calls `instead`; all such calls return before the queue opens.
   template <class Action>
   line_state offer(Request r, const Action& instead) {
     const std::lock_guard lock(mutex_);
@@ -42,7 +43,7 @@ class request_queue {
     return line_state::open;
   }
 
-  /// Requests are taken from now on, unless the line is over.
+  /// Accepts requests from now on, unless the queue is over.
   void open() {
     const std::lock_guard lock(mutex_);
     if (state_ == line_state::closed) {
@@ -50,7 +51,7 @@ class request_queue {
     }
   }
 
-  /// `listener` hears every request, those that were kept first.
+  /// `listener` receives every request, starting with those that were kept.
   void connect(std::function<void(Request)> listener) {
     const std::lock_guard lock(mutex_);
     listener_ = std::move(listener);
@@ -59,9 +60,10 @@ class request_queue {
     }
   }
 
-  /// On return the listener is not called any more, and gone. A line that nobody has listened to may be opened again.
+  /// When this returns, the listener has been destroyed and is not called any more. A queue that never had a listener
+  /// may be opened again.
   void close() {
-    std::vector<Request> dropped;  // after the lock: who waits for one of them may offer again
+    std::vector<Request> dropped;  // destroyed after the lock is released: their destructors may offer again
     const std::lock_guard lock(mutex_);
     state_ = std::exchange(listener_, nullptr) || state_ == line_state::over ? line_state::over : line_state::closed;
     dropped.swap(kept_);

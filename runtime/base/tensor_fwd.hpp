@@ -1,6 +1,6 @@
 #pragma once
-// LibTorch's tensor by name: for headers that only pass it on. What looks into one includes <ATen/core/Tensor.h>, which costs
-// every source a second and more.
+// Forward declaration of LibTorch's tensor, for headers that only pass it on. Sources that use a tensor include
+// <ATen/core/Tensor.h>, which adds a second or more to their compile time.
 
 namespace at {
 class Tensor;

@@ -10,9 +10,9 @@ namespace hydra {
 /// What a visit does. The last shard's forward, loss and backward are one unit of direction `backward`.
 enum class direction : std::uint8_t { forward, backward, evaluate };
 
-/// One visit of a shard. A step of S shards is the chain F_0 .. F_{S-2}, B_{S-1} (with loss), B_{S-2} .. B_0.
-/// `attempt` grows for all units of a model whenever one of them was lost or failed: late messages of an older
-/// attempt are told by it.
+/// One visit of a shard. A step of S shards is the chain F_0 .. F_{S-2}, B_{S-1} (with loss), B_{S-2} .. B_0. `attempt`
+/// grows for all units of a model whenever one of them was lost or failed: it identifies late messages of an older
+/// attempt.
 struct unit {
   model_id model;
   replica_id replica;
@@ -31,10 +31,10 @@ struct unit {
   }
 };
 
-/// True if both are the same visit, whichever attempt.
+/// True if both are the same visit, whatever the attempt.
 bool same_visit(const unit& a, const unit& b) noexcept;
 
-/// "model 3 step 7 backward 2", with " attempt 1" if there was one.
+/// "model 3 step 7 backward 2", with " attempt 1" if the attempt is not the first.
 std::string to_string(const unit& u);
 std::string to_string(direction d);
 

@@ -4,8 +4,8 @@ namespace hydra {
 namespace {
 
 struct lead {
-  std::size_t length = 0;  ///< of the sequence; 0: no sequence starts so
-  unsigned low = 0x80;     ///< bounds of the second byte: they exclude overlong forms, surrogates, above U+10FFFF
+  std::size_t length = 0;  ///< of the sequence; 0 if no sequence starts with this byte
+  unsigned low = 0x80;     ///< bounds of the second byte: exclude overlong forms, surrogates, values above U+10FFFF
   unsigned high = 0xBF;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Is it UTF-8?
+// Validation of UTF-8.
 
 #include <cstddef>
 #include <span>

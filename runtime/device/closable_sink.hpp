@@ -1,5 +1,6 @@
 #pragma once
-// A receiver of completions that can leave before its device has ended: a device that hangs keeps its sink for ever.
+// A receiver of completions that can be closed before its device is destroyed: a device that hangs keeps its sink
+// forever.
 
 #include "runtime/device/ticket.hpp"
 
@@ -23,7 +24,7 @@ class closable_sink {
     inside_->sink = std::move(inside);
   }
 
-  /// For the device. Drops what comes before open() and after close().
+  /// Passed to the device. Drops completions before open() and after close().
   completion_sink sink() const {
     return [target = inside_](const completion& c) {
       const std::lock_guard lock{target->mutex};
@@ -31,7 +32,7 @@ class closable_sink {
     };
   }
 
-  /// When it returns no call is under way and none will come; what was passed to open() is destroyed.
+  /// When this returns, no call is in progress and none will follow; what was passed to open() has been destroyed.
   void close() {
     completion_sink last;  // destroyed without the lock
     const std::lock_guard lock{inside_->mutex};

@@ -6,7 +6,7 @@
 //  * an operation runs only when all tickets it names have completed; no thread of the caller waits for that;
 //  * an operation whose ticket failed is not run: when all its tickets have completed, it completes with fault
 //    dependency_failed, whose text names the failed ticket;
-//  * an operation that throws completes with to_fault(exception); the queue goes on with the next;
+//   * an operation that throws completes with to_fault(exception); the queue continues with the next;
 //  * the closure of an operation is destroyed before its completion is posted;
 //  * each operation is completed exactly once, in the order of its queue; the sink runs on a thread of the device;
 //  * a device with a driver may run a closure, which then only launches work, before that work is done: whatever the closure
@@ -15,8 +15,8 @@
 //    thread; a charge beyond info().memory throws out_of_memory and leaves nothing behind;
 //  * the thread that runs computations calls at::get_num_threads() once, then at::set_num_threads(n) with a fixed n (1
 //    unless the user chose another): another number of threads may sum in another order and give other bits;
-//  * after stop(limit), operations that have not begun complete with fault cancelled; it returns true as soon as all that
-//    was submitted has completed, false at the limit if something still runs (a computation that hangs);
+//   * after stop(limit), operations that have not started complete with fault cancelled; it returns true as soon as all
+//     that was submitted has completed, false at the limit if something is still running (a computation that hangs);
 //  * the destructor waits for the operation that is running on each queue, then joins; no completion after it.
 
 #include "runtime/base/bytes.hpp"
@@ -38,18 +38,20 @@ enum class queue_kind : std::uint8_t { compute, h2d, d2h };
 struct device_info {
   std::string name;        ///< unique in the run: "cpu:0"
   std::string kind;        ///< "cpu", "cuda", a plug-in's
-  std::string model{};     ///< which of its kind, with what decides its times and bits: "NVIDIA H200, tf32"; empty: all are alike
+  /// identifies what decides times and bits: "NVIDIA H200, tf32"; empty: all devices of the kind are alike
+  std::string model{};
   double speed = 1.0;
   byte_count memory;       ///< budget: what may be charged at any moment
   byte_count reserve;      ///< part of it that blocks cannot use (context, workspaces); 0 on cpu
-  byte_rate link;          ///< each way; not limited if zero
+  byte_rate link;          ///< in each direction; unlimited if zero
   duration latency{};      ///< per copy
-  std::string torch_device = "cpu";  ///< where closures create their tensors
+  std::string torch_device = "cpu";  ///< the device on which closures create their tensors
   precision numbers = precision::fp32;  ///< of parameters and activations
-  precision gradients = precision::fp32;  ///< of a shard's sums, as they are demoted; bf16 only with such numbers
+  /// of a shard's gradient sums when they are copied to the host; bf16 only with bf16 `numbers`
+  precision gradients = precision::fp32;
 };
 
-/// Where an operation stands in the trace. `name` is the message or phase ("forward", "h2d parameters").
+/// Identifies an operation in the trace. `name` is the message or phase ("forward", "h2d parameters").
 struct operation_label {
   const char* name = "";
   std::string detail;      ///< "gpt-a shard 3 step 7"
@@ -64,7 +66,7 @@ struct operation {
   operation_label label;
 };
 
-/// What the device's allocator has counted.
+/// Counters of the device's allocator.
 struct memory_usage {
   byte_count used;
   byte_count peak;
@@ -87,15 +89,16 @@ class device {
 
   virtual memory_usage memory() const noexcept = 0;
 
-  /// Called in a closure, on its queue's thread. Without a driver of its own a device has that of the host.
+  /// Called in a closure, on its queue's thread. A device without a driver uses the meter of the host.
   virtual std::unique_ptr<work_meter> measure() { return make_host_meter(); }
 
   /// Null: copies take any host memory. Lives as long as the device.
   virtual page_locker* locker() noexcept { return nullptr; }
 
-  /// Gives up all that has not begun and waits, no longer than `limit` (zero: not at all), for what runs. True: all that
-  /// was submitted has completed, the destructor will not wait. False: something still runs; who must not wait for it
-  /// never destroys the device, because its threads use it. Any number of times, but not from a thread of the device.
+  /// Cancels all that has not started and waits, at most `limit` (zero: not at all), for what is running. True: all
+  /// that was submitted has completed, and the destructor will not wait. False: something is still running; a caller
+  /// that must not wait for it never destroys the device, because its threads still use it. May be called any number of
+  /// times, but not from a thread of the device.
   virtual bool stop(duration limit) noexcept = 0;
 };
 

@@ -9,9 +9,9 @@ struct device_block;
 
 using device_block_ptr = std::shared_ptr<device_block>;
 
-/// One whose tensor is still to be made.
+/// A block whose tensor has not been created yet.
 device_block_ptr make_device_block();
-/// Whether an operation has made its tensor; in a simulation none does.
+/// Whether an operation has created its tensor; in a simulation none does.
 bool has_tensor(const device_block& block);
 
 }  // namespace hydra

@@ -1,5 +1,5 @@
 #pragma once
-// How a device of a plug-in's kind is described and asked for. Standard library and bytes only.
+// Description of a plug-in's kind of device, and a request for a device of it. Standard library and bytes only.
 
 #include "runtime/base/bytes.hpp"
 
@@ -19,24 +19,24 @@ using device_value = std::variant<bool, std::int64_t, double, std::string, byte_
 struct device_option {
   std::string name;
   std::string help;
-  device_value type;            ///< its alternative counts, not its value
-  std::string fallback{};       ///< in words, for help texts; empty: it is required
+  device_value type;            ///< only its alternative matters, not its value
+  std::string fallback{};       ///< the default in words, for help texts; empty: the option is required
 };
 
-/// What a device is made for.
+/// The purpose of a device.
 enum class device_use : std::uint8_t {
-  run,      ///< its budget is its own: a device whose memory is real takes all of it now
-  measure   ///< beside devices of a run, which hold theirs: it takes memory as that is used, and gives it back
+  run,      ///< it has its own budget: a device whose memory is real allocates all of it now
+  measure   ///< for measurements during a run: allocates memory when it is used, and returns it
 };
 
-/// One device, as it is asked for.
+/// A request for one device.
 struct device_request {
   std::string name;                               ///< unique in the run: "cuda:0"
-  std::map<std::string, device_value> options{};  ///< what was given; each of the option's type
+  std::map<std::string, device_value> options{};  ///< those that were given; each of the option's type
   device_use use = device_use::run;
 };
 
-/// The value of an option, or what holds without it.
+/// The value of an option, or its default.
 template <class T>
 T value_or(const device_request& r, const std::string& option, T otherwise) {
   const auto found = r.options.find(option);
@@ -46,7 +46,8 @@ T value_or(const device_request& r, const std::string& option, T otherwise) {
 /// What plugin_item::about of a device points to.
 struct device_about {
   std::vector<device_option> options{};
-  /// What this machine has of the kind, a line each. Throws fault_error{bad_input} saying what is missing. May be empty.
+  /// A line for each device of the kind on this machine; may be empty. Throws fault_error{bad_input} that says what is
+  /// missing.
   std::function<std::vector<std::string>()> find{};
 };
 

@@ -23,7 +23,7 @@ class tbb_executor final : public executor {
 
   ticket submit(std::function<void()> work, duration) override {
     const ticket t{++last_};
-    // enqueue starts in order even while no thread waits; the group only lets the destructor wait.
+    // enqueue starts jobs in order even while no thread waits; the group is needed only for the destructor's wait.
     arena_.enqueue(group_.defer([this, t, job = std::make_shared<std::function<void()>>(std::move(work))] { run(t, *job); }));
     return t;
   }
@@ -32,7 +32,8 @@ class tbb_executor final : public executor {
 
  private:
   void run(ticket t, std::function<void()>& job) const {
-    // Sums must not depend on the number of threads. Asking first: a first parallel operation would overwrite it.
+    // Sums must not depend on the number of threads. Read the number first: a first parallel operation would overwrite
+    // it.
     const thread_local int one = (at::get_num_threads(), at::set_num_threads(1), 1);
     static_cast<void>(one);
     completion c{.operation = t, .begin = steady_clock::now(), .end = {}, .error = {}};

@@ -1,5 +1,5 @@
 #pragma once
-// Host work off the actors' threads: the optimizer's arena.
+// Host work outside the actors' threads: the optimizer's thread arena.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/ticket.hpp"
@@ -9,7 +9,8 @@
 
 namespace hydra {
 
-/// Runs jobs in the order of submission on a fixed number of workers; a completion per job, like a device's queue.
+/// Runs jobs in the order of submission on a fixed number of workers; reports a completion per job, like a device's
+/// queue.
 class executor {
  public:
   virtual ~executor() = default;

@@ -5,9 +5,9 @@
 
 namespace hydra {
 
-/// Full duplex: each direction has this rate and latency of its own.
+/// Full duplex: each direction has this rate and latency.
 struct emulated_link {
-  byte_rate rate;      ///< not limited if zero
+  byte_rate rate;      ///< unlimited if zero
   duration latency{};  ///< per copy
 
   duration time_for(byte_count n) const noexcept { return latency + rate.time_for(n); }

@@ -1,16 +1,17 @@
 #pragma once
-// The number formats that parameters, activations and gradients have on a device.
+// The number formats of parameters, activations and gradients on a device.
 
 #include <cstdint>
 #include <string>
 
 namespace hydra {
 
-/// fp32, or bf16 with fp32 masters, moments and gradient sums (numerics contract, rule 13). Of all devices of a run alike:
-/// it decides results.
+/// fp32, or bf16 with fp32 masters, moments and gradient sums (numerics contract, rule 13). The same on all devices of
+/// a run: it affects results.
 enum class precision : std::uint8_t { fp32, bf16 };
 
-/// What a run computes in. `gradients`: what the sums of a shard's gradients are demoted in, bf16 only where parameters are.
+/// Number formats of a run. `gradients`: format of a shard's gradient sums when they are copied to the host, bf16 only
+/// if parameters are bf16.
 struct number_formats {
   precision numbers = precision::fp32;
   precision gradients = precision::fp32;

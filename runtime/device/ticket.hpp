@@ -10,7 +10,7 @@
 
 namespace hydra {
 
-/// Names one operation of one device. 0 = no operation, always complete. Tickets grow with the order of submission.
+/// Names one operation of one device. 0 = no operation, always complete. Tickets increase in the order of submission.
 struct ticket {
   std::uint64_t value = 0;
   explicit operator bool() const noexcept { return value != 0; }
@@ -22,8 +22,8 @@ struct ticket {
   }
 };
 
-/// How an operation ended. Times are when it ran on its queue (waiting for tickets excluded), on steady_clock
-/// or, for simulated devices, on the virtual clock.
+/// How an operation ended. The times are those of its execution on its queue (waiting for tickets excluded), on
+/// steady_clock or, for simulated devices, on the virtual clock.
 struct completion {
   ticket operation;
   time_point begin;
@@ -31,7 +31,7 @@ struct completion {
   fault error;  ///< none if it succeeded; dependency_failed if it was skipped
 };
 
-/// Called on a thread of the device, must not block, only posts a message.
+/// Called on a thread of the device; must not block, only post a message.
 using completion_sink = std::function<void(const completion&)>;
 
 }  // namespace hydra

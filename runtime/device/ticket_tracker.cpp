@@ -8,7 +8,7 @@ namespace {
 
 using runs = std::map<std::uint64_t, std::uint64_t>;
 
-/// The run that contains `n`, or end.
+/// The range that contains `n`, or end.
 runs::const_iterator run_of(const runs& all, std::uint64_t n) {
   const auto after = all.upper_bound(n);
   if (after == all.begin()) return all.end();

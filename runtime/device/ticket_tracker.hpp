@@ -10,17 +10,17 @@
 
 namespace hydra {
 
-/// Issues the tickets of one device and remembers how each ended: for as long as the device lives, because any later
-/// operation may name any earlier one. What succeeded costs nothing (it is what is neither outstanding nor failed),
-/// failures are kept as runs of consecutive tickets, so that also a million cancelled operations are one entry.
-/// Not thread-safe.
+/// Issues the tickets of one device and remembers how each ended, for as long as the device exists, because any later
+/// operation may wait for any earlier one. Successes take no memory (an issued ticket that is neither outstanding nor
+/// failed has succeeded); failures are kept as ranges of consecutive tickets, so that even a million cancelled
+/// operations are one entry. Not thread-safe.
 class ticket_tracker {
  public:
-  /// Greater than all before.
+  /// Greater than all tickets issued before.
   ticket issue();
   void complete(ticket t, bool failed);
 
-  /// True for ticket 0 and those this book has issued.
+  /// True for ticket 0 and those that this tracker has issued.
   bool knows(ticket t) const noexcept { return t.value <= last_; }
   bool completed(ticket t) const { return !outstanding_.contains(t.value); }
   bool failed(ticket t) const;
@@ -31,7 +31,7 @@ class ticket_tracker {
  private:
   std::uint64_t last_ = 0;
   std::unordered_set<std::uint64_t> outstanding_;
-  std::map<std::uint64_t, std::uint64_t> failed_;  ///< first ticket of a run -> its last
+  std::map<std::uint64_t, std::uint64_t> failed_;  ///< first ticket of a range -> its last
 };
 
 }  // namespace hydra

@@ -15,7 +15,7 @@ struct resident_block {
   block_id id;
   block_cache::entry entry;
   reservation claim;
-  bool unwanted = false;  ///< to be dropped as soon as nothing holds it
+  bool unwanted = false;  ///< dropped as soon as it is neither pinned nor dirty
 
   bool held() const { return entry.pins != 0 || entry.dirty; }
 };
@@ -43,14 +43,14 @@ struct block_cache::state {
     throw fault_error{fault_code::internal, to_string(id) + " is not in the device's cache"};
   }
 
-  void erase(block_id id) {  // by value: the name goes with the block
+  void erase(block_id id) {  // by value: the argument may refer to the block's own name
     const auto position = by_id.at(id);
     dropped.push_back(id);
     by_id.erase(position->id);
     blocks.erase(position);
   }
 
-  /// To be called wherever a block may have lost its last hold.
+  /// Called wherever a block may have lost its last pin.
   void erase_if_unwanted(const resident_block& block) {
     if (block.unwanted && !block.held()) erase(block.id);
   }
@@ -119,7 +119,7 @@ std::optional<reservation> block_cache::make_room(byte_count n) {
   do {
     if (auto claim = state_->budget.try_reserve(n)) return claim;
   } while (state_->evict_oldest());
-  return std::nullopt;  // another owner of the budget was faster
+  return std::nullopt;  // another user of the budget was faster
 }
 
 void block_cache::evict_all() {

@@ -1,5 +1,5 @@
 #pragma once
-// Device memory as one cache of blocks with pins. Pure: no tensors are touched, no time is read.
+// Device memory as a cache of blocks with pins. Pure logic: touches no tensors, reads no clock.
 
 #include "runtime/base/block_id.hpp"
 #include "runtime/memory/byte_budget.hpp"
@@ -14,9 +14,9 @@ namespace hydra {
 
 struct device_block;
 
-/// Blocks resident (or arriving) on one device, least recently used first, within the byte budget it reserves from.
-/// A pinned block is never evicted. Evicting a block that is also at home is free and never copies; a block whose
-/// bytes have not landed at home yet ("dirty") counts as pinned. Not thread-safe: owned by one actor.
+/// Blocks resident (or arriving) on one device, least recently used first, within the byte budget it reserves from. A
+/// pinned block is never evicted. Evicting a block that also has its bytes at home is free and never copies; a block
+/// that has not been written back yet ("dirty") counts as pinned. Not thread-safe: owned by one actor.
 class block_cache {
  public:
   explicit block_cache(byte_budget& budget);
@@ -27,7 +27,7 @@ class block_cache {
     byte_count bytes;
     ticket ready;            ///< the copy or computation that fills it
     std::uint32_t pins = 0;
-    bool dirty = false;      ///< newer than home: produced here, not landed
+    bool dirty = false;      ///< newer than home: produced here, not written back yet
   };
 
   /// The entry, marked as most recently used; null if absent.
@@ -40,10 +40,10 @@ class block_cache {
   void pin(const block_id& id);
   /// Undoes one pin. Throws fault_error{internal} if there is none.
   void unpin(const block_id& id);
-  /// The block has landed at home.
+  /// The block has been written back.
   void set_clean(const block_id& id);
-  /// Drops an unpinned block (a stale version, a consumed activation); true if it was there and is gone now.
-  /// One that is pinned or dirty is dropped as soon as it is neither; until then it is found as before.
+  /// Drops an unpinned block (a stale version, a consumed activation); true if it was there and has been dropped. A
+  /// block that is pinned or dirty is dropped as soon as it is neither; until then find() still returns it.
   bool drop(const block_id& id);
 
   /// Reserves `n` bytes from the budget, evicting clean unpinned blocks in LRU order as far as needed. Nothing is
@@ -57,7 +57,7 @@ class block_cache {
   byte_count evictable() const;
   byte_count resident() const;
   std::vector<block_id> ids() const;
-  /// Ids evicted or dropped since the last call (device_freed tells the scheduler).
+  /// Ids evicted or dropped since the last call (device_freed reports them to the scheduler).
   std::vector<block_id> take_dropped();
 
   std::uint64_t evictions() const noexcept;

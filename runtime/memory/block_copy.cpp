@@ -14,7 +14,7 @@ namespace hydra {
 
 namespace {
 
-/// The first `n` host bytes as a tensor, without a copy.
+/// The first `n` host bytes as a tensor, without copying.
 at::Tensor on_host(host_block& home, std::int64_t n) {
   if (home.size().value() < static_cast<std::uint64_t>(n)) {
     throw fault_error(fault_code::internal, "a copy of " + to_string(byte_count{static_cast<std::uint64_t>(n)}) +

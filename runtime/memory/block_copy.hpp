@@ -16,14 +16,14 @@ namespace hydra {
 /// simulation, where closures are never run.
 std::function<void()> copy_in(host_block_ptr home, byte_count n, device_block_ptr to, std::string torch_device);
 
-/// Fills the device tensor, which is there, from as many bytes of `home`.
+/// Fills the device tensor, which exists already, with as many bytes of `home`.
 std::function<void()> copy_over(host_block_ptr home, device_block_ptr to);
 
-/// Copies the tensor's bytes to `home`, then lets go of the device block.
+/// Copies the tensor's bytes to `home`, then releases the device block.
 std::function<void()> copy_out(device_block_ptr from, host_block_ptr home);
 
-/// The same into a buffer that nobody reads and that grows as needed; calls that share it follow each other. For
-/// measurements: what a copy of bytes that are at home already would cost.
+/// The same into a scratch buffer that is never read and that grows as needed; calls that share it run one after the
+/// other. For measurements: the time of a copy whose bytes are at home already.
 std::function<void()> copy_for_nothing(device_block_ptr from, std::shared_ptr<std::vector<std::byte>> into);
 
 }  // namespace hydra

@@ -9,7 +9,8 @@
 
 namespace hydra {
 
-/// Shared by the budget and its reservations, so that a late reservation still has something to give its bytes to.
+/// Shared by the budget and its reservations, so that a reservation that outlives the budget can still return its
+/// bytes.
 struct byte_budget::account {
   account(std::string n, byte_count limit) : name(std::move(n)), bytes(limit.value()) {}
 

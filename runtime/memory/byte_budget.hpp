@@ -11,14 +11,14 @@ namespace hydra {
 
 class reservation;
 
-/// A limit and what is claimed of it. Thread-safe (atomic counters). Reservations may outlive the budget object.
+/// A limit and the bytes claimed of it. Thread-safe (atomic counters). Reservations may outlive the budget object.
 class byte_budget {
  public:
   byte_budget(std::string name, byte_count limit);
 
-  /// A claim of `n` bytes, or nothing if it would pass the limit.
+  /// Claims `n` bytes, or returns nothing if that would exceed the limit.
   std::optional<reservation> try_reserve(byte_count n);
-  /// The same, throwing fault_error{out_of_memory} that names the budget, the bytes asked and the bytes left.
+  /// The same, but throws fault_error{out_of_memory} that names the budget, the bytes requested and the bytes left.
   reservation reserve(byte_count n, const std::string& what);
 
   byte_count limit() const noexcept;
@@ -32,7 +32,7 @@ class byte_budget {
   std::shared_ptr<account> account_;
 };
 
-/// Move-only claim on a byte_budget; gives the bytes back when destroyed.
+/// Move-only claim on a byte_budget; returns the bytes when destroyed.
 class reservation {
  public:
   reservation() = default;
@@ -43,9 +43,9 @@ class reservation {
   ~reservation();
 
   byte_count bytes() const noexcept { return bytes_; }
-  /// Gives everything back now.
+  /// Returns all bytes now.
   void release() noexcept;
-  /// Splits `n` bytes off into a reservation of their own. Throws fault_error{internal} if n > bytes().
+  /// Splits off `n` bytes into a reservation of their own. Throws fault_error{internal} if n > bytes().
   reservation split(byte_count n);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How a version of control groups calls its files.
+/// File names of a version of control groups.
 struct group_files {
   fs::path root;
   const char* limit;
@@ -19,7 +19,7 @@ struct group_files {
   std::string_view inactive;   ///< in memory.stat
 };
 
-/// "max" is none.
+/// "max" means no limit.
 std::optional<std::uint64_t> number_in(const fs::path& file) {
   std::ifstream in{file};
   std::uint64_t n = 0;
@@ -45,7 +45,8 @@ std::optional<std::uint64_t> smaller(std::optional<std::uint64_t> a, std::option
   return a && b ? std::min(a, b) : a ? a : b;
 }
 
-/// Of the group and those above it. Inside a container its own group is mounted at the root, whatever its path says.
+/// Of the group and its ancestors. Inside a container the container's group is mounted at the root, whatever its path
+/// says.
 std::optional<std::uint64_t> least_left(const fs::path& path, const group_files& files) {
   std::optional<std::uint64_t> least = left_in(files.root, files);
   for (fs::path at = path.relative_path(); !at.empty(); at = at.parent_path())

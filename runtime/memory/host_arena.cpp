@@ -23,21 +23,21 @@ namespace {
 constexpr std::uint64_t alignment = 64;
 
 /// Streams whose bases are equal modulo a large power of two evict each other from the caches (Adam on p, m, v, g:
-/// eight times slower), so block k of those that matter begins at k steps behind its page. 13 places: a prime, because
+/// eight times slower), so large block k starts k steps after the start of its page. 13 places: a prime, because
 /// callers allocate in strides (all parameters, then all gradients, ...).
 constexpr std::uint64_t stagger_step = 4096 + 1024;
 constexpr std::uint64_t stagger_places = 13;
 constexpr std::uint64_t stagger_room = (stagger_places - 1) * stagger_step;
 constexpr std::uint64_t staggered_from = 256 << 10;  // smaller blocks stay in the second-level cache
 
-/// Bytes that a block of `n` bytes takes. Sizes that cannot exist are left as they are: the sums would overflow.
+/// Bytes allocated for a block of `n` bytes. Impossibly large sizes are returned unchanged: the sums would overflow.
 std::uint64_t footprint(std::uint64_t n) noexcept {
   if (n > std::numeric_limits<std::uint64_t>::max() / 2) return n;
   if (n < staggered_from) return round_up(byte_count{n}, alignment).value();
   return round_up(byte_count{n + stagger_room}, page_size).value();
 }
 
-/// Gives memory back to where it came from.
+/// Returns memory to where it came from.
 struct host_memory_deleter {
   std::size_t mapped = 0;  ///< bytes if it was mapped, 0 if it came from the heap
   void operator()(std::byte* p) const noexcept { mapped != 0 ? unmap_pages{mapped}(p) : std::free(p); }
@@ -71,24 +71,24 @@ class arena_block final : public host_block {
   byte_count size() const noexcept override { return size_; }
 
  private:
-  reservation claim_;  // before the memory, so that it is given back after it
+  reservation claim_;  // declared before the memory, so that it is released after it
   host_memory memory_;
   std::byte* data_;
   byte_count size_;
 };
 
-/// The transfer room, claimed as a whole for as long as it is mapped.
+/// The pinned pool, claimed as a whole for as long as it is mapped.
 struct claimed_slab {
   claimed_slab(reservation whole, byte_count room) : claim(std::move(whole)), places(room) {}
 
-  reservation claim;  // before the memory, so that it is given back after it
+  reservation claim;  // declared before the memory, so that it is released after it
   transfer_slab places;
 };
 
-/// A place in the transfer room; its bytes are claimed with the room.
+/// A block in the pinned pool; its bytes are part of the pool's claim.
 class placed_block final : public host_block {
  public:
-  /// `bytes` lie in `place`.
+  /// `bytes` is a part of `place`.
   placed_block(std::shared_ptr<claimed_slab> slab, std::span<std::byte> place, std::span<std::byte> bytes)
       : slab_(std::move(slab)), place_(place), bytes_(bytes) {}
   ~placed_block() override { slab_->places.give_back(place_.data(), place_.size()); }
@@ -105,7 +105,7 @@ class placed_block final : public host_block {
   std::span<std::byte> bytes_;
 };
 
-/// What both arenas share: the same charges and the same refusals.
+/// What both arenas share: the same charges and the same errors.
 class budgeted_arena : public host_arena {
  public:
   explicit budgeted_arena(byte_count cap) : budget_("host memory", cap) {}
@@ -114,7 +114,7 @@ class budgeted_arena : public host_arena {
   byte_count charged(byte_count n) const noexcept override { return byte_count{footprint(n.value())}; }
 
  protected:
-  /// Of the charge of a block of `n` bytes.
+  /// Claims the charge of a block of `n` bytes.
   reservation claim(byte_count n, const std::string& what) { return budget_.reserve(charged(n), what); }
   reservation claim_exactly(byte_count n, const std::string& what) { return budget_.reserve(n, what); }
 
@@ -138,8 +138,8 @@ class real_arena final : public budgeted_arena {
       return std::make_shared<arena_block>(std::move(bytes), std::move(memory), next_offset(n), n);
     } catch (const std::bad_alloc&) {
       throw fault_error{
-          fault_code::does_not_fit,  // whatever others give back
-          fmt::format("{} needs {}, within the cap of {}, but the system has no such memory: lower the cap", what,
+          fault_code::does_not_fit,  // freeing other blocks would not help
+          fmt::format("{} needs {}, within the cap of {}, but the system refused the allocation: lower the cap", what,
                       to_string(n), to_string(budget().limit()))};
     }
   }
@@ -166,14 +166,14 @@ class real_arena final : public budgeted_arena {
       slab_ = std::make_shared<claimed_slab>(claim_exactly(room.size, "what devices copy from and to"), room.size);
     } catch (const std::bad_alloc&) {
       throw fault_error{fault_code::out_of_memory,
-                        fmt::format("the system has no {} of host memory in one piece, from which devices copy: train "
+                        fmt::format("the system has no {} of contiguous host memory for the pinned pool: train "
                                     "fewer models at once",
                                     to_string(room.size))};
     }
     lock_.emplace(slab_->places.pages(), room.lockers, room.piece);
   }
 
-  /// Null if there is no place.
+  /// Null if there is no free place.
   host_block_ptr place_block(byte_count n) {
     const std::uint64_t size = charged(n).value();
     std::byte* const place = slab_->places.take(size, alignment_of(n));
@@ -182,7 +182,7 @@ class real_arena final : public budgeted_arena {
     return std::make_shared<placed_block>(slab_, std::span{place, size}, bytes);
   }
 
-  /// Staggered blocks begin some steps behind a page.
+  /// Staggered blocks start some steps after the start of a page.
   static std::uint64_t alignment_of(byte_count n) noexcept { return n.value() < staggered_from ? alignment : page_size; }
 
   std::uint64_t next_offset(byte_count n) noexcept {
@@ -191,7 +191,7 @@ class real_arena final : public budgeted_arena {
 
   std::atomic<std::uint64_t> next_place_{0};
   std::atomic<std::uint64_t> unlocked_{0};
-  std::shared_ptr<claimed_slab> slab_;   ///< null: there is no transfer room
+  std::shared_ptr<claimed_slab> slab_;   ///< null: there is no pinned pool
   std::optional<page_lock> lock_;        ///< of its pages
 };
 

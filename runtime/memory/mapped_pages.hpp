@@ -17,8 +17,8 @@ struct unmap_pages {
 /// Owns them; empty: none.
 using mapped_pages = std::unique_ptr<std::byte, unmap_pages>;
 
-/// `n` bytes, a multiple of the page size: zero, not touched yet, beginning at a huge page, huge pages advised. Throws
-/// std::bad_alloc if the system has no such memory.
+/// `n` bytes, a multiple of the page size: zero, not touched yet, starting at a huge page, huge pages advised. Throws
+/// std::bad_alloc if the system refuses the memory.
 mapped_pages map_pages(std::size_t n);
 
 }  // namespace hydra

@@ -16,7 +16,7 @@ constexpr std::uint64_t rounded(std::uint64_t n, std::uint64_t to) noexcept { re
 
 offset_pool::offset_pool(std::uint64_t size) : size_{size} { add(0, size); }
 
-/// Makes them so many, in use and spare. There is room for all of them as spare ones, so that a change of the ranges
+/// Keeps this many list nodes, in use and spare, with capacity for all of them as spares, so that changing the ranges
 /// allocates nothing.
 void offset_pool::provide(std::size_t nodes) {
   if (spare_ranges_.capacity() < nodes) {
@@ -62,7 +62,7 @@ std::optional<std::uint64_t> offset_pool::take(std::uint64_t n, std::uint64_t al
     const std::uint64_t end = begin + size;
     const std::uint64_t at = alignment > unit ? rounded(begin, alignment) : end - n;
     if (at + n > end) continue;
-    provide(taken_ + 2);  // a free range on either side of each place, once this one is taken
+    provide(taken_ + 2);  // this place, once taken, may split its range into two free ones
     ++taken_;
     remove(begin, size);
     add(begin, at - begin);
@@ -81,7 +81,7 @@ void offset_pool::give_back(std::uint64_t offset, std::uint64_t n) {
                         (before != ranges_.end() && before->first + before->second > offset) || end > size_;
   if (overlaps)
     throw fault_error{fault_code::internal,
-                      fmt::format("a place of {} bytes at {} is given back that was not taken", n, offset)};
+                      fmt::format("a place of {} bytes at {} is returned, but it was not taken", n, offset)};
   if (taken_ > 0) --taken_;
   std::uint64_t from = offset, to = end;
   if (next != ranges_.end() && next->first == end) to += next->second;

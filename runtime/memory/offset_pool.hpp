@@ -1,5 +1,5 @@
 #pragma once
-// Places for blocks in one stretch of memory. Pure arithmetic: offsets, no memory.
+// Places for blocks in one contiguous range of memory. Pure arithmetic: offsets, no memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace hydra {
 
-/// Best fit: the smallest free range in which a block has room; neighbours that are free are one range. For one thread.
+/// Best fit: the smallest free range that can hold the block; adjacent free ranges are merged. For one thread.
 class offset_pool {
  public:
-  static constexpr std::uint64_t unit = 64;  ///< every place begins at a multiple of it, sizes are rounded up to it
+  static constexpr std::uint64_t unit = 64;  ///< every place starts at a multiple of it, sizes are rounded up to it
 
   /// `size`: a multiple of `unit`.
   explicit offset_pool(std::uint64_t size);
 
-  /// A place of `n` bytes that begins at a multiple of `alignment` (one of `unit`), or nothing. What is aligned to more
-  /// than the unit lies at the begin of its range, the rest at the end, so that small blocks do not move large ones.
+  /// A place of `n` bytes that starts at a multiple of `alignment` (itself a multiple of `unit`), or nothing. What is
+  /// aligned to more than the unit is placed at the start of its range, the rest at the end, so that small blocks do
+  /// not displace large ones.
   std::optional<std::uint64_t> take(std::uint64_t n, std::uint64_t alignment = unit);
-  /// What was taken with that size; allocates nothing. Throws fault_error{internal} if it is free already, in part or
-  /// as a whole.
+  /// Returns a place that was taken with that size; allocates nothing. Throws fault_error{internal} if it is free
+  /// already, in part or as a whole.
   void give_back(std::uint64_t offset, std::uint64_t n);
 
   std::uint64_t size() const noexcept { return size_; }

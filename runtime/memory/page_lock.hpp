@@ -1,5 +1,5 @@
 #pragma once
-// Host pages that are locked for as long as this lives.
+// Host pages that are locked for as long as this object exists.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/page_locker.hpp"
@@ -13,16 +13,16 @@ namespace hydra {
 
 class page_lock {
  public:
-  /// Locks the pages, which are touched, in pieces of `piece` bytes (whole pages) with every locker, which live longer.
-  /// Throws what a locker threw, as fault_error with the size of all; then nothing is locked.
+  /// Locks the pages, which have been touched, in pieces of `piece` bytes (whole pages) with every locker; the lockers
+  /// outlive it. Throws what a locker threw, as fault_error with the total size; then nothing is locked.
   page_lock(std::span<std::byte> pages, std::vector<page_locker*> lockers, byte_count piece);
   ~page_lock() { unlock(); }
   page_lock(const page_lock&) = delete;
   page_lock& operator=(const page_lock&) = delete;
 
-  /// The last ones first.
+  /// In reverse order.
   void unlock() noexcept;
-  /// The pages stay locked for ever: for lockers whose device hangs.
+  /// Leaves the pages locked forever: for lockers whose device hangs.
   void abandon() noexcept { locked_.clear(); }
 
  private:

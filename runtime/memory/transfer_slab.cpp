@@ -6,7 +6,8 @@
 namespace hydra {
 namespace {
 
-/// The system clears a page when it is first written, at the speed of one thread's stores; the locker wants them all.
+/// The system clears a page at its first write, at the speed of one thread's stores; the locker needs all pages
+/// touched.
 void touch(std::span<std::byte> pages) {
   constexpr std::size_t grain = huge_page_size / page_size;  // one thread has a huge page to itself
   const std::size_t n = pages.size() / page_size;

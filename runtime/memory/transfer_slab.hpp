@@ -1,5 +1,5 @@
 #pragma once
-// One mapping for all host memory that devices copy from and to.
+// One mapping for all host memory of the pinned pool.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/memory/mapped_pages.hpp"
@@ -11,7 +11,7 @@
 
 namespace hydra {
 
-/// Thread-safe. Shared by its blocks, which may outlive what made it.
+/// Thread-safe. Shared by its blocks, which may outlive the arena.
 class transfer_slab {
  public:
   /// Maps exactly `room` bytes (whole pages) and touches them on several threads. Throws std::bad_alloc.
@@ -22,12 +22,12 @@ class transfer_slab {
 
   std::span<std::byte> pages() const noexcept { return {memory_.get(), memory_.get_deleter().size}; }
 
-  /// `n` bytes at a multiple of `alignment`, which hold what they held; null if there is no such place.
+  /// `n` bytes at a multiple of `alignment`, with their old content; null if there is no such place.
   std::byte* take(std::uint64_t n, std::uint64_t alignment);
-  /// Of what was taken.
+  /// Returns what was taken.
   void give_back(std::byte* place, std::uint64_t n) noexcept;
 
-  /// The pages stay mapped for ever: somebody may still copy.
+  /// Leaves the pages mapped forever: a device may still copy.
   void keep_mapped() noexcept { kept_ = true; }
 
  private:

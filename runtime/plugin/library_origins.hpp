@@ -1,5 +1,6 @@
 #pragma once
-// Where the shared libraries come from that a CUDA plug-in needs. Standard library only: who has none of them reads it.
+// Where to get the shared libraries that a CUDA plug-in needs. Standard library only: it is used where none of them is
+// installed.
 
 #include <algorithm>
 #include <array>

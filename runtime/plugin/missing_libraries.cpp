@@ -35,7 +35,7 @@ std::optional<fs::path> find_in(const std::vector<fs::path>& folders, const std:
   return std::nullopt;
 }
 
-/// Empty: the library is there. Else itself, or the first that it needs and that is missing.
+/// Empty: the library is found. Otherwise its own name, or the first library it needs that is missing.
 std::string missing_for(const std::string& name) {
   if (void* handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
     dlclose(handle);
@@ -55,10 +55,10 @@ bool is_loaded(const std::string& name) {
   return handle != nullptr;
 }
 
-/// Goes through libraries as the loader does, and does not stop at the first that is missing.
+/// Searches libraries as the loader does, but does not stop at the first that is missing.
 class library_walk {
  public:
-  /// `inherited`: folders of those that need it.
+  /// `inherited`: run paths of the libraries that need it.
   void follow(const fs::path& file, std::vector<fs::path> inherited) {
     const auto object = read_shared_object(file);
     if (!object) {

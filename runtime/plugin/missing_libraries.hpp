@@ -7,8 +7,9 @@
 
 namespace hydra {
 
-/// The names of libraries that a shared object needs, itself or through others, and the loader does not find. None if it
-/// is no shared object. Libraries that lie outside of its own folders and those of LD_LIBRARY_PATH are loaded to find out.
+/// The names of libraries that a shared object needs, directly or through others, and that the loader does not find.
+/// Empty if it is not a shared object. Libraries outside of its own folders and those of LD_LIBRARY_PATH are loaded to
+/// find out.
 std::vector<std::string> missing_libraries(const std::filesystem::path& file);
 
 }  // namespace hydra

@@ -28,7 +28,7 @@ std::vector<fs::path> folders_beside(const fs::path& program) {
       all.push_back(at->path() / "hydra");
     }
   }
-  std::ranges::sort(all);  // the order of a folder is nobody's
+  std::ranges::sort(all);  // the order of directory entries is unspecified
   return all;
 }
 
@@ -38,13 +38,14 @@ std::string quoted(const std::vector<fs::path>& folders) {
   return fmt::format("\"{}\"", fmt::join(all, "\", \""));
 }
 
-/// What the build has written down, and where it was looked for.
+/// Why there is no plug-in: what the build recorded, and where it was looked for.
 std::string why_missing(const std::string& name, const std::vector<fs::path>& folders) {
   const std::string_view without_cuda = HYDRA_WITHOUT_CUDA;
   if (name == "cuda" && !without_cuda.empty()) {
     return fmt::format("this Hydra was built without CUDA: {}; build with -DHYDRA_CUDA=ON where a CUDA toolkit is", without_cuda);
   }
-  const std::string places = folders.empty() ? "there is no folder lib/hydra beside the program" : "looked in " + quoted(folders);
+  const std::string places =
+      folders.empty() ? "there is no folder lib/hydra next to the program" : "looked in " + quoted(folders);
   return fmt::format("Hydra's plug-in libhydra_{}.so is not where it should be ({}); install Hydra again", name, places);
 }
 

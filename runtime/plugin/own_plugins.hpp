@@ -1,5 +1,5 @@
 #pragma once
-// Plug-ins that are part of Hydra: lib/hydra/libhydra_NAME.so, loaded when what they bring is used.
+// Plug-ins that are part of Hydra: lib/hydra/libhydra_NAME.so, loaded when they are needed.
 
 #include <filesystem>
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace hydra {
 
-/// The folders where they are looked for: ../lib*/hydra beside a program (`hydra` itself, in the build tree or installed), and
-/// what is called "hydra" in its run path (a program that links hydra::hydra has the folder of that Hydra there).
+/// The folders that are searched: ../lib*/hydra next to a program (`hydra` itself, in the build tree or installed), and
+/// folders named "hydra" in its run path (a program that links hydra::hydra has the folder of that Hydra there).
 std::vector<std::filesystem::path> own_plugin_folders(const std::filesystem::path& program = "/proc/self/exe");
 
-/// The file in the first folder that has it. Throws fault_error{bad_input}: it is in none; says why, as far as known.
+/// The file in the first folder that has it. Throws fault_error{bad_input} if none has it; the text says why, as far as
+/// known.
 std::filesystem::path find_own_plugin(const std::string& name, const std::vector<std::filesystem::path>& folders);
 
-/// Names of those that any Hydra may have: "cuda".
+/// Names of the plug-ins that a Hydra may have: "cuda".
 const std::vector<std::string>& own_plugin_names();
 
 }  // namespace hydra

@@ -27,7 +27,7 @@ constexpr const char* entry_point = "hydra_plugin_v1";
   throw fault_error(fault_code::bad_input, fmt::format("plug-in \"{}\": {}", file.string(), why));
 }
 
-/// The canonical path of a file that is there.
+/// The canonical path of an existing file.
 fs::path found(const fs::path& file) {
   std::error_code error;
   const auto path = fs::canonical(file, error);
@@ -40,7 +40,7 @@ fs::path found(const fs::path& file) {
   return path;
 }
 
-/// The loader names C++ symbols as the linker sees them.
+/// The loader reports mangled C++ symbols.
 std::string readable(const std::string& text) {
   constexpr std::string_view before = "undefined symbol: ";
   const auto at = text.find(before);
@@ -56,7 +56,7 @@ std::string readable(const std::string& text) {
                      status == 0 ? std::string{name.get()} : symbol);
 }
 
-/// With where to get it, as far as known.
+/// The library's name, with where to get it, as far as known.
 std::string with_origin(const std::string& library) {
   const auto origin = library_origin(library);
   return origin.empty() ? library : fmt::format("{} ({})", library, origin);
@@ -71,27 +71,27 @@ std::string needs(const std::vector<std::string>& missing) {
   return fmt::format("it needs libraries that are not there: {}", fmt::join(parts, ", "));
 }
 
-/// A part of a file may look like a whole one to the loader, until the program reads beyond its end and is killed.
+/// The loader may accept a truncated file, and the program is killed later when it reads beyond the end.
 void check_whole(const fs::path& file) {
   std::error_code ignored;
   const auto size = fs::file_size(file, ignored);
   const auto least = least_size(file);
   if (least == beyond_all) {
-    refuse(file, "it is damaged: its tables tell of parts that no file could hold; copy or build it again");
+    refuse(file, "it is damaged: its tables refer to offsets that no file can have; copy or build it again");
   }
   if (size < least) {
     refuse(file, fmt::format("it is cut short: {} bytes of {} are there; copy or build it again", size, least));
   }
 }
 
-/// RTLD_NOW: what is missing is said now, not in the middle of a run.
+/// RTLD_NOW: missing symbols are reported now, not in the middle of a run.
 void* opened(const fs::path& file) {
   check_whole(file);
   if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     return handle;
   }
   const char* error = dlerror();
-  const std::string why = error == nullptr ? "" : error;  // what comes next has errors of its own
+  const std::string why = error == nullptr ? "" : error;  // copied: the calls below set errors of their own
   const bool lacks = why.find("cannot open shared object file") != std::string::npos;
   const auto missing = lacks ? missing_libraries(file) : std::vector<std::string>{};
   refuse(file, missing.empty() ? readable(why) : needs(missing));

@@ -1,5 +1,5 @@
 #pragma once
-// Shared objects that bring policies, devices and more into the program.
+// Shared objects that add policies, devices and more to the program.
 
 #include "runtime/plugin/plugin_table.hpp"
 
@@ -10,10 +10,10 @@
 
 namespace hydra {
 
-/// "policy", "policy actor", ...; empty for a kind that is none.
+/// "policy", "policy actor", ...; empty for an unknown kind.
 std::string to_string(plugin_kind kind);
 
-/// A plug-in that is loaded, and stays so until the program ends.
+/// A loaded plug-in; it stays loaded until the program ends.
 struct plugin {
   std::filesystem::path file;                ///< canonical
   const std::vector<plugin_item>* items = nullptr;
@@ -22,25 +22,27 @@ struct plugin {
   std::string describe() const;
 };
 
-/// Loads a shared object and checks what it offers. Throws fault_error{bad_input} that names the file: it is missing, no
-/// shared object, needs libraries that are missing (all are named), has unresolved symbols or no entry point, was built for
-/// another program (`abi` differs), or its list is broken.
+/// Loads a shared object and checks its table. Throws fault_error{bad_input} that names the file: it is missing, is not
+/// a shared object, needs libraries that are missing (all are named), has unresolved symbols or no entry point, was
+/// built for another program (`abi` differs), or its table is invalid.
 plugin load_plugin(const std::filesystem::path& file, const std::string& abi);
 
-/// What a program takes from plug-ins.
+/// What a program accepts from plug-ins.
 struct plugin_terms {
   std::string abi;                           ///< what they must have been built with
-  std::vector<plugin_kind> used{};           ///< one that offers nothing of these is refused; empty: none is
+  /// a plug-in that offers none of these is refused; empty: no plug-in is refused for that
+  std::vector<plugin_kind> used{};
   std::vector<std::pair<plugin_kind, std::string>> own{};  ///< what the program has itself, by kind and name
 };
 
-/// Loaded plug-ins that contradict neither each other nor the program. A policy and a policy actor are the same kind of thing.
+/// Loaded plug-ins that conflict neither with each other nor with the program. A policy and a policy actor count as the
+/// same kind.
 class plugin_set {
  public:
   explicit plugin_set(plugin_terms terms) : terms_(std::move(terms)) {}
 
-  /// Once for each file. Throws as load_plugin, if it offers nothing that is used, and if the program or another plug-in
-  /// has the same kind of thing under one name.
+  /// Adds each file once. Throws as load_plugin, if the plug-in offers nothing that is used, and if the program or
+  /// another plug-in has an item of the same kind and name.
   plugin load(const std::filesystem::path& file);
   const std::vector<plugin>& all() const noexcept { return plugins_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a plug-in and the program that loads it must have been built with alike.
+// Build settings that must be equal in a plug-in and the program that loads it.
 
 #include <hydra/interfaces.hpp>
 
@@ -33,7 +33,8 @@
 
 namespace hydra {
 
-/// Equal on both sides, or the plug-in is refused. Not inline: the loader would give the plug-in the program's.
+/// Equal on both sides, otherwise the plug-in is refused. Not inline: the loader would resolve the plug-in's call to
+/// the program's.
 constexpr const char* plugin_abi = "hydra " HYDRA_VERSION_TEXT ", interfaces " HYDRA_INTERFACES ", CAF "
     HYDRA_CAF_VERSION_TEXT ", " HYDRA_COMPILER ", " HYDRA_STANDARD_LIBRARY
     HYDRA_STRINGS HYDRA_CONTAINERS;

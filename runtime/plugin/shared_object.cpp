@@ -26,15 +26,15 @@ using dynamic_entry = ElfW(Dyn);
 constexpr auto own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
 constexpr auto own_order = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
-/// Reads pieces of a file; libraries of gigabytes are not read whole.
+/// Reads pieces of a file; libraries of gigabytes are not read as a whole.
 class elf_reader {
  public:
   explicit elf_reader(const fs::path& file) : in_(file, std::ios::binary) {}
 
-  /// As many as are there.
+  /// As many as there are.
   template <class T>
   std::vector<T> read(std::uint64_t at, std::size_t count) {
-    constexpr std::size_t most = 65536;  // of a damaged file
+    constexpr std::size_t most = 65536;  // limit for damaged files
     std::vector<T> all(std::min(count, most));
     in_.clear();
     in_.seekg(static_cast<std::streamoff>(at));
@@ -52,7 +52,7 @@ class elf_reader {
   std::ifstream in_;
 };
 
-/// None: no ELF file that this machine could load.
+/// Empty if it is not an ELF file that this machine could load.
 std::optional<file_header> header_of(elf_reader& file) {
   const auto header = file.read<file_header>(0, 1);
   if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0 || header[0].e_ident[EI_CLASS] != own_class ||
@@ -67,8 +67,8 @@ std::vector<segment> segments_of(elf_reader& file) {
   return header ? file.read<segment>(header->e_phoff, header->e_phnum) : std::vector<segment>{};
 }
 
-/// A table of sections is for others than the loader; a file may have none. Where there are too many for the header, the
-/// first section has their number.
+/// The loader does not use the section table, and a file may have none. If there are too many sections for the header's
+/// field, the first section holds their number.
 std::uint64_t section_count(elf_reader& file, const file_header& header) {
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(section)) {
     return 0;
@@ -80,13 +80,13 @@ std::uint64_t section_count(elf_reader& file, const file_header& header) {
   return first.empty() ? 0 : first[0].sh_size;
 }
 
-/// Where `count` things end that begin at an offset; 0: there are none; beyond_all: no file is so long.
+/// The end of `count` entries that start at an offset; 0: there are none; beyond_all: no file is so long.
 std::uint64_t end_of(std::uint64_t offset, std::uint64_t count, std::uint64_t each = 1) {
   const bool fits = count <= (beyond_all - offset) / each;
   return count == 0 ? 0 : fits ? offset + count * each : beyond_all;
 }
 
-/// Where an address of the loaded object stands in its file.
+/// The file offset of an address of the loaded object.
 std::uint64_t offset_of(std::uint64_t address, const std::vector<segment>& segments) {
   const auto loaded = std::ranges::find_if(segments, [&](const segment& s) {
     return s.p_type == PT_LOAD && address >= s.p_vaddr && address - s.p_vaddr < s.p_filesz;
@@ -94,7 +94,7 @@ std::uint64_t offset_of(std::uint64_t address, const std::vector<segment>& segme
   return loaded == segments.end() ? address : address - loaded->p_vaddr + loaded->p_offset;
 }
 
-/// Values with this tag.
+/// All values with this tag.
 std::vector<std::uint64_t> values(const std::vector<dynamic_entry>& all, std::int64_t tag) {
   std::vector<std::uint64_t> found;
   for (const auto& entry : all) {
@@ -114,7 +114,7 @@ void replace(std::string& text, std::string_view what, const std::string& by) {
   }
 }
 
-/// Folders between colons.
+/// Splits a list of folders at colons.
 std::vector<fs::path> folders(const std::string& text, const fs::path& file) {
   std::error_code ignored;
   const auto origin = fs::weakly_canonical(file, ignored).parent_path().string();

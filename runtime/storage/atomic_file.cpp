@@ -37,7 +37,7 @@ void write(const std::filesystem::path& to, const std::filesystem::path& named,
   if (!out) refuse(named, std::generic_category().message(errno));
 }
 
-/// Waits until what the path names has reached the disk.
+/// Waits until the content of the path is on the disk.
 void sync(const std::filesystem::path& path, int flags, const std::filesystem::path& named) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
   const int status = descriptor < 0 ? -1 : ::fsync(descriptor);

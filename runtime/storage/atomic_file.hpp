@@ -7,9 +7,9 @@
 
 namespace hydra {
 
-/// Calls `content` with a stream to a temporary file beside `file`, then renames it, so that a reader (or a crash)
-/// never sees half of it. Throws fault_error{io} naming the file; the old file then stays and the temporary is gone.
-/// On return it survives the death of the machine, too.
+/// Calls `content` with a stream to a temporary file next to `file`, then renames it, so that neither a reader nor a
+/// crash leaves half a file. Throws fault_error{io} naming the file; then the old file is kept and the temporary file
+/// removed. On return the new file survives a crash of the machine, too.
 void write_atomically(const std::filesystem::path& file, const std::function<void(std::ostream&)>& content);
 
 }  // namespace hydra

@@ -8,7 +8,7 @@ namespace hydra {
 
 namespace {
 
-constexpr std::size_t piece_bytes = 1 << 20;  // small enough to be in the cache still when it is written
+constexpr std::size_t piece_bytes = 1 << 20;  // small enough to be still in the processor's cache when it is written
 
 }  // namespace
 

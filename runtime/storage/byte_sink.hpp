@@ -1,5 +1,5 @@
 #pragma once
-// Where a file's bytes go: to the file and into its checksum.
+// Destination of a file's bytes: the file and its checksum.
 
 #include "runtime/base/fwd.hpp"
 #include "runtime/storage/sha256.hpp"
@@ -10,16 +10,16 @@
 
 namespace hydra {
 
-/// Made by durable_folder::write(), which hands it to the file's content. For one thread.
+/// Created by durable_folder::write(), which passes it to the file's content. For one thread.
 class byte_sink {
  public:
   /// The file outlives the sink.
   explicit byte_sink(writable_file& file) : file_{file} {}
 
-  /// Appends. On return the bytes are in the system's hands: the caller's memory may change.
-  /// Throws fault_error{io} if the file refuses them.
+  /// Appends. On return the system has the bytes: the caller's memory may change. Throws fault_error{io} if the write
+  /// fails.
   void add(std::span<const std::byte> bytes);
-  /// SHA-256 of all that was added, 64 hex digits. Ends the sink.
+  /// SHA-256 of all that was added, 64 hex digits. The sink cannot be used afterwards.
   std::string finish() { return hash_.finish(); }
 
  private:

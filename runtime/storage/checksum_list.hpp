@@ -19,14 +19,14 @@ struct checksum {
   friend bool operator==(const checksum&, const checksum&) = default;
 };
 
-/// A plain name that needs no escapes in the list: no slash, backslash or control character, not "", ".", "..", "-"
-/// (standard input for sha256sum) or the list's own.
+/// A plain file name that needs no escapes in the list: no slash, backslash or control character; not "", ".", "..",
+/// "-" (standard input for sha256sum) or the list's own name.
 bool can_be_listed(std::string_view file) noexcept;
 
 /// "<64 hex digits>  <name>\n" for each.
 std::string to_text(std::span<const checksum> sums);
 
-/// The inverse of to_text(). Throws fault_error{damaged} with the number of the first line that is anything else.
+/// The inverse of to_text(). Throws fault_error{damaged} with the number of the first line that is not in this format.
 std::vector<checksum> parse_checksums(std::string_view text);
 
 }  // namespace hydra

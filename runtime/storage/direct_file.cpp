@@ -25,7 +25,7 @@ constexpr std::size_t whole_blocks(std::size_t n) { return (n + block - 1) / blo
 int create(const std::filesystem::path& path) {
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
   int descriptor = uninterrupted([&] { return ::open(path.c_str(), flags | O_DIRECT, 0666); });
-  if (descriptor < 0 && errno == EINVAL) {  // some file systems make the file before they refuse
+  if (descriptor < 0 && errno == EINVAL) {  // some file systems create the file before they refuse
     ::unlink(path.c_str());
     descriptor = uninterrupted([&] { return ::open(path.c_str(), flags, 0666); });
   }
@@ -33,7 +33,7 @@ int create(const std::filesystem::path& path) {
   return descriptor;
 }
 
-/// From now on through the page cache. False if it is already.
+/// Switches to the page cache. False if it is used already.
 bool leave_direct_mode(int descriptor) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_DIRECT) != 0 && ::fcntl(descriptor, F_SETFL, flags & ~O_DIRECT) == 0;
@@ -65,7 +65,7 @@ void direct_file::write_out(std::size_t n) {
     const auto k = uninterrupted([&] { return ::write(descriptor_, buffer_.get() + done, n - done); });
     if (k < 0 && errno == EINVAL && leave_direct_mode(descriptor_)) continue;
     if (k < 0) throw file_error("write", path_, errno);
-    if (k == 0) throw file_error("write", path_, EIO);  // else the loop would not end
+    if (k == 0) throw file_error("write", path_, EIO);  // otherwise the loop would not end
     done += static_cast<std::size_t>(k);
   }
   used_ = 0;
@@ -87,7 +87,7 @@ void direct_file::sync() {
   if (uninterrupted([&] { return ::fsync(descriptor_); }) < 0) throw file_error("sync", path_, errno);
 }
 
-void direct_file::close() {  // not again after EINTR: Linux has closed it then
+void direct_file::close() {  // not repeated after EINTR: Linux has closed it then
   if (::close(std::exchange(descriptor_, -1)) < 0 && errno != EINTR) throw file_error("close", path_, errno);
 }
 

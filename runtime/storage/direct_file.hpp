@@ -1,5 +1,5 @@
 #pragma once
-// A file whose bytes go to the disk past the page cache.
+// A file that is written to the disk without the page cache.
 
 #include "runtime/storage/writable_file.hpp"
 
@@ -10,12 +10,12 @@
 
 namespace hydra {
 
-/// Checkpoints are large and read by nobody soon: the page cache would take host memory for them, and a processor that the
-/// run needs (filling it costs several times what the copy to the disk does). Where the file system cannot do without, the
-/// file goes through it. For one thread.
+/// Checkpoints are large and not read again soon: the page cache would take host memory for them, and processor time
+/// that the run needs (filling it costs several times as much as the copy to the disk). The page cache is used where
+/// the file system requires it. For one thread.
 class direct_file final : public writable_file {
  public:
-  /// Makes the file; throws file_error() if anything has that name.
+  /// Creates the file; throws file_error() if the name exists.
   explicit direct_file(const std::filesystem::path& path);
   ~direct_file() override;
   direct_file(const direct_file&) = delete;
@@ -34,7 +34,7 @@ class direct_file final : public writable_file {
 
   std::filesystem::path path_;
   int descriptor_;
-  std::unique_ptr<std::byte, release> buffer_;   ///< aligned as the disk wants it; only while something is in it
+  std::unique_ptr<std::byte, release> buffer_;   ///< aligned as the disk requires; allocated only while it holds bytes
   std::size_t used_ = 0;
   std::size_t size_ = 0;                         ///< of the file, without padding
 };

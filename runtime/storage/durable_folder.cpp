@@ -13,16 +13,16 @@ namespace hydra {
 
 namespace {
 
-/// A process may have 1024 files open, of which a run needs others.
+/// A process may have 1024 files open, and the run needs some of them.
 constexpr std::size_t most_open = 64;
 
-/// Absolute, so that it stays the same place when the process changes its folder, and without a slash at the end.
+/// Absolute, so that it does not depend on the working directory, and without a trailing slash.
 std::filesystem::path absolute_place(const std::filesystem::path& place) {
   const auto absolute = std::filesystem::absolute(place);
   return absolute.has_filename() ? absolute : absolute.parent_path();
 }
 
-/// Says of a refused operation what it was for.
+/// Adds to the error of an operation what it was for.
 void explained(const std::filesystem::path& place, const std::function<void()>& step) {
   try {
     step();
@@ -37,7 +37,7 @@ void explained(const std::filesystem::path& place, const std::function<void()>& 
 durable_folder::durable_folder(file_system& files, const std::filesystem::path& place)
     : files_{files}, place_{absolute_place(place)}, temporary_{temporary_path(place_, getpid())} {
   explained(place_, [&] {
-    std::error_code unknown;  // commit() sees whatever cannot be seen now
+    std::error_code unknown;  // whatever cannot be determined now is reported by commit()
     if (std::filesystem::exists(std::filesystem::symlink_status(place_, unknown)))
       throw fault_error{fault_code::io, "it exists"};
     files_.make_folder(temporary_);
@@ -93,7 +93,7 @@ void durable_folder::settle_files() {
   unsettled_.clear();
 }
 
-/// A folder whose name a crash may still take away is hidden again: the caller is told that it was not written.
+/// A folder whose name a crash may still remove is renamed back: the caller is notified that it was not written.
 void durable_folder::publish() {
   files_.rename(temporary_, place_);
   try {
@@ -109,7 +109,7 @@ void durable_folder::abandon() noexcept {
   unsettled_.clear();
   try {
     files_.remove_all(temporary_);
-  } catch (const std::exception&) {  // the failure before this one is told; remove_leftovers() tries again
+  } catch (const std::exception&) {  // the earlier failure is reported; remove_leftovers() tries again
   }
 }
 

@@ -54,7 +54,7 @@ file_system& posix_file_system() noexcept {
 }
 
 void make_folders(file_system& files, const std::filesystem::path& folder) {
-  std::error_code unknown;  // make_folder() says what is wrong
+  std::error_code unknown;  // make_folder() reports what is wrong
   if (folder.empty() || std::filesystem::is_directory(folder, unknown)) return;
   const auto parent = folder.parent_path();
   make_folders(files, parent);

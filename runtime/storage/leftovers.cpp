@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view suffix = ".tmp";
 
-/// The process in the name of a temporary folder.
+/// The process id in the name of a temporary folder.
 std::optional<pid_t> process_in(std::string_view name) {
   if (!name.starts_with('.') || !name.ends_with(suffix)) return {};
   name.remove_suffix(suffix.size());

@@ -51,7 +51,7 @@ void line_log::write_batches() {
   while (!closing_ || !waiting_.empty()) {
     changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
     if (waiting_.empty()) {
-      return;  // it was closed: no file is made for nothing
+      return;  // closed without a line: creates no file
     }
     const auto text = std::exchange(waiting_, {});
     const auto lines = std::exchange(lines_waiting_, 0);
@@ -72,7 +72,7 @@ void line_log::write_batches() {
   }
 }
 
-/// All of it or nothing.
+/// Appends all of it or nothing.
 void line_log::write(std::string_view text) {
   if (descriptor_ < 0) {
     descriptor_ = uninterrupted([this] { return ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644); });
@@ -80,7 +80,8 @@ void line_log::write(std::string_view text) {
       throw file_error("open", file_, errno);
     }
   }
-  const auto begin = ::lseek(descriptor_, 0, SEEK_END);  // of what is no regular file: -1, which is not cut either
+  // -1 if it is not a regular file; then it is not truncated either
+  const auto begin = ::lseek(descriptor_, 0, SEEK_END);
   while (!text.empty()) {
     const auto n = uninterrupted([&] { return ::write(descriptor_, text.data(), text.size()); });
     if (n < 0) {
@@ -92,7 +93,7 @@ void line_log::write(std::string_view text) {
   }
 }
 
-/// When it begins and when it is over.
+/// Warns when writing starts to fail and when it works again.
 void line_log::tell(const fault& why) {
   if (static_cast<bool>(why) == failing_) {
     return;

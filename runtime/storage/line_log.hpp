@@ -1,5 +1,5 @@
 #pragma once
-// Lines appended to a file by a thread of its own: who appends never waits for the disk.
+// Lines appended to a file by a separate thread: the caller never waits for the disk.
 
 #include "runtime/base/fault.hpp"
 
@@ -19,28 +19,30 @@
 namespace hydra {
 
 struct line_log_options {
-  std::size_t most_waiting = std::size_t{4} << 20;   ///< bytes; lines beyond them are lost
-  std::chrono::milliseconds pause{1000};             ///< between two writes: a process that is killed loses no more lines
+  std::size_t most_waiting = std::size_t{4} << 20;   ///< bytes waiting to be written; lines beyond them are lost
+  /// between two writes: a process that is killed loses at most these lines
+  std::chrono::milliseconds pause{1000};
 };
 
-/// Thread-safe. Only whole lines are in the file, unless a crash cuts the last one.
+/// Thread-safe. The file has whole lines only, unless a crash cuts the last one.
 class line_log {
  public:
-  /// The file is opened, or made, with the first line. `log` hears when it cannot be written, and when it can again.
+  /// The file is opened, or created, with the first line. `log` gets a warning when it cannot be written, and when it
+  /// can again.
   line_log(std::filesystem::path file, std::shared_ptr<spdlog::logger> log, line_log_options options = {});
   ~line_log();
   line_log(const line_log&) = delete;
   line_log& operator=(const line_log&) = delete;
 
-  /// A line without its end.
+  /// The line without its newline.
   void append(std::string_view line);
 
-  /// Lines that are not in the file.
+  /// Lines that could not be written.
   struct losses {
     std::uint64_t lines = 0;
     fault why{};                  ///< of the last ones; none if only too many were waiting
   };
-  /// Writes what waits, and ends.
+  /// Writes all waiting lines and closes the file.
   losses close();
 
  private:
@@ -51,7 +53,7 @@ class line_log {
   const std::filesystem::path file_;
   const std::shared_ptr<spdlog::logger> log_;
   const line_log_options options_;
-  int descriptor_ = -1;           ///< of the writing thread, as the next one
+  int descriptor_ = -1;           ///< used by the writing thread only, like the next member
   bool failing_ = false;
 
   std::mutex mutex_;
@@ -60,7 +62,7 @@ class line_log {
   std::uint64_t lines_waiting_ = 0;
   bool closing_ = false;
   losses lost_;
-  std::thread writer_;            ///< last: it uses all the others
+  std::thread writer_;            ///< declared last: it uses all other members
 };
 
 }  // namespace hydra

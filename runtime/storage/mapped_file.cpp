@@ -16,7 +16,7 @@
 namespace hydra {
 namespace {
 
-/// Before it is opened: a pipe would wait for who writes to it.
+/// Checked before opening: opening a pipe would wait for its writer.
 void require_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -32,7 +32,7 @@ void require_file(const std::filesystem::path& path) {
   throw fault_error{fault_code::io, fmt::format("{} cannot be read: {}", path.string(), std::strerror(error))};
 }
 
-/// Closes it at the end of a scope: a mapping stays.
+/// Closes the descriptor at the end of a scope: the mapping stays valid.
 struct open_file {
   int descriptor;
   ~open_file() {
@@ -65,7 +65,7 @@ void mapped_file::require_unchanged() const {
   const bool same_file = now.device == opened_.device && now.inode == opened_.inode;
   if (same_file && now != opened_)
     throw fault_error{fault_code::io, fmt::format("{} has been written to since it was opened; put another file in its place "
-                                                  "instead (write beside it, then rename)",
+                                                  "instead (write a new file, then rename it)",
                                                   path_.string())};
 }
 

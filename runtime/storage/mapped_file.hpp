@@ -1,5 +1,5 @@
 #pragma once
-// A file's bytes, read-only, paged in by the system as they are read.
+// A file's bytes, mapped read-only.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@ struct stat;
 
 namespace hydra {
 
-/// Move-free owner of a mapping. Throws fault_error{io} if the file cannot be opened, {bad_input} if it is missing,
-/// no regular file, or empty.
+/// Owner of a mapping, not movable. Throws fault_error{io} if the file cannot be opened, {bad_input} if it does not
+/// exist, is not a regular file, or is empty.
 class mapped_file {
  public:
   explicit mapped_file(const std::filesystem::path& path);
@@ -21,16 +21,16 @@ class mapped_file {
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
-  /// Throws fault_error{io} if the file has been written to since: of one that became shorter the end cannot be looked at any
-  /// more (SIGBUS). A file that another one has replaced, or that has been removed, stays what it was.
+  /// Throws fault_error{io} if the file has been written to since: the end of a file that became shorter cannot be read
+  /// any more (SIGBUS). A file that was replaced by another one, or removed, stays readable and unchanged.
   void require_unchanged() const;
 
-  /// Gives the memory of whole pages within a part of bytes() back to the system, which reads them again when somebody
-  /// looks at them. Thread-safe.
+  /// Returns the memory of the whole pages within a part of bytes() to the system; they are read from the file again at
+  /// their next use. Thread-safe.
   static void release(std::span<const std::byte> part) noexcept;
 
  private:
-  /// Of a file: which one it is, and what writing changes.
+  /// Identity of a file, and the attributes that a write changes.
   struct state {
     std::uint64_t device = 0, inode = 0, size = 0;
     std::int64_t written_s = 0, written_ns = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+// SHA-256 (FIPS 180-4) of bytes that are added in pieces.
 
 #include <cstddef>
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace hydra {
 
-/// The result depends on the bytes alone, not on how they are cut into pieces. Not copyable.
+/// The result depends only on the bytes, not on how they are divided into pieces. Not copyable.
 class sha256 {
  public:
   sha256();
   ~sha256();
   void add(std::span<const std::byte> bytes);
-  /// 64 hex digits, lower case. Ends the computation.
+  /// 64 hex digits, lower case. The object cannot be used afterwards.
   std::string finish();
 
  private:

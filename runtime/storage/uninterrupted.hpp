@@ -1,11 +1,11 @@
 #pragma once
-// System calls that signals interrupt.
+// System calls that signals may interrupt.
 
 #include <cerrno>
 
 namespace hydra {
 
-/// Calls again what a signal has interrupted.
+/// Repeats a call that a signal has interrupted.
 template <class Call>
 auto uninterrupted(Call call) {
   auto result = call();

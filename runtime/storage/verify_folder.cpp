@@ -22,7 +22,7 @@ constexpr std::size_t piece_bytes = 1 << 20;
 
 [[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::damaged, why}; }
 
-/// Feeds a file to `take` in pieces.
+/// Passes a file to `take` in pieces.
 void read(const std::filesystem::path& file, const std::function<void(std::span<const char>)>& take) {
   const std::string name = file.filename().string();
   if (!std::filesystem::exists(file)) refuse(name + " is missing");
@@ -54,7 +54,7 @@ void check(const std::filesystem::path& folder, const checksum& expected) {
     refuse(fmt::format("{} has the SHA-256 {} instead of {}", expected.file, found, expected.sha256));
 }
 
-/// A list that lost its last lines would vouch for less than was written.
+/// A list that lost its last lines would not cover all files.
 void check_nothing_else(const std::filesystem::path& folder, const std::set<std::string>& listed) {
   for (const auto& entry : std::filesystem::directory_iterator{folder}) {
     const std::string name = entry.path().filename().string();
@@ -62,7 +62,7 @@ void check_nothing_else(const std::filesystem::path& folder, const std::set<std:
   }
 }
 
-/// Returns the names that are listed.
+/// Returns the listed names.
 std::set<std::string> check_listed(const std::filesystem::path& folder) {
   std::set<std::string> listed;
   for (const checksum& expected : list_of(folder)) {

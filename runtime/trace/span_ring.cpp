@@ -10,7 +10,7 @@ namespace hydra {
 
 namespace {
 
-/// In front of the texts.
+/// Stored before the texts.
 struct header {
   time_point begin;
   duration length;

@@ -1,5 +1,6 @@
 #pragma once
-// The newest spans in a bounded number of bytes: their times and texts one behind the other, in pieces of equal size.
+// The newest spans in a bounded number of bytes: times and texts are stored one after the other, in pieces of equal
+// size.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/trace/trace.hpp"
@@ -13,7 +14,7 @@
 
 namespace hydra {
 
-/// A span where it is kept; valid until the next push.
+/// A stored span; valid until the next push.
 struct span_view {
   std::string_view name;
   std::string_view track;
@@ -27,7 +28,7 @@ class span_ring {
  public:
   explicit span_ring(byte_count limit);
 
-  /// Drops the earliest piece if there is no room.
+  /// Drops the earliest piece if there is not enough space.
   void push(const span& s);
 
   template <class Function>
@@ -42,15 +43,15 @@ class span_ring {
   std::uint64_t size() const noexcept { return recorded_ - dropped_; }
   byte_count bytes() const noexcept { return piece_size_ * pieces_.size(); }
   std::uint64_t dropped() const noexcept { return dropped_; }
-  /// Of all spans, those dropped included.
+  /// Earliest start of all spans, including dropped ones.
   std::optional<time_point> earliest() const noexcept { return earliest_; }
 
  private:
   struct piece {
-    std::vector<char> bytes;   ///< within its capacity, which is all that it ever takes
+    std::vector<char> bytes;   ///< never exceeds its initial capacity
     std::uint64_t spans = 0;
   };
-  /// The next one is behind `at` then.
+  /// Advances `at` past the span it returns.
   static span_view read(const piece& p, std::size_t& at);
   piece& piece_with_room(std::size_t n);
 

@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::json;
 
-/// "cpu:0 compute" is thread "compute" of process "cpu:0"; a track of one word is both.
+/// "cpu:0 compute" is thread "compute" of process "cpu:0"; for a track of one word both have that name.
 std::pair<std::string, std::string> process_and_thread(std::string_view track) {
   const auto space = track.find(' ');
   const auto process = track.substr(0, space);
@@ -35,7 +35,7 @@ struct place {
 
 using track_places = std::map<std::string, place, std::less<>>;
 
-/// Numbers for processes and threads, in order of name so that the same tracks always give the same file.
+/// Numbers of processes and threads, in order of their names, so that the same tracks always give the same file.
 track_places number_tracks(const span_ring& spans) {
   std::map<std::string, std::size_t> processes;
   track_places tracks;
@@ -47,7 +47,7 @@ track_places number_tracks(const span_ring& spans) {
   return tracks;
 }
 
-/// Names come from users: what is no UTF-8 is replaced, not refused.
+/// Names come from users: bytes that are not UTF-8 are replaced.
 void write_event(std::ostream& out, const json& event, bool last) {
   out << json_text(event) << (last ? "\n" : ",\n");
 }
@@ -69,21 +69,21 @@ json event_of(const span_view& s, const place& where, time_point origin) {
   return event;
 }
 
-/// Of those that are left.
+/// Of the spans that are kept.
 time_point earliest(const span_ring& spans) {
   auto least = time_point::max();
   spans.for_each([&](const span_view& s) { least = std::min(least, s.begin); });
   return least;
 }
 
-/// Nothing where every span is there.
+/// Empty if no span was dropped.
 std::string what_was_dropped(const span_ring& spans, time_point origin) {
   if (spans.dropped() == 0) return {};
   const json reported{{"dropped_spans", spans.dropped()}, {"begins_us", microseconds(earliest(spans) - origin)}};
   return fmt::format(R"("otherData": {}, )", json_text(reported));
 }
 
-/// Event by event: as one JSON document the spans of a long run would take gigabytes.
+/// Written event by event: as one JSON document the spans of a long run would take gigabytes.
 void write_chrome_trace(std::ostream& out, const span_ring& spans) {
   const auto tracks = number_tracks(spans);
   const time_point origin = spans.earliest().value_or(time_point{});
@@ -138,7 +138,7 @@ std::uint64_t trace::dropped() const {
   return state_->spans.dropped();
 }
 
-/// Who records meanwhile waits: a copy would be as large again.
+/// Threads that record meanwhile have to wait: a copy would double the memory.
 void trace::write(const std::filesystem::path& file) const {
   const std::lock_guard lock{state_->mutex};
   write_atomically(file, [&](std::ostream& out) { write_chrome_trace(out, state_->spans); });

@@ -11,7 +11,7 @@
 
 namespace hydra {
 
-/// One bar of the trace. `track` groups ("cpu:0 compute"); name is the message or phase.
+/// One bar of the trace. `track` is its row ("cpu:0 compute"); `name` is the message or phase.
 struct span {
   std::string name;
   std::string track;
@@ -20,22 +20,22 @@ struct span {
   std::string detail;
 };
 
-/// Collector of the newest spans: a long run drops its earliest ones. Thread-safe.
+/// Keeps the newest spans: a long run drops its earliest ones. Thread-safe.
 class trace {
  public:
-  /// `limit`: of the memory that spans take.
+  /// `limit`: of the memory for spans.
   explicit trace(byte_count limit = byte_count{std::uint64_t{16} << 20});
   ~trace();
   void record(const span& s);
   /// In the order recorded.
   std::vector<span> spans() const;
-  /// Memory that is held; never more than the limit.
+  /// Memory in use; never more than the limit.
   byte_count bytes() const;
-  /// Earlier spans that are not held any more.
+  /// Number of earlier spans that were dropped.
   std::uint64_t dropped() const;
-  /// Chrome trace event format: one process per device ("cpu:0"), one thread per queue, times in microseconds from
-  /// the earliest span recorded. If some were dropped, "otherData" says how many ("dropped_spans") and when the earliest
-  /// one that is left begins ("begins_us"). Written to a temporary file and renamed. Throws fault_error{io}.
+  /// Chrome trace event format: one process per device ("cpu:0"), one thread per queue, times in microseconds from the
+  /// earliest span recorded. If some were dropped, "otherData" has their number ("dropped_spans") and the start of the
+  /// earliest span that is left ("begins_us"). Written to a temporary file and renamed. Throws fault_error{io}.
   void write(const std::filesystem::path& file) const;
 
  private:

@@ -15,7 +15,7 @@ class completion_log {
  public:
   completion_sink sink();
 
-  /// How the operation ended. Throws std::runtime_error if that does not happen within the limit.
+  /// How the operation ended. Throws std::runtime_error if it does not end within the limit.
   completion wait_for(ticket t) const;
   /// All completions in order of arrival, once there are `n`. Throws as wait_for does.
   std::vector<completion> wait_for_count(std::size_t n) const;

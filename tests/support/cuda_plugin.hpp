@@ -12,7 +12,7 @@ namespace hydra::test {
 
 std::filesystem::path cuda_plugin_file();
 
-/// Why no test can use a GPU here: the plug-in is not built, or what it says is missing. Empty: one can.
+/// Why tests cannot use a GPU here: the plug-in was not built, or what the plug-in reports as missing. Empty: they can.
 std::string why_no_gpu();
 
 /// A device of kind "cuda". Throws what the plug-in throws.

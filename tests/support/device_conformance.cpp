@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-// Catch2's assertions are not thread-safe: operations only leave marks, the test's own thread judges them.
+// Catch2's assertions are not thread-safe: operations only record, the test's own thread checks.
 
 namespace hydra::test {
 
@@ -192,7 +192,7 @@ void the_sink_runs_on_a_thread_of_the_device(const device_factory& make) {
   REQUIRE_FALSE(threads.contains(std::this_thread::get_id()));
 }
 
-/// Counts the closures that are alive; the sink looks at it when the completion is posted.
+/// Counts the closures that exist; the sink reads it when the completion is posted.
 void the_closure_dies_before_its_completion(const device_factory& make) {
   std::map<ticket, std::weak_ptr<int>> held;
   std::atomic<int> alive_at_completion = 0;
@@ -407,23 +407,24 @@ constexpr requirement of_all[] = {
     {"the sink runs on a thread of the device", &the_sink_runs_on_a_thread_of_the_device},
     {"the closure is destroyed before its completion is posted", &the_closure_dies_before_its_completion},
     {"several threads may submit at once", &many_threads_may_submit},
-    {"an operation whose ticket failed is skipped, and so are those behind it", &what_waits_for_a_failure_is_skipped},
+    {"an operation whose ticket failed is skipped, and so are its dependents", &what_waits_for_a_failure_is_skipped},
     {"a ticket that failed long ago is remembered", &a_failure_of_long_ago_is_remembered},
-    {"an exception becomes a fault and the queue goes on", &the_queue_goes_on_after_an_exception},
+    {"an exception becomes a fault and the queue continues", &the_queue_goes_on_after_an_exception},
     {"an unknown ticket and a missing receiver are refused", &broken_promises_of_the_caller_are_refused},
     {"tensors of closures are charged until they are freed, by whichever thread",
      &tensors_are_charged_until_they_are_freed},
     {"a charge beyond the budget is out of memory and leaves nothing behind",
      &a_charge_beyond_the_budget_leaves_nothing_behind},
-    {"stop cancels what has not begun and does not wait", &stop_gives_up_what_has_not_begun},
-    {"stop waits for what runs, but no longer than its limit, and says whether it has ended", &stop_waits_within_its_limit},
+    {"stop cancels what has not started and does not wait", &stop_gives_up_what_has_not_begun},
+    {"stop waits for what is running, but no longer than its limit, and reports whether it has ended",
+     &stop_waits_within_its_limit},
     {"stop returns at once when nothing runs", &stop_of_a_device_at_rest_does_not_wait},
     {"the destructor waits for the running operation and completes the rest", &the_destructor_waits_for_what_runs},
 };
 
 constexpr requirement of_concurrent_queues[] = {
     {"queues run concurrently", &queues_run_concurrently},
-    {"a queue goes on while another waits", &a_closed_dependency_holds_only_those_that_name_it},
+    {"a queue continues while another waits", &a_closed_dependency_holds_only_those_that_name_it},
 };
 
 }  // namespace

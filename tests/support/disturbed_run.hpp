@@ -1,5 +1,5 @@
 #pragma once
-// A small simulated run to which something happens at a given message.
+// A small simulated run that is disturbed at a given message.
 
 #include "tests/support/small_run.hpp"
 
@@ -17,8 +17,8 @@ std::vector<simulated_model> small_models();
 /// Budgets that are just sufficient: (P + C) + W.
 simulation_setup small_run(std::size_t devices, std::uint32_t slots);
 
-/// Runs in order and lets `disturb` act before message `at`. The number of messages of the run; the witness's complaint
-/// in `complaint`.
+/// Runs the messages in order and calls `disturb` before message `at`. Returns the number of messages of the run;
+/// `complaint` gets the witness's complaint.
 std::size_t run_disturbed(simulation& s, std::size_t at, const std::function<void()>& disturb, std::uint32_t slots,
                           std::string& complaint);
 

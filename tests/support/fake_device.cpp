@@ -98,7 +98,7 @@ fault fake_device::verdict_on(const entry& e) const {
   return {};
 }
 
-/// The closure dies with `op`, while the device still pays.
+/// The closure is destroyed with `op`, while it is still charged to the device.
 fault fake_device::execute(operation op) {
   const charge_to guard{account_};
   fault error;

@@ -1,5 +1,5 @@
 #pragma once
-// A device for tests: the same every time. Written without a line of the real ones, so that each checks the other.
+// A deterministic device for tests. It shares no code with the real devices, so that each checks the other.
 
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/device.hpp"
@@ -16,8 +16,8 @@
 namespace hydra::test {
 
 /// Runs one operation at a time: always the one with the smallest ticket, so everything happens in the order of
-/// submission. Its queues therefore do not overlap; all else of the device checklist holds. Times are virtual: each
-/// operation takes its estimate, at least 1 us. Tensors are charged as on the real device.
+/// submission. Its queues therefore do not overlap; everything else of the device checklist holds. Times are virtual:
+/// each operation takes its estimate, at least 1 us. Tensors are charged as on the real device.
 class fake_device final : public device {
  public:
   enum class drive {
@@ -32,7 +32,7 @@ class fake_device final : public device {
   void on_completion(completion_sink sink) override;
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after) override;
   memory_usage memory() const noexcept override { return {account_.used(), account_.peak(), account_.limit()}; }
-  /// By hand nobody else lets anything complete: it does not wait.
+  /// By hand nothing completes meanwhile: it does not wait.
   bool stop(duration limit) noexcept override;
 
   // -- by hand ---
@@ -63,7 +63,7 @@ class fake_device final : public device {
   memory_account account_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<ticket, entry> entries_;  ///< stay until completed
+  std::map<ticket, entry> entries_;  ///< kept until completed
   std::set<ticket> failed_;
   completion_sink sink_;
   std::uint64_t issued_ = 0;

@@ -21,7 +21,7 @@ struct file_faults {
   static constexpr int for_ever = std::numeric_limits<int>::max();
 };
 
-/// Hands all other operations on to the machine's file system.
+/// Forwards all other operations to the machine's file system.
 class faulty_file_system final : public file_system {
  public:
   explicit faulty_file_system(file_faults faults = {.first = -1, .last = -1}, bool short_writes = false)
@@ -33,13 +33,13 @@ class faulty_file_system final : public file_system {
   void sync_folder(const std::filesystem::path& folder) override;
   void remove_all(const std::filesystem::path& path) override;
 
-  /// Has any operation failed?
+  /// Whether any operation has failed.
   bool hit() const noexcept { return hit_; }
-  /// "rename to newer", one for each operation that was begun.
+  /// One entry for each operation that was started, such as "rename to newer".
   const std::vector<std::string>& transcript() const noexcept { return transcript_; }
-  /// Writes take half of the bytes, so the other half must be given again.
+  /// Writes accept half of the bytes, so the other half must be written again.
   bool short_writes() const noexcept { return short_writes_; }
-  /// Notes an operation; throws if it is one that fails.
+  /// Records an operation; throws if it is to fail.
   void begin(file_operation operation, const std::filesystem::path& path);
 
  private:

@@ -43,7 +43,7 @@ simulated_shard make_shard(rng& random) {
           .write_back = byte_count{512 * pick(random, 0, working.value() / 512)}};
 }
 
-/// Some of them.
+/// A random subset.
 void step_on_device(simulated_shard& s, rng& random) {
   if (pick(random, 0, 1) == 1) {
     s.device_update = length(random);
@@ -85,7 +85,8 @@ byte_count sufficient(const std::vector<simulated_model>& models, byte_count& st
   return staging + computing;
 }
 
-/// What the plan demands, less the parameters, which have no bytes at home in a simulation until a device brings some.
+/// The demand of the plan without the parameters, which have no bytes at home in a simulation until a device brings
+/// some.
 byte_count sufficient_host(const std::vector<simulated_model>& models, std::size_t devices) {
   std::vector<model_plan> plans;
   byte_count parameters;
@@ -109,10 +110,11 @@ device_info make_device(rng& random, std::size_t i, byte_count budget) {
   return d;
 }
 
-// -- what is done to a run ------------------------------------------------------------------------------------------------
+// -- disturbances of a run
+// ------------------------------------------------------------------------------------------------
 
-/// Of the victim's operations from `silent_from` on nothing is heard. Others may arrive up to 40 us late: in the order of
-/// their queue, those of other queues may be earlier or later.
+/// From `silent_from` on, no completion of the victim's operations is reported. Others may arrive up to 40 us late: in
+/// the order of their queue, but completions of other queues may overtake them.
 void deliver(simulation& s, const fuzz_case& run, const std::shared_ptr<rng>& random) {
   const int latest = run.late_completions ? 40 : 0;
   for (std::size_t i = 0; i < s.actors().devices.size(); ++i) {
@@ -169,7 +171,8 @@ void lose(simulation& s, mishap how, std::size_t victim) {
   }
 }
 
-// -- what must hold at its end --------------------------------------------------------------------------------------------
+// -- what must hold at its end
+// --------------------------------------------------------------------------------------------
 
 using ends = std::map<std::string, time_point>;
 
@@ -187,8 +190,8 @@ std::string computation(const simulated_model& m, const unit& u, std::uint32_t k
   return fmt::format("{} {} {} step {} micro-batch {}", m.name, to_string(u.way), u.shard.value, u.step.value, k);
 }
 
-/// For each computation that reads what another makes, that one: the same micro-batch, one unit earlier. (Units of different
-/// ranges of micro-batches read nothing of each other.)
+/// For each computation that reads the output of another, that other one: the same micro-batch, one unit earlier.
+/// (Units of different ranges of micro-batches read no outputs of each other.)
 std::map<std::string, std::string> makers(const std::vector<simulated_model>& models) {
   std::map<std::string, std::string> all;
   for (const auto& m : models) {
@@ -226,7 +229,7 @@ bool begins_round(const std::string& detail, std::size_t k, const std::vector<si
   return detail.find(" evaluate ") != std::string::npos && k % m->evaluation.range.round == 0;
 }
 
-/// The computations of a unit lie side by side on its device, in the order of its micro-batches.
+/// The computations of a unit are adjacent on its device, in the order of its micro-batches.
 std::string interleaved(simulation& s, const std::vector<simulated_model>& models) {
   std::map<std::string, span> last;  // by track
   for (const auto& x : spans_of(s, "execute_shard")) {
@@ -242,8 +245,8 @@ std::string interleaved(simulation& s, const std::vector<simulated_model>& model
   return {};
 }
 
-/// A unit that was withdrawn after a loss may still compute when the last model ends: then its device and the memory
-/// manager both say so. Anything else that is left over was lost or forgotten.
+/// A unit that was withdrawn after a loss may still compute when the last model ends: then both its device and the
+/// memory manager report it. Anything else that is left over was lost or forgotten.
 std::string left_over(const simulation& s, mishap trouble, std::size_t victim) {
   std::istringstream lines(s.record()->leftovers);
   const auto& text = s.record()->leftovers;
@@ -266,14 +269,14 @@ std::string unretired(const simulation& s, mishap trouble, std::size_t victim) {
     const bool may_be_lost = trouble == mishap::device_dies || trouble == mishap::device_breaks ||
                              trouble == mishap::device_falls_silent;
     if (!s.record()->devices[i].retired && !(may_be_lost && i == victim)) {
-      return fmt::format("device {} did not say goodbye", i);
+      return fmt::format("device {} did not retire", i);
     }
   }
   return {};
 }
 
-/// Of an untroubled run: the parts of each device's makespan add up to it; if messages take no time, actors have no part in
-/// it, but for a policy that keeps devices waiting and a host without room to land.
+/// For a run without mishap: the parts of each device's makespan add up to it; if messages take no time, the part of
+/// the actors is zero, unless a policy keeps devices waiting or the host has no bytes left for outputs.
 std::string wrong_breakdown(const simulation& s, const fuzz_case& c) {
   const auto& r = *s.record();
   const auto span = *r.last_update - *r.first_prefetch;
@@ -284,8 +287,8 @@ std::string wrong_breakdown(const simulation& s, const fuzz_case& c) {
     }
     const auto actors = r.devices[i].time.actors;
     if (sum != span || (c.prompt && actors > duration{})) {
-      return fmt::format("device {}: the blame adds up to {} of {} s, {} s of it actors", i, seconds(sum), seconds(span),
-                         seconds(actors));
+      return fmt::format("device {}: the time breakdown adds up to {} of {} s, {} s of it actors", i, seconds(sum),
+                         seconds(span), seconds(actors));
     }
   }
   return {};
@@ -318,7 +321,7 @@ void add_devices(fuzz_case& c, rng& random) {
   }
 }
 
-/// Of the sizes of one that is there: it fits where that one does.
+/// As large as a model that exists: it fits where that one does.
 void add_joiner(fuzz_case& c, rng random) {
   if (pick(random, 0, 2) > 0) {
     return;
@@ -331,14 +334,14 @@ void add_joiner(fuzz_case& c, rng random) {
   c.join_at = pick(random, 0, 500);
 }
 
-/// The models of a case that have taken part. A recruit may have come too late, but only then it was refused.
+/// The models of a case that have taken part. The joining model may have been too late, but only then it was refused.
 std::string collect(const simulation& s, const fuzz_case& c, const std::vector<simulated_model>& joiners,
                     std::vector<simulated_model>& models) {
   for (const auto& j : s.joins()) {
     if (!j.why) {
       models.push_back(joiners.at(0));
     } else if (j.why.code != fault_code::refused) {
-      return "the recruit is refused: " + j.why.text;
+      return "the joining model is refused: " + j.why.text;
     }
   }
   const auto there = s.record() ? s.record()->models.size() : models.size();
@@ -359,7 +362,7 @@ void add_trouble(fuzz_case& c, rng& random) {
   c.trouble_at = pick(random, 0, at_message ? 600 : 100);
   if (c.trouble == mishap::device_falls_silent) {
     c.setup.watch = {.minimum = std::chrono::milliseconds(2), .factor = 20};
-    c.slow_messages = false;  // a device whose messages take as long as that cannot be told from a silent one
+    c.slow_messages = false;  // a device whose messages take that long cannot be distinguished from a silent one
   }
   c.victim = pick(random, 0, devices - 1);
 }

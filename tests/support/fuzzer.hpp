@@ -1,6 +1,6 @@
 #pragma once
 // The interleaving fuzzer: random workloads under virtual time, a random runnable actor per step, messages that take
-// time, something that goes wrong at a random moment. What must hold for every run is checked as it runs and at its end.
+// time, a failure at a random moment. What must hold for every run is checked while it runs and at its end.
 
 #include "actors/simulation/simulation.hpp"
 
@@ -11,15 +11,15 @@
 
 namespace hydra::test {
 
-/// What goes wrong in a fuzzed run.
+/// The failure in a fuzzed run.
 enum class mishap {
   none,
   device_dies,
   device_is_declared_lost,
   operation_runs_out_of_memory,
   operation_throws,
-  device_breaks,          ///< every operation throws from some on
-  device_falls_silent,    ///< of operations from some on nothing is heard
+  device_breaks,          ///< every operation throws from a certain one on
+  device_falls_silent,    ///< from a certain operation on no completion is reported
   controller_dies,
 };
 
@@ -28,24 +28,24 @@ struct fuzz_case {
   mishap trouble = mishap::none;
   std::size_t trouble_at = 0;     ///< message, or operation submitted to any device, or to the victim
   std::size_t victim = 0;         ///< device
-  std::size_t join_at = 0;        ///< message at which the recruit is added, if there is one
-  bool slow_messages = false;     ///< time passes while messages are on their way
-  bool prompt = false;           ///< messages take no time and nothing but the devices is scarce
-  bool late_completions = false;  ///< those of different queues overtake each other
+  std::size_t join_at = 0;        ///< message at which another model joins, if there is one
+  bool slow_messages = false;     ///< time passes while messages are in transit
+  bool prompt = false;           ///< messages take no time and only the devices are scarce
+  bool late_completions = false;  ///< completions of different queues overtake each other
   std::string text;               ///< to reproduce it
 };
 
-/// 1-4 models of 1-3 shards and 1-3 steps, 1-3 micro-batches, on 1-3 devices with one or two slots; many lengths are
-/// zero; device and host budgets are often exactly sufficient; each policy. In a third of the cases another model is added
+/// 1-4 models of 1-3 shards and 1-3 steps, 1-3 micro-batches, on 1-3 devices with one or two slots; many durations are
+/// zero; device and host budgets are often exactly sufficient; each policy. In a third of the cases another model joins
 /// at a random moment.
 fuzz_case make_case(std::uint32_t seed);
 
-/// Runs it in a random order of messages. Returns an empty text, or what was wrong: a broken promise of the protocol
+/// Runs it in a random order of messages. Returns an empty text, or what was wrong: a violation of the protocol
 /// (protocol_witness.hpp), a hang, a model that did not finish, a unit done twice or before its predecessor, a lease,
-/// landing buffer or reservation that was not returned. `told` (may be null) gets the transcript.
+/// output buffer or reservation that was not returned. `told` (may be null) gets the transcript.
 std::string run_case(fuzz_case c, std::uint32_t seed, std::vector<std::string>* reported);
 
-/// The first of the cases in [first, last] that ends badly, with the end of its transcript; empty if none does.
+/// The first of the cases in [first, last] that fails, with the end of its transcript; empty if none does.
 std::string fuzz(std::uint32_t first, std::uint32_t last);
 
 }  // namespace hydra::test

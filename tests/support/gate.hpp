@@ -9,7 +9,7 @@ namespace hydra::test {
 
 inline constexpr std::chrono::seconds patience{60};
 
-/// Closed until someone opens it, then open for good.
+/// Closed until a thread opens it, then open for good.
 class gate {
  public:
   void open() {
@@ -20,7 +20,7 @@ class gate {
     opened_.notify_all();
   }
 
-  /// True once it is open, false if that did not happen within the limit.
+  /// True once it is open, false if it was not opened within the limit.
   bool wait() {
     std::unique_lock lock{mutex_};
     return opened_.wait_for(lock, patience, [this] { return open_; });
@@ -32,7 +32,7 @@ class gate {
   bool open_ = false;
 };
 
-/// Opens a gate at the end of a scope: a test that fails while an operation waits must not wait for the limit too.
+/// Opens a gate at the end of a scope: a failing test must not make an operation wait for the limit.
 class opens_at_exit {
  public:
   explicit opens_at_exit(gate& g) : gate_(g) {}

@@ -1,5 +1,6 @@
 #pragma once
-// A device that hangs: it works like the one inside until a given computation, which does not end before a gate opens.
+// A device that hangs: it forwards to an inner device until a given computation, which does not end before a gate
+// opens.
 
 #include "runtime/device/device.hpp"
 #include "tests/support/gate.hpp"
@@ -9,7 +10,7 @@
 
 namespace hydra::test {
 
-/// Where the computation hangs. Shared with the device, which may be left behind for ever.
+/// Where the computation hangs. Shared with the device, which may be left behind forever.
 struct hanging_point {
   gate entered;
   gate go_on;

@@ -1,5 +1,5 @@
 #pragma once
-// Pages of the host behind a range of addresses: what a GPU's driver does with its memory, by mmap.
+// Pages of the host mapped into a range of addresses: like a GPU's driver does with its memory, by mmap.
 
 #include "runtime/device/streams/page_source.hpp"
 

@@ -14,7 +14,7 @@ namespace hydra::test {
 
 namespace {
 
-/// Runs what it is given, in order, on one thread.
+/// Runs its jobs in order on one thread.
 class host_stream {
  public:
   host_stream() : thread_([this] { serve(); }) {}
@@ -137,7 +137,7 @@ class host_streams final : public stream_driver {
         return e;
       }
     }
-    throw fault_error(fault_code::internal, "the event is none of this driver");
+    throw fault_error(fault_code::internal, "the event was not created by this driver");
   }
 
   host_stream_options options_;

@@ -1,5 +1,5 @@
 #pragma once
-// Small checkpoints as Hugging Face's libraries write them, for tests to read and to break.
+// Small checkpoints as Hugging Face's libraries write them, for tests to read and to damage.
 
 #include "models/weights/safetensors.hpp"
 
@@ -31,7 +31,7 @@ hub_test_tensors tiny_gpt2_tensors();
 
 void write_tensors(const std::filesystem::path& file, const hub_test_tensors& tensors);
 void write_text(const std::filesystem::path& file, const std::string& text);
-/// config.json and model.safetensors, in a folder that is made.
+/// config.json and model.safetensors, in a folder that is created.
 void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config, const hub_test_tensors& tensors);
 
 }  // namespace hydra::test

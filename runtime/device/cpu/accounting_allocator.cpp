@@ -20,17 +20,17 @@ namespace {
 constexpr std::uint32_t host = 0;
 constexpr std::uint32_t capacity = most_memory_accounts + 1;
 
-struct alignas(64) account_slot {  // a cache line each: the accounts of different devices are charged concurrently
+struct alignas(64) account_slot {  // one cache line each: the accounts of different devices are charged concurrently
   limited_counter bytes;
   std::atomic<bool> taken{false};
 };
 
-/// The only mutable state of the process. It must be static: tensors may be freed when every account is gone, even
+/// The only mutable state of the process. It must be static: tensors may be freed after all accounts are gone, even
 /// during exit.
 constinit std::array<account_slot, capacity> table;
 constinit thread_local std::uint32_t payer = host;
 
-/// Stands just before the data, so that data pointer and context of a tensor's storage are the same address (oneDNN
+/// Stored directly before the data, so that data pointer and context of a tensor's storage are the same address (oneDNN
 /// allocates by raw_allocate, which asserts that) and a release needs no look-up.
 struct alignas(64) block_header {
   std::uint32_t account;
@@ -54,7 +54,7 @@ void charge(std::uint32_t account, std::uint64_t wanted) {
   if (account != host && !table[account].bytes.try_add(wanted)) refuse(account, wanted);
 }
 
-/// Memory the host itself refuses is the same event as a full budget (LibTorch throws a plain error for it).
+/// The host's own refusal is treated like a full budget (LibTorch throws a plain error for it).
 void* allocate_on_host(std::size_t n) {
   try {
     return c10::alloc_cpu(n);
@@ -75,12 +75,12 @@ void* allocate_charged(std::size_t n) {
   }
 }
 
-/// A pool counts for itself.
+/// A pool does its own accounting.
 void* allocate_pooled(const std::shared_ptr<tensor_pool>& pool, std::size_t n) {
   return new (pool->allocate(n + sizeof(block_header))) block_header{host, 0, pool} + 1;
 }
 
-/// The deleter of every tensor, on whatever thread: credits the account that was charged.
+/// The deleter of every tensor, on any thread: credits the account that was charged.
 void release(void* data) {
   if (data == nullptr) return;
   auto* header = static_cast<block_header*>(data) - 1;
@@ -103,7 +103,7 @@ class accounting_allocator final : public c10::Allocator {
   void copy_data(void* to, const void* from, std::size_t n) const override { default_copy_data(to, from, n); }
 };
 
-/// A slot is free when its account is gone and everything charged to it has been freed.
+/// A slot is free when its account has been destroyed and everything charged to it has been freed.
 bool try_take(account_slot& slot, byte_count limit) {
   if (slot.taken.exchange(true)) return false;
   if (slot.bytes.used() != 0) {
@@ -124,7 +124,7 @@ std::uint32_t take_slot(byte_count limit) {
 }  // namespace
 
 memory_account::memory_account(byte_count limit) : index_(take_slot(limit)) {
-  install_accounting_allocator();  // without it nothing would be charged
+  install_accounting_allocator();  // without it nothing is charged
 }
 
 memory_account::~memory_account() { table[index_].taken = false; }

@@ -1,5 +1,5 @@
 #pragma once
-// Charges CPU tensor memory to the virtual device on whose behalf a thread works.
+// Charges CPU tensor memory to the virtual device for which a thread works.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/device.hpp"
@@ -9,11 +9,11 @@
 
 namespace hydra {
 
-/// Of the process, at the same time.
+/// Per process, at the same time.
 inline constexpr std::uint32_t most_memory_accounts = 1023;
 
-/// One payer of tensor memory: a virtual device, or a pilot that measures. Lives in a fixed table; index 0 is the
-/// host (not counted). Creation and destruction are rare (devices, pilots); charging is lock-free.
+/// One payer of tensor memory: a virtual device, or a pilot that measures. Stored in a fixed table; index 0 is the host
+/// (not counted). Creation and destruction are rare (devices, pilots); charging is lock-free.
 class memory_account {
  public:
   /// Throws fault_error{internal} when the table (most_memory_accounts) is full.
@@ -25,7 +25,7 @@ class memory_account {
   byte_count used() const noexcept;
   byte_count peak() const noexcept;
   byte_count limit() const noexcept;
-  /// Starts a new peak measurement from what is in use now.
+  /// Resets the peak to the current value.
   void reset_peak() noexcept;
   std::uint32_t index() const noexcept { return index_; }
 
@@ -33,9 +33,9 @@ class memory_account {
   std::uint32_t index_;
 };
 
-/// While it lives, CPU tensors this thread creates are charged to the account (rounded up to 512 bytes each); beyond
-/// its limit c10::OutOfMemoryError is thrown and nothing is charged. Nests; instead of a
-/// pool that the thread was given before.
+/// While it exists, CPU tensors that this thread creates are charged to the account (rounded up to 512 bytes each);
+/// beyond its limit c10::OutOfMemoryError is thrown and nothing is charged. Nests. Replaces any pool that the thread
+/// was given before.
 class charge_to {
  public:
   explicit charge_to(const memory_account& account) noexcept;

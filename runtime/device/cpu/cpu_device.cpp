@@ -25,7 +25,7 @@ void require(bool holds, const std::string& device, const char* what) {
   if (!holds) throw fault_error{fault_code::bad_input, fmt::format("virtual device {}: {}", device, what)};
 }
 
-/// Beyond them times overflow.
+/// Above it, time points overflow.
 constexpr double slowest = 1e-6;
 constexpr duration longest_latency = std::chrono::hours{1};
 
@@ -51,7 +51,7 @@ device_info describe(std::string name, const cpu_device& options) {
           .gradients = options.gradients};
 }
 
-/// The emulation sleeps for microseconds: the default slack of the kernel's timers (50 us) would make a fast link slow.
+/// Emulated sleeps are microseconds long: the default slack of the kernel's timers (50 us) would make a fast link slow.
 void sleep_precisely() { prctl(PR_SET_TIMERSLACK, 1); }
 
 fault run_and_catch(const std::function<void()>& work) {
@@ -63,7 +63,7 @@ fault run_and_catch(const std::function<void()>& work) {
   }
 }
 
-/// An operation in its queue.
+/// A submitted operation.
 struct job {
   ticket id;
   operation what;
@@ -84,7 +84,7 @@ class virtual_device final : public device {
  private:
   explicit virtual_device(device_info info) : info_(std::move(info)) {}
 
-  /// What a queue's thread has to do next: run the job, or only complete it with this verdict.
+  /// The next action of a queue's thread: run the job, or complete it with this fault without running it.
   struct task {
     job work;
     fault verdict;
@@ -192,8 +192,8 @@ std::optional<virtual_device::task> virtual_device::take(queue_kind queue) {
   return task{std::move(next), std::move(verdict)};
 }
 
-/// The closure dies before its time is up and before its completion is posted: what it holds is then free for others,
-/// and freeing it is part of the operation.
+/// The closure is destroyed before its time is up and before its completion is posted: what it holds is then free for
+/// others, and freeing it counts as part of the operation.
 completion virtual_device::run(queue_kind queue, task next) {
   completion done{next.work.id, steady_clock::now(), {}, std::move(next.verdict)};
   const bool runs = !done.error;
@@ -212,7 +212,8 @@ void virtual_device::pace(queue_kind queue, byte_count bytes, time_point begin) 
   }
 }
 
-/// First the sink, then those who wait: so completions arrive in the order of cause and effect across queues too.
+/// The sink is called first, then waiting queues are notified: so completions arrive in causal order across queues,
+/// too.
 void virtual_device::report(const completion& done) {
   sink_(done);
   {

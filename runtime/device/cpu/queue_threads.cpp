@@ -33,8 +33,8 @@ void name_this_thread(const std::string& device, const char* what) {
   pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());  // 15 is the kernel's limit
 }
 
-/// The number is LibTorch's per-thread value, but the first parallel operation of a thread replaces it by the one that
-/// any thread of the process set last. Asking for it first is what makes LibTorch do that now and not later.
+/// LibTorch's number of threads is a per-thread value, but the first parallel operation of a thread overwrites it with
+/// the value that any thread of the process set last. Reading the number first makes LibTorch do that now.
 void use_threads(int n) {
   at::get_num_threads();
   at::set_num_threads(n);
@@ -46,7 +46,7 @@ void check_submission(const std::string& device, bool has_receiver, const ticket
   }
   for (const ticket t : after) {
     if (!tickets.knows(t)) {
-      throw fault_error(fault_code::internal, fmt::format("ticket {} is none of {}", t.value, device));
+      throw fault_error(fault_code::internal, fmt::format("ticket {} was not issued by {}", t.value, device));
     }
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// bf16 in kernels, with the host's bits (models/optimizer/bf16.hpp).
+// bf16 in kernels, with the same bits as on the host (models/optimizer/bf16.hpp).
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace hydra {
 
 __device__ inline float widened(std::uint16_t bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); }
 
-/// The nearest, of two the even one; NaN becomes the host's, where the intrinsic has another.
+/// Rounds to nearest, ties to even. NaN becomes the host's NaN; the intrinsic's has other bits.
 __device__ inline std::uint16_t rounded(float x) {
   return isnan(x) ? 0x7fc0 : __bfloat16_as_ushort(__float2bfloat16_rn(x));
 }

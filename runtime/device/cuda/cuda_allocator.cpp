@@ -16,7 +16,7 @@ namespace {
 
 namespace library = c10::cuda::CUDACachingAllocator;
 
-/// Blocks of LibTorch's allocator are cut for the stream that is current when they are made.
+/// LibTorch's allocator binds a block to the stream that is current at its allocation.
 class forwarding_pool final : public tensor_pool {
  public:
   explicit forwarding_pool(library::CUDAAllocator* to) : to_(to) {}
@@ -27,7 +27,7 @@ class forwarding_pool final : public tensor_pool {
   library::CUDAAllocator* to_;
 };
 
-/// Who serves which block. Never destroyed: tensors may outlive everything else.
+/// The pool of each block. Never destroyed: tensors may outlive all other objects.
 class router {
  public:
   explicit router(library::CUDAAllocator* own) : library_(own), own_(std::make_shared<forwarding_pool>(own)) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Sends every CUDA tensor of the process to the pool that its thread allocates from.
+// Routes every CUDA tensor of the process to the pool of its thread.
 
 #include "runtime/device/cpu/tensor_pool.hpp"
 
@@ -8,11 +8,11 @@
 
 namespace hydra {
 
-/// Puts Hydra's router in the place of LibTorch's CUDA allocator, once; before the first CUDA tensor of the process. Threads
-/// that no pool was given to are served by LibTorch's own allocator. Throws fault_error{internal} if it is too late.
+/// Replaces LibTorch's CUDA allocator by Hydra's router, once; before the first CUDA tensor of the process. Threads
+/// without a pool use LibTorch's own allocator. Throws fault_error{internal} if it is too late.
 void install_cuda_router();
 
-/// Gives back what LibTorch's own allocator keeps without using it.
+/// Frees the unused memory that LibTorch's own allocator has cached.
 void empty_library_cache();
 
 /// LibTorch's own allocator, behind the router.

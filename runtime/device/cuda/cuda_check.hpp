@@ -8,7 +8,7 @@
 
 namespace hydra {
 
-/// After these no call on the device succeeds any more.
+/// After these errors every further call on the device fails.
 inline bool is_final(cudaError_t e) noexcept {
   switch (e) {
     case cudaErrorIllegalAddress:
@@ -38,7 +38,8 @@ inline bool is_final(cudaError_t e) noexcept {
   }
 }
 
-/// Throws a fault that says what was tried. The error is taken from the runtime: the next call does not meet it again.
+/// Throws a fault whose text includes `what`. Clears the runtime's last error, so that the next call does not report it
+/// again.
 inline void cuda_check(cudaError_t e, const char* what) {
   if (e == cudaSuccess) {
     return;

@@ -21,10 +21,10 @@ namespace hydra {
 
 namespace {
 
-/// What the parts of pages that are in use cannot give (page_arena; hydra bench fragmentation measures it).
+/// Bytes that are lost in partly used pages (page_arena; `hydra bench fragmentation` measures it).
 byte_count fragmentation_room(byte_count memory) { return byte_count{memory.value() / 32}; }
 
-/// `beside`: what of the budget is not for tensors.
+/// `beside`: bytes of the budget that are not available to tensors.
 std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count budget, byte_count beside) {
   if (o.use == device_use::measure) {
     return make_library_memory(budget, beside);
@@ -35,12 +35,13 @@ std::shared_ptr<launch_memory> make_memory(const cuda_options& o, byte_count bud
   return std::make_shared<arena_memory>(make_gpu_pages(o.index, budget - beside), beside);
 }
 
-/// A device is made for the plan and again for its run: what the first one was given holds for the second, though something
-/// else may have taken or left a little of the GPU meanwhile; and for those that measure beside it, whatever is free then.
+/// A device is created for the plan and again for the run. The second one gets the budget of the first, even if the
+/// GPU's free memory has changed a little in between. A device that measures during a run gets what is free at that
+/// time.
 byte_count budget_of(const cuda_options& o, const gpu_facts& gpu) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, byte_count> given;
-  const auto available = gpu.free + gpu.context;  // the budget counts the context, which is taken already
+  const auto available = gpu.free + gpu.context;  // the budget includes the context, which is allocated already
   if (o.use == device_use::measure) {
     return available - std::min(available, gpu.growth);
   }
@@ -61,13 +62,13 @@ byte_count checked_budget(const cuda_options& o, const gpu_facts& gpu, byte_coun
   const bool too_few = budget < beside + 32_MiB;
   if (too_few && o.use == device_use::measure) {
     throw fault_error(fault_code::out_of_memory,
-                      fmt::format("device {}: {} of GPU {} are free; too few to measure anything", o.name,
+                      fmt::format("device {}: {} of GPU {} are free, too little to measure anything", o.name,
                                   to_string(gpu.free), o.index));
   }
   if (too_few) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("device {}: memory: {} are too few: of a CUDA device, {} go to the driver's context and the "
-                                  "libraries' workspaces", o.name, to_string(budget), to_string(beside)));
+                      fmt::format("device {}: memory: {} is too little: a CUDA device needs {} for the driver's context "
+                                  "and the libraries' workspaces", o.name, to_string(budget), to_string(beside)));
   }
   return budget;
 }
@@ -79,7 +80,7 @@ std::unique_ptr<device> make_cuda_device(const cuda_options& o) {
   make_deterministic(o.tf32);
   install_cuda_router();
   if (o.use == device_use::run) {
-    empty_library_cache();  // what a pilot before this one has left there
+    empty_library_cache();  // cached by a pilot before this one
   }
   const auto gpu = look_at_gpu(o.index);
   const auto beside = o.context.value_or(gpu.context) + workspace_bytes();

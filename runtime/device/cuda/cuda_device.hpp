@@ -8,8 +8,9 @@
 
 namespace hydra {
 
-/// Takes its memory now: all of the budget but what the context has. Several on one GPU share its processors and
-/// its link. Throws fault_error{bad_input} for options that the GPU cannot give, {out_of_memory} if its memory is gone.
+/// Allocates its memory now: all of the budget except the context. Several devices on one GPU share its processors and
+/// its link. Throws fault_error{bad_input} for options that the GPU cannot meet, {out_of_memory} if its memory is in
+/// use.
 std::unique_ptr<device> make_cuda_device(const cuda_options& options);
 
 }  // namespace hydra

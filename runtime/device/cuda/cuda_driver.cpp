@@ -57,14 +57,14 @@ class owned_stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Made on the GPU that is current.
+/// Created on the current GPU.
 struct gpu_streams {
   std::array<owned_stream, queues> work;
   std::array<owned_stream, queues> notices;
 };
 
-/// LibTorch keeps a workspace for each stream as long as the process lives. So streams are used again: a session makes its
-/// devices twice, and models that join a run bring devices for their pilot.
+/// LibTorch keeps a workspace for each stream as long as the process runs. Therefore streams are reused: a session
+/// creates its devices twice, and models that join a run create devices for their pilot.
 class stream_store {
  public:
   std::shared_ptr<gpu_streams> borrow(int gpu) {
@@ -91,14 +91,14 @@ class stream_store {
   std::map<int, std::vector<gpu_streams*>> free_;
 };
 
-/// Of the process, as the workspaces are; never destroyed, because the driver may be gone before it.
+/// One per process, like the workspaces; never destroyed, because the driver may be unloaded before it.
 stream_store& streams_of_process() {
   static auto* const store = new stream_store;
   return *store;
 }
 
-/// What a thread that launches has for as long as it does. A backward pass stays on it: Autograd's own thread for the GPU
-/// would know neither its stream nor its pool.
+/// The state of a thread while it launches. A backward pass stays on this thread: Autograd's own thread for the GPU
+/// would use neither its stream nor its pool.
 struct launch_scope {
   explicit launch_scope(const c10::cuda::CUDAStream& stream) : on(stream) {
     c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
@@ -106,7 +106,7 @@ struct launch_scope {
   c10::cuda::CUDAStreamGuard on;
 };
 
-/// Called by the driver, which forbids calls of CUDA here.
+/// Called by the driver; CUDA calls are forbidden here.
 void run_notice(void* given) {
   const std::unique_ptr<std::function<void()>> then{static_cast<std::function<void()>*>(given)};
   (*then)();
@@ -118,7 +118,7 @@ class cuda_driver final : public stream_driver {
   ~cuda_driver() override {
     for (const auto& streams : {&streams_->work, &streams_->notices}) {
       for (const auto& s : *streams) {
-        cudaStreamSynchronize(s.get());  // what fails will not call anybody
+        cudaStreamSynchronize(s.get());  // a stream that fails calls no host function any more
       }
     }
     cudaGetLastError();

@@ -8,9 +8,9 @@
 
 namespace hydra {
 
-/// Three streams that do not wait for the legacy stream, each with a second one for its notices: a host function holds up
-/// what is behind it on its stream, which no computation and no copy may be. `use`: as make_cuda_meter. Throws fault_error if
-/// the GPU gives no stream.
+/// Three streams that do not synchronize with the legacy stream. Each has a second stream for its notifications: a host
+/// function blocks what follows it on its stream, which must not be a computation or a copy. `use`: as make_cuda_meter.
+/// Throws fault_error if the GPU cannot create a stream.
 std::unique_ptr<stream_driver> make_cuda_driver(int gpu, device_use use);
 
 }  // namespace hydra

@@ -5,7 +5,7 @@
 
 namespace hydra {
 
-/// For all GPUs of the process.
+/// One for all GPUs of the process.
 class cuda_locker final : public page_locker {
  public:
   void lock(std::span<std::byte> pages) override;

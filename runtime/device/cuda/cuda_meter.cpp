@@ -15,10 +15,10 @@ namespace hydra {
 
 namespace {
 
-/// Counts what it passes on, each block as charged.
+/// Counts each block that it passes on, with its charged size.
 class counting_pool final : public tensor_pool {
  public:
-  /// Beside a run the thread's pool is the only one.
+  /// A device that measures during a run uses the thread's pool only.
   counting_pool(std::shared_ptr<tensor_pool> own, device_use use)
       : first_(use == device_use::run ? own : nullptr),
         then_(use == device_use::run || !own ? library_pool() : std::move(own)) {}

@@ -1,5 +1,5 @@
 #pragma once
-// What a closure takes of a GPU: by events, and by the bytes of its tensors.
+// Measures time (by events) and tensor bytes of a closure on a GPU.
 
 #include "runtime/device/device_request.hpp"
 #include "runtime/device/work_meter.hpp"
@@ -8,9 +8,9 @@
 
 namespace hydra {
 
-/// On the calling thread's current stream, for which now() waits: for the pilot, never in a run. Bytes come from the thread's
-/// pool while it has them, then from LibTorch's own allocator, so a measurement may be larger than the device's budget; on a
-/// device that measures beside a run they come from its pool alone, which has what is free.
+/// Measures on the calling thread's current stream; now() waits for it. For the pilot, never for the units of a run.
+/// Bytes come from the thread's pool while it has them, then from LibTorch's own allocator, so a measurement may exceed
+/// the device's budget. On a device that measures during a run they come from its pool alone, which has what is free.
 std::unique_ptr<work_meter> make_cuda_meter(device_use use);
 
 }  // namespace hydra

@@ -19,15 +19,16 @@ namespace hydra {
 
 namespace {
 
-/// Eight buffers of 4 MiB: with these cuBLAS adds in the same order every time.
+/// Eight buffers of 4 MiB: with these cuBLAS always adds in the same order.
 constexpr const char* fixed_workspaces = ":4096:8";
 
 void set_library(bool tf32) {
   setenv("CUBLAS_WORKSPACE_CONFIG", fixed_workspaces, 1);
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);  // streams that share one hold each other up; before the context
+  // streams that share a connection block each other; must be set before the context is created
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   auto& context = at::globalContext();
   context.setDeterministicAlgorithms(true, /*warn_only=*/false);
-  context.setDeterministicFillUninitializedMemory(false);  // else every empty tensor is filled, on the CPU too
+  context.setDeterministicFillUninitializedMemory(false);  // otherwise every empty tensor is filled, on the CPU too
   context.setDeterministicCuDNN(true);
   context.setBenchmarkCuDNN(false);
   context.setSDPUseCuDNN(false);  // its attention has no deterministic backward
@@ -47,8 +48,8 @@ void require_cuda_library() {
   const at::CUDAHooksInterface& found = at::detail::getCUDAHooks();
   if (typeid(found) == typeid(at::CUDAHooksInterface)) {
     throw fault_error(fault_code::bad_input,
-                      "LibTorch has trained without CUDA in this program, and does not look for it again: load the plug-in, or "
-                      "add a CUDA device, before anything is trained");
+                      "LibTorch has run a backward pass without CUDA in this process and cannot load CUDA any more: "
+                      "load the plug-in, or add a CUDA device, before anything is trained");
   }
 }
 

@@ -14,11 +14,11 @@ namespace {
   throw fault_error(fault_code::bad_input, fmt::format("device {}: {}", device, why));
 }
 
-/// One of two words.
+/// The value must be one of two words.
 bool is_second(const device_request& r, const char* key, const std::string& first, const std::string& second) {
   const auto given = value_or(r, key, first);
   if (given != first && given != second) {
-    refuse(r.name, fmt::format("{}: \"{}\" is none; use \"{}\" or \"{}\"", key, given, first, second));
+    refuse(r.name, fmt::format("{}: must be \"{}\" or \"{}\", got \"{}\"", key, first, second, given));
   }
   return given == second;
 }
@@ -28,7 +28,7 @@ byte_count share_of(const std::string& device, const std::string& memory, byte_c
   const auto* end = memory.data() + memory.size() - 1;
   const auto [at, error] = std::from_chars(memory.data(), end, percent);
   if (error != std::errc{} || at != end || !(percent > 0) || percent > 100) {
-    refuse(device, fmt::format("memory: \"{}\" is no share of a GPU's memory; use one like \"60%\"", memory));
+    refuse(device, fmt::format("memory: \"{}\" is not a share of a GPU's memory; use one like \"60%\"", memory));
   }
   return byte_count{static_cast<std::uint64_t>(percent / 100 * static_cast<double>(total.value()))};
 }
@@ -62,7 +62,7 @@ cuda_options read_cuda_options(const device_request& request) {
     o.context = value_or(request, "context", byte_count{});
   }
   if (o.index < 0) {
-    refuse(o.name, fmt::format("index: {} is none; GPUs are counted from 0", o.index));
+    refuse(o.name, fmt::format("index: must be at least 0, got {}", o.index));
   }
   return o;
 }
@@ -73,8 +73,8 @@ byte_count memory_budget(const std::string& device, const std::string& memory, b
   }
   const auto budget = memory.ends_with('%') ? share_of(device, memory, total) : parse_bytes(memory);
   if (budget > free) {
-    refuse(device, fmt::format("memory: {} are asked for, of the GPU's {} {} are free now; ask for less, or end what else "
-                               "uses the GPU", to_string(budget), to_string(total), to_string(free)));
+    refuse(device, fmt::format("memory: {} requested, but of the GPU's {} only {} are free; request less, or stop what "
+                               "else uses the GPU", to_string(budget), to_string(total), to_string(free)));
   }
   return budget;
 }

@@ -1,4 +1,4 @@
-// What libhydra_cuda.so offers.
+// The plug-in table of libhydra_cuda.so.
 
 #include "runtime/device/cuda/cuda_device.hpp"
 #include "runtime/device/cuda/cuda_numerics.hpp"
@@ -23,7 +23,8 @@ std::vector<std::string> find() {
 
 extern "C" const hydra_plugin* hydra_plugin_v1() {
   using namespace hydra;
-  static_cast<void>(at::detail::getCUDAHooks());  // now, not when something is trained before the first device is made
+  // load it now: a backward pass before the first device is created would make LibTorch run without CUDA for good
+  static_cast<void>(at::detail::getCUDAHooks());
   static const hydra_plugin table{
       plugin_abi,
       {{.kind = plugin_kind::device,

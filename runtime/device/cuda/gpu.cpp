@@ -14,15 +14,16 @@ namespace {
 
 using namespace literals;
 
-/// Where the management library cannot tell: what LibTorch's kernels were seen to take, and a margin.
+/// Used where the management library is not available: what LibTorch's kernels were observed to take, with a margin.
 constexpr byte_count usual_context = 640_MiB;
 
-/// Kernels that are loaded later.
+/// For kernels that are loaded later.
 constexpr byte_count context_growth = 128_MiB;
 
 std::string bus_id(int index) {
   std::array<char, 32> id{};
-  cuda_check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index), "the GPU's bus cannot be asked for");
+  cuda_check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), index),
+             "the GPU's PCI bus id cannot be queried");
   return id.data();
 }
 
@@ -32,11 +33,11 @@ std::string bus_id(int index) {
 
 cudaDeviceProp properties(int index) {
   cudaDeviceProp p{};
-  cuda_check(cudaGetDeviceProperties(&p, index), "a GPU cannot be asked what it is");
+  cuda_check(cudaGetDeviceProperties(&p, index), "the GPU's properties cannot be queried");
   return p;
 }
 
-/// What the whole GPU has in use before and after this process's context.
+/// Memory in use on the whole GPU before and after this process's context was created.
 byte_count measured_context(const std::optional<byte_count>& before, const std::optional<byte_count>& after) {
   if (!before || !after || *after <= *before) {
     return usual_context;
@@ -44,7 +45,7 @@ byte_count measured_context(const std::optional<byte_count>& before, const std::
   return *after - *before + context_growth;
 }
 
-/// The process has one context on each GPU, whoever makes it.
+/// The process has one context per GPU, whoever creates it.
 byte_count make_context(int index) {
   static std::mutex mutex;
   static std::map<int, byte_count> known;
@@ -87,7 +88,7 @@ gpu_facts look_at_gpu(int index) {
   cuda_check(cudaSetDevice(index), "the GPU cannot be used");
   std::size_t free = 0;
   std::size_t total = 0;
-  cuda_check(cudaMemGetInfo(&free, &total), "the GPU's memory cannot be asked for");
+  cuda_check(cudaMemGetInfo(&free, &total), "the GPU's memory cannot be queried");
   return {properties(index).name, byte_count{total}, byte_count{free}, context, context_growth};
 }
 

@@ -12,17 +12,18 @@ struct gpu_facts {
   std::string name;      ///< "NVIDIA H200"
   byte_count total;
   byte_count free;       ///< now
-  byte_count context;    ///< what the driver took for this process and not for tensors, and `growth`
-  byte_count growth;     ///< of the context: what it may still take
+  byte_count context;    ///< what the driver has allocated for this process but not for tensors, including `growth`
+  byte_count growth;     ///< by how much the context may still grow
 };
 
-/// How many GPUs there are. Throws fault_error{bad_input} saying what is missing: a driver, or a GPU.
+/// The number of GPUs. Throws fault_error{bad_input} that says what is missing: a driver, or a GPU.
 int count_gpus();
 
-/// Makes this process's context on the GPU, if it has none; its size is measured then, and told again later. Throws fault_error{bad_input} for a GPU that is not there.
+/// Creates this process's context on the GPU, if there is none; the size of the context is measured then and
+/// remembered. Throws fault_error{bad_input} for a GPU that does not exist.
 gpu_facts look_at_gpu(int index);
 
-/// A line for each GPU, without a context. Throws as count_gpus.
+/// A line for each GPU; creates no context. Throws as count_gpus.
 std::vector<std::string> describe_gpus();
 
 }  // namespace hydra

@@ -12,7 +12,7 @@ namespace hydra {
 
 namespace {
 
-/// The driver's virtual memory, asked for at run time: nothing links the driver.
+/// The driver's virtual memory functions, resolved at run time: nothing links the driver.
 struct driver_functions {
   decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
   decltype(&cuMemAddressReserve) reserve = nullptr;
@@ -61,7 +61,7 @@ CUmemAllocationProp properties_of(int gpu) {
   return p;
 }
 
-/// Of about a thousandth of the memory: small enough to fit well, large enough that moving some is quick.
+/// About a thousandth of the memory: small enough to fit well, large enough that moving a few is quick.
 std::uint64_t page_of(byte_count size, std::uint64_t granularity) {
   return round_up(byte_count{std::max<std::uint64_t>(size.value() / 1024, 1)}, granularity).value();
 }
@@ -100,7 +100,7 @@ gpu_pages::gpu_pages(int gpu, byte_count size)
     : properties_(properties_of(gpu)), access_{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE} {
   std::size_t granularity = 0;
   check(driver_.granularity(&granularity, &properties_, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), fault_code::bad_input,
-        "the size of pages cannot be asked for");
+        "the page size cannot be queried");
   page_ = page_of(size, granularity);
   try {
     take(size.value() / page_);
@@ -112,9 +112,9 @@ gpu_pages::gpu_pages(int gpu, byte_count size)
 
 void gpu_pages::take(std::size_t pages) {
   range_size_ = page_ * pages * times;
-  check(driver_.reserve(&range_, range_size_, 0, 0, 0), fault_code::out_of_memory, "there are no such addresses");
+  check(driver_.reserve(&range_, range_size_, 0, 0, 0), fault_code::out_of_memory, "addresses cannot be reserved");
   mapped_.resize(pages * times);
-  const auto text = fmt::format("{} of GPU memory are not there", to_string(byte_count{page_ * pages}));
+  const auto text = fmt::format("{} of GPU memory are not available", to_string(byte_count{page_ * pages}));
   for (std::size_t i = 0; i < pages; ++i) {
     CUmemGenericAllocationHandle handle{};
     check(driver_.create(&handle, page_, &properties_, 0), fault_code::out_of_memory, text.c_str());

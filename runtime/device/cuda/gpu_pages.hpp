@@ -1,5 +1,5 @@
 #pragma once
-// Pages of a GPU's memory behind a range of addresses.
+// Pages of a GPU's memory and the range of addresses they are mapped to.
 
 #include "runtime/device/streams/page_source.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace hydra {
 
-/// All of `size` (rounded down to pages) is taken now. Throws fault_error{out_of_memory} if the GPU has not so much, {bad_input}
-/// if its driver has no virtual memory.
+/// Allocates all of `size` (rounded down to pages) now. Throws fault_error{out_of_memory} if the GPU has less,
+/// {bad_input} if its driver has no virtual memory.
 std::unique_ptr<page_source> make_gpu_pages(int gpu, byte_count size);
 
 }  // namespace hydra

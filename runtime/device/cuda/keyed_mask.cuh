@@ -10,7 +10,7 @@
 
 namespace hydra {
 
-/// Launches on `stream` what the rule says of `n` elements: the bits that the CPU gives.
+/// Launches the masking of `n` elements on `stream`: gives the same bits as the CPU.
 cudaError_t launch_keyed_mask(const float* from, float* to, std::size_t n, const keyed_mask_rule& rule, cudaStream_t stream);
 /// The same for bf16, given as its bits.
 cudaError_t launch_keyed_mask(const std::uint16_t* from, std::uint16_t* to, std::size_t n, const keyed_mask_rule& rule,

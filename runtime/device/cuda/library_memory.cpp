@@ -25,7 +25,7 @@ class library_memory final : public launch_memory,
     try {
       empty_library_cache();
     } catch (...) {
-      // of a device that has failed nothing can be given back
+      // on a device that has failed nothing can be freed
     }
   }
   library_memory(const library_memory&) = delete;

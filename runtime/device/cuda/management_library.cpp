@@ -8,7 +8,7 @@ namespace hydra {
 
 namespace {
 
-// What is used of nvml.h, which is not in every toolkit; its ABI is stable.
+// The used part of nvml.h, which is not in every toolkit; its ABI is stable.
 struct memory_info {
   unsigned long long total, free, used;
 };

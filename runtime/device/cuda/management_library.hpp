@@ -1,5 +1,5 @@
 #pragma once
-// NVIDIA's management library, where it is there: it sees a GPU's memory without making a context on it.
+// NVIDIA's management library, if installed: it reports a GPU's memory without creating a context.
 
 #include "runtime/base/bytes.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace hydra {
 
-/// What all processes together use of the GPU's memory. `bus`: "0000:01:00.0". Nothing if nobody can tell.
+/// The GPU memory in use by all processes together. `bus`: "0000:01:00.0". Empty if the library is not available.
 std::optional<byte_count> gpu_memory_in_use(const std::string& bus) noexcept;
 
 }  // namespace hydra

@@ -10,7 +10,8 @@
 
 namespace hydra {
 
-/// Device addresses of one run of parameters; moments that the rule has not, and a copy that is not wanted, are null.
+/// Device addresses of one contiguous range of parameters; null: a moment that the rule does not have, or a copy that
+/// is not wanted.
 struct update_pointers {
   float* parameters;
   const float* gradients;
@@ -19,7 +20,7 @@ struct update_pointers {
   std::uint16_t* copy;   ///< bits of bf16
 };
 
-/// Launches on `stream` one step of `n` elements: the bits that the CPU gives.
+/// Launches one step of `n` elements on `stream`: gives the same bits as the CPU.
 cudaError_t launch_update(const update_constants& constants, const update_pointers& at, std::size_t n, cudaStream_t stream);
 
 }  // namespace hydra

@@ -1,7 +1,7 @@
 #pragma once
-// Functions that a device's compiler compiles, too.
+// Functions that a device's compiler compiles as well.
 
-/// Before a function that runs on the host and in kernels of a device.
+/// Precedes functions that run both on the host and in kernels of a device.
 #ifdef __CUDACC__
 #define HYDRA_HOST_DEVICE __host__ __device__
 #else

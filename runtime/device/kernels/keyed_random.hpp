@@ -1,5 +1,5 @@
 #pragma once
-// The integers behind keyed randomness and keyed dropout: every processor computes the same ones.
+// The integer arithmetic of keyed randomness and keyed dropout: every processor computes the same bits.
 
 #include "runtime/device/kernels/host_device.hpp"
 
@@ -15,14 +15,15 @@ HYDRA_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint64_t key, std::ui
   return z ^ (z >> 31);
 }
 
-/// ceil(p * 2^53) for p in [0, 1): a uniform number of 53 bits is less than p if they are below this.
+/// ceil(p * 2^53) for p in [0, 1): a uniform number of 53 bits is less than p if its bits are below this value.
 HYDRA_HOST_DEVICE constexpr std::uint64_t dropped_below(double p) noexcept {
   const double scaled = p * 0x1.0p53;
   const auto whole = static_cast<std::uint64_t>(scaled);
   return static_cast<double>(whole) < scaled ? whole + 1 : whole;
 }
 
-/// The mask of one application of dropout. Element i is its input times `scale`, in fp32, unless it is dropped: then +0.
+/// The mask of one application of dropout. Element i of the output is its input times `scale`, in fp32, or +0 if it is
+/// dropped.
 struct keyed_mask_rule {
   std::uint64_t key;
   std::uint64_t below;  ///< dropped_below(p)
@@ -31,7 +32,7 @@ struct keyed_mask_rule {
   HYDRA_HOST_DEVICE constexpr bool drops(std::uint64_t i) const noexcept { return random_bits(key, i) >> 11 < below; }
 };
 
-/// Of elements that are dropped with probability `p` in [0, 1).
+/// The mask that drops elements with probability `p` in [0, 1).
 HYDRA_HOST_DEVICE constexpr keyed_mask_rule mask_rule(double p, std::uint64_t key) noexcept {
   return {key, dropped_below(p), static_cast<float>(1 / (1 - p))};
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The arithmetic of update rules on one element: the same operations in the same order on the host and in kernels of a
-// device, so that it does not matter where a shard is stepped. Nothing may be contracted: every fused multiply-add is said.
+// device, so that it does not matter where a shard is stepped. No contraction: fused multiply-adds are written
+// explicitly.
 
 #include "runtime/device/kernels/host_device.hpp"
 
@@ -20,15 +21,15 @@ struct sgd_constants {
   float clip, decay, rate, momentum;
 };
 
-/// Which loop over the elements a rule is.
+/// The element loop of a rule.
 enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd };
 
-/// Moments that it needs of each parameter.
+/// Number of moments per parameter.
 constexpr int moments_of(update_loop rule) noexcept {
   return rule == update_loop::adamw ? 2 : rule == update_loop::momentum_sgd ? 1 : 0;
 }
 
-/// Of one step of any rule.
+/// The constants of one step of any rule.
 struct update_constants {
   update_loop rule = update_loop::adamw;
   bool first_step = false;
@@ -37,7 +38,7 @@ struct update_constants {
   sgd_constants sgd{};
 };
 
-/// The same as a list, which LibTorch's dispatcher can carry; doubles hold floats exactly.
+/// The same as a list, which LibTorch's dispatcher can pass; doubles hold floats exactly.
 using update_numbers = std::array<double, 15>;
 
 inline update_numbers numbers_of(const update_constants& c) {
@@ -47,7 +48,7 @@ inline update_numbers numbers_of(const update_constants& c) {
           a.decay, a.step, a.sbc2, a.eps, s.clip, s.decay, s.rate, s.momentum};
 }
 
-/// `n`: what numbers_of() has made.
+/// `n`: the result of numbers_of().
 inline update_constants constants_from(const double* n) {
   const auto at = [n](int i) { return static_cast<float>(n[i]); };
   return {.rule = static_cast<update_loop>(static_cast<int>(n[0])), .first_step = n[1] != 0, .nesterov = n[2] != 0,
@@ -67,7 +68,7 @@ HYDRA_HOST_DEVICE inline void plain_sgd_element(const sgd_constants& c, float& p
   p = std::fma(-c.rate, std::fma(c.decay, p, gradient * c.clip), p);
 }
 
-/// `b` momentum; of the first step it is the gradient itself, whatever `b` holds.
+/// `b` momentum; in the first step it becomes the gradient itself, whatever `b` contains.
 HYDRA_HOST_DEVICE inline void momentum_sgd_element(const sgd_constants& c, bool first, bool nesterov, float& p,
                                                    float gradient, float& b) {
   const float g = std::fma(c.decay, p, gradient * c.clip);

@@ -11,7 +11,7 @@ namespace hydra {
 
 namespace {
 
-/// What the calling thread launches, and for whom.
+/// The operation that the calling thread launches, and its memory.
 struct launch_here {
   const arena_memory* memory = nullptr;
   launch_point operation{};
@@ -22,7 +22,7 @@ thread_local launch_here here;
 
 }  // namespace
 
-/// Lives while a thread launches an operation.
+/// Exists while a thread launches an operation.
 class arena_memory::launching {
  public:
   launching(std::shared_ptr<arena_memory> memory, const launch_point& operation, std::function<void()> drain)
@@ -104,7 +104,8 @@ void* arena_memory::take(byte_count n, queue_kind queue) {
   return pages_->base() + got->offset;
 }
 
-/// Work that is launched retires by itself; a thread that launches will have launched, unless it waits as this one does.
+/// Launched work retires without this thread; a thread that launches will finish launching, unless it waits here as
+/// well.
 bool arena_memory::others_will_free() const noexcept { return launched_ > 0 || launching_ > waiting_ + 1; }
 
 void arena_memory::wait_for_others(std::unique_lock<std::mutex>& lock) {

@@ -1,12 +1,12 @@
 #pragma once
-// A place in the order of work that is launched.
+// A position in the order of launched work.
 
 #include "runtime/device/device.hpp"
 #include "runtime/device/ticket.hpp"
 
 namespace hydra {
 
-/// This operation of this queue.
+/// This operation on this queue.
 struct launch_point {
   queue_kind queue = queue_kind::compute;
   ticket operation;

@@ -24,7 +24,7 @@ page_arena::page_arena(byte_count page, std::size_t pages, std::size_t spread)
   segments_.push_back({.begin = 0, .end = page_ * places_.size()});
 }
 
-/// All neighbours, from `first` on, that the queue may take.
+/// All neighbours, from `first` on, that the queue may use.
 page_arena::run page_arena::run_from(std::size_t first, queue_kind queue) const {
   run r{.first = first, .past = first, .begin = segments_[first].begin, .end = segments_[first].begin};
   for (; r.past < segments_.size() && segments_[r.past].free_for(queue); ++r.past) {
@@ -41,8 +41,8 @@ std::size_t page_arena::missing(std::uint64_t begin, std::uint64_t n) const {
   return count;
 }
 
-/// At one of the two ends of a run, or where its first whole page begins: where fewest pages are missing, of equals the
-/// first.
+/// A window at one of the two ends of a run of segments, or at the first whole page in it: the one that misses the
+/// fewest pages, the first of equals.
 std::optional<page_arena::window> page_arena::find(std::uint64_t n, queue_kind queue) const {
   std::optional<window> best;
   for (std::size_t i = 0; i < segments_.size();) {
@@ -64,7 +64,7 @@ std::optional<page_arena::window> page_arena::find(std::uint64_t n, queue_kind q
   return best;
 }
 
-/// Places outside of [begin, end) whose pages nobody uses, the highest first.
+/// Places outside of [begin, end) whose pages are unused, the highest first.
 std::vector<std::size_t> page_arena::idle_places(std::size_t n, std::uint64_t begin, std::uint64_t end) const {
   std::vector<std::size_t> found;
   for (auto p = places_.size(); p > 0 && found.size() < n; --p) {
@@ -76,7 +76,7 @@ std::vector<std::size_t> page_arena::idle_places(std::size_t n, std::uint64_t be
   return found;
 }
 
-/// Puts pages behind all of the window; spare ones first. False: there are not enough, nothing was changed.
+/// Maps pages to all of the window, spare ones first. False: there are too few; nothing was changed.
 bool page_arena::supply(taking& t, const window& w, std::uint64_t n) {
   if (w.missing > spare_.size()) {
     t.unmapped = idle_places(w.missing - spare_.size(), w.begin, w.begin + n);
@@ -113,7 +113,7 @@ std::optional<page_arena::taking> page_arena::take(byte_count n, queue_kind queu
   return t;
 }
 
-/// In the places that it touches.
+/// Adds `change` to the number of users of the places that the segment touches.
 void page_arena::count_user(const segment& s, int change) {
   if (s.free_for_all()) {
     return;
@@ -123,7 +123,7 @@ void page_arena::count_user(const segment& s, int change) {
   }
 }
 
-/// Replaces the run's segments: what is left of them on either side stays as free as it was.
+/// Replaces the run's segments; what remains on either side keeps its state.
 void page_arena::carve(const run& where, std::uint64_t begin, std::uint64_t end) {
   std::vector<segment> parts{{.begin = begin, .end = end, .used = true}};
   for (auto i = where.first; i < where.past; ++i) {
@@ -168,7 +168,7 @@ bool page_arena::are_one(const segment& a, const segment& b) noexcept {
   return !a.used && !b.used && a.freed_at == b.freed_at;
 }
 
-/// Pages count the one once where they counted two.
+/// A page touched by two merged segments is counted once instead of twice.
 void page_arena::merge_with_next(std::size_t index) {
   if (index + 1 >= segments_.size() || !are_one(segments_[index], segments_[index + 1])) {
     return;

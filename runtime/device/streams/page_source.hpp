@@ -1,5 +1,5 @@
 #pragma once
-// Pages of memory, and a range of addresses that they are put behind.
+// Pages of memory, and the range of addresses that they are mapped to.
 
 #include "runtime/base/bytes.hpp"
 
@@ -7,18 +7,18 @@
 
 namespace hydra {
 
-/// A place is a page's length of addresses. Used by one thread at a time.
+/// A place is a range of addresses as long as a page. Used by one thread at a time.
 class page_source {
  public:
   virtual ~page_source() = default;
   virtual std::byte* base() const noexcept = 0;
   virtual byte_count page() const noexcept = 0;
   virtual std::size_t pages() const noexcept = 0;
-  /// Length of the range in times of the pages'.
+  /// Length of the address range as a multiple of the pages' total size.
   virtual std::size_t spread() const noexcept = 0;
 
-  /// Both take effect at once: nobody uses the place or the page. A driver may wait for other work before it unmaps. Throw
-  /// fault_error{device_lost}.
+  /// Both take effect at once: the place and the page are not in use. A driver may wait for other work before it
+  /// unmaps. Throw fault_error{device_lost}.
   virtual void map(std::size_t place, std::size_t page) = 0;
   virtual void unmap(std::size_t place) = 0;
 };

@@ -21,23 +21,26 @@ namespace {
 
 constexpr duration prepare_limit = std::chrono::minutes(1);
 
-/// A device that has failed may tell nobody: so often it is asked while work is under way.
+/// A device that has failed may not notify anyone, so its error state is polled at this interval while work is in
+/// progress.
 constexpr duration look_every = std::chrono::seconds(1);
 
-/// From its submission to its completion. Guarded by the device's mutex, but for what only the thread that launches it reads.
+/// An operation from its submission to its completion. Guarded by the device's mutex, except what only the launching
+/// thread reads.
 struct flight {
   ticket id;
   queue_kind queue = queue_kind::compute;
   operation what;
   std::vector<ticket> after;
-  std::vector<std::shared_ptr<const flight>> causes;   ///< those of `after` that were under way when it was launched
+  std::vector<std::shared_ptr<const flight>> causes;   ///< those of `after` that were in progress when it was launched
   std::vector<stream_event_ptr> waits;                 ///< ends of their work, on other queues
   stream_event_ptr end_of_work;                        ///< null until it is launched, and if the driver failed
-  bool reported = true;                                    ///< somebody hears of its completion
+  bool reported = true;                                ///< its completion is passed to the sink
   bool launched = false;
-  bool done = false;                                   ///< the driver says so; only the thread that retires changes it then
+  /// set when the driver reports it, then used by the retiring thread
+  bool done = false;
   fault error;
-  time_point begin;                                    ///< of its launch, then of its work
+  time_point begin;                                    ///< of its launch, later of its work
   time_point end;
 };
 using flight_ptr = std::shared_ptr<flight>;
@@ -55,7 +58,7 @@ class stream_device final : public device {
   page_locker* locker() noexcept override { return driver_->locker(); }
   bool stop(duration limit) noexcept override;
 
-  /// So that what the driver keeps for itself is there before the first block. Before on_completion.
+  /// Makes the driver allocate its own memory before the first block. Called before on_completion.
   fault prepare();
 
  private:
@@ -100,7 +103,7 @@ class stream_device final : public device {
   std::map<ticket, flight_ptr> flights_;                             ///< submitted and not retired
   std::array<time_point, queue_names.size()> last_end_{};
   completion_sink sink_;
-  fault lost_;              ///< why nothing runs any more; none: it does
+  fault lost_;              ///< why nothing can run any more; none: the device works
   bool stopped_ = false;
   bool closing_ = false;
 
@@ -127,7 +130,8 @@ fault stream_device::prepare() {
   const auto f = enqueue(queue_kind::compute, std::move(op), {});
   f->reported = false;
   if (!changed_.wait_for(lock, prepare_limit, [this] { return tickets_.all_completed(); })) {
-    return {fault_code::device_lost, fmt::format("{} has not done its first work within {}", info_.name, to_string(prepare_limit))};
+    return {fault_code::device_lost,
+            fmt::format("{} did not finish its first work within {}", info_.name, to_string(prepare_limit))};
   }
   return f->error;
 }
@@ -141,7 +145,7 @@ stream_device::~stream_device() {
   changed_.notify_all();
   join_begun(launchers_);
   join_begun({&retirer_, 1});
-  driver_.reset();  // notices that a broken driver gives late still find this object
+  driver_.reset();  // late notifications of a broken driver still find this object
 }
 
 // -- on any thread --------------------------------------------------------------------------------------------------------
@@ -229,7 +233,7 @@ flight_ptr stream_device::take(queue_kind queue) {
     }
     f->causes.push_back(cause->second);
     if (cause->second->queue != queue && cause->second->end_of_work) {
-      f->waits.push_back(cause->second->end_of_work);  // the queue's own order is that of its stream
+      f->waits.push_back(cause->second->end_of_work);  // the queue's own operations are ordered by its stream
     }
   }
   return f;
@@ -251,7 +255,7 @@ void stream_device::launch(const flight_ptr& f) {
   notify_at_end(f, work.end);
 }
 
-/// An exception of the closure leaves what it has launched before; the event comes behind that.
+/// If the closure throws, what it launched before still runs; the event is recorded after that.
 stream_device::launched_work stream_device::run(flight& f) {
   const auto scope = memory_->launch({f.queue, f.id}, [this, queue = f.queue] { driver_->drain(queue); });
   launched_work work{f.error, nullptr};
@@ -272,7 +276,7 @@ stream_device::launched_work stream_device::run(flight& f) {
     work.end = driver_->record(f.queue);
   } catch (...) {
     work.error = to_fault(std::current_exception());
-    drain_quietly(f.queue);  // without an event nobody tells when the bytes are free
+    drain_quietly(f.queue);  // without an event there is no notification when the bytes are free
   }
   return work;
 }
@@ -281,7 +285,7 @@ void stream_device::drain_quietly(queue_kind queue) noexcept {
   try {
     driver_->drain(queue);
   } catch (const fault_error&) {
-    // a device that cannot be waited for uses no bytes any more
+    // a device that cannot be waited for is assumed to use no bytes any more
   }
 }
 
@@ -294,13 +298,13 @@ void stream_device::notify_at_end(const flight_ptr& f, const stream_event_ptr& e
   } catch (...) {
     const auto why = to_fault(std::current_exception());
     const std::lock_guard lock{mutex_};
-    lose_all(why);  // this one with the others, unless somebody else has lost it before
+    lose_all(why);  // fails all flights, including this one, unless another thread has done so before
   }
   post(f);
 }
 
-/// A driver that is broken for good calls nobody any more; what is not launched yet is not tried. Leaves alone what is done:
-/// the thread that retires reads it without the lock.
+/// A driver that has failed for good calls back no more; operations that are not launched yet are not tried. Flights
+/// that are done are left alone: the thread that retires reads them without the lock.
 void stream_device::lose_all(const fault& why) {
   lost_ = why;
   for (const auto& [id, f] : flights_) {
@@ -326,8 +330,8 @@ void stream_device::post(const flight_ptr& f) {
 
 // -- on the thread that retires -------------------------------------------------------------------------------------------
 
-/// The first flight of a queue is retired before the second, and a cause before its effect: events tell the device of it
-/// before the driver tells us.
+/// A queue's flights are retired in order, and a cause before its effect: the device learns of it by events before the
+/// driver notifies us.
 flight_ptr stream_device::next_retired() const {
   std::array<bool, queue_names.size()> seen{};
   for (const auto& [id, f] : flights_) {
@@ -342,7 +346,7 @@ flight_ptr stream_device::next_retired() const {
 
 void stream_device::retire_all() {
   name_this_thread(info_.name, "done");
-  const auto scope = driver_->serve(queue_kind::d2h);  // events end on this thread, too
+  const auto scope = driver_->serve(queue_kind::d2h);  // events are destroyed on this thread, too
   std::unique_lock lock{mutex_};
   for (;;) {
     flight_ptr f;

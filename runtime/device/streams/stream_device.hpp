@@ -1,5 +1,5 @@
 #pragma once
-// A device whose queues are streams of a driver: tickets are events, closures launch work ahead of it.
+// A device whose queues are streams of a driver: tickets are events, closures launch work ahead of the device.
 
 #include "runtime/device/device.hpp"
 #include "runtime/device/streams/launch_memory.hpp"
@@ -9,11 +9,12 @@
 
 namespace hydra {
 
-/// A thread for each queue takes its operations in order. When all that an operation waits for is launched, its stream is
-/// told to wait for their events and the closure is run: it launches. So computations follow each other on the device
-/// without a gap, and a full launch queue of computations never holds up a copy. When the device has done the work, the
-/// driver posts; one more thread then destroys the closure, gives its bytes free and reports the completion: cause before
-/// effect, also across queues, and no thread of the driver ever runs code of a closure.
+/// Each queue has a thread that takes its operations in order. When everything that an operation waits for has been
+/// launched, the thread makes the stream wait for the events of those operations and runs the closure, which launches
+/// work. So computations follow each other on the device without a gap, and a full launch queue of computations never
+/// delays a copy. When the device has done the work, the driver posts a notification; one more thread then destroys the
+/// closure, releases its bytes and reports the completion: a cause before its effects, also across queues. No thread of
+/// the driver ever runs code of a closure.
 std::unique_ptr<device> make_stream_device(device_info info, std::unique_ptr<stream_driver> driver,
                                            std::shared_ptr<launch_memory> memory);
 

@@ -18,7 +18,7 @@ block_id block(block_kind kind) {
   return id;
 }
 
-/// All blocks of a small workload, as a cache would meet them.
+/// All blocks of a small workload, in the order in which a cache sees them.
 std::vector<block_id> neighbours() {
   std::vector<block_id> all;
   for (std::uint32_t n = 0; n < 4 * 4 * 4 * 4 * 8; ++n) {
@@ -45,7 +45,7 @@ TEST_CASE("parameters and optimizer state are printed with their version") {
   REQUIRE(to_string(block(block_kind::gradients)) == "gradients of model 3 shard 1 step 7");
 }
 
-TEST_CASE("replica and evaluation pass are printed where they matter") {
+TEST_CASE("the replica and the evaluation pass are printed unless they have their default") {
   auto id = block(block_kind::upstream);
   id.replica = replica_id{2};
   id.pass = pass_kind::evaluation;

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The fault that parsing `text` gives; none if it is accepted.
+/// The fault of parsing `text`; none if it is accepted.
 template <class Parse>
 fault refusal(Parse parse, std::string_view text) {
   try {
@@ -43,11 +43,11 @@ TEST_CASE("byte counts are read with decimal and binary units") {
 
 TEST_CASE("large byte counts keep their last digit") {
   REQUIRE(parse_bytes("18446744073709551615") == byte_count{std::numeric_limits<std::uint64_t>::max()});
-  REQUIRE(parse_bytes("9007199254740993B") == byte_count{9007199254740993});  // 2^53 + 1 is no double
+  REQUIRE(parse_bytes("9007199254740993B") == byte_count{9007199254740993});  // 2^53 + 1 cannot be stored in a double
   REQUIRE(parse_bytes("16777215.5TiB") == byte_count{(16777215ull << 40) + (1ull << 39)});
 }
 
-TEST_CASE("what is no byte count is refused and the text says what is allowed") {
+TEST_CASE("an invalid byte count is refused and the text says what is allowed") {
   for (const char* text : {"",
                            " ",
                            "-1",
@@ -89,7 +89,7 @@ TEST_CASE("rates are read per second") {
   REQUIRE_FALSE(parse_rate("0B/s").limited());
 }
 
-TEST_CASE("what is no rate is refused") {
+TEST_CASE("an invalid rate is refused") {
   for (const char* text :
        {"", "1GiB", "1GiB/h", "1/s", "/s", "-1GiB/s", "nanGiB/s", "infB/s", "1e400B/s", "1GiB/s/s", "GiB/s"}) {
     CAPTURE(text);
@@ -107,7 +107,7 @@ TEST_CASE("times are read with their unit") {
   REQUIRE(parse_duration("9223372036854775807ns") == duration::max());
 }
 
-TEST_CASE("what is no time is refused") {
+TEST_CASE("an invalid time is refused") {
   for (const char* text : {"", "5", "-5ms", "5 m", "nans", "5msec", "9223372036854775808ns", "9223372037s", "1e3s"}) {
     CAPTURE(text);
     REQUIRE(refusal(parse_duration, text).code == fault_code::bad_input);
@@ -141,7 +141,7 @@ TEST_CASE("what was printed is read back to the printed precision") {
   std::mt19937_64 generator{7};
   for (int i = 0; i < 10000; ++i) {
     const byte_count n{generator() >> (generator() % 64)};
-    if (n.value() >> 63) continue;  // rounding up could pass 2^64
+    if (n.value() >> 63) continue;  // rounding up could exceed 2^64
     const double error =
         std::abs(static_cast<double>(parse_bytes(to_string(n)).value()) - static_cast<double>(n.value()));
     CAPTURE(n.value(), to_string(n));
@@ -164,7 +164,7 @@ TEST_CASE("a copy takes at least bytes over rate") {
   REQUIRE((1_GiB_per_s).time_for(1_GiB) == 1s);
   REQUIRE(byte_rate{3}.time_for(1_B) == 333333334ns);  // rounded up
   REQUIRE(byte_rate{}.time_for(1_GiB) == 0ns);
-  REQUIRE(byte_rate{1e-9}.time_for(1_GiB) == std::chrono::hours{24 * 365 * 100});  // limited, not overflown
+  REQUIRE(byte_rate{1e-9}.time_for(1_GiB) == std::chrono::hours{24 * 365 * 100});  // limited, not overflowed
 }
 
 TEST_CASE("rounding up gives the next multiple") {

@@ -8,7 +8,7 @@
 
 using namespace hydra;
 
-TEST_CASE("the mean of a million lengths is exact, in the memory of one") {
+TEST_CASE("the mean of a million durations is exact, in the memory of one") {
   duration_histogram h;
   for (int i = 0; i < 1'000'000; ++i) h.add(duration{i});
   CHECK(h.count() == 1'000'000);
@@ -16,7 +16,7 @@ TEST_CASE("the mean of a million lengths is exact, in the memory of one") {
   STATIC_REQUIRE(sizeof(h) < 10'000);
 }
 
-TEST_CASE("a quantile is that of the sorted lengths, at most a sixteenth longer") {
+TEST_CASE("a quantile is that of the sorted durations, at most a sixteenth longer") {
   std::mt19937_64 random{7};
   std::lognormal_distribution<double> lengths{8, 3};
   duration_histogram h;
@@ -40,12 +40,12 @@ TEST_CASE("no quantile is longer than the longest") {
   CHECK(h.quantile(0.99) == duration{1000});
 }
 
-TEST_CASE("of nothing there is neither mean nor quantile") {
+TEST_CASE("an empty histogram has neither mean nor quantile") {
   CHECK(duration_histogram{}.mean() == duration{});
   CHECK(duration_histogram{}.quantile(0.99) == duration{});
 }
 
-TEST_CASE("lengths that no run reaches, and negative ones, have a class") {
+TEST_CASE("extreme durations, and negative ones, have a bucket") {
   duration_histogram h;
   h.add(duration::max());
   h.add(duration{-5});

@@ -42,7 +42,7 @@ TEST_CASE("errors of LibTorch become faults without their backtrace") {
   REQUIRE(f.text == "shapes 3 and 4 do not match");
 }
 
-TEST_CASE("memory that is refused is out of memory, whoever refuses it") {
+TEST_CASE("a refused allocation is out of memory, whether LibTorch or the host refuses it") {
   const fault torch = caught([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "no room"); });
   REQUIRE(torch.code == fault_code::out_of_memory);
   REQUIRE(torch.text == "no room");
@@ -57,7 +57,7 @@ TEST_CASE("memory that is refused is out of memory, whoever refuses it") {
   REQUIRE(tensor.text == host.text);
 }
 
-TEST_CASE("files that cannot be used are faults of input and output") {
+TEST_CASE("files that cannot be used are I/O faults") {
   const fault missing = caught([] { (void)std::filesystem::file_size("no/such/file"); });
   REQUIRE(missing.code == fault_code::io);
   REQUIRE_THAT(missing.text, Catch::Contains("no/such/file"));
@@ -75,7 +75,7 @@ TEST_CASE("everything else is internal") {
   REQUIRE(caught([] { throw 5; }).code == fault_code::internal);
 }
 
-TEST_CASE("every fault code has a name of its own") {
+TEST_CASE("every fault code has a distinct name") {
   std::set<std::string> names;
   for (int i = 0; i <= static_cast<int>(fault_code::internal); ++i) names.insert(to_string(static_cast<fault_code>(i)));
   REQUIRE(names.size() == 13);

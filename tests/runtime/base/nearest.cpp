@@ -30,12 +30,12 @@ TEST_CASE("a name that contains what was written is nearer than any other, from 
   CHECK(near_name("ls", std::vector<std::string>{"models", "lr"}) == "lr");
 }
 
-TEST_CASE("what people also call a thing is nearest to its name") {
+TEST_CASE("a common alias is nearest to the name it stands for") {
   CHECK(near_name("gpu", std::vector<std::string>{"cpu", "cuda"}) == "cuda");
   CHECK(near_name("gpu", std::vector<std::string>{"cpu", "mock"}) == "cpu");
 }
 
-TEST_CASE("only names that are near are worth a question") {
+TEST_CASE("only names that are near are suggested") {
   const std::vector<std::string> names{"fifo", "sharded-lrtf"};
   CHECK(near_name("fifa", names) == "fifo");
   CHECK(near_name("lrtf", names) == "sharded-lrtf");
@@ -47,7 +47,7 @@ TEST_CASE("only names that are near are worth a question") {
   CHECK(near_name("messages", keys).empty());
 }
 
-TEST_CASE("behind an unknown name stand all that are known, and a question only if one is near") {
+TEST_CASE("an unknown name is followed by all known ones, and by a suggestion only if one is near") {
   const std::vector<std::string> names{"heads", "width"};
   CHECK(known_instead("with", names) == "; did you mean \"width\"? (known: heads, width)");
   CHECK(known_instead("momentum", names) == " (known: heads, width)");

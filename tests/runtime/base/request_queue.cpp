@@ -9,7 +9,7 @@
 
 using namespace hydra;
 
-TEST_CASE("a line that is not open takes no request") {
+TEST_CASE("a queue that is not open accepts no request") {
   request_queue<int> line;
   CHECK(line.offer(1) == line_state::closed);
 }
@@ -25,7 +25,7 @@ TEST_CASE("requests wait for the listener, and keep their order") {
   CHECK(notified == std::vector{1, 2, 3});
 }
 
-TEST_CASE("what nobody has heard when the line is closed is dropped") {
+TEST_CASE("requests that no listener has received when the queue is closed are dropped") {
   request_queue<std::shared_ptr<std::promise<int>>> line;
   line.open();
   auto promise = std::make_shared<std::promise<int>>();
@@ -35,7 +35,7 @@ TEST_CASE("what nobody has heard when the line is closed is dropped") {
   CHECK_THROWS_AS(answer.get(), std::future_error);
 }
 
-TEST_CASE("a line that was listened to is over when it is closed; one that was not may be opened again") {
+TEST_CASE("a queue that had a listener is over when it is closed; one that had none may be opened again") {
   request_queue<int> line;
   line.open();
   line.close();
@@ -49,7 +49,7 @@ TEST_CASE("a line that was listened to is over when it is closed; one that was n
   CHECK(line.offer(1) == line_state::over);
 }
 
-TEST_CASE("what is done instead, while a line is closed, is over before it opens") {
+TEST_CASE("the alternative action of a closed queue returns before the queue opens") {
   request_queue<int> line;
   std::future<void> opening;
   bool opened = true;

@@ -19,7 +19,7 @@ TEST_CASE("a file is read whole, an empty one and one with zero bytes as well") 
   CHECK(read_text(folder.write("empty", "")).empty());
 }
 
-TEST_CASE("what is no file, or a pipe that would never end, is refused by name") {
+TEST_CASE("a folder, a pipe or a missing file is refused by name") {
   const temporary_folder folder;
   const auto pipe = folder.path() / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);

@@ -17,7 +17,7 @@ unit example() {
   return u;
 }
 
-/// A copy of the example that differs in one member, for each member.
+/// Copies of the example; each differs in one member, every member has one.
 std::vector<unit> variations() {
   std::vector<unit> all(8, example());
   all[0].model = model_id{4};
@@ -37,7 +37,7 @@ TEST_CASE("a unit is printed as its model, step, direction and shard") {
   REQUIRE(to_string(example()) == "model 3 step 7 backward 2");
 }
 
-TEST_CASE("what is unusual about a unit is printed too") {
+TEST_CASE("attempt, replica and first micro-batch of a unit are printed unless they have their default") {
   unit u = example();
   u.attempt = 1;
   REQUIRE(to_string(u) == "model 3 step 7 backward 2 attempt 1");

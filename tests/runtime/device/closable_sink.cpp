@@ -18,7 +18,7 @@ TEST_CASE("a sink passes completions on until it is closed") {
   std::vector<std::uint64_t> notified;
   closable_sink s;
   const auto device_side = s.sink();
-  device_side(numbered(1));  // nobody listens yet
+  device_side(numbered(1));  // not open yet
   s.open([&](const completion& c) { notified.push_back(c.operation.value); });
   device_side(numbered(2));
   s.close();
@@ -26,7 +26,7 @@ TEST_CASE("a sink passes completions on until it is closed") {
   CHECK(notified == std::vector<std::uint64_t>{2});
 }
 
-TEST_CASE("what a sink was opened with is gone when it is closed, however long the device keeps its side") {
+TEST_CASE("closing a sink destroys its receiver, however long the device keeps its copy") {
   const auto held = std::make_shared<int>(0);
   completion_sink device_side;
   {

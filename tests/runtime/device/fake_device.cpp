@@ -14,7 +14,7 @@ using hydra::test::fake_device;
 
 namespace {
 
-/// A fake device by hand whose operations write their names.
+/// A fake device that is stepped by hand; its operations write their names.
 struct by_hand {
   by_hand() { dev.on_completion(log.sink()); }
 
@@ -32,7 +32,7 @@ struct by_hand {
 
 }  // namespace
 
-TEST_CASE("the fake device conforms to the device interface, but for overlapping queues") {
+TEST_CASE("the fake device conforms to the device interface, except for overlapping queues") {
   const auto make = [](byte_count budget) { return std::make_unique<fake_device>(test::fake_info(budget)); };
   test::conforms(make, {.concurrent_queues = false});
 }
@@ -50,7 +50,7 @@ TEST_CASE("by hand, operations run in the order of submission") {
   REQUIRE_FALSE(h.dev.step());
 }
 
-TEST_CASE("by hand, a queue can be moved on while others stand still") {
+TEST_CASE("by hand, one queue can be stepped while the others wait") {
   by_hand h;
   const ticket copy = h.submit(queue_kind::h2d, 'a');
   h.submit(queue_kind::compute, 'b', {}, {copy});

@@ -12,7 +12,7 @@ TEST_CASE("a copy over an emulated link takes latency plus bytes over rate") {
   REQUIRE(link.time_for(0_B) == 20us);
 }
 
-TEST_CASE("a link that is not limited still has its latency") {
+TEST_CASE("an unlimited link still has its latency") {
   REQUIRE(emulated_link{byte_rate{}, 5us}.time_for(1_GiB) == 5us);
   REQUIRE(emulated_link{}.time_for(1_GiB) == 0us);
 }

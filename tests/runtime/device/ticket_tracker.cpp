@@ -8,7 +8,7 @@
 
 using namespace hydra;
 
-TEST_CASE("tickets grow, and ticket 0 is always complete") {
+TEST_CASE("tickets increase, and ticket 0 is always complete") {
   ticket_tracker tracker;
   REQUIRE(tracker.knows(ticket{}));
   REQUIRE(tracker.completed(ticket{}));
@@ -63,7 +63,7 @@ TEST_CASE("failures in any order are remembered like in a set") {
   REQUIRE(tracker.failed_runs() == runs);
 }
 
-TEST_CASE("a book knows when nothing is outstanding") {
+TEST_CASE("a tracker knows when no operation is outstanding") {
   ticket_tracker tracker;
   REQUIRE(tracker.all_completed());
   const ticket first = tracker.issue();

@@ -69,14 +69,14 @@ TEST_CASE("the least recently used block goes first, and finding is using") {
   REQUIRE(f.cache.evictions() == 1);
 }
 
-TEST_CASE("room that is there evicts nothing") {
+TEST_CASE("bytes that are free are reserved without an eviction") {
   fixture f;
   f.insert_unpinned(1, 60_B);
   REQUIRE(f.cache.make_room(40_B));
   REQUIRE(f.cache.evictions() == 0);
 }
 
-TEST_CASE("nothing is evicted when even all of it would not be enough") {
+TEST_CASE("nothing is evicted if even evicting everything would not be enough") {
   fixture f;
   f.insert(1, 50_B);
   f.insert_unpinned(2, 30_B);
@@ -87,7 +87,7 @@ TEST_CASE("nothing is evicted when even all of it would not be enough") {
   REQUIRE(f.cache.ids() == std::vector{block(1)});
 }
 
-TEST_CASE("a block that has not landed is never evicted") {
+TEST_CASE("a block that has not been written back is never evicted") {
   fixture f;
   f.insert_unpinned(1, 60_B, true);
   REQUIRE(f.cache.evictable() == 0_B);
@@ -97,7 +97,7 @@ TEST_CASE("a block that has not landed is never evicted") {
   REQUIRE(f.cache.ids().empty());
 }
 
-TEST_CASE("a dropped block goes at once, or with its last pin") {
+TEST_CASE("a dropped block is removed at once, or with its last pin") {
   fixture f;
   f.insert(1, 60_B);
   f.cache.pin(block(1));
@@ -114,7 +114,7 @@ TEST_CASE("a dropped block goes at once, or with its last pin") {
   REQUIRE(f.cache.evictions() == 0);
 }
 
-TEST_CASE("a dropped block that has not landed goes when it has") {
+TEST_CASE("a dropped block that has not been written back is removed when it has") {
   fixture f;
   f.insert_unpinned(1, 60_B, true);
   REQUIRE_FALSE(f.cache.drop(block(1)));
@@ -123,7 +123,7 @@ TEST_CASE("a dropped block that has not landed goes when it has") {
   REQUIRE_FALSE(f.cache.peek(block(1)));
 }
 
-TEST_CASE("broken bookkeeping is a fault and changes nothing") {
+TEST_CASE("inconsistent calls are faults and change nothing") {
   fixture f;
   f.insert_unpinned(1, 60_B);
   REQUIRE_THROWS_AS(f.cache.unpin(block(1)), fault_error);
@@ -145,7 +145,7 @@ TEST_CASE("the tensor of an evicted block lives as long as an operation holds it
   REQUIRE(f.budget.used() == 0_B);
 }
 
-TEST_CASE("the cache gives its bytes back when it dies") {
+TEST_CASE("the cache returns its bytes when it is destroyed") {
   byte_budget budget{"device", 100_B};
   {
     block_cache cache{budget};
@@ -155,7 +155,7 @@ TEST_CASE("the cache gives its bytes back when it dies") {
   REQUIRE(budget.used() == 0_B);
 }
 
-// -- the same operations on a list that is easy to believe ---
+// -- the same operations on a simple reference list ---
 
 namespace {
 
@@ -205,7 +205,7 @@ struct believed_cache {
   }
 };
 
-/// One random operation on both.
+/// One random operation on both the cache and the reference.
 struct twin {
   static constexpr std::uint64_t limit = 1000;
   byte_budget budget{"device", byte_count{limit}};
@@ -308,6 +308,6 @@ TEST_CASE("twenty thousand random operations agree with a simple model") {
     t.step();
     t.compare();
   }
-  REQUIRE(t.model.evictions > 500);  // the sequence has met what it is about
+  REQUIRE(t.model.evictions > 500);  // the sequence contains enough evictions
   REQUIRE(t.refused > 500);
 }

@@ -13,7 +13,7 @@ using namespace hydra::literals;
 using namespace hydra::test;
 using Catch::Contains;
 
-TEST_CASE("no copy passes the end of its block on the host, whichever way it goes") {
+TEST_CASE("no copy exceeds its block on the host, in either direction") {
   const auto arena = make_host_arena(1_MiB);
   const auto home = arena->allocate(16_B, "a block");
   const auto block = std::make_shared<device_block>();

@@ -34,12 +34,12 @@ TEST_CASE("a claim so large that sums would overflow is refused") {
   REQUIRE(budget.used() == 10_B);
 }
 
-TEST_CASE("a refused claim says who wanted what and what is left") {
+TEST_CASE("a refused claim says what was requested for what and what is left") {
   byte_budget budget{"host memory", 10_MiB};
   const auto some = budget.reserve(4_MiB, "some");
   try {
     budget.reserve(8_MiB, "gradients of model 3 shard 1 step 7");
-    FAIL("the budget was passed");
+    FAIL("the budget was exceeded");
   } catch (const fault_error& e) {
     REQUIRE(e.what_happened().code == fault_code::out_of_memory);
     REQUIRE(e.what_happened().text ==
@@ -47,7 +47,7 @@ TEST_CASE("a refused claim says who wanted what and what is left") {
   }
 }
 
-TEST_CASE("a reservation gives its bytes back once, wherever it was moved") {
+TEST_CASE("a reservation returns its bytes once, wherever it was moved") {
   byte_budget budget{"device", 100_B};
   {
     auto first = budget.reserve(60_B, "first");
@@ -67,7 +67,7 @@ TEST_CASE("a reservation gives its bytes back once, wherever it was moved") {
   REQUIRE(budget.used() == 0_B);
 }
 
-TEST_CASE("a split reservation is two that add up") {
+TEST_CASE("the parts of a split reservation add up to it") {
   byte_budget budget{"device", 100_B};
   auto whole = budget.reserve(100_B, "whole");
   auto part = whole.split(30_B);
@@ -100,10 +100,10 @@ TEST_CASE("a reservation may outlive its budget") {
   REQUIRE(late.bytes() == 0_B);
 }
 
-TEST_CASE("concurrent claims never pass the limit together") {
+TEST_CASE("concurrent claims never exceed the limit together") {
   constexpr std::uint64_t limit = 1000;
   byte_budget budget{"device", byte_count{limit}};
-  std::atomic<std::uint64_t> held = 0;  // never above what the budget counts
+  std::atomic<std::uint64_t> held = 0;  // never more than what the budget counts
   std::atomic<std::uint64_t> highest = 0;
   std::atomic<int> refused = 0;
   test::in_parallel(20000, [&](int i) {
@@ -134,7 +134,8 @@ TEST_CASE("the peak is exact when several threads claim at once") {
   std::vector<byte_budget> budgets;  // many, because a race in one of them is rare
   for (int i = 0; i < 20000; ++i) budgets.emplace_back("device", 1_GiB);
   std::atomic<std::uint64_t> arrivals = 0;
-  const auto meet = [&](std::uint64_t round) {  // spinning: threads that are woken one by one do not meet
+  // spinning: threads that are woken one by one do not run at the same time
+  const auto meet = [&](std::uint64_t round) {
     for (++arrivals; arrivals < threads * round;) std::this_thread::yield();
   };
   test::in_parallel(threads, [&](int) {
@@ -143,7 +144,7 @@ TEST_CASE("the peak is exact when several threads claim at once") {
       meet(i + 1);
       held.push_back(budgets[i].reserve(7_B, "test"));
     }
-    meet(budgets.size() + 1);  // nobody gives back before all have claimed
+    meet(budgets.size() + 1);  // no thread returns its bytes before all have claimed theirs
   });
   const bool exact = std::ranges::all_of(budgets, [](const auto& b) { return b.used() == 0_B && b.peak() == 28_B; });
   REQUIRE(exact);

@@ -25,7 +25,7 @@ struct groups : temporary_folder {
 
 }  // namespace
 
-TEST_CASE("what a group leaves is its limit less its working set: pages of files that nobody looks at are free") {
+TEST_CASE("a group leaves its limit minus its working set: inactive file pages are free") {
   const groups g;
   g.unified("", "1000", "900", "600");
   CHECK(g.left("0::/\n") == 700);
@@ -33,7 +33,7 @@ TEST_CASE("what a group leaves is its limit less its working set: pages of files
   CHECK(g.left("0::/\n") == 0);
 }
 
-TEST_CASE("a group below the root is found, and one above it may leave less") {
+TEST_CASE("a group below the root is found, and its parent may leave less") {
   const groups g;
   g.unified("system.slice/train.service", "5000", "1000", "0");
   CHECK(g.left("0::/system.slice/train.service\n") == 4000);
@@ -41,7 +41,7 @@ TEST_CASE("a group below the root is found, and one above it may leave less") {
   CHECK(g.left("0::/system.slice/train.service\n") == 500);
 }
 
-TEST_CASE("version 1 of control groups has a memory controller of its own") {
+TEST_CASE("version 1 of control groups has a separate memory controller") {
   const groups g;
   g.write("cgroup/memory/job/memory.limit_in_bytes", "4000");
   g.write("cgroup/memory/job/memory.usage_in_bytes", "3000");
@@ -49,7 +49,7 @@ TEST_CASE("version 1 of control groups has a memory controller of its own") {
   CHECK(g.left("5:cpu,cpuacct:/job\n4:memory:/job\n0::/\n") == 1500);
 }
 
-TEST_CASE("no limit is none") {
+TEST_CASE("without a limit the result is empty") {
   const groups g;
   g.unified("a", "max", "10", "0");
   CHECK_FALSE(g.left("0::/a\n"));

@@ -20,7 +20,7 @@ namespace {
 
 std::uintptr_t address(const host_block_ptr& block) { return reinterpret_cast<std::uintptr_t>(block->data()); }
 
-/// Sizes on both sides of every boundary the arena knows (alignment, stagger, mapping).
+/// Sizes on both sides of every boundary of the arena (alignment, stagger, mapping).
 std::vector<byte_count> sizes() {
   std::vector<byte_count> all{0_B};
   for (const byte_count edge : {1_B, 64_B, 4_KiB, 256_KiB, 1_MiB, 2_MiB, 5_MiB})
@@ -44,7 +44,7 @@ fault refusal(host_arena& arena, byte_count n) {
 
 }  // namespace
 
-TEST_CASE("host blocks have the size asked for and are aligned to cache lines") {
+TEST_CASE("host blocks have the requested size and are aligned to cache lines") {
   const auto arena = make_host_arena(1_GiB);
   for (const byte_count n : sizes()) {
     const auto block = arena->allocate(n, "test");
@@ -56,7 +56,7 @@ TEST_CASE("host blocks have the size asked for and are aligned to cache lines") 
   }
 }
 
-TEST_CASE("host blocks are zero, also where memory was used before") {
+TEST_CASE("host blocks are zero, also in reused memory") {
   const auto arena = make_host_arena(1_GiB);
   for (int round = 0; round < 3; ++round)
     for (const byte_count n : sizes()) {
@@ -67,7 +67,7 @@ TEST_CASE("host blocks are zero, also where memory was used before") {
     }
 }
 
-TEST_CASE("blocks live at once do not overlap") {
+TEST_CASE("blocks that exist at the same time do not overlap") {
   const auto arena = make_host_arena(1_GiB);
   std::vector<host_block_ptr> blocks;
   for (const byte_count n : sizes())
@@ -77,7 +77,7 @@ TEST_CASE("blocks live at once do not overlap") {
     REQUIRE(address(blocks[i - 1]) + blocks[i - 1]->size().value() <= address(blocks[i]));
 }
 
-TEST_CASE("a block is charged what the arena announces and given back with its last handle") {
+TEST_CASE("a block is charged what the arena announces and credited with its last handle") {
   const auto arena = make_host_arena(1_GiB);
   for (const byte_count n : sizes()) {
     CAPTURE(n.value());
@@ -116,7 +116,7 @@ TEST_CASE("the host cap is exact at its boundary") {
   }
 }
 
-TEST_CASE("a size that cannot exist is refused and leaves nothing claimed") {
+TEST_CASE("an impossible size is refused and leaves nothing claimed") {
   const auto arena = make_host_arena(byte_count{~0ull});
   for (const byte_count n :
        {byte_count{1ull << 60}, byte_count{1ull << 63}, byte_count{~0ull - 5}, byte_count{~0ull}}) {
@@ -128,7 +128,7 @@ TEST_CASE("a size that cannot exist is refused and leaves nothing claimed") {
   }
 }
 
-TEST_CASE("the large buffers of a shard never begin at the same place modulo a huge page") {
+TEST_CASE("the large buffers of a shard never start at the same offset modulo a huge page") {
   constexpr std::uint64_t huge_page = 2 << 20;
   for (std::uint32_t shards = 1; shards <= 12; ++shards) {
     const auto arena = make_host_arena(1_GiB);
@@ -146,7 +146,7 @@ TEST_CASE("the large buffers of a shard never begin at the same place modulo a h
   }
 }
 
-TEST_CASE("medium buffers that follow each other begin at different places of a page") {
+TEST_CASE("consecutive medium buffers start at different offsets of a page") {
   const auto arena = make_host_arena(1_GiB);
   std::set<std::uintptr_t> places;
   std::vector<host_block_ptr> blocks;
@@ -202,9 +202,10 @@ TEST_CASE("several threads may allocate and free at once") {
   REQUIRE(arena->budget().peak() > 0_B);
 }
 
-// -- the transfer room ----------------------------------------------------------------------------------------------------
+// -- the pinned pool
+// ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a transfer room is locked as a whole, in order, in pieces, exactly as large as it is to be") {
+TEST_CASE("a pinned pool is locked as a whole, in order, in pieces, with exactly the requested size") {
   test::recorded_locker first, second;
   {
     const auto arena = make_host_arena(1_GiB, {.lockers = {&first, &second}, .size = 5_MiB + 1_B, .piece = 2_MiB});
@@ -216,7 +217,7 @@ TEST_CASE("a transfer room is locked as a whole, in order, in pieces, exactly as
       CHECK(by->locks()[2].size() == (1 << 20) + 4096);
       CHECK(by->locks()[0].data() == first.locks()[0].data());
     }
-    CHECK(arena->budget().used() == 5_MiB + 1_B);  // the room is claimed as a whole
+    CHECK(arena->budget().used() == 5_MiB + 1_B);  // the pool is claimed as a whole
     CHECK(arena->room() == 5_MiB + 1_B);
   }
   for (const auto* by : {&first, &second}) {
@@ -225,7 +226,7 @@ TEST_CASE("a transfer room is locked as a whole, in order, in pieces, exactly as
   }
 }
 
-TEST_CASE("transferred blocks lie in the locked room, kept ones never, and only these are charged beside it") {
+TEST_CASE("transferred blocks are in the pinned pool, kept ones never, and only the latter are charged in addition") {
   test::recorded_locker locker;
   byte_count room;
   for (const byte_count n : sizes()) room += host_charge(n);
@@ -251,7 +252,7 @@ TEST_CASE("transferred blocks lie in the locked room, kept ones never, and only 
     REQUIRE(address(all[i - 1]) + all[i - 1]->size().value() <= address(all[i]));
 }
 
-TEST_CASE("the room of the plan holds what the plan adds up, again and again") {
+TEST_CASE("a pinned pool of the planned size holds the blocks of the plan, repeatedly") {
   test::recorded_locker locker;
   const byte_count each = 300_KiB;
   const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = host_charge(each) * 8});
@@ -263,7 +264,7 @@ TEST_CASE("the room of the plan holds what the plan adds up, again and again") {
   CHECK(arena->unlocked_blocks() == 0);
 }
 
-TEST_CASE("large blocks of a transfer room that follow each other begin at different places of a page") {
+TEST_CASE("consecutive large blocks of a pinned pool start at different offsets of a page") {
   test::recorded_locker locker;
   const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = 64_MiB});
   std::set<std::uintptr_t> places;
@@ -275,7 +276,7 @@ TEST_CASE("large blocks of a transfer room that follow each other begin at diffe
   REQUIRE(places == std::set<std::uintptr_t>{0, 1024, 2048, 3072});
 }
 
-TEST_CASE("a block for which the room has no place is made as any other, within the cap, and counted") {
+TEST_CASE("a block that does not fit into the pinned pool is allocated like any other, within the cap, and counted") {
   test::recorded_locker locker;
   const auto arena = make_host_arena(3_MiB, {.lockers = {&locker}, .size = 1_MiB});
   const auto inside = arena->allocate(512_KiB, "test", host_use::transferred);
@@ -289,7 +290,7 @@ TEST_CASE("a block for which the room has no place is made as any other, within 
   CHECK_THROWS_AS(arena->allocate(2_MiB, "test", host_use::transferred), fault_error);
 }
 
-TEST_CASE("a locker that refuses is told with the size of the room, and nothing stays locked") {
+TEST_CASE("a locker's refusal is reported with the size of the pinned pool, and nothing stays locked") {
   test::recorded_locker willing, refusing{2};
   CHECK_THROWS_WITH(make_host_arena(1_GiB, {.lockers = {&willing, &refusing}, .size = 4_MiB, .piece = 1_MiB}),
                     Catch::Contains("4.0 MiB of host memory") && Catch::Contains("no page more") &&
@@ -301,14 +302,14 @@ TEST_CASE("a locker that refuses is told with the size of the room, and nothing 
   CHECK(willing.strangers() + refusing.strangers() == 0);
 }
 
-TEST_CASE("a transfer room beyond the cap is refused before a page of it is mapped") {
+TEST_CASE("a pinned pool beyond the cap is refused before a page of it is mapped") {
   test::recorded_locker locker;
   CHECK_THROWS_WITH(make_host_arena(1_MiB, {.lockers = {&locker}, .size = 1024_GiB * 1024}),
                     Catch::Contains("1.0 MiB") && Catch::Contains("[host] memory"));
   CHECK(locker.locks().empty());
 }
 
-TEST_CASE("a transfer room and what lies beside it never exceed the cap") {
+TEST_CASE("a pinned pool and the other blocks never exceed the cap together") {
   test::recorded_locker locker;
   const byte_count kept = host_charge(1_MiB);
   const auto arena = make_host_arena(4_MiB + kept, {.lockers = {&locker}, .size = 4_MiB});
@@ -318,14 +319,14 @@ TEST_CASE("a transfer room and what lies beside it never exceed the cap") {
   CHECK(arena->budget().peak() == 4_MiB + kept);
 }
 
-TEST_CASE("without a locker there is no transfer room") {
+TEST_CASE("without a locker there is no pinned pool") {
   const auto arena = make_host_arena(1_GiB, {.lockers = {}, .size = 1024_GiB * 1024});
   CHECK(arena->room() == 0_B);
   CHECK(arena->budget().used() == 0_B);
   CHECK(all_zero(arena->allocate(3_MiB, "test", host_use::transferred)));
 }
 
-TEST_CASE("locks end when they are to end, before the arena and its blocks") {
+TEST_CASE("end_locks() ends the locks before the arena and its blocks are destroyed") {
   auto locker = std::make_unique<test::recorded_locker>();
   const auto arena = make_host_arena(1_GiB, {.lockers = {locker.get()}, .size = 4_MiB});
   const auto block = arena->allocate(1_MiB, "test", host_use::transferred);
@@ -343,10 +344,10 @@ TEST_CASE("while a device hangs its pages stay locked and mapped") {
     arena->end_locks(true);
   }
   REQUIRE(locker.held().size() == 4);
-  locker.held().back().back() = std::byte{1};  // of pages that were unmapped this would be the end
+  locker.held().back().back() = std::byte{1};  // if the pages were unmapped, the program would end here
 }
 
-TEST_CASE("blocks of a transfer room may outlive their arena") {
+TEST_CASE("blocks of a pinned pool may outlive their arena") {
   test::recorded_locker locker;
   host_block_ptr block;
   {
@@ -358,7 +359,7 @@ TEST_CASE("blocks of a transfer room may outlive their arena") {
   REQUIRE(block->floats().back() == 1.0f);
 }
 
-TEST_CASE("several threads may take places of a transfer room at once") {
+TEST_CASE("several threads may allocate from a pinned pool at once") {
   test::recorded_locker locker;
   const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = 8_MiB});
   std::atomic<int> overwritten{0};

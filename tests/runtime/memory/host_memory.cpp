@@ -8,7 +8,7 @@
 using namespace hydra;
 using namespace hydra::literals;
 
-TEST_CASE("the peak of the process counts what it has touched, and stays when that is given back") {
+TEST_CASE("the peak of the process counts what it has touched, also after that is freed") {
   const auto before = process_peak_memory();
   REQUIRE(before > 0_B);
   {

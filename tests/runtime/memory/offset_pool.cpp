@@ -19,7 +19,7 @@ struct range {
   std::uint64_t begin, size;
 };
 
-/// The same promise, by looking at every unit.
+/// The same interface, implemented by a search over every unit.
 class plain_pool {
  public:
   explicit plain_pool(std::uint64_t size) : taken_(size / unit) {}
@@ -41,7 +41,7 @@ class plain_pool {
     return all;
   }
 
-  /// The smallest range with room.
+  /// The smallest free range that is large enough.
   std::optional<std::uint64_t> best(std::uint64_t n, std::uint64_t alignment) const {
     std::optional<std::uint64_t> smallest;
     for (const range& r : free_ranges()) {
@@ -63,7 +63,7 @@ const range* range_of(const std::vector<range>& all, std::uint64_t offset) {
 
 }  // namespace
 
-TEST_CASE("a pool gives disjoint places of the smallest free range that has room, and all comes back together") {
+TEST_CASE("a pool gives disjoint places from the smallest free range that is large enough and merges free ranges") {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random{seed};
     const auto pick = [&](std::uint64_t n) { return std::uniform_int_distribution<std::uint64_t>{0, n - 1}(random); };
@@ -101,7 +101,7 @@ TEST_CASE("a pool gives disjoint places of the smallest free range that has room
   }
 }
 
-TEST_CASE("small blocks of a pool do not move the large ones off their alignment") {
+TEST_CASE("small blocks of a pool do not displace the large ones from their alignment") {
   offset_pool pool{1 << 20};
   CHECK(pool.take(100) == (1u << 20) - 128);
   CHECK(pool.take(8192, 4096) == 0u);

@@ -12,7 +12,7 @@ using namespace hydra;
 using Catch::Contains;
 namespace fs = std::filesystem;
 
-TEST_CASE("Hydra's own plug-ins are looked for in the libraries' folders beside the program", "[plugin]") {
+TEST_CASE("Hydra's own plug-ins are searched in the library folders next to the program", "[plugin]") {
   const test::temporary_folder prefix;
   const auto program = prefix.write("bin/hydra", "no ELF file");
   const auto file = prefix.write("lib64/hydra/libhydra_cuda.so", "");
@@ -30,8 +30,8 @@ TEST_CASE("a program that links Hydra elsewhere finds them in its run path", "[p
   CHECK(std::ranges::count(folders, fs::canonical(program).parent_path() / "hydra") == 1);
 }
 
-TEST_CASE("a plug-in of Hydra's own that is not there is refused with what to do", "[plugin]") {
+TEST_CASE("a missing plug-in of Hydra's own is refused with what to do", "[plugin]") {
   CHECK_THROWS_WITH(find_own_plugin("x", {"/nowhere/hydra"}), Contains("libhydra_x.so") && Contains("\"/nowhere/hydra\""));
-  CHECK_THROWS_WITH(find_own_plugin("x", {}), Contains("no folder lib/hydra beside the program"));
+  CHECK_THROWS_WITH(find_own_plugin("x", {}), Contains("no folder lib/hydra next to the program"));
   CHECK_THROWS_WITH(find_own_plugin("cuda", {}), Contains("built without CUDA: ") || Contains("install Hydra again"));
 }

@@ -35,7 +35,7 @@ std::string refusal(const std::filesystem::path& file, const std::string& abi = 
 
 }  // namespace
 
-TEST_CASE("a plug-in shows what it offers", "[plugin]") {
+TEST_CASE("a plug-in lists what it offers", "[plugin]") {
   const auto p = load_plugin(test_plugin("two_policies"), plugin_abi);
   CHECK(p.file == std::filesystem::canonical(test_plugin("two_policies")));
   REQUIRE(p.items->size() == 2);
@@ -45,7 +45,7 @@ TEST_CASE("a plug-in shows what it offers", "[plugin]") {
   CHECK(p.describe() == "policy \"first-candidate\", policy \"last-candidate\"");
 }
 
-TEST_CASE("what is no plug-in is refused with its path and the reason", "[plugin]") {
+TEST_CASE("a file that is not a plug-in is refused with its path and the reason", "[plugin]") {
   CHECK_THAT(refusal("/nowhere/libx.so"), Contains("no such file"));
   CHECK_THAT(refusal(std::filesystem::temp_directory_path()), Contains("no file"));
   const test::temporary_file text{"this is no shared object"};
@@ -71,17 +71,17 @@ TEST_CASE("a plug-in that is cut short is refused, wherever it ends", "[plugin]"
   CHECK_THAT(refusal(test::temporary_file{damaged}.path()), Contains("it is damaged"));
 }
 
-TEST_CASE("all libraries that are missing for a plug-in are named, those that others need included", "[plugin]") {
+TEST_CASE("all libraries that a plug-in misses are named, including those that others need", "[plugin]") {
   CHECK_THAT(refusal(test_plugin("needs_one")), Contains("it needs the library libhydra_stub_one.so, which is not there"));
   const auto text = refusal(test_plugin("needs_several"));
   CHECK_THAT(text, Contains("it needs libraries that are not there: "));
   for (const std::string name : {"libhydra_stub_one.so", "libhydra_stub_two.so", "libhydra_stub_far.so"}) {
     CHECK_THAT(text, Contains(name));
   }
-  CHECK_THAT(text, !Contains("libhydra_stub_near.so"));  // it is there
+  CHECK_THAT(text, !Contains("libhydra_stub_near.so"));  // it is found
 }
 
-TEST_CASE("of a plug-in of another build nothing but its ABI string is read", "[plugin]") {
+TEST_CASE("of a plug-in of another build only the ABI string is read", "[plugin]") {
   const auto text = refusal(test_plugin("wrong_abi"));
   CHECK_THAT(text, Contains("built for [hydra 99.0.0, of another world]") && Contains(plugin_abi) && Contains("build it again"));
   CHECK_THAT(refusal(test_plugin("two_policies"), "something else"), Contains("this program is [something else]"));
@@ -92,7 +92,7 @@ TEST_CASE("the ABI string names project, interfaces, CAF, compiler and standard 
   CHECK_THAT(plugin_abi, Contains(__VERSION__) && (Contains("libstdc++ 20") || Contains("libc++ ")));
 }
 
-TEST_CASE("a plug-in is loaded once, and two that offer one name are refused", "[plugin]") {
+TEST_CASE("a plug-in is loaded once, and two that offer the same name are refused", "[plugin]") {
   plugin_set set{{.abi = plugin_abi}};
   set.load(test_plugin("two_policies"));
   set.load(test_plugin("two_policies"));
@@ -102,7 +102,7 @@ TEST_CASE("a plug-in is loaded once, and two that offer one name are refused", "
   CHECK(set.all().size() == 1);
 }
 
-TEST_CASE("a program takes what it uses from plug-ins, and no name that it has itself", "[plugin]") {
+TEST_CASE("a program accepts what it uses from plug-ins, and no name that it has itself", "[plugin]") {
   plugin_set set{{.abi = plugin_abi, .used = {plugin_kind::device}, .own = {{plugin_kind::device, "cpu"}}}};
   CHECK_THROWS_WITH(set.load(test_plugin("two_policies")),
                     Contains("policy \"first-candidate\"") && Contains("does not take from plug-ins (it takes: device)"));

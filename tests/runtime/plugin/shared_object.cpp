@@ -41,7 +41,7 @@ file_header header_in(const std::string& bytes) {
   return header;
 }
 
-/// Of a plug-in whose file was changed.
+/// Of a copy of a plug-in whose file was changed.
 std::uint64_t least_with(const std::function<void(file_header&)>& how) {
   auto bytes = plugin_bytes();
   change<file_header>(bytes, 0, how);
@@ -58,7 +58,7 @@ std::uint64_t least_with_segments(const std::function<void(segment&)>& how) {
 
 }  // namespace
 
-TEST_CASE("a shared object names the libraries it needs and where it looks for them first", "[plugin]") {
+TEST_CASE("a shared object names the libraries it needs and the folders that are searched first", "[plugin]") {
   const auto object = read_shared_object(test_plugin("needs_several"));
   REQUIRE(object);
   for (const std::string name : {"libhydra_stub_one.so", "libhydra_stub_two.so", "libhydra_stub_near.so", "libc.so.6"}) {
@@ -69,14 +69,14 @@ TEST_CASE("a shared object names the libraries it needs and where it looks for t
   CHECK(object->run_path == std::vector<std::filesystem::path>{folder / "hydra"});
 }
 
-TEST_CASE("a program is read as a shared object is, and what is no ELF file is none", "[plugin]") {
+TEST_CASE("a program is read like a shared object; any other file gives nothing", "[plugin]") {
   CHECK(read_shared_object("/proc/self/exe"));
   CHECK_FALSE(read_shared_object("/nowhere/libx.so"));
   CHECK_FALSE(read_shared_object(test::temporary_file{"text, longer than the header of an ELF file, and yet none of it is one"}.path()));
   CHECK_FALSE(read_shared_object(test::temporary_file{"\x7f" "ELF"}.path()));
 }
 
-TEST_CASE("an ELF file says how long it is at least; another file says nothing", "[plugin]") {
+TEST_CASE("the least size of an ELF file is known; that of another file is not", "[plugin]") {
   for (const std::filesystem::path& file : {test_plugin("needs_several"), std::filesystem::path{"/proc/self/exe"}}) {
     const auto least = least_size(file);
     CHECK(least > std::filesystem::file_size(file) / 2);
@@ -86,7 +86,7 @@ TEST_CASE("an ELF file says how long it is at least; another file says nothing",
   CHECK(least_size(test::temporary_file{"text, longer than the header of an ELF file, and yet none of it is one"}.path()) == 0);
 }
 
-TEST_CASE("an ELF file without a table of sections is as long as what is loaded of it", "[plugin]") {
+TEST_CASE("the least size of an ELF file without a section table covers its loaded segments", "[plugin]") {
   const auto loaded = least_with([](auto& h) { h.e_shoff = h.e_shnum = h.e_shentsize = 0; });
   CHECK(loaded > plugin_bytes().size() / 4);
   CHECK(loaded <= least_size(test_plugin("two_policies")));
@@ -94,7 +94,7 @@ TEST_CASE("an ELF file without a table of sections is as long as what is loaded 
   CHECK(least_with([](auto& h) { h.e_shoff = std::uint64_t{1} << 40; h.e_shnum = 0; }) == loaded);
 }
 
-TEST_CASE("the first section has the number of those that are too many for the header of an ELF file", "[plugin]") {
+TEST_CASE("the first section has the number of sections if there are too many for the ELF header", "[plugin]") {
   auto bytes = plugin_bytes();
   const auto header = header_in(bytes);
   const auto least_of = [&](std::uint64_t sections) {
@@ -107,13 +107,13 @@ TEST_CASE("the first section has the number of those that are too many for the h
   CHECK(least_of(beyond_all / 2) == beyond_all);
 }
 
-TEST_CASE("a segment of which nothing is in the file, or that is not loaded, may say that it is anywhere", "[plugin]") {
+TEST_CASE("a segment with no bytes in the file, or that is not loaded, may have any offset", "[plugin]") {
   const auto whole = least_size(test_plugin("two_policies"));
   CHECK(least_with_segments([](auto& s) { if (s.p_type != PT_LOAD) s.p_offset = beyond_all - 5; }) == whole);
   CHECK(least_with_segments([](auto& s) { if (s.p_type == PT_LOAD) s.p_filesz = 0, s.p_offset = beyond_all; }) == whole);
 }
 
-TEST_CASE("an ELF file whose header or segments reach beyond all numbers is damaged", "[plugin]") {
+TEST_CASE("an ELF file whose header or segments have offsets that overflow is damaged", "[plugin]") {
   CHECK(least_with([](auto& h) { h.e_phoff = beyond_all - 8; }) == beyond_all);
   CHECK(least_with([](auto& h) { h.e_shoff = beyond_all - 8; }) == beyond_all);
   CHECK(least_with_segments([](auto& s) { s.p_offset = beyond_all - s.p_filesz + 1; }) == beyond_all);

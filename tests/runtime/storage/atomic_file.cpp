@@ -26,7 +26,7 @@ auto text(const char* t) {
 
 }  // namespace
 
-TEST_CASE("a file is replaced as a whole and nothing is left beside it") {
+TEST_CASE("a file is replaced as a whole and nothing is left next to it") {
   const test::temporary_folder folder;
   const auto file = folder.path() / "report.json";
   write_atomically(file, text("a long first version"));

@@ -11,7 +11,7 @@ using namespace hydra;
 
 namespace {
 
-/// Takes at most `limit` bytes at once.
+/// Accepts at most `limit` bytes per write.
 struct memory_file final : writable_file {
   explicit memory_file(std::size_t most) : limit{most} {}
   std::size_t write(std::span<const std::byte> bytes) override {
@@ -42,7 +42,7 @@ std::string hash_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-TEST_CASE("a sink writes all bytes once and in order, however few the file takes at a time") {
+TEST_CASE("a sink writes all bytes once and in order, however few the file accepts at a time") {
   const auto bytes = pattern((3 << 20) + 17);
   const std::size_t limit = GENERATE(1000u, 65536u, 1u << 30);
   memory_file file{limit};
@@ -53,13 +53,13 @@ TEST_CASE("a sink writes all bytes once and in order, however few the file takes
   CHECK(sink.finish() == hash_of(bytes));
 }
 
-TEST_CASE("a sink hands over pieces that stay in the cache between hashing and writing") {
+TEST_CASE("a sink writes pieces that stay in the cache between hashing and writing") {
   memory_file file{1u << 30};
   byte_sink{file}.add(pattern(5 << 20));
   CHECK(file.largest == 1u << 20);
 }
 
-TEST_CASE("a sink of nothing writes nothing") {
+TEST_CASE("an empty sink writes nothing") {
   memory_file file{1};
   byte_sink sink{file};
   sink.add({});

@@ -25,7 +25,7 @@ TEST_CASE("a list names plain files only") {
     CHECK_FALSE(can_be_listed(name));
 }
 
-TEST_CASE("a line that is no checksum and plain name is refused with its number") {
+TEST_CASE("a line that is not a checksum and a plain name is refused with its number") {
   const std::string good = hash + "  a\n";
   for (const std::string& bad : {std::string{"\n"}, hash + "\n", hash + "  \n", hash + " a\n", hash + " *a\n",
                                  hash + "  ../a\n", hash + "  /a\n", hash.substr(1) + "  a\n", "a" + hash + "  a\n",

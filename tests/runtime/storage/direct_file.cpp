@@ -14,7 +14,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// A text whose bytes all differ from their neighbours a block away.
+/// A text in which bytes that are a block apart differ.
 std::string long_text(std::size_t n) {
   std::string text(n, '\0');
   for (std::size_t i = 0; i < n; ++i) {
@@ -52,7 +52,7 @@ TEST_CASE("a direct file has the bytes that were written, whatever its length an
   std::filesystem::remove(path);
 }
 
-TEST_CASE("a direct file replaces nothing") {
+TEST_CASE("a direct file replaces no existing file") {
   const temporary_folder folder;
   overwrite(folder.path() / "there", "old");
   CHECK_THROWS_AS(direct_file(folder.path() / "there"), fault_error);

@@ -22,13 +22,13 @@ namespace {
 
 file_system& files = posix_file_system();
 
-/// A folder that was stored before, "older", and the place of the next, "newer".
+/// A folder that was stored before, "older", and the place of the next one, "newer".
 struct checkpoints {
   temporary_folder parent;
   std::filesystem::path older = parent.path() / "older", newer = parent.path() / "newer";
 
   checkpoints() { store_folder(files, older); }
-  /// The text of the fault that storing the newer one meets; empty if it is stored.
+  /// The text of the fault of storing the newer folder; empty if it is stored.
   std::string store_newer(file_system& on) const {
     return refusal_of([&] { store_folder(on, newer); });
   }
@@ -77,7 +77,7 @@ TEST_CASE("files are on the disk before the folder gets its name, the name befor
                                                        "sync folder " + parent.path().filename().string()});
 }
 
-TEST_CASE("whatever operation fails: the older folder stays, nothing else is left, the text says where and why") {
+TEST_CASE("if any operation fails, the older folder stays, nothing else is left, and the text says where and why") {
   const int error = GENERATE(ENOSPC, EIO);
   int operation = 0;
   for (bool hit = true; hit; ++operation) {
@@ -90,7 +90,7 @@ TEST_CASE("whatever operation fails: the older folder stays, nothing else is lef
     CHECK_THAT(text, Contains("cannot write " + c.newer.string()) && Contains(std::strerror(error)));
     CHECK(c.only_the_older_is_there());
   }
-  CHECK(operation == 23);  // as many as the transcript of a write of four files has
+  CHECK(operation == 23);  // the number of operations in the transcript of a write of four files
 }
 
 TEST_CASE("the operation that failed is in the text") {
@@ -108,14 +108,14 @@ TEST_CASE("the operation that failed is in the text") {
   CHECK_THAT(text_of_failed(file_operation::sync_folder), Contains(": sync folder "));
 }
 
-TEST_CASE("a disk that dies and stays dead harms no older folder, and what it keeps is a leftover") {
+TEST_CASE("a disk that fails for good harms no older folder, and what remains on it is a leftover") {
   for (int operation = 0; operation < 23; ++operation) {
     const checkpoints c;
     faulty_file_system dead{{.first = operation, .last = file_faults::for_ever, .error = EIO}};
     CAPTURE(operation);
     CHECK_THAT(c.store_newer(dead), Contains(c.newer.string()) && Contains(std::strerror(EIO)));
     verify_folder(c.older);
-    if (std::filesystem::exists(c.newer)) verify_folder(c.newer);  // its name could not be taken back
+    if (std::filesystem::exists(c.newer)) verify_folder(c.newer);  // the renaming could not be undone
     remove_leftovers(files, c.parent.path());
     CHECK(c.parent.files() == (std::filesystem::exists(c.newer) ? 2 : 1));
   }
@@ -141,7 +141,7 @@ TEST_CASE("memory that was written may change before commit") {
   CHECK(text_of(c.newer / "bytes") == std::string(bytes.size(), 7));
 }
 
-TEST_CASE("what the content throws comes through unchanged and leaves nothing") {
+TEST_CASE("an exception of the content is passed on unchanged and leaves nothing") {
   const checkpoints c;
   durable_folder folder{files, c.newer};
   CHECK_THROWS_AS(folder.write("file", [](byte_sink&) { throw std::logic_error{"half-way"}; }), std::logic_error);
@@ -158,13 +158,13 @@ TEST_CASE("a committed folder cannot be written to") {
   verify_folder(c.newer);
 }
 
-TEST_CASE("a place that is taken is refused and stays as it is") {
+TEST_CASE("an existing place is refused and stays as it is") {
   const checkpoints c;
   CHECK_THAT(refusal_of([&] { store_folder(files, c.older); }), Contains(c.older.string() + ": it exists"));
   CHECK(c.only_the_older_is_there());
 }
 
-TEST_CASE("a place that is taken before commit stays as it is") {
+TEST_CASE("a place that is created by others before commit stays as it is") {
   const checkpoints c;
   durable_folder folder{files, c.newer};
   store_folder(files, c.parent.path() / "rival");
@@ -190,7 +190,7 @@ TEST_CASE("a folder in a folder that does not exist is refused") {
              Contains("no/such/folder: make folder") && Contains("No such file"));
 }
 
-TEST_CASE("a name that is no plain file name, or is taken, is refused") {
+TEST_CASE("a name that is not a plain file name, or exists, is refused") {
   const checkpoints c;
   durable_folder folder{files, c.newer};
   for (const char* name : {"", "..", "a/b", "SHA256SUMS", "a\nb"})

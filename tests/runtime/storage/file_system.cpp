@@ -18,7 +18,7 @@ namespace {
 
 file_system& files = posix_file_system();
 
-/// That `step` is refused with "<operation> <path>: ...<reason>...".
+/// Checks that `step` fails with "<operation> <path>: ...<reason>...".
 void check_refused(const std::function<void()>& step, const std::string& operation_and_path, const char* reason) {
   CHECK_THAT(refusal_of(step), StartsWith(operation_and_path + ": ") && Contains(reason));
 }
@@ -35,7 +35,7 @@ TEST_CASE("a file is written piece by piece") {
   CHECK(text_of(path) == "onetwo");
 }
 
-TEST_CASE("a refused operation says which, on what and why") {
+TEST_CASE("a failed operation is reported with its name, path and reason") {
   const temporary_folder folder;
   const std::string here = folder.path().string(), nowhere = here + "/no/file";
   check_refused([&] { files.create(here); }, "create " + here, "File exists");
@@ -45,7 +45,7 @@ TEST_CASE("a refused operation says which, on what and why") {
   check_refused([&] { files.sync_folder(nowhere); }, "open folder " + nowhere, "No such file");
 }
 
-TEST_CASE("missing folders are made from the top, each durable before the next") {
+TEST_CASE("missing folders are created from the top, each durable before the next") {
   const temporary_folder root;
   faulty_file_system noted;
   make_folders(noted, root.path() / "runs" / "mine" / "");

@@ -17,7 +17,7 @@ namespace {
 
 file_system& files = posix_file_system();
 
-/// A process that is killed after it has written, before it commits.
+/// A process that is killed after it has written and before it commits.
 pid_t killed_while_writing(const std::filesystem::path& place) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -42,7 +42,7 @@ TEST_CASE("a process killed before commit leaves nothing under the final name, a
   CHECK(parent.files() == 1);
 }
 
-TEST_CASE("what a living process writes is no leftover, what this one's number has left is") {
+TEST_CASE("files of a running process are not leftovers, files of this process's own id are") {
   const temporary_folder parent;
   const auto place = parent.path() / "step";
   files.make_folder(temporary_path(place, getppid()));
@@ -51,7 +51,7 @@ TEST_CASE("what a living process writes is no leftover, what this one's number h
   CHECK(std::filesystem::exists(temporary_path(place, getppid())));
 }
 
-TEST_CASE("only what has the name of a temporary folder is a leftover, files as well") {
+TEST_CASE("only files and folders with a temporary name are leftovers") {
   const temporary_folder parent;
   for (const char* name : {"step", ".hidden", ".step.tmp", ".step.12x.tmp", ".step.-5.tmp", ".step.0.tmp", "a.9.tmp"})
     files.make_folder(parent.path() / name);
@@ -61,4 +61,4 @@ TEST_CASE("only what has the name of a temporary folder is a leftover, files as 
   CHECK(parent.files() == 8);
 }
 
-TEST_CASE("there are no leftovers where there is no folder") { CHECK(remove_leftovers(files, "no/such/folder") == 0); }
+TEST_CASE("a folder that does not exist has no leftovers") { CHECK(remove_leftovers(files, "no/such/folder") == 0); }

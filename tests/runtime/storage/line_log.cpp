@@ -32,7 +32,7 @@ std::shared_ptr<spdlog::logger> silent() {
 
 }  // namespace
 
-TEST_CASE("lines are in the file in their order when the log is closed, behind those of an earlier one") {
+TEST_CASE("lines are in the file in order when the log is closed, after those of an earlier log") {
   const temporary_folder folder;
   const auto file = folder.path() / "lines";
   for (const char* first : {"one", "three"}) {
@@ -60,7 +60,7 @@ TEST_CASE("a line is in the file while the log is open") {
   CHECK(bytes.substr(0, static_cast<std::size_t>(std::max<ssize_t>(n, 0))) == "a line\n");
 }
 
-TEST_CASE("a log of no lines makes no file") {
+TEST_CASE("a log without lines creates no file") {
   const temporary_folder folder;
   CHECK(line_log{folder.path() / "lines", silent()}.close().lines == 0);
   CHECK(folder.files() == 0);
@@ -82,7 +82,7 @@ TEST_CASE("a file that cannot be opened costs its lines") {
   CHECK(log.close().lines == 1);
 }
 
-TEST_CASE("nobody waits for a disk that hangs: what does not fit is lost and counted, the rest is written") {
+TEST_CASE("no caller waits for a disk that hangs: what does not fit is lost and counted, the rest is written") {
   const temporary_folder folder;
   const auto pipe = folder.path() / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // opening it waits for a reader

@@ -13,7 +13,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-TEST_CASE("a mapped file that is written to is told, one that is replaced or removed stays what it was") {
+TEST_CASE("a mapped file that is written to is refused, one that is replaced or removed stays readable and unchanged") {
   const temporary_folder folder;
   const auto file = folder.write("a", "12345678");
   const mapped_file mapped{file};
@@ -26,7 +26,7 @@ TEST_CASE("a mapped file that is written to is told, one that is replaced or rem
   CHECK_NOTHROW(mapped.require_unchanged());
 }
 
-TEST_CASE("a mapped file that became shorter, or has other bytes, cannot be read any more") {
+TEST_CASE("a mapped file that became shorter, or has other bytes, is refused") {
   const temporary_folder folder;
   const auto file = folder.write("a", "12345678");
   const mapped_file mapped{file};

@@ -34,7 +34,7 @@ TEST_CASE("a committed folder verifies, and sha256sum agrees") {
   CHECK(std::system(("cd '" + s.folder.string() + "' && sha256sum --strict --quiet -c SHA256SUMS").c_str()) == 0);
 }
 
-TEST_CASE("where others may add files, those that are listed are looked at and no others") {
+TEST_CASE("where others may add files, only the listed ones are read") {
   const stored s;
   const auto listed = [&] { return refusal_of([&] { verify_listed(s.folder); }); };
   overwrite(s.folder / "more", "added");
@@ -77,7 +77,7 @@ TEST_CASE("a file that lost its end is found, wherever it was cut") {
   }
 }
 
-TEST_CASE("a file that is gone, or is no file, is named") {
+TEST_CASE("a missing file, or a folder in its place, is named") {
   const stored s;
   const std::string file = GENERATE("parameters", "state", "notes", "SHA256SUMS");
   std::filesystem::remove(s.folder / file);
@@ -86,7 +86,7 @@ TEST_CASE("a file that is gone, or is no file, is named") {
   CHECK_THAT(s.refusal(), Contains(file + " is no file"));
 }
 
-TEST_CASE("a file that nobody vouches for is named") {
+TEST_CASE("a file that is not listed is named") {
   const stored s;
   overwrite(s.folder / "stranger", "");
   CHECK_THAT(s.refusal(), Contains("stranger is not in SHA256SUMS"));
@@ -110,10 +110,10 @@ TEST_CASE("a folder that does not exist does not verify") {
   CHECK_THAT(refusal_of([] { verify_folder("no/such/folder"); }), Contains("no/such/folder"));
 }
 
-TEST_CASE("a file that cannot be read says nothing of what is written there") {
+TEST_CASE("a file that cannot be read is an I/O fault, not a damaged folder") {
   const stored s;
   std::filesystem::remove(s.folder / "notes");
-  std::filesystem::create_symlink("/proc/self/mem", s.folder / "notes");  // of which nothing can be read at 0
+  std::filesystem::create_symlink("/proc/self/mem", s.folder / "notes");  // nothing can be read from it at offset 0
   try {
     verify_folder(s.folder);
     FAIL("it was read");

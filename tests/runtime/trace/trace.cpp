@@ -24,7 +24,7 @@ span bar(std::string name, std::string track, duration begin, duration length, s
   return {std::move(name), std::move(track), origin + begin, origin + begin + length, std::move(detail)};
 }
 
-/// What a reader of the written file sees.
+/// The events as a reader of the written file sees them.
 json file_of(const trace& t) {
   const test::temporary_folder folder;
   t.write(folder.path() / "trace.json");
@@ -73,7 +73,7 @@ TEST_CASE("each device is a process and each queue a thread of it, with their na
   REQUIRE(shown == std::multiset<std::string>{"cpu:0|compute", "cpu:0|h2d", "cpu:1|compute", "optimizer|optimizer"});
 }
 
-TEST_CASE("names of users need no care") {
+TEST_CASE("names given by users are escaped") {
   trace t;
   t.record(bar("quote \" backslash \\ line\n", "cpu:0 compute", 0ms, 1ms, "not UTF-8: \xff"));
   const auto bars = of_phase(events_of(t), "X");
@@ -118,7 +118,7 @@ TEST_CASE("the file says how many earlier spans were dropped and when it begins,
   REQUIRE(file.at("otherData").at("begins_us") == bars.front().at("ts"));
 }
 
-TEST_CASE("a trace that has all its spans says nothing of dropped ones, and its bytes are counted") {
+TEST_CASE("a trace that has all its spans does not mention dropped ones, and its bytes are counted") {
   trace t;
   REQUIRE(t.bytes() == 0_B);
   t.record(bar("work", "cpu:0 compute", 0ms, 1ms));
@@ -127,7 +127,7 @@ TEST_CASE("a trace that has all its spans says nothing of dropped ones, and its 
   REQUIRE_FALSE(file_of(t).contains("otherData"));
 }
 
-TEST_CASE("a text of any length is shortened rather than kept at any price") {
+TEST_CASE("a very long text is shortened") {
   trace t{1_MiB};
   t.record(bar("work", "cpu:0 compute", 0ms, 1ms, std::string(1 << 20, 'x')));
   REQUIRE(t.bytes() <= 1_MiB);

@@ -29,13 +29,13 @@ at::Tensor ones(std::int64_t rows, std::int64_t columns) {
   return at::_ops::ones::call(size, at::kFloat, std::nullopt, std::nullopt, std::nullopt);
 }
 
-/// Forward and backward of a small network: many allocations of different life, some inside the autograd engine.
+/// Forward and backward of a small network: many allocations of different lifetimes, some inside the autograd engine.
 void train_once(const at::Tensor& w1, const at::Tensor& w2) {
   const auto x = ones(32, 16);
   x.matmul(w1).tanh().matmul(w2).tanh().sum().backward();
 }
 
-/// Runs train_once on an account with this limit; false if it was out of memory. Nothing may be left behind.
+/// Runs train_once on an account with this limit; false if it was out of memory. Nothing may remain charged.
 bool fits(byte_count limit, memory_usage& seen) {
   memory_account account{limit};
   const auto w1 = ones(16, 24).requires_grad_();
@@ -80,13 +80,13 @@ TEST_CASE("an empty tensor costs nothing") {
   REQUIRE(account.peak() == 0_B);
 }
 
-TEST_CASE("what no account pays for is not counted") {
+TEST_CASE("tensors without an account are not counted") {
   const memory_account account{0_B};
   const auto host = tensor_of(1_MiB);
   REQUIRE(account.used() == 0_B);
 }
 
-TEST_CASE("the payer is charged, whoever frees and whoever pays by then") {
+TEST_CASE("a tensor is credited to the account that was charged, whichever thread frees it under whichever account") {
   memory_account first{1_MiB};
   memory_account second{1_MiB};
   at::Tensor tensor;
@@ -117,7 +117,7 @@ TEST_CASE("guards nest and concern only their own thread") {
   REQUIRE(outer.peak() == 4_KiB);
 }
 
-TEST_CASE("a limit is exact at its boundary, and a refusal has the numbers") {
+TEST_CASE("a limit is exact at its boundary, and a refusal states the numbers") {
   memory_account account{8_KiB};
   const charge_to guard{account};
   const auto most = tensor_of(8_KiB - 512_B);
@@ -133,7 +133,7 @@ TEST_CASE("a limit is exact at its boundary, and a refusal has the numbers") {
   REQUIRE(account.peak() == 8_KiB);
 }
 
-TEST_CASE("training passes with its peak as the limit, fails with 512 bytes less, and always leaves nothing behind") {
+TEST_CASE("training succeeds with its peak as the limit, fails with 512 bytes less, and leaves nothing charged") {
   memory_usage seen;
   REQUIRE(fits(unlimited, seen));
   REQUIRE(fits(unlimited, seen));  // the first run may have filled caches of libraries
@@ -151,7 +151,7 @@ TEST_CASE("training passes with its peak as the limit, fails with 512 bytes less
   }
 }
 
-TEST_CASE("data begins at its own context and at a cache line, as oneDNN demands") {
+TEST_CASE("data starts at its own context and at a cache line, as oneDNN requires") {
   memory_account account{1_MiB};
   const charge_to guard{account};
   auto* const allocator = c10::GetAllocator(c10::kCPU);
@@ -174,7 +174,7 @@ TEST_CASE("memory the host does not have is out of memory and not charged") {
 }
 #endif
 
-TEST_CASE("an account's place is not reused before everything charged to it is freed") {
+TEST_CASE("an account's slot is not reused before everything charged to it is freed") {
   auto first = std::make_unique<memory_account>(1_MiB);
   const auto place = first->index();
   at::Tensor late;
@@ -196,7 +196,7 @@ TEST_CASE("a full table is a fault, not a wrong charge") {
   for (int i = 0; i < static_cast<int>(most_memory_accounts); ++i) all.push_back(std::make_unique<memory_account>(1_MiB));
   try {
     const memory_account one_more{1_MiB};
-    FAIL("there was room");
+    FAIL("there was a free slot");
   } catch (const fault_error& e) {
     REQUIRE(e.what_happened().code == fault_code::internal);
   }

@@ -64,7 +64,7 @@ std::string thread_name() {
 
 void nothing() {}
 
-/// Something to do whose own time can be measured.
+/// Work whose own time can be measured.
 duration calculate() {
   const auto begin = steady_clock::now();
   volatile double x = 1;
@@ -126,7 +126,7 @@ TEST_CASE("each queue has a named thread of its own") {
 
 TEST_CASE("the compute queue keeps its number of threads whatever others set later") {
   bench b{{.memory = 1_MiB, .threads = 2}};
-  for (const auto queue : all_queues) b.run(queue, [] {});  // all have begun
+  for (const auto queue : all_queues) b.run(queue, [] {});  // so that all have started
   at::set_num_threads(1);
   std::array<int, 3> threads{};
   for (const auto queue : all_queues)
@@ -165,7 +165,7 @@ TEST_CASE("times of an operation exclude waiting for its tickets") {
   REQUIRE(b.log.wait_for(waiting).begin >= b.log.wait_for(blocked).end);
 }
 
-TEST_CASE("completions arrive in the order of cause and effect across queues") {
+TEST_CASE("completions arrive in causal order across queues") {
   bench b{{.memory = 1_MiB}};
   ticket last;
   for (std::size_t i = 0; i < 3000; ++i) last = b.submit(all_queues[i % 3], [] {}, {}, {last});
@@ -206,7 +206,7 @@ TEST_CASE("tensors may outlive their device") {
   REQUIRE(block.tensor.numel() == 100 * 1024);
 }
 
-TEST_CASE("stop cancels at once what waits for a running operation") {
+TEST_CASE("stop cancels operations that wait for a running one at once") {
   bench b{{.memory = 1_MiB}};
   test::gate entered;
   test::gate go;
@@ -223,7 +223,7 @@ TEST_CASE("stop cancels at once what waits for a running operation") {
   REQUIRE_FALSE(b.log.wait_for(running).error);
 }
 
-TEST_CASE("destruction cancels at once what waits for a running operation") {
+TEST_CASE("the destructor cancels operations that wait for a running one at once") {
   bench b{{.memory = 1_MiB}};
   test::gate entered;
   test::gate go;

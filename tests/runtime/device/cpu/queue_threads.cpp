@@ -42,7 +42,7 @@ device_info info() {
 
 }  // namespace
 
-TEST_CASE("a device that cannot start all of its threads ends those that have begun, and is refused") {
+TEST_CASE("a device that cannot start all of its threads ends those that were started, and is refused") {
   for (int left = 0; left < 3; ++left) {
     check_refused(left, [] { return make_cpu_device("d:0", {.memory = 1_MiB}); });
     check_refused(left, [] { return std::make_unique<thread_device>("d:0", 1_MiB); });

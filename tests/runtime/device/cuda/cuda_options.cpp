@@ -54,7 +54,7 @@ TEST_CASE("the keys of a CUDA device are read") {
   REQUIRE(memory_budget(o.name, o.memory, 30_GiB, 80_GiB) == 24_GiB);
 }
 
-TEST_CASE("every key of the list is read, and no other") {
+TEST_CASE("exactly the keys of the list are read") {
   device_request all{.name = "cuda:0"};
   for (const auto& option : cuda_option_list()) {
     const bool word = option.name == "precision" || option.name == "gradients" || option.name == "pool";
@@ -64,7 +64,7 @@ TEST_CASE("every key of the list is read, and no other") {
   REQUIRE(all.options.size() == 7);
 }
 
-TEST_CASE("a share is one of the whole GPU, so that several devices divide it") {
+TEST_CASE("a share refers to the whole GPU, so that several devices can divide it") {
   REQUIRE(memory_budget("cuda:0", "50%", 80_GiB, 80_GiB) == 40_GiB);
   REQUIRE(memory_budget("cuda:1", "50%", 40_GiB, 80_GiB) == 40_GiB);
   REQUIRE(memory_budget("cuda:0", "12.5%", 80_GiB, 80_GiB) == 10_GiB);
@@ -72,17 +72,17 @@ TEST_CASE("a share is one of the whole GPU, so that several devices divide it") 
 
 TEST_CASE("what a GPU cannot give is refused with what it has") {
   REQUIRE(refusal([] { memory_budget("cuda:0", "60GiB", 40_GiB, 80_GiB); }) ==
-          "device cuda:0: memory: 60.0 GiB are asked for, of the GPU's 80.0 GiB 40.0 GiB are free now; ask for less, or end "
-          "what else uses the GPU");
+          "device cuda:0: memory: 60.0 GiB requested, but of the GPU's 80.0 GiB only 40.0 GiB are free; request less, or "
+          "stop what else uses the GPU");
   for (const auto* share : {"%", "0%", "-5%", "101%", "abc%", "50 %"}) {
-    REQUIRE_THAT(refusal([&] { memory_budget("cuda:0", share, 80_GiB, 80_GiB); }), Catch::Contains("no share"));
+    REQUIRE_THAT(refusal([&] { memory_budget("cuda:0", share, 80_GiB, 80_GiB); }), Catch::Contains("not a share"));
   }
   REQUIRE_THROWS_AS(memory_budget("cuda:0", "much", 80_GiB, 80_GiB), fault_error);
 }
 
-TEST_CASE("a CUDA device names the words that a key takes") {
+TEST_CASE("an invalid value of a CUDA device is refused with the allowed ones") {
   REQUIRE(refusal([] { read_cuda_options({.name = "cuda:0", .options = {{"precision", std::string{"fp16"}}}}); }) ==
-          "device cuda:0: precision: \"fp16\" is none; use \"fp32\" or \"bf16\"");
+          "device cuda:0: precision: must be \"fp32\" or \"bf16\", got \"fp16\"");
   REQUIRE_THAT(refusal([] { read_cuda_options({.name = "cuda:0", .options = {{"index", std::int64_t{-1}}}}); }),
-               Catch::Contains("counted from 0"));
+               Catch::Contains("must be at least 0, got -1"));
 }

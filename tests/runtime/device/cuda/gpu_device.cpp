@@ -25,7 +25,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// A part of GPU 0, with `room` beside what the libraries take for themselves.
+/// A part of GPU 0, with `room` bytes in addition to what the libraries take for themselves.
 std::unique_ptr<device> part_of_gpu(byte_count room, const std::string& pool = "arena") {
   const auto make = [&](byte_count memory) {
     return make_gpu({.name = "cuda:0", .options = {{"memory", std::to_string(memory.value())}, {"context", 0_B}, {"pool", pool}}});

@@ -23,7 +23,7 @@ namespace {
 
 constexpr launch_point computation(std::uint64_t n) { return {queue_kind::compute, ticket{n}}; }
 
-/// Nothing is ever under way in these tests.
+/// No work is ever in progress in these tests.
 void done() {}
 
 std::shared_ptr<arena_memory> memory_of(byte_count n, byte_count beside = {}) {
@@ -31,7 +31,7 @@ std::shared_ptr<arena_memory> memory_of(byte_count n, byte_count beside = {}) {
   return std::make_shared<arena_memory>(make_host_pages(page, n.value() / page.value()), beside);
 }
 
-/// Three threads write into what they allocate, launch by launch; each looks at its bytes before it frees them.
+/// Three threads write into what they allocate, launch by launch; each checks its bytes before it frees them.
 struct writers {
   explicit writers(arena_memory& m) : memory(m) {}
 
@@ -87,7 +87,7 @@ TEST_CASE("a thread allocates from an arena while it launches for it") {
   REQUIRE(memory->usage().budget == 4_MiB);
 }
 
-TEST_CASE("an arena with nothing under way says what is missing") {
+TEST_CASE("an arena without work in progress says how many bytes are missing") {
   const auto memory = memory_of(1_MiB);
   const auto scope = memory->launch(computation(1), done);
   void* const half = memory->allocate(512 << 10);
@@ -97,7 +97,7 @@ TEST_CASE("an arena with nothing under way says what is missing") {
   REQUIRE(memory->usage().used == 0_B);
 }
 
-TEST_CASE("who launches ahead of the device waits for the bytes of what was launched before") {
+TEST_CASE("a thread that launches ahead of the device waits for the bytes of earlier launches") {
   const auto memory = memory_of(1_MiB);
   void* held = nullptr;
   {
@@ -122,7 +122,7 @@ TEST_CASE("who launches ahead of the device waits for the bytes of what was laun
   REQUIRE(got);
 }
 
-TEST_CASE("a queue that would be out of memory waits for its own work, whose pages may move then") {
+TEST_CASE("a queue that would be out of memory waits for its own work, then its pages may be remapped") {
   const auto memory = memory_of(1_MiB);
   int drained = 0;
   const auto scope = memory->launch(computation(1), [&] { ++drained; });
@@ -133,7 +133,8 @@ TEST_CASE("a queue that would be out of memory waits for its own work, whose pag
   }
   memory->release(blocks[0]);
   memory->release(blocks[2]);
-  REQUIRE(memory->try_allocate(2 * quarter) == nullptr);  // half of it is free, in two places that kernels may still use
+  // half of it is free, in two places that kernels may still be using
+  REQUIRE(memory->try_allocate(2 * quarter) == nullptr);
   REQUIRE(memory->allocate(2 * quarter) != nullptr);
   REQUIRE(drained == 1);
   REQUIRE(memory->moves() > 0);
@@ -161,7 +162,7 @@ TEST_CASE("a copy waits for bytes that a computation frees while it is being lau
   REQUIRE(got);
 }
 
-TEST_CASE("nobody waits for an arena's bytes after the end") {
+TEST_CASE("no thread waits for an arena's bytes after end()") {
   const auto memory = memory_of(1_MiB);
   {
     const auto scope = memory->launch(computation(1), done);
@@ -181,7 +182,7 @@ TEST_CASE("nobody waits for an arena's bytes after the end") {
   REQUIRE(refused);
 }
 
-TEST_CASE("threads that write into one arena do not meet") {
+TEST_CASE("threads that write into one arena get disjoint bytes") {
   const auto memory = memory_of(1_MiB);
   writers w(*memory);
   std::vector<std::thread> threads;
@@ -196,7 +197,7 @@ TEST_CASE("threads that write into one arena do not meet") {
   REQUIRE(memory->usage().peak <= memory->usage().budget);
 }
 
-TEST_CASE("bytes in use stay as they are when pages move") {
+TEST_CASE("bytes in use keep their content when pages are remapped") {
   const auto memory = memory_of(1_MiB);
   const auto scope = memory->launch(computation(1), done);
   constexpr std::size_t quarter = 256 << 10;

@@ -28,7 +28,7 @@ using mappings = std::vector<std::pair<std::size_t, std::size_t>>;
 
 }  // namespace
 
-TEST_CASE("an allocation goes where pages are, and gets those it lacks") {
+TEST_CASE("an allocation goes where pages are mapped, and missing pages are mapped") {
   page_arena a(1_KiB, 4);
   const auto small = a.take(512_B, compute);
   REQUIRE(small->offset == 0);
@@ -44,7 +44,7 @@ TEST_CASE("an allocation goes where pages are, and gets those it lacks") {
   REQUIRE(a.range() == 32_KiB);
 }
 
-TEST_CASE("pages that nobody uses are moved where one run of addresses is needed") {
+TEST_CASE("unused pages are remapped where one run of addresses is needed") {
   page_arena a(1_KiB, 4);
   std::vector<std::uint64_t> blocks;
   for (int i = 0; i < 4; ++i) {
@@ -77,17 +77,17 @@ TEST_CASE("bytes that a launched computation frees are free for the next computa
   REQUIRE(a.take(1_KiB, h2d)->offset == 0);
 }
 
-TEST_CASE("a page is not moved while work that was launched may use it") {
+TEST_CASE("a page is not remapped while launched work may use it") {
   page_arena a(1_KiB, 2);
   const auto low = a.take(1_KiB, compute);
   const auto high = a.take(1_KiB, h2d);
   a.give(low->offset, first);
   a.give(high->offset, std::nullopt);
   REQUIRE_FALSE(a.take(2_KiB, h2d));
-  REQUIRE(a.take(2_KiB, compute)->offset == 0);  // behind what freed it, on the same queue
+  REQUIRE(a.take(2_KiB, compute)->offset == 0);  // after what freed it, on the same queue
 }
 
-TEST_CASE("bytes are given back once, where they were taken") {
+TEST_CASE("bytes can be returned once, where they were taken") {
   page_arena a(1_KiB, 1);
   const auto t = a.take(512_B, compute);
   REQUIRE_THROWS_AS(a.give(t->offset + 512, std::nullopt), fault_error);
@@ -100,7 +100,7 @@ TEST_CASE("bytes are given back once, where they were taken") {
 
 namespace {
 
-/// Random takes and gives by three queues, watched in grains of 512 bytes.
+/// Random takes and gives by three queues, checked in grains of 512 bytes.
 class watched_arena {
  public:
   explicit watched_arena(std::uint32_t seed) : generator_(seed), owners_(arena_.range().value() / 512) {}
@@ -144,7 +144,7 @@ class watched_arena {
     const std::size_t n = 1 + generator_() % 12;
     const auto t = arena_.take(byte_count{n * 512 - generator_() % 512}, queue);
     if (!t) {
-      REQUIRE(idle_pages() < (n + grains - 1) / grains);  // else they would have been moved
+      REQUIRE(idle_pages() < (n + grains - 1) / grains);  // otherwise they would have been remapped
       return;
     }
     move_pages(*t);
@@ -198,7 +198,7 @@ class watched_arena {
     return std::all_of(begin, begin + grains, [](const owner& o) { return !o.used && !o.freed; });
   }
 
-  /// Pages that are behind nothing, or behind what is free for all.
+  /// Pages that are mapped nowhere, or to addresses that are free for all queues.
   std::size_t idle_pages() const {
     const auto idle = std::ranges::count_if(pages_, [this](const auto& p) { return is_idle(p.first); });
     return 16 - pages_.size() + static_cast<std::size_t>(idle);
@@ -214,7 +214,7 @@ class watched_arena {
 
 }  // namespace
 
-TEST_CASE("no byte is given to two, no page is moved that is used, none is lost, and what could be given is") {
+TEST_CASE("no byte is allocated twice, no page in use is remapped, none is lost, and what could be allocated is") {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     watched_arena a(seed);
     for (int i = 0; i < 400; ++i) {

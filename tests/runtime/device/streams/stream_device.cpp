@@ -49,7 +49,7 @@ struct bench {
   std::unique_ptr<device> dev;
 };
 
-/// Kernels on random queues behind random tickets: each looks whether those before it have run.
+/// Kernels on random queues, waiting for random tickets: each checks that those before it have run.
 struct kernel_graph {
   explicit kernel_graph(bench& b) : done(count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -92,10 +92,10 @@ TEST_CASE("kernels wait on the device for the work of the tickets that their ope
   REQUIRE(graph->too_early == 0);
 }
 
-TEST_CASE("a completion comes when the device has done the work, not when it is launched") {
+TEST_CASE("a completion is reported when the device has done the work, not when it is launched") {
   gate go;
   gate launched;
-  std::atomic<bool> slow = false;  // not what the driver prepares
+  std::atomic<bool> slow = false;  // false while the driver prepares
   bench b({.before_work = [&](queue_kind) { slow ? static_cast<void>(go.wait()) : void(); }});
   const opens_at_exit release{go};
   slow = true;
@@ -128,7 +128,7 @@ TEST_CASE("computations are launched ahead of the device") {
   REQUIRE(order == std::vector{0, 1, 2});
 }
 
-TEST_CASE("an operation that throws has completed when what it launched before is done") {
+TEST_CASE("an operation that throws completes when what it launched before is done") {
   gate go;
   std::atomic<bool> ran = false;
   bench b;
@@ -147,7 +147,7 @@ TEST_CASE("an operation that throws has completed when what it launched before i
   REQUIRE(ran);
 }
 
-TEST_CASE("completions of a cause come before those of its effects") {
+TEST_CASE("a cause is reported as completed before its effects") {
   bench b;
   std::vector<std::pair<ticket, ticket>> pairs;
   for (int i = 0; i < 200; ++i) {
@@ -163,7 +163,7 @@ TEST_CASE("completions of a cause come before those of its effects") {
   }
 }
 
-TEST_CASE("a driver that breaks for good completes everything with a fault") {
+TEST_CASE("if the driver fails for good, everything completes with a fault") {
   bench b({.before_work = {}, .records = 5});
   std::vector<ticket> all;
   for (int i = 0; i < 20; ++i) {
@@ -177,7 +177,7 @@ TEST_CASE("a driver that breaks for good completes everything with a fault") {
   REQUIRE(b.dev->stop(patience));
 }
 
-TEST_CASE("a device that fails without telling anybody is asked, and everything under way completes") {
+TEST_CASE("a device that fails without a notification is polled, and everything in progress completes") {
   const auto fails = std::make_shared<std::atomic<bool>>(false);
   bench b({.before_work = {}, .records = -1, .fails = fails});
   REQUIRE_FALSE(b.log.wait_for(b.submit(queue_kind::compute, [] {})).error);
@@ -190,7 +190,7 @@ TEST_CASE("a device that fails without telling anybody is asked, and everything 
 
 namespace {
 
-/// Works as host streams do; tests break a part of it.
+/// Works like host streams; tests override a part.
 class altered_streams : public stream_driver {
  public:
   std::shared_ptr<void> serve(queue_kind queue) override { return inside_->serve(queue); }
@@ -207,28 +207,28 @@ class altered_streams : public stream_driver {
   std::unique_ptr<stream_driver> inside_ = make_host_streams();
 };
 
-/// The first work of the device cannot be done.
+/// The first work of the device fails.
 class unprepared final : public altered_streams {
  public:
   void prepare() override { throw fault_error(fault_code::out_of_memory, "no workspace"); }
 };
 
-/// Waits without a lock: the thread sanitizer must not take it for an order.
+/// Waits without a lock: the thread sanitizer must not take it for synchronization.
 void await(const std::atomic<bool>& flag) {
   for (const auto limit = steady_clock::now() + patience; !flag.load(std::memory_order_relaxed) && steady_clock::now() < limit;) {
     std::this_thread::yield();
   }
 }
 
-/// What two threads of a device that breaks say to each other.
+/// Signals between two threads of a device that fails.
 struct breakage {
-  gate launched;                        ///< a computation, whose end is about to be asked for
+  gate launched;                        ///< a computation, whose end event is about to be awaited
   std::atomic<bool> breaks = false;
-  std::atomic<bool> reported = false;   ///< that computation, as lost
-  std::atomic<bool> goes_on = false;    ///< the compute queue, behind it
+  std::atomic<bool> reported = false;   ///< that computation, as failed
+  std::atomic<bool> goes_on = false;    ///< the compute queue, after that
 };
 
-/// Its h2d queue sees first that it is broken, its compute queue when that has been told already.
+/// Its h2d queue finds it broken first; its compute queue finds it when that has been reported already.
 class broken_twice final : public altered_streams {
  public:
   explicit broken_twice(std::shared_ptr<breakage> state) : state_(std::move(state)) {}
@@ -254,8 +254,8 @@ class broken_twice final : public altered_streams {
   std::shared_ptr<breakage> state_;
 };
 
-/// Closures take blocks of an arena; their kernels write into them later, on lagging streams, and look at what they wrote
-/// when the block has long been given back to the queue.
+/// Closures take blocks of an arena; their kernels write into them later, on delayed streams, and check what they wrote
+/// when the block has long been returned to the queue.
 struct pattern_writers {
   pattern_writers() {
     device_info info;
@@ -277,7 +277,7 @@ struct pattern_writers {
       auto* const p = static_cast<std::byte*>(current_pool()->allocate(n));
       launch_kernel([p, n, value] { std::fill_n(p, n, value); });
       launch_kernel([this, p, n, value] { wrong += std::count_if(p, p + n, [value](std::byte b) { return b != value; }); });
-      current_pool()->release(p);  // the closure has ended with it; the kernels have not begun
+      current_pool()->release(p);  // the closure is done with it; the kernels have not started
     };
     return dev->submit(all_queues[generator() % 3], std::move(op), after);
   }
@@ -290,13 +290,13 @@ struct pattern_writers {
 
 }  // namespace
 
-TEST_CASE("a device whose first work fails is not made") {
+TEST_CASE("creating a device whose first work fails throws") {
   REQUIRE_THROWS_WITH(make_stream_device({}, std::make_unique<unprepared>(), make_charged_memory(1_MiB)),
                       Catch::Contains("no workspace"));
 }
 
-/// What has completed is read without a lock: only the thread sanitizer sees whether somebody still writes it.
-TEST_CASE("a queue that sees late that its device is broken leaves alone what has completed") {
+/// What has completed is read without a lock: only the thread sanitizer can detect a thread that still writes it.
+TEST_CASE("a queue that finds its device broken late does not change what has completed") {
   const auto state = std::make_shared<breakage>();
   completion_log log;
   const auto dev = make_stream_device({}, std::make_unique<broken_twice>(state), make_charged_memory(1_MiB));
@@ -315,7 +315,7 @@ TEST_CASE("a queue that sees late that its device is broken leaves alone what ha
   CHECK(log.wait_for(later).error.code == fault_code::device_lost);
 }
 
-TEST_CASE("bytes that a closure frees before its kernels have run are nobody else's until they have") {
+TEST_CASE("bytes that a closure frees before its kernels have run are not reused by others until they have") {
   pattern_writers w;
   std::mt19937 generator(11);
   std::vector<ticket> all;
