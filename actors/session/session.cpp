@@ -403,8 +403,8 @@ workload_plan session::state::plan_with(stepping_space room) const {
   return hydra::make_plan(requests, limits_of(machines));
 }
 
-/// The split by rates never makes a workload need more than it does at home: no shard more, no device memory, no host memory
-/// that is not there.
+/// The split by rates never makes a workload need more than it does at home: no shard more, no device memory, no host
+/// memory that is not there.
 workload_plan session::state::plan_models() const {
   auto at_home = plan_with(stepping_space::none);
   const auto by_rates = [](const prepared_model& p) { return p.stepping.place == optimizer_place::automatic; };
@@ -448,7 +448,8 @@ workload_plan session::state::plan_with_checkpoints() {
   return plan_models();
 }
 
-/// What is left of a model is told in wall time, so that one whose copies cannot be hidden counts as the longer one it is.
+/// What is left of a model is told in wall time, so that one whose copies cannot be hidden counts as the longer one it
+/// is.
 void session::state::scale_remaining_times(const workload_plan& made) {
   std::vector<sharded_model_ptr> cut;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
@@ -465,7 +466,7 @@ void session::state::make_plan() {
     throw fault_error(fault_code::bad_input, "the workload has no model; add one [[model]] at least");
   }
   if (device_entries.empty()) {
-    throw fault_error(fault_code::bad_input, "the workload has no device; add one [[device]] at least");
+    throw fault_error(fault_code::bad_input, "the workload has no device; add at least one [[device]]");
   }
   prepare_models();
   find_checkpoints();
@@ -621,8 +622,8 @@ void session::state::end_metrics() {
   }
 }
 
-/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are kept:
-/// what else they had at home goes with the record.
+/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are
+/// kept: what else they had at home goes with the record.
 void session::state::keep_models(const run_record& record) {
   for (const auto& entry : record.joined) {
     models.push_back(entry);
@@ -769,8 +770,8 @@ report session::run() {
   return r;
 }
 
-/// Each file on its own: what can be written is, and the results are told in any case. The report is the last one: where it
-/// tells of the end, the others are of the same run.
+/// Each file on its own: what can be written is, and the results are told in any case. The report is the last one:
+/// where it tells of the end, the others are of the same run.
 void session::state::write(report& r, const run_record& record, const trace* spans) const {
   if (options.output.empty()) {
     return;
