@@ -5,14 +5,14 @@
 // A training step is a chain of shard units. A unit runs when its shard and its inputs are on the device and the
 // compute queue reaches it. The life of a unit:
 //
-//  1 unit_ready       MODEL TASK -> SCHEDULER      The model's next unit may be staged: by any device, or (`after`) only
-//                                                  by the device of its predecessor.
+//  1 unit_ready       MODEL TASK -> SCHEDULER      The model's next unit may be staged: by any device, or (`after`)
+//                                                  only by the device of its predecessor.
 //  2 device_freed     DEVICE -> SCHEDULER          The staging slot is free: one credit, when a unit starts or a staged
 //                                                  unit fails. Without credit when the device becomes idle.
 //    choose           inside SCHEDULER             The policy is asked for every device with credit. A policy actor is
 //                                                  asked by message: advice_wanted SCHEDULER -> POLICY ACTOR,
-//                                                  policy_advised POLICY ACTOR -> SCHEDULER (actors/protocol/advice.hpp).
-//  3 prefetch_shard   SCHEDULER -> DEVICE          Stage this unit. unit_placed SCHEDULER -> MODEL TASK: on that device.
+//                                                  policy_advised POLICY ACTOR -> SCHEDULER (protocol/advice.hpp).
+//  3 prefetch_shard   SCHEDULER -> DEVICE          Stage this unit. unit_placed SCHEDULER -> MODEL TASK: where it is.
 //  4 execute_shard    MODEL TASK -> DEVICE         The dataflow token, sent at once: the unit names its inputs, which
 //                                                  need not exist yet. 3 and 4 may arrive in either order.
 //  5 lease_shard      DEVICE -> MEMORY MANAGER     Asks for host buffers to read and for host buffers for the outputs
@@ -20,36 +20,35 @@
 //                                                  copies have read the buffers.
 //                     The DEVICE copies in, computes after the running unit (by ticket) and copies out.
 //  6 shard_demoted    DEVICE -> MEMORY MANAGER     All outputs of the unit are written back; or shard_failed.
-//  7 shard_completed  MEMORY MANAGER -> MODEL TASK and SCHEDULER. Only the MEMORY MANAGER decides that a unit is complete.
+//  7 shard_completed  MEMORY MANAGER -> MODEL TASK and SCHEDULER. Only the MEMORY MANAGER decides what is complete.
 //                     A shard_failed is handled as a lost unit: MEMORY MANAGER -> SCHEDULER -> unit_lost -> MODEL TASK,
 //                     which announces the next attempt, on another device (`avoid`) if an operation has thrown.
-//    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped. Not for a shard that its device steps: that unit has
-//                     written back the next version instead of gradients, and the first unit of the next step may
+//    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped. Not for a shard that its device steps: that unit
+//                     has written back the next version instead of gradients, and the first unit of the next step may
 //                     already be staged behind it on the device (partition/execute/device_step.hpp).
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK The next version of the shard is in host memory. That of shard 0
 //                                                  starts the next step, unless it has started already (7).
-//  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (which fences the device) -> SCHEDULER; unit_lost SCHEDULER ->
-//                     MODEL TASK; withdraw_unit SCHEDULER -> DEVICE for later units of the same models on other devices.
-//                     For a device that does not respond, or where every unit throws: device_given_up SCHEDULER ->
-//                     SUPERVISOR, which ends its DEVICE; the rest is the same.
+//  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (which fences the device) -> SCHEDULER; then unit_lost
+//                     SCHEDULER -> MODEL TASK, and withdraw_unit SCHEDULER -> DEVICE for later units of the same models
+//                     on other devices. For a device that does not respond, or where every unit throws: device_given_up
+//                     SCHEDULER -> SUPERVISOR, which ends its DEVICE; the rest is the same.
 // 10 capture_model    MODEL TASK -> MEMORY MANAGER Between two steps, at the model's end, or when the run is halted;
 //    hold_updates     MEMORY MANAGER -> OPTIMIZER -> updates_held: no job of the model runs or starts;
 //    model_captured   MEMORY MANAGER -> MODEL TASK after all completions sent before: memory and cursor agree;
-//    save_model       MODEL TASK -> CHECKPOINTER   writes the buffers in place, in the order in which shards are stepped;
+//    save_model       MODEL TASK -> CHECKPOINTER   writes the buffers in place, in the order in which they are stepped;
 //    shard_saved      CHECKPOINTER -> OPTIMIZER    the shard may be stepped again;
 //    model_saved      CHECKPOINTER -> OPTIMIZER, MEMORY MANAGER, REPORTER, MODEL TASK. The state of the best evaluation
 //                     is saved in the same way, before the next step.
 // 11 add_model        CONTROLLER, or a session's thread -> SUPERVISOR, which alone decides, during the run, who joins;
 //    prepare_model    SUPERVISOR -> ADMISSION      in parallel with the run: data, pilot, cuts, memory;
-//    model_prepared   ADMISSION -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run does not end before;
+//    model_prepared   ADMISSION -> SUPERVISOR      which spawns its MODEL TASK, or refuses. The run waits for this;
 //    register_model   SUPERVISOR -> MEMORY MANAGER and model_joined -> DATA, REPORTER, before begin_run -> MODEL TASK.
 // 12 model_drained    SCHEDULER -> SUPERVISOR      A model that has left has no unit on any device. When it has also
-// ended
-//                                                  (after its last checkpoint) and other models continue:
+//                                                  ended (after its last checkpoint) and other models continue:
 //    release_model    SUPERVISOR -> MEMORY MANAGER free its memory;
 //    release_updates  MEMORY MANAGER -> OPTIMIZER -> updates_released: none of its jobs runs or will run;
-//    model_released   MEMORY MANAGER -> SUPERVISOR, REPORTER: its host memory is free. SUPERVISOR -> DEVICES, DATA: drop
-//                     what is held of it. Its MODEL TASK is ended (shut_down).
+//    model_released   MEMORY MANAGER -> SUPERVISOR, REPORTER: its host memory is free. SUPERVISOR -> DEVICES, DATA:
+//                     drop what is held of it. Its MODEL TASK is ended (shut_down).
 //
 // Also: model_added / model_left (MODEL TASK -> SCHEDULER), register_model (-> MEMORY MANAGER; resume_updates ->
 // OPTIMIZER where a run resumes in the middle of a step), batch_wanted (MODEL TASK -> DATA, ahead of need) and
@@ -71,4 +70,4 @@
 #include "actors/protocol/release.hpp"
 #include "actors/protocol/observation.hpp"
 #include "actors/protocol/run.hpp"
-#include "actors/protocol/message_carriers.hpp"  // tells CAF about the messages
+#include "actors/protocol/message_carriers.hpp"  // CAF type information of the messages

@@ -20,7 +20,7 @@ namespace hydra {
 /// A unit that may be staged now on the device that is asked.
 struct candidate {
   unit next;
-  duration remaining{};       ///< wall time of the model from this unit on at speed 1: computation and copies not hidden
+  duration remaining{};       ///< wall time of the model from this unit on at speed 1: computation, copies not hidden
   duration cost{};            ///< expected time of this unit at speed 1
   byte_count parameters;      ///< of its shard
   byte_count transfer;        ///< bytes that staging would copy to the asked device: parameters unless cached there
