@@ -1,9 +1,9 @@
 #pragma once
-// partition/ answers: how is a chain cut, and what does a piece cost? Profile, cut, plan, shard (forward, backward),
-// cursor. It sees of models/ the layer, the chain and the loss, of runtime/ bytes and blocks. It must not know actors.
+// partition/ answers: how is a chain cut into shards, what does a shard cost, and how is it executed? It uses layers,
+// chains and losses of models/, bytes and blocks of runtime/. It must not know about actors.
 //
-// Read in this order: profile (what a layer costs) and pilot (on which devices), footprint (what a visit needs), cut,
-// staging_search, plan, plan_file, shard, dataflow, cursor.
+// Read in this order: profile (the cost of a layer), pilot (measures it on the devices), footprint (memory of a visit),
+// cut, staging_search, plan, plan_file, shard, dataflow, cursor.
 
 namespace hydra {
 

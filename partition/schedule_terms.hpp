@@ -1,5 +1,5 @@
 #pragma once
-// What a model asks of the schedule; its results do not depend on it.
+// What a model requires of the schedule. Its results do not depend on it.
 
 #include "runtime/base/bytes.hpp"
 
@@ -9,8 +9,8 @@ namespace hydra {
 
 struct schedule_terms {
   double priority = 1;                 ///< weight of its completion, above 0
-  std::optional<duration> deadline{};  ///< since the begin of the run
-  duration arrival{};                  ///< since the begin of the run: it takes part from then on
+  std::optional<duration> deadline{};  ///< since the start of the run
+  duration arrival{};                  ///< since the start of the run: it takes part from then on
 };
 
 }  // namespace hydra

@@ -37,12 +37,12 @@ std::string parameters_of(const chain& model) {
   return hash.finish();
 }
 
-/// A line only of models that begin with weights: the checkpoints of others say nothing about them.
+/// A line only for models that start from weights: checkpoints of other models have no such line.
 std::string weights_of(const chain& model) {
   return model.weights() ? fmt::format("weights: {}\n", model.weights()->identity()) : "";
 }
 
-/// Some samples of both parts: another seed or another file shows in them.
+/// Digest of some samples of both parts: it differs for another seed or another file.
 std::string content_of(const data_source& source) {
   sha256 hash;
   std::vector<std::byte> input(source.sample_input().bytes().value());
@@ -58,17 +58,17 @@ std::string content_of(const data_source& source) {
   return hash.finish();
 }
 
-/// What older checkpoints did not have has no line where it says nothing.
+/// An entry that older checkpoints do not have: no line if it is empty.
 std::string line_unless_empty(const char* name, const std::string& text) {
   return text.empty() ? "" : fmt::format("{}: {}\n", name, text);
 }
 
-/// The first line, where it is not fp32: what older checkpoints have no line for.
+/// The first line if it is not fp32: older checkpoints have no such line.
 std::string precision_line(precision numbers) {
   return numbers == precision::fp32 ? "" : fmt::format("precision: {}\n", to_string(numbers));
 }
 
-/// The second line, as the first.
+/// The second line, likewise.
 std::string gradients_line(precision gradients) {
   return gradients == precision::fp32 ? "" : fmt::format("gradients: {}\n", to_string(gradients));
 }
@@ -126,7 +126,7 @@ std::string difference_of(const std::string& saved, const std::string& now) {
       return fmt::format("{} (saved), {} (now)", x, y);
     }
   }
-  return saved == now ? "" : "what was saved says more or less than what is known now";
+  return saved == now ? "" : "the saved description has more or fewer lines than the current one";
 }
 
 }  // namespace hydra

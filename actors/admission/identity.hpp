@@ -1,5 +1,5 @@
 #pragma once
-// What decides a model's results: a checkpoint is taken up only by a model that agrees with it in all of this.
+// Everything that decides a model's results: a checkpoint is resumed only by a model with the same identity.
 
 #include "actors/admission/prepared_model.hpp"
 
@@ -8,7 +8,8 @@
 
 namespace hydra {
 
-/// "batch_size: 8\nseed: 7\n...": a key and its value a line. Cuts, devices, names and what is only watched are not in it.
+/// "batch_size: 8\nseed: 7\n...": one key and value per line. Cuts, devices, names and settings that only affect
+/// reports are not part of it.
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed);
 
 /// The same with another number of steps.

@@ -1,5 +1,5 @@
 #pragma once
-// From a model that is planned to one that can be trained: shards, and memory filled with initial values or a checkpoint.
+// From a planned model to one that can be trained: shards, and memory filled with initial values or from a checkpoint.
 
 #include "actors/protocol/model_entry.hpp"
 #include "actors/admission/prepared_model.hpp"
@@ -14,7 +14,7 @@ namespace hydra {
 /// `seed`: of the session.
 sharded_model_ptr cut_model(const model_description& d, const prepared_model& p, const model_plan& plan, std::uint64_t seed);
 
-/// `saved`: where it goes on; null: from the beginning. Throws fault_error{out_of_memory}, {io}.
+/// `saved`: the checkpoint to resume from; null: start from the beginning. Throws fault_error{out_of_memory}, {io}.
 model_entry load_model(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id,
                        host_arena& arena);
 

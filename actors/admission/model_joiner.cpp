@@ -19,19 +19,19 @@ namespace hydra {
 
 namespace {
 
-/// The host's memory, of which a measurement takes some as well, is another matter than that of devices.
+/// True for faults of device memory. A measurement also needs host memory, whose faults have another text.
 bool is_of_device(const fault& f) {
   const auto of_host = to_fault(std::make_exception_ptr(std::bad_alloc{}));
   return f.code == fault_code::out_of_memory && f.text != of_host.text;
 }
 
-/// Only what the run's devices have left of a GPU is there for a measurement. Any other fault is told as it is.
+/// A measurement has only the GPU memory that the run's devices leave. Any other fault is passed on unchanged.
 [[noreturn]] void refuse_measuring(const std::string& model, const fault& why) {
   if (!is_of_device(why)) {
     throw fault_error(why);
   }
   throw fault_error(fault_code::does_not_fit,
-                    fmt::format("model '{}' cannot join: a layer of it cannot be measured beside the run, whose devices hold "
+                    fmt::format("model '{}' cannot join: a layer of it cannot be measured: the run's devices hold "
                                 "their memory ({}); give them a smaller memory, or add the model before the run", model, why.text));
 }
 
@@ -63,14 +63,14 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
   return entry;
 }
 
-/// Models whose preparation failed have left no name behind.
+/// Names of models whose preparation failed are free.
 void model_joiner::check_name(const std::string& name) const {
   if (std::ranges::find(setup_.plan.models, name, &model_plan::name) != setup_.plan.models.end()) {
     throw fault_error(fault_code::bad_input, fmt::format("model '{}': name: another model of the run has it already", name));
   }
 }
 
-/// Their names stay, and no other model may have them.
+/// Their names stay reserved: no other model may have them.
 void model_joiner::forget(const std::set<model_id>& released) {
   for (const auto& model : released) {
     setup_.plan.models.at(model.value).shards = {};
@@ -83,18 +83,18 @@ void model_joiner::go_on(const std::string& name) const {
   }
 }
 
-/// As those of the run: what is left of it is told in wall time.
+/// As for the models of the run: its remaining time is a wall time.
 double model_joiner::remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const {
   const std::vector cut{cut_model(m, p, plan, setup_.options.seed)};
   return remaining_scales(cut, setup_.machines).front();
 }
 
-/// Others run beside it.
+/// Other models run at the same time.
 stepping_terms model_joiner::stepping() const {
   return {.place = setup_.options.optimizer_on, .gaps_are_filled = true};
 }
 
-/// On devices of its own, if anything has to be measured: those of the run are busy, and hold their memory.
+/// If anything has to be measured, new devices are created: those of the run are busy and hold their memory.
 prepared_model model_joiner::measured(const model_description& m) {
   std::optional<device_set> devices;
   std::vector<device*> machines;
@@ -137,7 +137,7 @@ model_plan model_joiner::planned(const model_description& m, const prepared_mode
   return plan;
 }
 
-/// Those that were released, which have no shards any more, need nothing.
+/// Released models have no shards any more and need no memory.
 byte_count model_joiner::host_needed(const model_plan& joining) const {
   std::vector<model_plan> active{joining};
   std::ranges::copy_if(setup_.plan.models, std::back_inserter(active), [](const auto& m) { return !m.shards.empty(); });
@@ -146,8 +146,8 @@ byte_count model_joiner::host_needed(const model_plan& joining) const {
   return room == byte_count{} ? shared : std::max(shared, room + beside_room(joining));
 }
 
-/// What lies beside the transfer room, which stays claimed as a whole: moments of the models that the run began with,
-/// and models that have joined, which may find no free range in it that is long enough.
+/// Host memory outside the pinned pool, which stays claimed as a whole: moments of the models that the run started
+/// with, and models that have joined, for which there may be no free range in the pool that is long enough.
 byte_count model_joiner::beside_room(const model_plan& joining) const {
   const auto devices = setup_.machines.size();
   std::vector<model_plan> active{joining};

@@ -1,5 +1,5 @@
 #pragma once
-// Makes models ready to join a run that is under way: the same steps as before a run, with what the run has left.
+// Prepares models that join a run that is under way: the same steps as before a run, with the memory that is left.
 
 #include "actors/run/device_set.hpp"
 #include "actors/protocol/model_entry.hpp"
@@ -16,36 +16,37 @@
 
 namespace hydra {
 
-/// What a joining model has to suit. The arena outlives the joiner.
+/// The run that a model joins. The arena outlives the joiner.
 struct joining_setup {
   session_options options;
-  std::vector<device_entry> devices;     ///< made again where something has to be measured
+  std::vector<device_entry> devices;     ///< created again if something has to be measured
   std::vector<device_info> machines;
   workload_plan plan;                    ///< of the run
-  std::string setting;                   ///< in which its profiles were measured
+  std::string setting;                   ///< of the pilot that measured its profiles
   known_rates device_updates{};          ///< of the run's devices
   host_arena* arena = nullptr;
-  kept_parameters* kept = nullptr;       ///< give way to a model that joins; may be null
+  kept_parameters* kept = nullptr;       ///< given up if a model that joins needs the memory; may be null
   std::shared_ptr<spdlog::logger> log;
 };
 
-/// A model that joins keeps the run's staging room, so that those of the run go on as planned. Not thread-safe.
+/// A model that joins is cut for the run's staging bytes, so that the other models continue as planned. Not
+/// thread-safe.
 class model_joiner {
  public:
   explicit model_joiner(joining_setup setup);
 
-  /// Opens its data, measures its layers unless they are known, cuts it, takes its memory. `released`: models that have
-  /// none any more, whose plans are forgotten. Throws fault_error: {bad_input} if a model of the run has, or had, its
-  /// name, {does_not_fit} with what it needs and what is left, {refused} once cancelled.
+  /// Opens its data, measures its layers unless they are known, cuts it, allocates its memory. `released`: models that
+  /// have no memory any more, whose plans are removed. Throws fault_error: {bad_input} if a model of the run has, or
+  /// had, its name, {does_not_fit} with the needed and the available bytes, {refused} once cancelled.
   model_entry prepare(const model_description& m, const std::set<model_id>& released);
 
-  /// From any thread: no model is prepared any more; the one that is being prepared ends with its present phase (opening
-  /// data, measuring, planning, loading).
+  /// From any thread: no model is prepared any more; the one that is being prepared is given up after its current phase
+  /// (opening data, measuring, planning, loading).
   void cancel() noexcept { cancelled_ = true; }
 
-  /// All that plans name, those of the run included.
+  /// All profiles that plans refer to, including those of the run.
   const profile_set& profiles() const noexcept { return setup_.plan.profiles; }
-  /// What a user should know of what they went on from.
+  /// Notes for the user about the checkpoints from which models were resumed.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
@@ -63,7 +64,7 @@ class model_joiner {
   byte_count beside_room(const model_plan& joining) const;
 
   joining_setup setup_;
-  std::size_t began_with_;   ///< models; the transfer room is theirs
+  std::size_t began_with_;   ///< models; the pinned pool was sized for them
   std::vector<std::string> notes_;
   std::atomic<bool> cancelled_{false};
 };

@@ -44,7 +44,7 @@ std::uint32_t steps_of(const model_description& m, const batch_order& order) {
   return m.steps > 0 ? m.steps : m.epochs * static_cast<std::uint32_t>(batches);
 }
 
-/// Far beyond any run, and far from where times overflow.
+/// Far longer than any run, and far below the overflow of times.
 constexpr duration longest_wait = std::chrono::hours(24 * 366);
 
 void check_time(const model_description& m, const char* key, duration time) {
@@ -55,12 +55,12 @@ void check_time(const model_description& m, const char* key, duration time) {
 
 void validate_terms(const model_description& m) {
   if (!std::isfinite(m.priority) || m.priority <= 0) {
-    refuse(m, fmt::format("priority: {} is no weight; use a number above 0", m.priority));
+    refuse(m, fmt::format("priority: must be above 0, got {}", m.priority));
   }
   check_time(m, "arrival", m.arrival);
   check_time(m, "deadline", m.deadline.value_or(duration{}));
   if (m.deadline && *m.deadline <= m.arrival) {
-    refuse(m, fmt::format("deadline: {} is not after its arrival at {}; both count from the begin of the run",
+    refuse(m, fmt::format("deadline: {} is not after its arrival at {}; both count from the start of the run",
                           to_string(*m.deadline), to_string(m.arrival)));
   }
 }
@@ -129,7 +129,7 @@ bool equally_fast(std::span<const device_info> machines) {
 
 namespace {
 
-/// What the key says of all devices.
+/// The value of the key for each device.
 precision common(std::span<const device_info> machines, const char* key, precision device_info::*numbers) {
   const auto first = machines.empty() ? precision::fp32 : machines.front().*numbers;
   if (std::ranges::all_of(machines, [&](const device_info& d) { return d.*numbers == first; })) {
@@ -191,7 +191,7 @@ void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints)
 
 namespace {
 
-/// As a number that cannot overflow: anybody may have written the sizes.
+/// As a double, which cannot overflow: the sizes come from a user's file.
 double parameter_bytes(const chain& model, std::size_t layer) {
   double sum = 0;
   for (const auto& p : model.parameters(layer)) {
@@ -201,7 +201,7 @@ double parameter_bytes(const chain& model, std::size_t layer) {
   return sum;
 }
 
-/// What the host cannot hold cannot be measured either: that would end in the words of an allocator.
+/// A layer that the host cannot hold cannot be measured either: the allocator's message would not name the layer.
 void check_layers(const model_description& m, const chain& model) {
   constexpr byte_count most{std::uint64_t{1} << 62};
   const auto known = available_host_memory();
@@ -260,7 +260,7 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
   p.profile = known;
 }
 
-/// Of rules that do the same arithmetic once.
+/// Measured once for all rules with the same arithmetic.
 template <class Measure>
 element_rate model_preparer::rate_of(const update_options& rule, known_rates& known, Measure measured) {
   const auto same = [&](const auto& entry) { return same_arithmetic(entry.first, rule); };
@@ -278,7 +278,7 @@ element_rate model_preparer::update_of(const update_options& rule) {
   return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_.numbers); });
 }
 
-/// Nothing where nothing can be stepped on a device, or where others fill the gaps.
+/// Does nothing if no shard can be stepped on a device, or if other models fill the gaps.
 void model_preparer::find_stepping(prepared_model& p, const model_description& m) {
   const bool by_rates = stepping_.place == optimizer_place::automatic;
   const auto pieces = stepping_of(*p.model, stepping_.place, m.optimizer);
@@ -296,7 +296,7 @@ void model_preparer::find_stepping(prepared_model& p, const model_description& m
   }
 }
 
-/// False: by the rates nothing can be decided, as a device cannot update or no link could be measured.
+/// False if there are no rates to decide by: a device cannot update, or no link could be measured.
 bool model_preparer::find_rates(stepping_terms& terms, const update_options& rule) {
   const bool by_rates = terms.place == optimizer_place::automatic;
   try {
@@ -316,7 +316,7 @@ bool model_preparer::find_rates(stepping_terms& terms, const update_options& rul
   return !by_rates || terms.link.limited();
 }
 
-/// Models that share a profile share this one, too: the planner tells them by it.
+/// Models that share a profile share this one, too: the planner identifies equal models by the pointer.
 std::shared_ptr<const chain_profile> model_preparer::with_stepping(const std::shared_ptr<const chain_profile>& profile,
                                                                    const device_stepping& pieces) {
   const auto [first, last] = stepping_profiles_.equal_range(profile.get());

@@ -24,8 +24,8 @@ struct prepared_model {
   std::shared_ptr<const chain> model;
   std::shared_ptr<const chain_profile> profile;
   std::string profile_key;   ///< in the plan's profiles
-  std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with what can be stepped on devices; may be null
-  std::shared_ptr<const chain_profile> roomy_profile{};      ///< the same, with room for that of the first shard; may be null
+  std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with stepping on devices; may be null
+  std::shared_ptr<const chain_profile> roomy_profile{};      ///< the same, with memory for the first shard's step; or null
   cut_rule cuts;
   element_rate update;       ///< of its optimizer
   stepping_terms stepping{};
@@ -37,7 +37,7 @@ struct prepared_model {
   double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
 };
 
-/// Of rules, which count as equal if they do the same arithmetic.
+/// Rates of update rules; rules count as equal if they do the same arithmetic.
 using known_rates = std::vector<std::pair<update_options, element_rate>>;
 
 /// What models are prepared for. `setting`: of the pilot, and of the profiles that are `known`.
@@ -54,7 +54,7 @@ struct preparer_setup {
 /// has is not measured again.
 class model_preparer {
  public:
-  /// Asked when something has to be measured; what it returns outlives this.
+  /// Called when something has to be measured; the pilot outlives this object.
   using pilot_source = std::function<pilot&()>;
   model_preparer(preparer_setup setup, pilot_source measures)
       : seed_(setup.seed),
@@ -65,8 +65,8 @@ class model_preparer {
         stepping_(setup.stepping),
         device_updates_(std::move(setup.device_updates)) {}
 
-  /// Throws fault_error{bad_input} naming the model and what does not fit together, {does_not_fit} for a layer that the host
-  /// cannot hold.
+  /// Throws fault_error{bad_input} naming the model and what does not fit together, {does_not_fit} for a layer that the
+  /// host cannot hold.
   prepared_model prepare(const model_description& m);
   /// Time spent measuring.
   duration pilot_time() const noexcept { return pilot_time_; }
@@ -97,7 +97,8 @@ class model_preparer {
   duration pilot_time_{};
 };
 
-/// Where steps on devices are split by rates: nowhere, as far as a cut leaves room, or with room made for the first shard.
+/// For which shards memory is reserved to step them on devices, if rates decide: none, those that fit into what the cut
+/// leaves, or at least the first one.
 enum class stepping_space : std::uint8_t { none, left, made };
 
 /// A prepared model as the planner sees it; both outlive the request.
@@ -107,17 +108,17 @@ std::vector<plan_device> limits_of(std::span<const device_info> machines);
 
 bool equally_fast(std::span<const device_info> machines);
 
-/// Precision and gradients of all devices: they decide results. Throws fault_error{bad_input} naming them if they differ, and
-/// for gradients narrower than the parameters.
+/// Precision and gradients of all devices: they decide results. Throws fault_error{bad_input} naming them if they
+/// differ, and for gradients narrower than the parameters.
 number_formats common_formats(std::span<const device_info> machines);
 
-/// Whole micro-batches of an evaluation; none if there are no validation data and nobody asked for an evaluation. Throws
-/// fault_error{bad_input} if they are too few for what was asked.
+/// Whole micro-batches of an evaluation; 0 if there are no validation data and no evaluation was requested. Throws
+/// fault_error{bad_input} if there are fewer than requested.
 std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source);
 
 /// Throws fault_error{bad_input} for impossible values, naming model and key.
 void validate(const model_description& m);
-/// Throws fault_error{bad_input} for a best state that is to be kept in a run that keeps no checkpoint.
+/// Throws fault_error{bad_input} if the best state shall be kept in a run that keeps no checkpoints.
 void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints);
 
 }  // namespace hydra

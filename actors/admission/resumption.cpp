@@ -19,9 +19,9 @@ bool inside_step(const std::optional<saved_model>& m) { return m && !m->any_cuts
 
 [[noreturn]] void refuse_cuts(const saved_model& m) {
   throw fault_error(fault_code::does_not_fit,
-                    fmt::format("model '{}' cannot go on with these cuts or devices: its only checkpoint, {}, was saved "
-                                "inside step {} of shards that begin with layers {}; resume it with these cuts on devices "
-                                "that hold them",
+                    fmt::format("model '{}' cannot continue with these cuts or devices: its only checkpoint, {}, was "
+                                "saved inside step {} of shards that start with layers {}; resume it with these cuts on "
+                                "devices where they fit",
                                 m.name, m.folder.string(), m.standing.step + 1, fmt::join(m.cuts, ", ")));
 }
 
@@ -30,11 +30,12 @@ std::uint32_t begun_steps(const saved_model& m) { return m.standing.step + (m.st
 
 [[noreturn]] void refuse_steps(const saved_model& m, const resumed_model& now, const std::string& why) {
   throw fault_error(fault_code::bad_input,
-                    fmt::format("model '{}' cannot go on from {} with {} steps instead of {}: {}", now.name, m.folder.string(),
+                    fmt::format("model '{}' cannot continue from {} with {} steps instead of {}: {}", now.name,
+                                m.folder.string(),
                                 now.steps, m.steps, why));
 }
 
-/// Another end must leave every step that is done as it is.
+/// Another number of steps must not change the steps that are done.
 void check_steps(const saved_model& m, const resumed_model& now) {
   if (now.steps < begun_steps(m)) {
     refuse_steps(m, now, fmt::format("{} steps are done; give that many or more", begun_steps(m)));
@@ -47,7 +48,8 @@ void check_steps(const saved_model& m, const resumed_model& now) {
   }
 }
 
-/// A model with this end would not have been evaluated at the old one. What is kept as its best state stays.
+/// With the new number of steps the model would not have been evaluated at the old end. A kept best state is not
+/// removed.
 void forget_old_end(saved_model& m, const resumed_model& now) {
   auto& reported = m.standing.history;
   if (now.steps == m.steps || !reported.evaluated_after(m.steps)) {
@@ -67,12 +69,13 @@ void check_identity(const saved_model& m, const resumed_model& now) {
   const auto other = difference_of(with_steps(m.identity, now.steps), now.identity);
   if (!other.empty()) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("model '{}' cannot go on from {}: {}; resume it as it was, or train it in another folder",
+                      fmt::format("model '{}' cannot continue from {}: {}; resume it as it was, or train it in "
+                                  "another folder",
                                   now.name, m.folder.string(), other));
   }
 }
 
-/// Those that an earlier attempt has set aside.
+/// Checkpoints that an earlier attempt has renamed.
 bool has_damaged_checkpoints(const std::filesystem::path& of_model) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(of_model, none)) {
@@ -101,7 +104,7 @@ resumption::resumption(std::filesystem::path root, std::vector<resumed_model> mo
   tell_beginners();
 }
 
-/// Of a run without any checkpoint there is nothing to tell: it is all new.
+/// If no model has a checkpoint there is nothing to report: all models are new.
 void resumption::tell_beginners() {
   if (std::ranges::none_of(saved_, [](const auto& m) { return m.has_value(); })) {
     return;
@@ -146,13 +149,13 @@ void resumption::find(std::size_t model, bool inside) {
   }
   if (!found && notes_.size() > reported) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("model '{}' has no checkpoint that is whole: {}; train it afresh in another folder",
+                      fmt::format("model '{}' has no checkpoint that is whole: {}; train it again in another folder",
                                   now.name, notes_.back()));
   }
   if (!found && has_damaged_checkpoints(checkpoints_of(root_, now.name))) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("model '{}' has no checkpoint that is whole: {} holds damaged ones; train it afresh in another "
-                                  "folder, or remove them",
+                      fmt::format("model '{}' has no checkpoint that is whole: {} holds damaged ones; train it again in "
+                                  "another folder, or remove them",
                                   now.name, checkpoints_of(root_, now.name).string()));
   }
   if (found) {

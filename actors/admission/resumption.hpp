@@ -1,5 +1,5 @@
 #pragma once
-// What the models of a session go on from.
+// The checkpoints from which the models of a session resume.
 
 #include "actors/admission/prepared_model.hpp"
 #include "partition/execute/sharded_model.hpp"
@@ -16,11 +16,11 @@
 
 namespace hydra {
 
-/// A model of the session as far as its checkpoints must agree with it.
+/// The properties of a model with which its checkpoints must agree.
 struct resumed_model {
   std::string name;
   std::string identity;   ///< identity_of()
-  cut_rule cuts;          ///< that the user has chosen
+  cut_rule cuts;          ///< chosen by the user
   std::uint32_t steps = 0;
   learning_schedule schedule{};
   validation_options validate{};
@@ -28,24 +28,24 @@ struct resumed_model {
 
 resumed_model resumed(const model_description& m, const prepared_model& p);
 
-/// The newest checkpoint of each model, whatever its cuts, until the planner finds that these cannot be kept.
+/// The newest checkpoint of each model, with any cuts, until the planner finds that these cuts do not fit.
 class resumption {
  public:
-  /// Nothing to go on from.
+  /// Without checkpoints.
   resumption() = default;
-  /// Looks below `root`. A model may end with another step than before if that leaves what is done as it is. Throws
-  /// fault_error{bad_input} if a checkpoint is of another training.
+  /// Reads the folders below `root`. The number of steps may differ from before if that does not change the steps that
+  /// are done. Throws fault_error{bad_input} if a checkpoint belongs to another training.
   resumption(std::filesystem::path root, std::vector<resumed_model> models);
 
   /// Null: the model starts from the beginning.
   const saved_model* of(std::size_t model) const;
-  /// How the planner is to cut: a checkpoint from inside a step goes on with its cuts only, so these stay, unless the user
-  /// has chosen others by name.
+  /// How the planner must cut: a checkpoint from inside a step can be resumed only with its own cuts, so these are
+  /// kept, unless the user has chosen others explicitly.
   cut_rule cuts_for(std::size_t model, const cut_rule& chosen) const;
-  /// The kept cuts do not fit: every model that has some goes back to a checkpoint that any cuts can take up. False if
-  /// there is no such model. Throws fault_error{does_not_fit} if a model has none.
+  /// The kept cuts do not fit: every model that keeps its cuts falls back to a checkpoint that can be resumed with any
+  /// cuts. False if there is no such model. Throws fault_error{does_not_fit} if a model has no such checkpoint.
   bool give_up_cuts();
-  /// What a user should know: what was passed over, which of several starts from the beginning.
+  /// Notes for the user: checkpoints that were passed over, models that start from the beginning.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:

@@ -37,7 +37,7 @@ void save_tracker::captured(const save_point& here) {
   }
 }
 
-/// A best state that could not be saved is told by the checkpointer; the next better one is tried again.
+/// The checkpointer reports a best state that could not be saved; the next better one is saved again.
 void save_tracker::saved(const fault& why) {
   saving_ = false;
   if (std::exchange(saving_best_, false)) {

@@ -1,5 +1,5 @@
 #pragma once
-// When a model is saved, and when it may end. Pure.
+// Decides when a model is saved, and when it may end. Pure.
 
 #include "partition/plan/cursor.hpp"
 #include "runtime/base/bytes.hpp"
@@ -11,11 +11,11 @@
 
 namespace hydra {
 
-/// When the model at a place (from 0) among so many is due for the first time: those of one period are saved one after the
-/// other, not all at once.
+/// When model number `place` (from 0) of `models` is due for the first time: within a period they are saved one after
+/// the other, not all at once.
 duration first_due(duration every, std::uint32_t place, std::size_t models);
 
-/// What tells one state of a model from another, as far as checkpoints go.
+/// Identifies a state of a model: two equal ones have the same checkpoint.
 struct save_point {
   unit_position unit;
   std::uint64_t updates = 0;       ///< of all shards, in sum
@@ -24,8 +24,9 @@ struct save_point {
   friend bool operator==(const save_point&, const save_point&) = default;
 };
 
-/// A model that leaves ends when nothing of it is on a device and its last state has been saved, or could not be. One
-/// checkpoint at a time. The best state is saved apart, as soon as it is known to be the best, before the model goes on.
+/// A model that leaves ends when none of its units is on a device and its last state has been saved, or could not be.
+/// One checkpoint at a time. The best state is saved separately, as soon as it is known to be the best and before the
+/// next step.
 class save_tracker {
  public:
   enum class action : std::uint8_t { none, capture, end };
@@ -38,35 +39,35 @@ class save_tracker {
   void begins_at(const save_point& here) { saved_ = here; }
   /// The time for a checkpoint has come.
   void is_due() noexcept { due_ = true; }
-  /// A step has ended and no shard is ahead of another; `by_steps`: a checkpoint belongs here. True: capture now. One that falls
-  /// due while another is under way is made behind the next step.
+  /// A step has ended and no shard is ahead of another; `by_steps`: a checkpoint is due at this step. True: capture
+  /// now. If another one is under way, it is taken after the next step.
   bool between_steps(bool by_steps);
-  /// The present state is the best so far.
+  /// The current state is the best so far.
   void is_best() noexcept { best_wanted_ = saves_ && !given_up_; }
   /// The memory has been captured at this state.
   void captured(const save_point& here);
   void saved(const fault& why);
-  /// The model ends for this reason (none: it has finished). The first one holds.
+  /// The model ends for this reason (empty: it has finished). Later reasons are ignored.
   void leave(const fault& why);
-  /// Whatever is under way is not awaited.
+  /// Do not wait for what is under way.
   void give_up(const fault& why);
 
   // -- decisions ---------------------------------------------------------------------------------------------------
-  /// Capture the best state now; said once.
+  /// True once if the best state must be captured now.
   bool best_now() noexcept;
-  /// What a model that leaves does next. `capture` is said once.
+  /// What a model that leaves does next. Returns `capture` once.
   action next(const save_point& here, bool drained);
 
   // -- facts -------------------------------------------------------------------------------------------------------
   bool leaving() const noexcept { return reason_.has_value(); }
   bool saving() const noexcept { return saving_; }
-  /// What is under way is the best state.
+  /// The checkpoint that is under way is the best state.
   bool saving_best() const noexcept { return saving_best_; }
-  /// The best state has not been captured yet: the model must stay as it is.
+  /// The best state has not been captured yet: the model must not change.
   bool holds_best() const noexcept { return best_wanted_ || (saving_best_ && !best_captured_); }
   /// Why the model ends.
   const fault& reason() const { return *reason_; }
-  /// Why the state with which it ends is not on disk; none if it is, or was not to be.
+  /// Why its final state is not on disk; empty if it is, or need not be.
   fault unsaved() const { return leaving() ? failed_ : fault{}; }
 
  private:

@@ -13,7 +13,7 @@ namespace hydra {
 
 namespace {
 
-/// DEVICE: hands messages and completions to the pipeline and sends what it says.
+/// DEVICE: passes messages and completions to the pipeline and sends the pipeline's messages.
 class device_host final : public device_actor::base, public pipeline_port {
  public:
   using super = device_actor::base;
@@ -37,7 +37,8 @@ class device_host final : public device_actor::base, public pipeline_port {
             guarded(this, &device_host::on_report_state),    guarded(this, &device_host::on_shut_down)};
   }
 
-  /// What runs on the machine is not awaited here, where other actors need the thread: the session does, for a while.
+  /// Does not wait for running operations, because other actors need the thread: the session waits for them, up to a
+  /// limit.
   void on_exit() override {
     setup_.machine->stop({});
     completions_->close();
@@ -47,7 +48,7 @@ class device_host final : public device_actor::base, public pipeline_port {
     setup_.reporter = nullptr;
   }
 
-  /// The supervisor hears of it and declares the device lost.
+  /// The supervisor is notified of its end and declares the device lost.
   void on_fault(const fault& why) {
     services_.log->error("device {} fails: {}", setup_.machine->info().name, why.text);
     quit(caf::exit_reason::unhandled_exception);
@@ -77,7 +78,7 @@ class device_host final : public device_actor::base, public pipeline_port {
     quit();
   }
 
-  // -- what the pipeline says ------------------------------------------------------------------------------------------
+  // -- messages of the pipeline --------------------------------------------------------------------------------------
 
   void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> outputs) override {
     send(setup_.memory, lease_shard{lease, setup_.id, u, std::move(reads), std::move(outputs)});
@@ -104,7 +105,7 @@ class device_host final : public device_actor::base, public pipeline_port {
 
   run_services services_;
   device_setup setup_;
-  std::shared_ptr<closable_sink> completions_;   ///< of a machine that may live longer than this actor and its system
+  std::shared_ptr<closable_sink> completions_;   ///< the device may outlive this actor and its system
   std::unique_ptr<device_pipeline> pipeline_;
 };
 

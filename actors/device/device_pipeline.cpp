@@ -137,7 +137,7 @@ void device_pipeline::completed(const completion& c) {
   advance();
 }
 
-/// Where blocks are no memory (in a simulation) they stay: nothing would be given back.
+/// In a simulation blocks have no memory and stay: nothing would be freed.
 void device_pipeline::forget(model_id model) {
   for (const auto& id : cache_.ids()) {
     if (id.model == model && has_tensor(*cache_.peek(id)->block)) {
@@ -149,7 +149,7 @@ void device_pipeline::forget(model_id model) {
 
 // -- the loop -------------------------------------------------------------------------------------------------------------
 
-/// Every event may let any visit go on; a port that answers at once must not start a second loop inside the first.
+/// Every event may unblock any visit; a port that answers at once must not start a second loop inside the first.
 void device_pipeline::advance() {
   if (std::exchange(advancing_, true)) {
     return;
@@ -184,18 +184,18 @@ bool device_pipeline::step(visit_record& v) {
 void device_pipeline::erase_ended() {
   std::erase_if(visits_, [](const auto& v) { return v->phase == visit_phase::ended && v->placed && v->ordered; });
   if (std::ranges::none_of(visits_, [](const auto& v) { return v->error && v->phase != visit_phase::ended; })) {
-    failed_.clear();  // what they should have filled has gone with the units that held it
+    failed_.clear();  // their blocks were released with the units that held them
   }
 }
 
-/// A unit starts when nothing computes before it and all that its first computation waits for is there.
+/// A unit starts when nothing computes before it and everything that its first computation waits for has completed.
 void device_pipeline::mark_started() {
   for (auto& v : visits_) {
     if (!v->alive() || v->phase == visit_phase::write_back) {
       continue;
     }
     if (v->phase != visit_phase::staged || v->next_op == 0) {
-      return;  // it runs, or it is not even submitted: none behind it has started
+      return;  // it runs, or is not even submitted: no later one has started
     }
     if (!std::ranges::all_of(v->start_after, [this](ticket t) { return done(t); })) {
       return;

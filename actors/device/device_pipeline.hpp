@@ -1,7 +1,7 @@
 #pragma once
-// The slot machine of one device: from messages and completions to operations and answers. No actor, no thread, no
-// clock: the DEVICE actor only hands it messages and sends what it says. Sources: device_pipeline.cpp (messages, the loop),
-// _staging, _computing, _stepping, _ends.
+// The pipeline of one device: turns messages and completions into operations and answers. No actor, no thread, no
+// clock: the DEVICE actor only passes it messages and sends its answers. Sources: device_pipeline.cpp (messages, the
+// loop), _staging, _computing, _stepping, _ends.
 
 #include "actors/device/visit_record.hpp"
 #include "runtime/memory/block_cache.hpp"
@@ -21,7 +21,7 @@
 
 namespace hydra {
 
-/// What the pipeline has to say, and to whom the actor sends it.
+/// The outgoing messages of the pipeline.
 class pipeline_port {
  public:
   virtual ~pipeline_port() = default;
@@ -35,32 +35,32 @@ class pipeline_port {
 
 struct pipeline_options {
   std::uint32_t slots = 1;         ///< units staged besides the one computing; 1 = the paper's double buffer
-  bool double_buffer = true;       ///< false: the credit comes back when the device falls idle
-  bool cache = true;               ///< false: blocks leave with their visit
-  bool copy_back_clean = false;    ///< true: parameters of forward visits are copied to the host, to no purpose
-  bool labels = true;              ///< operations say what they are for, in spans and faults
-  byte_count staging_bytes{};       ///< X of the plan: outputs stay cached only while this much can still be staged
+  bool double_buffer = true;       ///< false: the credit is returned when the device becomes idle
+  bool cache = true;               ///< false: blocks are freed with their visit
+  bool copy_back_clean = false;    ///< true: unchanged parameters of forward visits are copied to the host (ablation)
+  bool labels = true;              ///< operations have labels, for spans and faults
+  byte_count staging_bytes{};       ///< X of the plan: outputs stay cached only while so many bytes can still be staged
 };
 
 struct pipeline_counters {
   duration busy{};
-  duration exposed_transfer{};     ///< compute queue idle while copies ran that the next computation waited for
+  duration exposed_transfer{};     ///< compute queue idle, the next computation waited for copies
   byte_count h2d_bytes;
   byte_count d2h_bytes;
-  std::uint64_t hits = 0;          ///< parameters found on the device
+  std::uint64_t hits = 0;          ///< parameters found in the cache
   std::uint64_t misses = 0;
 };
 
-/// When a unit could be placed here, and when it was.
+/// When a unit could have been placed here, and when it was.
 struct placement_times {
   time_point available{};
   time_point placed{};
 };
 
-/// Order of claims: W (staging) -> lease -> copies; C (computing) when all computations before it are submitted: reserved
-/// afresh, or passed on by the unit before. What that one needs only to compute is free when the compute queue reaches
-/// this unit; if that is not enough, its landing room is taken, too, and the first computation waits by ticket for its
-/// write-back copies. Either way no message lies between two staged units.
+/// Order of claims: W (staging) -> lease -> copies; C (computing) when all computations before it are submitted:
+/// reserved, or passed on by the unit before. What that unit needs only to compute is free when the compute queue
+/// reaches this unit; if that is not enough, its write-back bytes are taken, too, and the first computation waits by
+/// ticket for its write-back copies. Either way no message is needed between two staged units.
 class device_pipeline {
  public:
   /// `machine`, `port` and `spans` (may be null) outlive the pipeline.
@@ -114,7 +114,7 @@ class device_pipeline {
     byte_count bytes;
     staged_block found;
     bool hit = false;              ///< in the cache, pinned for this visit
-    bool home = false;             ///< to be copied
+    bool home = false;             ///< must be copied from the host
   };
 
   // -- records -----------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class device_pipeline {
   block_cache cache_;
   std::deque<std::unique_ptr<visit_record>> visits_;   ///< in the order of placement
   std::unordered_map<std::uint64_t, operation_record> operations_;
-  std::unordered_set<std::uint64_t> failed_;           ///< tickets: what they should have filled is never used
+  std::unordered_set<std::uint64_t> failed_;           ///< tickets: the contents of their blocks are never used
   std::unordered_map<std::uint64_t, lease_record> leases_;
   std::uint64_t last_lease_ = 0;
   std::uint32_t credits_due_ = 0;
@@ -198,7 +198,7 @@ class device_pipeline {
   bool advancing_ = false;
   std::vector<block_id> newly_cached_;
   std::optional<time_point> last_compute_end_;
-  std::vector<copy_interval> copies_in_;  ///< heard of since the last computation ended
+  std::vector<copy_interval> copies_in_;  ///< completed since the last computation ended
   std::vector<copy_interval> copies_out_;
   std::shared_ptr<std::vector<std::byte>> copied_back_ = std::make_shared<std::vector<std::byte>>();
   pipeline_counters counters_;

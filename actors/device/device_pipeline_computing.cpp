@@ -15,7 +15,7 @@ namespace hydra {
 
 namespace {
 
-/// How many micro-batches of outputs a visit may have on the device (footprint: they stream, two at a time).
+/// How many micro-batches of outputs a visit may have on the device (the footprint counts two at a time).
 constexpr std::size_t output_window = 2;
 
 byte_count total(const std::vector<reservation>& parts) {
@@ -26,7 +26,7 @@ byte_count total(const std::vector<reservation>& parts) {
   return sum;
 }
 
-/// Moves exactly `n` bytes of claims; there are as many.
+/// Moves exactly `n` bytes of claims. There must be as many.
 void move_bytes(std::vector<reservation>& from, byte_count n, std::vector<reservation>& to) {
   while (n > byte_count{}) {
     auto& part = from.back();
@@ -45,7 +45,7 @@ bool device_pipeline::first_to_submit(const visit_record& v) const {
   return all_before(v, [](const visit_record& other) { return other.all_submitted(); });
 }
 
-/// The last unit that still has bytes to pass on; all its computations are submitted before those of `v`.
+/// The last unit that still has bytes to pass on; all its computations were submitted before those of `v`.
 visit_record* device_pipeline::predecessor_with_room(const visit_record& v) const {
   visit_record* holder = nullptr;
   for (const auto& other : visits_) {
@@ -85,7 +85,7 @@ bool device_pipeline::collect_working(visit_record& v, byte_count need, std::vec
   return true;
 }
 
-/// C, parted by when it will be free again.
+/// Splits C by when it will be free again.
 bool device_pipeline::try_working(visit_record& v) {
   const auto& footprint = v.model->plan.footprint_of(v.what);
   std::vector<reservation> got;
@@ -183,13 +183,13 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
   submit_demotions(v, k, output);
   if (v.all_submitted()) {
     if (options_.copy_back_clean && !has_gradients(v.what)) {
-      copy_back(v);  // behind the outputs, for which others wait
+      copy_back(v);  // after the outputs, for which others wait
     }
     v.parameters.block.reset();
   }
 }
 
-/// Ablation: what a system without clean blocks would do. The bytes stay pinned until they have been copied.
+/// Ablation: a system that copies unchanged blocks back, too. The bytes stay pinned until they have been copied.
 void device_pipeline::copy_back(visit_record& v) {
   const auto id = parameters_of(v.what);
   const auto bytes = v.model->plan.bytes_of(id);
@@ -231,7 +231,7 @@ void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const dev
   }
 }
 
-/// An output stays in the cache if another unit could still be staged beside it.
+/// An output stays in the cache if another unit could still be staged next to it.
 void device_pipeline::keep_output(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready) {
   const auto bytes = v.model->plan.room_for(id);
   if (!options_.cache || cache_.peek(id) || budget_.left() + cache_.evictable() < bytes + options_.staging_bytes) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-// What completions change, and how a unit ends: demoted, or failed with all that follows it.
+// Handling of completions, and the end of a unit: demoted, or failed together with the units that depend on it.
 
 namespace hydra {
 
@@ -71,8 +71,8 @@ void device_pipeline::on_promoted(const operation_record& op) {
   }
 }
 
-/// The idle time before a computation that copies explain: copies in until its unit's last one was there (others may have
-/// been before it in the queue), and copies out that it had to wait for.
+/// The part of the idle time before a computation that is due to copies: copies in until the unit's last one had ended
+/// (others may have been before it in the queue), and copies out that it had to wait for.
 void device_pipeline::expose(visit_record& v, time_point begin) {
   auto& times = v.times;
   const auto from = std::max(last_compute_end_.value_or(times.placed), times.placed);
@@ -119,7 +119,7 @@ void device_pipeline::finish_compute(visit_record& v) {
   v.pins.clear();
   v.transient.clear();
   if (has_gradients(v.what)) {
-    cache_.drop(parameters_of(v.what));  // the next version comes from the optimizer, or was made here
+    cache_.drop(parameters_of(v.what));  // the next version comes from the optimizer, or was computed here
   }
   for (const auto& id : consumed_by(v.what, v.model->size())) {
     cache_.drop(id);
@@ -142,8 +142,8 @@ void device_pipeline::on_written_back(visit_record& v, const operation_record& o
 
 // -- ends -----------------------------------------------------------------------------------------------------------------
 
-/// Keeps the cause; the visit ends (in advance) when nothing of it is outstanding. Later units of the model go with it:
-/// what they read here will not reach home, so they must not be committed.
+/// Stores the cause; the visit ends (in advance()) when none of its operations is outstanding. Later units of the model
+/// fail with it: what they read here will not be written back, so they must not be committed.
 void device_pipeline::fail(visit_record& v, const fault& why) {
   const bool first = !v.error;
   if (first || (v.error.code == fault_code::dependency_failed && why.code != fault_code::dependency_failed)) {
@@ -167,8 +167,8 @@ void device_pipeline::fail_successors(const visit_record& v) {
   }
 }
 
-/// A unit that arrives while one before it is failing: the model does not know yet. (If that one was withdrawn the model
-/// knows, and this is the next attempt.)
+/// A unit that arrives while one before it is failing: the model has not been notified yet. (If that one was withdrawn
+/// the model has been notified, and this is the next attempt.)
 bool device_pipeline::fail_with_predecessor(visit_record& v) {
   for (const auto& other : visits_) {
     if (other.get() == &v) {
@@ -183,14 +183,14 @@ bool device_pipeline::fail_with_predecessor(visit_record& v) {
   return false;
 }
 
-/// In the order of the chain, whichever queue is the last to say that it is done: home must never have a unit without
-/// the one before it, and a failure that is heard before its cause would be tried again in vain.
+/// Units end in the order of the chain, in whatever order the queues complete: the host must never have the outputs of
+/// a unit without those of the unit before, and a failure that is reported before its cause would be retried in vain.
 bool device_pipeline::may_end(const visit_record& v) const {
   const bool over = v.error ? v.leases_awaited == 0 : v.phase == visit_phase::write_back;
   if (!over || v.outstanding > 0 || v.phase == visit_phase::ended) {
     return false;
   }
-  // What it took over from the unit before may still be in that one's use.
+  // Bytes taken over from the unit before may still be in use there.
   if (!std::ranges::all_of(v.start_after, [this](ticket t) { return done(t); })) {
     return false;
   }
@@ -200,8 +200,8 @@ bool device_pipeline::may_end(const visit_record& v) const {
   return first->get() == &v;
 }
 
-/// What is enqueued behind a failed operation fails, too. Said at once, so that no third unit is enqueued behind the
-/// second: units of several models would hand the failure on for ever.
+/// Operations enqueued after a failed one fail, too. Reported at once, so that no third unit is enqueued behind the
+/// second: otherwise units of several models would pass the failure on for ever.
 void device_pipeline::fail_behind(ticket failed) {
   for (auto& v : visits_) {
     if (v->alive() && std::ranges::find(v->start_after, failed) != v->start_after.end()) {

@@ -11,8 +11,8 @@
 
 namespace hydra {
 
-/// At most one unit holds W without C: the budget has room for one W beside the unit that computes, and with more slots
-/// a second W could take the bytes that the first unit needs to compute.
+/// At most one unit holds W without C: the budget covers one W in addition to the unit that computes, and with more
+/// slots a second W could take the bytes that the first unit needs to compute.
 bool device_pipeline::first_to_claim(const visit_record& v) const {
   return all_before(v, [](const visit_record& other) { return other.next_op > 0; });
 }
@@ -54,7 +54,7 @@ bool device_pipeline::produced_here(const block_id& id, std::size_t shards) cons
   });
 }
 
-/// What micro-batch `k` of a visit reads; with the first one the parameters.
+/// The blocks that micro-batch `k` of a visit reads; for the first one also the parameters.
 std::vector<device_pipeline::wanted_block> device_pipeline::wanted(const visit_record& v, std::size_t k) const {
   std::vector<wanted_block> wants;
   const auto want = [&](const block_id& id) {
@@ -71,12 +71,13 @@ std::vector<device_pipeline::wanted_block> device_pipeline::wanted(const visit_r
   return wants;
 }
 
-/// By name: in the cache (or still landing), produced by a unit that computes here, else at home. False: it is
-/// produced here but has left the device and its unit has not been demoted; home need not have it yet.
+/// Looks up a block by name: in the cache (perhaps still being written back), produced by a unit that computes here,
+/// else in host memory. False: it was produced here but has left the device and its unit has not been demoted, so the
+/// host may not have it yet.
 bool device_pipeline::resolve(const visit_record& v, wanted_block& w) {
   if (const auto* entry = cache_.find(w.id)) {
     if (failed_.contains(entry->ready.value)) {
-      return false;  // it goes with the failed units that still hold it; a unit that took it would fail like them
+      return false;  // it is released with the failed units that hold it; a unit that used it would fail, too
     }
     cache_.pin(w.id);
     w.found = {entry->block, entry->ready};
@@ -120,7 +121,7 @@ bool device_pipeline::try_claim(visit_record& v) {
   });
   auto claim = resolved ? cache_.make_room(bytes) : std::nullopt;
   if (!claim) {
-    v.waits_for_write_back = true;  // of what it reads, or of what holds the bytes
+    v.waits_for_write_back = true;  // of what it reads, or of what occupies the bytes
     unpin_all(wants);
     return false;
   }
@@ -168,7 +169,8 @@ void device_pipeline::submit_promotion(lease_record& lease, ticket id, const blo
                .bytes = bytes,
                .estimate = {},
                .label = label("prefetch_shard", v, block)};
-  // What is staged has bytes of its own (W); what streams in later lies in C, which may still be the unit's before.
+  // Staged blocks have bytes of their own (W); blocks of later micro-batches are part of C, which the unit before may
+  // still use.
   const auto after = lease.staging ? std::span<const ticket>{} : std::span<const ticket>(v.working_after);
   slot.ready = submit(queue_kind::h2d, std::move(op), after,
                       {.owner = &v, .kind = parameters ? op_kind::promote : op_kind::promote_input, .batch = lease.batch,

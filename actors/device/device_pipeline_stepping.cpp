@@ -4,12 +4,12 @@
 
 #include <utility>
 
-// The step of a shard behind its micro-batches: optimizer state in, the next version out.
+// The optimizer step of a shard after its micro-batches: optimizer state in, the next version out.
 
 namespace hydra {
 
-/// One buffer for every micro-batch that has computed, so that their inputs are not behind all of the state; the rest when
-/// no input is to come any more. Its bytes are part of C.
+/// One state buffer per computed micro-batch, so that inputs do not queue behind all of the state; the rest after the
+/// last input. Its bytes are part of C.
 bool device_pipeline::fetch_state(visit_record& v) {
   const auto buffers = v.model->plan.shards[v.what.shard.value].state_buffers().size();
   auto& state = v.stepping.state;
@@ -17,7 +17,7 @@ bool device_pipeline::fetch_state(visit_record& v) {
   bool changed = false;
   while (v.claimed && state.size() < buffers && (inputs_asked || state.size() <= v.computed)) {
     const auto id = state_block(v.what, state.size());
-    if (produced_here(id, v.model->size())) {  // by the step before, of a model in one shard: it is still landing
+    if (produced_here(id, v.model->size())) {  // by the step before, of a model with one shard
       v.waits_for_write_back = true;
       return changed;
     }
@@ -59,7 +59,7 @@ ticket device_pipeline::submit_step(visit_record& v, const device_block_ptr& ste
                 {.owner = &v, .kind = op_kind::step, .batch = 0, .lease = {}, .bytes = {}, .label = {}});
 }
 
-/// The parameters first: they stay for the next visit of the shard, which may follow at once.
+/// Parameters first: they stay for the next visit of the shard, which may follow at once.
 void device_pipeline::demote_stepped(visit_record& v, const device_block_ptr& stepped, const std::vector<staged_block>& state) {
   const auto id = stepped_parameters_of(v.what);
   keep_output(v, id, stepped, v.stepping.compute);

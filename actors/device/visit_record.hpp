@@ -1,5 +1,5 @@
 #pragma once
-// What a device knows of one unit from its placement to its end.
+// The state of one unit on a device, from its placement to its end.
 
 #include "actors/protocol/visit_times.hpp"
 #include "partition/execute/device_step.hpp"
@@ -22,9 +22,9 @@
 
 namespace hydra {
 
-/// claiming: waits for both messages and for device bytes; leasing: for home bytes; staged: copies are submitted,
-/// perhaps computations too; running: it computes; landing: outputs are on their way home; ended: reported, but one of
-/// its two messages is still to come.
+/// claiming: waits for both messages and for device bytes; leasing: for host buffers; staged: copies are submitted,
+/// perhaps computations, too; running: it computes; write_back: outputs are copied to the host; ended: reported, but
+/// one of its two messages has not arrived yet.
 enum class visit_phase : std::uint8_t { claiming, leasing, staged, running, write_back, ended };
 
 /// A block that a micro-batch reads: where it is on the device and since when.
@@ -36,36 +36,36 @@ struct staged_block {
 struct micro_batch_record {
   staged_block input;                    ///< held until its computation is submitted
   staged_block second;
-  bool fetching = false;                 ///< its blocks are found or on their way
+  bool fetching = false;                 ///< its blocks are found or being copied
   bool fetched = false;                  ///< both have a block and a ticket
   bool computed = false;
   bool output_written_back = false;
   ticket compute;
-  std::weak_ptr<device_block> output;    ///< lives in the closures, the cache, or a successor's input
+  std::weak_ptr<device_block> output;    ///< owned by the closures, the cache, or a successor's input
 };
 
-/// When a copy ran: to tell exposed transfers.
+/// When a copy ran, to compute exposed transfers.
 struct copy_interval {
   time_point begin;
   time_point end;
 };
 
-/// The step behind the micro-batches.
+/// The optimizer step after the micro-batches.
 struct step_record {
-  std::vector<staged_block> state;       ///< asked for one after the other while micro-batches compute
+  std::vector<staged_block> state;       ///< requested one after the other while micro-batches compute
   std::size_t promoted = 0;              ///< copies submitted
   bool submitted = false;
   bool computed = false;
   ticket compute;
-  std::weak_ptr<device_block> parameters;  ///< the next version: lives in the closures and the cache
+  std::weak_ptr<device_block> parameters;  ///< the next version: owned by the closures and the cache
 };
 
 struct visit_record {
   unit what;
   sharded_model_ptr model;
   std::size_t targets = 1;
-  bool placed = false;                   ///< prefetch_shard has come
-  bool ordered = false;                  ///< execute_shard has come
+  bool placed = false;                   ///< prefetch_shard has arrived
+  bool ordered = false;                  ///< execute_shard has arrived
   visit_phase phase = visit_phase::claiming;
   bool credit_returned = false;
   bool withdrawn = false;                ///< the model knows that it will not complete
@@ -73,11 +73,11 @@ struct visit_record {
   std::shared_ptr<visit> work;
   staged_block parameters;
   std::vector<block_id> pins;            ///< cache entries it holds
-  std::vector<block_id> inserted;        ///< cache entries it has made
-  std::vector<reservation> transient;    ///< part of C that is free when it has computed
-  std::vector<reservation> write_back_bytes; ///< part of C that is free when it has landed
-  bool claimed = false;                  ///< it has got its C
-  bool waits_for_write_back = false;        ///< for what copies out bring home, or for bytes that they free
+  std::vector<block_id> inserted;        ///< cache entries it has inserted
+  std::vector<reservation> transient;    ///< part of C that is free after its computation
+  std::vector<reservation> write_back_bytes; ///< part of C that is free after its write-back
+  bool claimed = false;                  ///< it has its C
+  bool waits_for_write_back = false;        ///< for the outputs of copies out, or for the bytes they free
   std::vector<micro_batch_record> batches;
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;
@@ -85,7 +85,7 @@ struct visit_record {
   step_record stepping;                  ///< of a unit that also steps its shard
   std::unordered_map<block_id, host_block_ptr> outputs;
 
-  std::vector<ticket> working_after;     ///< until then bytes it took over are in use by the unit before
+  std::vector<ticket> working_after;     ///< until then the unit before uses the bytes that it took over
   std::vector<ticket> start_after;       ///< what the first computation waits for
   std::vector<ticket> write_back;           ///< d2h operations submitted
   std::size_t outstanding = 0;           ///< operations submitted and not completed
@@ -99,7 +99,7 @@ struct visit_record {
   micro_batch_index index_of(std::size_t k) const noexcept {
     return micro_batch_index{what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
   }
-  /// "gpt-a forward 2 step 7", for spans; only when it is ordered.
+  /// "gpt-a forward 2 step 7", for spans; requires `ordered`.
   std::string detail() const;
   bool alive() const noexcept { return !error && phase != visit_phase::ended; }
   bool steps() const { return model && steps_shard(what, model->plan); }

@@ -13,7 +13,7 @@ std::span<std::byte> sample_of(host_block& block, std::size_t i, std::size_t byt
   return {block.data() + i * bytes, bytes};
 }
 
-/// What a source does not write of a sample is zero; the block may hold an earlier one.
+/// Bytes of a sample that the source does not write must be zero: the block may hold an earlier sample.
 void clear(host_block& block) { std::memset(block.data(), 0, block.size().value()); }
 
 /// Of a sample that only fills the last micro-batch of an evaluation.
@@ -54,7 +54,7 @@ read_batch batch_reader::read(const batch_range& range) {
     fill(batch, range);
   } catch (...) {
     auto why = to_fault(std::current_exception());
-    // Only what the arena refuses is there again when others have given theirs back.
+    // Only what the arena refuses is available again after others have freed theirs.
     why.code = why.code == fault_code::out_of_memory ? fault_code::io : why.code;
     throw fault_error(std::move(why));
   }
@@ -71,7 +71,7 @@ void batch_reader::fill(read_batch& batch, const batch_range& range) {
   }
 }
 
-/// All of them before the first byte is read: a batch that waits for room is asked for again and again.
+/// Allocates all blocks before the first byte is read: a batch that waits for memory is requested repeatedly.
 std::vector<std::pair<block_id, host_block_ptr>> batch_reader::allocate(const batch_range& range) {
   const auto& shards = what_->plan.shards;
   std::vector<std::pair<block_id, host_block_ptr>> blocks;

@@ -1,5 +1,6 @@
 #pragma once
-// Reads the minibatches of one model into host buffers, one pair of blocks per micro-batch. Pure, but for the files.
+// Reads the minibatches of one model into host buffers, one pair of blocks per micro-batch. Pure, except for file
+// access.
 
 #include "actors/protocol/model_entry.hpp"
 #include "partition/graph/dataflow.hpp"
@@ -19,8 +20,9 @@ struct read_batch {
   std::vector<std::pair<block_id, host_block_ptr>> blocks;
 };
 
-/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples; micro-batch k of an evaluation
-/// the k-th that many samples of the validation data, in their order; where those end, the last one again, which does not count.
+/// Micro-batch k of step n reads samples [k*b/K, (k+1)*b/K) of the step's batch of b samples; micro-batch k of an
+/// evaluation the k-th group of so many samples of the validation data, in order; past their end the last sample is
+/// repeated, which does not count.
 class batch_reader {
  public:
   /// `orders`: shared with other readers; null: none.

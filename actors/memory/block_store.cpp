@@ -59,14 +59,14 @@ host_block_ptr block_store::readable(const block_id& id) const {
   if (!versioned) {
     const auto found = blocks_.find(id);
     if (found == blocks_.end()) {
-      throw fault_error(fault_code::refused, to_string(id) + " is not at home");
+      throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
     }
     return found->second;
   }
   const auto& r = models_.at(id.model);
   const auto s = id.shard.value;
   if (r.versions.at(s) != id.step || r.stepping[s]) {
-    throw fault_error(fault_code::refused, fmt::format("{}: home has version {}{}", to_string(id), r.versions[s].value,
+    throw fault_error(fault_code::refused, fmt::format("{}: host memory has version {}{}", to_string(id), r.versions[s].value,
                                                        r.stepping[s] ? ", being stepped" : ""));
   }
   return id.kind == block_kind::state ? state_buffer(r.homes[s], r.what->plan.shards[s], id.micro_batch.value)
@@ -193,11 +193,11 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
   const auto least = std::ranges::min(r.versions);
   for (std::size_t s = 0; s < r.homes.size(); ++s) {
     auto& phase = memory.updates.shards[s];
-    if (!is_under_way(phase)) {  // where devices step some shards the optimizer does not know in which step the others wait
+    if (!is_under_way(phase)) {  // with steps on devices the optimizer does not know for which step others wait
       phase = r.versions[s] > least ? update_phase::complete : update_phase::waiting;
     }
     if (r.stepping[s] && phase == update_phase::waiting) {
-      phase = update_phase::written_back;  // the optimizer has not heard of it yet
+      phase = update_phase::written_back;  // the optimizer has not received them yet
     }
   }
   if (!boundaries && memory.at_step_begin()) {
@@ -235,7 +235,7 @@ std::string block_store::describe() const {
     text += fmt::format("device {} holds lease {} of {} blocks\n", key.first.value, key.second.value, reads.size());
   }
   for (const auto& [key, blocks] : write_backs_) {
-    text += fmt::format("device {} has {} with {} blocks to land\n", key.first.value, to_string(key.second), blocks.size());
+    text += fmt::format("device {} has {} with {} blocks to write back\n", key.first.value, to_string(key.second), blocks.size());
   }
   return text;
 }

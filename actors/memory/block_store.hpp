@@ -1,6 +1,6 @@
 #pragma once
-// The memory manager's books: homes of blocks, leases, write-back buffers, versions, fenced devices. Pure: no actors, no
-// copies; memory comes from a host arena.
+// The memory manager's state: host buffers of blocks, leases, write-back buffers, versions, fenced devices. Pure: no
+// actors, no copies; memory comes from a host arena.
 
 #include "partition/checkpoint/checkpoint.hpp"
 #include "partition/execute/model_update.hpp"
@@ -22,7 +22,7 @@
 
 namespace hydra {
 
-/// What a device asks for.
+/// The request of a device.
 struct lease_request {
   ticket lease;
   device_id device;
@@ -31,18 +31,18 @@ struct lease_request {
   std::vector<block_id> outputs;
 };
 
-/// Buffers in the order asked.
+/// Buffers in the order of the request.
 struct lease_grant {
   std::vector<host_block_ptr> reads;
   std::vector<host_block_ptr> outputs;
 };
 
-/// What a commit sets in motion.
+/// Consequences of a commit.
 struct committed {
   float loss = 0;
   std::vector<evaluation_score> scores;
   bool has_gradients = false;
-  std::optional<version_index> stepped{};   ///< the unit has brought this version home
+  std::optional<version_index> stepped{};   ///< the unit has written back this version
 };
 
 class block_store {
@@ -50,39 +50,39 @@ class block_store {
   explicit block_store(host_arena& arena);
   ~block_store();
 
-  /// `begins`: with which unit; what only units before it read is not kept.
+  /// `begins`: its first unit; blocks that only units before it read are not kept.
   void add_model(model_id model, sharded_model_ptr what, model_memory memory, const unit_position& begins = {});
-  /// Of a model that has ended and has no unit on any device: everything it has at home is given back, its homes to the
-  /// caller.
+  /// Of a model that has ended and has no unit on any device: frees all its host memory; the buffers of its shards are
+  /// returned to the caller.
   std::vector<shard_home> remove_model(model_id model);
 
   // -- leases ------------------------------------------------------------------------------------------------------
-  /// Grants a lease or throws fault_error: {device_lost} for a fenced device, {refused} for a block that is not at
-  /// home, an old version or one being stepped, {out_of_memory} if the write-back buffers do not fit (retry when
-  /// something is freed). A throw leaves nothing behind.
+  /// Grants a lease or throws fault_error: {device_lost} for a fenced device, {refused} for a block that is not in
+  /// host memory, an old version or one being stepped, {out_of_memory} if the write-back buffers do not fit (retry when
+  /// something is freed). Strong exception guarantee.
   lease_grant lease(const lease_request& request);
   void lease_returned(device_id device, ticket lease);
 
   // -- completion --------------------------------------------------------------------------------------------------
-  /// Adopts what the unit has landed and drops what it consumed. Nothing if the device is fenced or the landing is
-  /// unknown (late attempt): then the buffers are dropped.
+  /// Takes over the unit's outputs and drops the blocks it consumed. None if the device is fenced or its write-back
+  /// buffers are unknown (late attempt): then the buffers are dropped.
   std::optional<committed> commit(const unit& u, device_id device);
-  /// Drops the write-back buffers of a unit that ended without result. False if the device is fenced.
+  /// Drops the write-back buffers of a unit that ended without a result. False if the device is fenced.
   bool failed(const unit& u, device_id device);
-  /// From now on nothing that the device says counts; its leases and write-back buffers are dropped.
+  /// From now on messages of the device are ignored; its leases and write-back buffers are dropped.
   void fence(device_id device);
   bool fenced(device_id device) const { return fenced_.contains(device); }
 
   // -- minibatches, versions ---------------------------------------------------------------------------------------
   void adopt(const block_id& id, host_block_ptr bytes);
-  /// The home buffers of a shard, to be stepped: its parameters are not leased until `stepped`.
+  /// The host buffers of a shard, to be stepped: its parameters are not leased until `stepped`.
   shard_home begin_step(model_id model, shard_index shard);
-  /// The next version is at home; its gradients are dropped.
+  /// The next version is complete; its gradients are dropped.
   version_index stepped(model_id model, shard_index shard);
 
   // -- checkpoints -------------------------------------------------------------------------------------------------
-  /// The model's memory as it stands, `updates` being what the optimizer says while none of its jobs runs. If not
-  /// `boundaries`, they are left out where the step may begin again.
+  /// The model's memory in its current state; `updates`: reported by the optimizer while none of its jobs runs. Without
+  /// `boundaries` they are left out if the step can be started again.
   model_memory capture(model_id model, update_progress updates, bool boundaries) const;
 
   // -- facts -------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class block_store {
   std::size_t leases() const noexcept { return leases_.size(); }
   std::size_t write_backs() const noexcept { return write_backs_.size(); }
   std::size_t blocks() const noexcept { return blocks_.size(); }
-  /// One line per outstanding lease and landing, for a stuck run.
+  /// One line per outstanding lease and write-back, for a stuck run.
   std::string describe() const;
 
  private:

@@ -17,7 +17,7 @@ namespace hydra {
 
 namespace {
 
-/// MEMORY MANAGER: the books are block_store; this actor says what they decide.
+/// MEMORY MANAGER: block_store has the state; this actor sends what it decides.
 class memory_manager final : public memory_actor::base {
  public:
   using super = memory_actor::base;
@@ -77,8 +77,8 @@ class memory_manager final : public memory_actor::base {
 
   void on_lease_shard(const lease_shard& m) {
     const lease_request request{m.lease, m.device, m.what, m.reads, m.outputs};
-    // In order, so that a small request does not starve a large one; but what only reads needs no room, and a unit
-    // that computes may have to read before it can give any back.
+    // In order, so that small requests do not starve a large one. But a request that only reads needs no memory, and a
+    // unit that computes may have to read before it can free any.
     const bool waits = !waiting_.empty() && !m.outputs.empty();
     if (waits || !grant(request)) {
       waiting_.push_back(request);
@@ -90,7 +90,7 @@ class memory_manager final : public memory_actor::base {
     grant_waiting();
   }
 
-  /// False if there is no room to land now; a waiting lease holds nothing.
+  /// False if there is not enough memory for the outputs now; a waiting lease holds nothing.
   bool grant(const lease_request& request) {
     const auto& device = devices_.at(request.device);
     try {
@@ -173,7 +173,8 @@ class memory_manager final : public memory_actor::base {
     send(tasks_.at(m.model), batch_ready{m.model, m.range, m.targets, {}, m.why, {}});
   }
 
-  /// Landing units have the room; they give it back. What was given back since the reader was asked is not awaited.
+  /// Units that are being written back hold the memory and will free it. If memory was freed since the reader was
+  /// asked, ask again at once.
   void on_unread(const batch_ready& m) {
     const auto asked = asked_.find(m.model);
     const bool news = asked == asked_.end() || asked->second != freed_;
@@ -210,7 +211,7 @@ class memory_manager final : public memory_actor::base {
     send(tasks_.at(m.model), model_captured{m.model, std::move(memory)});
   }
 
-  /// The checkpoint has held what was consumed meanwhile.
+  /// The checkpoint has kept blocks that were consumed in the meantime.
   void on_model_saved(const model_saved& m) {
     captured_.erase(m.model);
     if (const auto found = removed_.extract(m.model)) {
@@ -244,7 +245,7 @@ class memory_manager final : public memory_actor::base {
     grant_waiting();
   }
 
-  /// On return the memory is free, but for what somebody else holds.
+  /// On return the memory is free, except for buffers with other owners.
   void remove(model_id model) {
     const auto homes = store_.remove_model(model);
     if (services_.kept) {
@@ -262,11 +263,11 @@ class memory_manager final : public memory_actor::base {
   void on_report_state(const report_state& m) {
     auto text = store_.describe();
     for (const auto& request : waiting_) {
-      text += fmt::format("device {} waits for room for {} blocks of {}\n", request.device.value, request.outputs.size(),
+      text += fmt::format("device {} waits for memory for {} blocks of {}\n", request.device.value, request.outputs.size(),
                           to_string(request.what));
     }
     for (const auto& [reader, wanted] : unread_) {
-      text += fmt::format("model {} waits for room for a batch of step {}\n", wanted.model.value, wanted.range.step.value);
+      text += fmt::format("model {} waits for memory for a batch of step {}\n", wanted.model.value, wanted.range.step.value);
     }
     send(m.to, state_reported{actor_name, text});
   }
@@ -284,13 +285,13 @@ class memory_manager final : public memory_actor::base {
   supervisor_actor supervisor_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
-  std::map<model_id, bool> captures_;      ///< under way: of a halted run?
+  std::map<model_id, bool> captures_;      ///< under way; true: of a halted run
   std::map<model_id, std::weak_ptr<model_memory>> captured_;   ///< being saved
-  std::map<model_id, std::string> removed_;   ///< to be told as released, with this digest, when it has been saved
+  std::map<model_id, std::string> removed_;   ///< report as released, with this digest, after it has been saved
   std::deque<lease_request> waiting_;
-  std::vector<std::pair<data_actor, batch_wanted>> unread_;   ///< batches there was no room for
-  std::uint64_t freed_ = 0;                ///< how often something was given back
-  std::map<model_id, std::uint64_t> asked_;   ///< as it stood when a model's batch was asked for again
+  std::vector<std::pair<data_actor, batch_wanted>> unread_;   ///< batches that did not fit
+  std::uint64_t freed_ = 0;                ///< how often memory was freed
+  std::map<model_id, std::uint64_t> asked_;   ///< freed_ when a model's batch was requested again
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// MEMORY MANAGER: homes, leases, versions; the one judge of completion.
+// MEMORY MANAGER: host buffers, leases, versions; decides when a unit is complete.
 
 #include "actors/protocol.hpp"
 #include "actors/protocol/run_services.hpp"

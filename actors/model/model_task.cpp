@@ -19,17 +19,18 @@ namespace hydra {
 
 namespace {
 
-/// What can be the cause: before the first update, the learning rate is not.
+/// Possible causes: before the first update it cannot be the learning rate.
 std::string not_finite_text(std::uint32_t step, double loss) {
   const char* const cause =
       step == 1 ? "before any update: look for values that are nan, infinite or very large in the data, and in the weights that "
                   "the model starts with"
                 : "the losses before it were finite: lower the learning rate or set clip_norm, or look for nan, infinite or very "
                   "large values in the data";
-  return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" goes on)", step, loss, cause);
+  return fmt::format("the loss of step {} is {}; {} (on_nan = \"ignore\" continues)", step, loss, cause);
 }
 
-/// MODEL TASK: announces the units of one model and keeps its history; what may be announced is decided by task_tracker.
+/// MODEL TASK: announces the units of one model and keeps its history; what may be announced is decided by
+/// task_tracker.
 class model_task final : public task_actor::base {
  public:
   using super = task_actor::base;
@@ -69,7 +70,7 @@ class model_task final : public task_actor::base {
 
   void on_fault(const fault& why) {
     services_.log->error("model {} fails: {}", setup_.what ? setup_.what->name : "", why.text);
-    end(why);  // it goes on answering unit_placed: a device must not wait for an execute_shard that never comes
+    end(why);  // it still answers unit_placed: a device must not wait for an execute_shard that is never sent
   }
 
  private:
@@ -109,7 +110,7 @@ class model_task final : public task_actor::base {
     send(setup_.scheduler, model_added{setup_.id, caf::actor_cast<task_actor>(this), terms.priority, deadline});
   }
 
-  /// In the constructor: an update that was under way may be over before the run has begun.
+  /// In the constructor: an update that was under way may be complete before the run has started.
   void begin_where_it_stopped() {
     const auto& begins = setup_.standing;
     if (setup_.versions.empty()) {
@@ -129,7 +130,7 @@ class model_task final : public task_actor::base {
     tracker_.begin_at(first, observe_again_ ? reported - 1 : reported, setup_.versions);
     loss_ = begins.loss;
     if (tracker_.completed_steps() > reported) {
-      committed_step_ = step_index{reported};  // its norm is still to come
+      committed_step_ = step_index{reported};  // its norm is not known yet
     }
     saves_.begins_at(here());
   }
@@ -170,8 +171,8 @@ class model_task final : public task_actor::base {
     go_on();
   }
 
-  /// One by one in the order of the micro-batches, because visits complete in order: how long they are leaves no trace in
-  /// the sum.
+  /// One by one in the order of the micro-batches, because visits complete in order: the sum does not depend on how
+  /// many micro-batches a visit has.
   void on_score(const shard_completed& m) {
     const auto targets = targets_.extract(batch_of(m.what));
     evaluated_targets_ += targets.empty() ? 0 : targets.mapped();
@@ -186,7 +187,7 @@ class model_task final : public task_actor::base {
 
   void tell_evaluation(std::uint32_t steps) {
     const bool simulated = !setup_.what->model;
-    const auto targets = static_cast<double>(simulated ? std::size_t{1} : evaluated_targets_);  // of none: not a number
+    const auto targets = static_cast<double>(simulated ? std::size_t{1} : evaluated_targets_);  // without targets: NaN
     evaluation_record result{steps, evaluated_loss_ / targets};
     const bool classes = setup_.what->plan.shards.back().second_spec.type == element::i64;
     if (setup_.what->model && classes && setup_.what->model->objective().counts_correct()) {
@@ -236,7 +237,7 @@ class model_task final : public task_actor::base {
       return;
     }
     tracker_.version_at_home(m.shard, m.version);
-    // Every shard's update brings the same norm; only the first of a step finds its step still to be told.
+    // Every shard's update has the same norm; only for the first one the step has not been reported yet.
     if (m.grad_norm && committed_step_ && m.version == committed_step_->next()) {
       norm_ = m.grad_norm;
       tell_step();
@@ -260,7 +261,7 @@ class model_task final : public task_actor::base {
 
   void on_step_acknowledged(const step_acknowledged& m) {
     if (!setup_.controller) {
-      return;  // it was given up: the run went on without this answer
+      return;  // it was given up: the run continued without this answer
     }
     observed_ = false;
     if (m.stop) {
@@ -303,7 +304,7 @@ class model_task final : public task_actor::base {
       text += "a checkpoint is under way\n";
     }
     if (observed_) {
-      text += "the answer of the controller is awaited\n";
+      text += "it waits for the answer of the controller\n";
     }
     send(m.to, state_reported{"model task of " + setup_.what->name, text});
   }
@@ -326,7 +327,7 @@ class model_task final : public task_actor::base {
 
   void capture() { send(setup_.memory, capture_model{setup_.id, saves_.leaving()}); }
 
-  /// The memory manager has told every completion before it told this: the cursor agrees with the memory.
+  /// The memory manager has sent every completion before this message: the cursor agrees with the memory.
   void on_model_captured(const model_captured& m) {
     if (ended_) {
       *m.memory = {};
@@ -335,7 +336,7 @@ class model_task final : public task_actor::base {
     }
     auto begins = standing();
     if (m.memory->at_step_begin() && m.memory->boundaries.empty()) {
-      begins.unit = 0;  // a visit or two again, instead of boundaries on disk
+      begins.unit = 0;  // a few visits are repeated, instead of writing boundaries to disk
     }
     saves_.captured(here());
     send(setup_.checkpointer, save_model{setup_.id, setup_.what, m.memory, std::move(begins),
@@ -348,7 +349,7 @@ class model_task final : public task_actor::base {
     go_on();
   }
 
-  /// Nothing more is announced; what computes may complete.
+  /// No unit is announced any more; units that compute may complete.
   void leave(const fault& why) {
     saves_.leave(why);
     tracker_.give_up();
@@ -356,7 +357,7 @@ class model_task final : public task_actor::base {
     go_on();
   }
 
-  /// Of one that has not begun the scheduler has not heard: it answers all the same that nothing of it is on a device.
+  /// The scheduler does not know a model that has not started, but still answers that none of its units is on a device.
   void leave_schedule() {
     begun_ = true;
     if (!std::exchange(left_, true)) {
@@ -364,7 +365,7 @@ class model_task final : public task_actor::base {
     }
   }
 
-  /// A model that has been evaluated after its last step stands behind its last unit, wherever that is counted.
+  /// The position of a model that has been evaluated after its last step is past its last unit.
   unit_position place() const {
     const auto p = tracker_.committed();
     return {std::min(p.step, tracker_.units().steps()), tracker_.units().training_unit(p)};
@@ -421,13 +422,13 @@ class model_task final : public task_actor::base {
                     !last && units.first_of_step(then)});
   }
 
-  /// What is left in wall time: remaining time counts what cannot be hidden, too.
+  /// Remaining wall time: it includes copies that cannot be hidden.
   duration wall_time(unit_position p) const {
     const auto compute = static_cast<double>(tracker_.units().remaining(p).count());
     return duration{std::llround(compute * setup_.what->remaining_scale)};
   }
 
-  /// What its predecessor has left for it, of all micro-batches.
+  /// The output of its predecessor, of all micro-batches.
   byte_count boundary_of(const unit& u) const {
     const auto& shard = setup_.what->plan.shards[u.shard.value];
     const bool last = u.shard.value + 1 == setup_.what->size();
@@ -467,7 +468,7 @@ class model_task final : public task_actor::base {
     }
   }
 
-  /// Once: the model leaves the schedule; late messages find it ended.
+  /// Once: the model leaves the schedule; late messages are ignored.
   void end(const fault& why) {
     if (std::exchange(ended_, true) || !setup_.scheduler) {
       return;
@@ -488,17 +489,17 @@ class model_task final : public task_actor::base {
   double evaluated_correct_ = 0;
   std::size_t evaluated_targets_ = 0;
   model_history history_;
-  std::optional<float> loss_;                  ///< of the step that is still to be told
+  std::optional<float> loss_;                  ///< of the step that has not been reported yet
   std::optional<float> norm_;
-  std::optional<step_index> committed_step_;   ///< its step_completed is still to be sent
-  bool observed_ = false;                      ///< and not acknowledged
+  std::optional<step_index> committed_step_;   ///< its step_completed has not been sent yet
+  bool observed_ = false;                      ///< sent and not acknowledged
   bool stopped_ = false;
   save_tracker saves_;
   time_point run_began_{};
   bool begun_ = false;                         ///< it has arrived, or was halted before
   bool observe_again_ = false;
-  std::optional<std::uint32_t> evaluation_open_;   ///< after so many steps: the next step waits until it is dealt with
-  bool left_ = false;                          ///< the schedule
+  std::optional<std::uint32_t> evaluation_open_;   ///< after so many steps: the next step waits for its release
+  bool left_ = false;                          ///< has left the schedule
   bool ended_ = false;
 };
 

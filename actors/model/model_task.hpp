@@ -17,14 +17,14 @@ namespace hydra {
 struct checkpoint_times {
   std::uint32_t every_steps = 0;   ///< 0: not by steps
   duration every{};                ///< zero: not by time
-  duration first{};                ///< models take turns
+  duration first{};                ///< staggered between models
 };
 
 struct task_setup {
   model_id id;
   sharded_model_ptr what;
-  model_standing standing;         ///< where it begins
-  std::vector<version_index> versions;   ///< with these; empty: from the start
+  model_standing standing;         ///< the position from which it continues
+  std::vector<version_index> versions;   ///< per shard; empty: from the start
   checkpoint_times checkpoints;
   scheduler_actor scheduler;
   memory_actor memory;

@@ -1,5 +1,5 @@
 #pragma once
-// How often a unit may be tried again, and where not. Pure.
+// How often a unit may be retried, and on which device not. Pure.
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/unit.hpp"
@@ -15,8 +15,9 @@ namespace hydra {
 /// True if an operation of the unit has thrown: its device may be broken, or the model.
 inline bool has_thrown(fault_code why) { return why == fault_code::internal || why == fault_code::io; }
 
-/// Losses that are not the unit's fault are free; running out of memory is tried once more (the device has emptied its
-/// cache); what has thrown is tried twice more, elsewhere if there is another device; everything else would fail again.
+/// Losses that are not the unit's fault do not count; running out of memory is retried once (the device has emptied its
+/// cache); a unit that has thrown is retried twice, on another device if there is one; everything else would fail
+/// again.
 class retry_tracker {
  public:
   bool may_retry(const unit& u, device_id device, fault_code why) {
@@ -28,7 +29,7 @@ class retry_tracker {
         return true;
       case fault_code::out_of_memory:
         return count(u, why) <= 1;
-      case fault_code::refused:  // home lost a block to a race with a loss; never seen twice in a row
+      case fault_code::refused:  // a block was dropped in a race with a loss; never seen twice in a row
         return count(u, why) <= 3;
       case fault_code::internal:
       case fault_code::io:
@@ -39,7 +40,7 @@ class retry_tracker {
     }
   }
 
-  /// Where an operation of the unit has thrown last.
+  /// The device where an operation of the unit has thrown last.
   std::optional<device_id> avoid(const unit& u) const {
     const auto found = thrown_on_.find(visit(u));
     return found == thrown_on_.end() ? std::nullopt : std::optional(found->second);
@@ -61,7 +62,7 @@ class retry_tracker {
     return u;
   }
 
-  /// A unit of a step is there only when the last one of the step before it is.
+  /// A unit of a step exists only when the last one of the step before has completed.
   void forget_before(step_index step) {
     const auto over = [&](const unit& u) { return u.step.value + 1 < step.value; };
     std::erase_if(counts_, [&](const auto& entry) { return over(entry.first.first); });

@@ -101,7 +101,7 @@ bool task_tracker::may_announce() const {
   return version_is_made(units_.unit_at(next_, 0));
 }
 
-/// It is at home, or the unit in flight before this one brings it along.
+/// It is in host memory, or the unit in flight before this one produces it on the device.
 bool task_tracker::version_is_made(const unit& u) const {
   if (versions_[u.shard.value].value == u.step.value) {
     return true;
@@ -132,7 +132,7 @@ std::optional<batch_range> task_tracker::wanted_batch() {
   return wanted_round();
 }
 
-/// A step ahead, unless a controller may still say that this step is the last.
+/// One step ahead, unless a controller may still stop the model after this step.
 std::optional<batch_range> task_tracker::wanted_round() {
   const auto ahead = observed_ ? acknowledged_ : completed_steps_ + 1;
   while (next_round_.step <= ahead && next_round_.step <= units_.steps()) {
@@ -169,8 +169,8 @@ std::string task_tracker::describe() const {
     return text;
   }
   const auto next = units_.unit_at(next_, attempt_);
-  return text + fmt::format("{} comes next: its batch is {}, version {} of its shard is at home\n", to_string(next),
-                            batch_is_home(next) ? "at home" : "awaited", versions_[next.shard.value].value);
+  return text + fmt::format("{} comes next: its batch is {}, version {} of its shard is in host memory\n", to_string(next),
+                            batch_is_home(next) ? "in host memory" : "awaited", versions_[next.shard.value].value);
 }
 
 bool task_tracker::finished() const {

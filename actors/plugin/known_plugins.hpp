@@ -1,5 +1,5 @@
 #pragma once
-// The plug-ins of a session: policies and devices of all of them are known by name.
+// The plug-ins of a session: their policies and devices are found by name.
 
 #include "runtime/plugin/plugin.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace hydra {
 
-/// A set for plug-ins that were built for this Hydra, offer policies, policy actors or devices, and take no name that
-/// Hydra has itself. None is loaded yet.
+/// An empty set for plug-ins that were built for this Hydra, offer policies, policy actors or devices, and use no name
+/// that Hydra uses itself.
 std::shared_ptr<plugin_set> make_plugin_set();
 
 }  // namespace hydra

@@ -1,6 +1,6 @@
 #pragma once
-// What a plug-in includes, as <hydra/plugin.hpp>: the table it shows, the policies and the devices it offers. Headers only: a
-// plug-in links no library of Hydra. What it calls that is not in a header is found in the program that loads it.
+// The header of plug-ins, <hydra/plugin.hpp>: the table that a plug-in exports, its policies and devices. Headers only:
+// a plug-in links no library of Hydra. Other functions of Hydra are resolved in the program that loads it.
 
 #include "actors/policy/policy.hpp"
 #include "actors/policy/policy_options.hpp"
@@ -17,8 +17,8 @@
 
 namespace hydra {
 
-/// `Policy` is made from policy_options if it takes them, else from nothing. plugin_item::make returns a policy*, its
-/// options are policy_options, and `about` is a std::vector<policy_option>.
+/// `Policy` is constructed from policy_options if possible, else without arguments. plugin_item::make returns a
+/// policy*, its options are policy_options, and `about` is a std::vector<policy_option>.
 template <std::derived_from<policy> Policy>
 plugin_item offer_policy(std::string name, std::string help, std::vector<policy_option> options = {}) {
   const auto make = [](const void* given) -> void* {
@@ -34,8 +34,8 @@ plugin_item offer_policy(std::string name, std::string help, std::vector<policy_
           std::make_shared<const std::vector<policy_option>>(std::move(options))};
 }
 
-/// `Device` is made from a device_request. plugin_item::make returns a device*, its options are a device_request, and `about`
-/// is a device_about. `name`: the `kind` of [[device]].
+/// `Device` is constructed from a device_request. plugin_item::make returns a device*, its options are a
+/// device_request, and `about` is a device_about. `name`: the `kind` of [[device]].
 template <std::derived_from<device> Device>
 plugin_item offer_device(std::string name, std::string help, device_about about = {}) {
   const auto make = [](const void* request) -> void* {

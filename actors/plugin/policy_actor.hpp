@@ -1,5 +1,5 @@
 #pragma once
-// Policies that are actors, as <hydra/policy_actor.hpp>: slow ones, remote ones. They link CAF besides hydra::plugin.
+// Policies that are actors, <hydra/policy_actor.hpp>: slow or remote ones. They link CAF in addition to hydra::plugin.
 
 #include "actors/protocol/advice.hpp"
 #include "actors/plugin/plugin.hpp"
@@ -14,13 +14,13 @@ static_assert(CAF_VERSION == HYDRA_CAF_VERSION, "this Hydra was built with anoth
 
 namespace hydra {
 
-/// Where a run gets its policy actor from: from an actor system of its own, which ends with the run. So it takes none of
-/// the run's threads, and one that blocks for ever is left behind with its system.
+/// Where a run gets its policy actor from. The actor runs in an actor system of its own, which ends with the run: it
+/// uses none of the run's threads, and if it blocks for ever it is abandoned together with its system.
 struct policy_actor_source {
   std::string name;                                                 ///< in reports
   std::function<policy_actor(caf::actor_system&)> start;            ///< once, before any actor of the run
-  bool outlives_run = false;                                        ///< it lives elsewhere and is not ended with the run
-  std::function<void(caf::actor_system_config&)> prepare{};         ///< of that system; loads a network where it needs one
+  bool outlives_run = false;                                        ///< it is not ended with the run (a remote actor)
+  std::function<void(caf::actor_system_config&)> prepare{};         ///< of that system; loads CAF's network if needed
 };
 
 /// For a plug-in. `Start`: policy_actor (caf::actor_system&, const policy_options&). plugin_item::make returns a
@@ -35,7 +35,7 @@ plugin_item offer_policy_actor(std::string name, std::string help, std::vector<p
           std::make_shared<const std::vector<policy_option>>(std::move(options))};
 }
 
-/// For both sides where a policy actor is reached over a network: names the messages.
+/// For both sides if a policy actor is reached over a network: registers the messages.
 inline void add_policy_messages(caf::actor_system_config& config) {
   config.add_message_type<advice_wanted>("hydra::advice_wanted");
   config.add_message_type<policy_advised>("hydra::policy_advised");

@@ -54,7 +54,7 @@ void advised_policy::drop(const exchange& e) {
   }
   if (++nonsense_in_a_row_ >= most_dropped) {
     throw fault_error{fault_code::internal, "its last " + std::to_string(nonsense_in_a_row_) +
-                                                " answers named units that were no candidates (" +
+                                                " answers named units that were not candidates (" +
                                                 to_string(*e.choice) + ")"};
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A policy that asks somebody else and does not wait for the answer. Standard library only.
+// A policy that sends its decisions to someone else as requests and does not block. Standard library only.
 
 #include "actors/policy/decision_copy.hpp"
 #include "actors/policy/policy.hpp"
@@ -17,17 +17,17 @@ struct advice_question {
   decision_copy shown;
 };
 
-/// Answers with advice that has come, if it is a candidate still; else asks, at most one question per device at a time,
-/// and is pending. An answer "nothing" holds until something happens; what has happened since its question counts, too.
+/// Returns advice that has arrived, if it is still a candidate; else asks, with at most one request per device at a
+/// time, and is pending. The answer "none" holds until the next event; events since the request count, too.
 class advised_policy final : public policy {
  public:
   explicit advised_policy(std::string name) : name_{std::move(name)} {}
 
-  /// Where questions go. Before the first one.
+  /// Sets where requests are sent. To be called before the first decision.
   void connect(std::function<void(const advice_question&)> ask) { ask_ = std::move(ask); }
-  /// An event, or a choice of this policy: who has answered "nothing" is asked again.
+  /// An event, or a choice of this policy: after an answer "none" it asks again.
   void happened() noexcept { ++events_; }
-  /// An answer; dropped if that question is not open.
+  /// An answer; dropped if that request is not open.
   void advised(std::uint64_t request, device_id device, const std::optional<unit>& choice);
 
   std::string name() const override { return name_; }
@@ -37,9 +37,9 @@ class advised_policy final : public policy {
   bool pending() const override { return waiting_since().has_value(); }
   void device_left(device_id device) override { open_.erase(device); }
 
-  /// When the oldest question was asked that has no answer.
+  /// When the oldest open request was sent.
   std::optional<time_point> waiting_since() const;
-  /// Answers that named no candidate.
+  /// Number of answers that did not name a candidate.
   std::uint64_t dropped() const noexcept { return dropped_; }
 
   static constexpr int most_dropped = 100;
@@ -49,12 +49,12 @@ class advised_policy final : public policy {
     std::uint64_t request = 0;
     time_point asked{};
     bool answered = false;
-    std::uint64_t event = 0;     ///< the last one before it was asked
+    std::uint64_t event = 0;     ///< the last one before the request
     std::optional<unit> choice{};
     std::vector<unit> offered{};  ///< the candidates then
   };
   void ask(const device_state& device, std::span<const candidate> candidates, const policy_view& view);
-  /// Counts a useless one. A unit that another device was faster to get is no nonsense.
+  /// Counts a useless answer. A unit that was placed on another device in the meantime does not count.
   void drop(const exchange& e);
 
   std::string name_;

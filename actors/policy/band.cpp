@@ -33,7 +33,7 @@ std::optional<std::size_t> band::choose(const device_state& device, std::span<co
   return in_band(device, candidates, view);
 }
 
-/// A wait for longer than the margin would cost more than the place of the critical model.
+/// Waiting for longer than the margin would cost more than losing the slot of the critical model.
 bool band::holds(const device_state& device, const policy_view& view) {
   const auto* m = model_at_step_boundary(device, view);
   if (m == nullptr) {

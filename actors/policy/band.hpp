@@ -1,6 +1,6 @@
 #pragma once
-// Band policies: laxity on devices of one speed, level scheduling with affinity on devices of several, and the step turn
-// of a critical model waited for (scheduling page, section 2). Standard library only.
+// Band policies: laxity on devices of one speed, level scheduling with affinity on devices of several speeds, and
+// waiting at the step boundary of a critical model (scheduling page, section 2). Standard library only.
 
 #include "actors/policy/level.hpp"
 #include "actors/policy/lla.hpp"
@@ -10,16 +10,16 @@ namespace hydra {
 
 struct band_options {
   critical_margin margin{};
-  bool hold = true;           ///< keep the slot while the device's critical model is in its step turn
+  bool hold = true;           ///< keep the slot while the device's critical model is at a step boundary
   bool stay = false;          ///< on equal speeds: own model first, then least avoidable transfer
 };
 
-/// Equal speeds: lla. Otherwise level's answer p, unless the device's own model belongs to its band of speeds and is not
-/// shorter than p by 4 of its units and the transfers it saves.
+/// Equal speeds: lla. Otherwise level's answer p, unless the device's own model belongs to its band of speeds and is
+/// not shorter than p by 4 of its units and the transfers it saves.
 ///
-/// Hold: the next unit is chosen one unit ahead, but a step's first unit cannot be announced before its version exists. So
-/// at each step turn (gradient, update and load of shard 0) the slot would go to another model, and a critical one would
-/// lose its place: a device says nothing then.
+/// Hold: the next unit is chosen one unit ahead, but a step's first unit cannot be announced before its version exists.
+/// So at each step boundary (gradient, update and load of shard 0) another model would get the slot, and a critical
+/// model would lose it: the policy chooses nothing then.
 class band final : public policy {
  public:
   explicit band(const band_options& options = {}) : options_(options), lla_(options.margin) {}

@@ -11,7 +11,7 @@ namespace hydra {
 
 namespace {
 
-/// Classes that were not measured take no time: the bound stays one.
+/// Classes that were not measured take no time: it is still a lower bound.
 duration at(const std::vector<duration>& times, std::size_t shard) {
   return shard < times.size() ? times[shard] : duration::zero();
 }
@@ -34,13 +34,13 @@ double work_of(const unit_times& m) {
   return static_cast<double>(step.count()) * m.steps + static_cast<double>(evaluation_of(m).count()) * m.evaluations;
 }
 
-/// Longest path of one model on a device that has nothing else to do. A version of a shard is ready when its gradients
-/// are down and its update is done; a forward visit (the last shard's is part of its backward) must load it first.
+/// Longest path of one model on a device of its own. A version of a shard is ready when its gradients are on the host
+/// and its update is done; a forward visit (the last shard's is part of its backward) must load it first.
 class model_alone {
  public:
   model_alone(const unit_times& times, double speed) : times_(times), speed_(speed), ready_(times.backward.size()) {}
 
-  /// Every shard of the newest versions, in order; its end.
+  /// Visits every shard of the newest versions in order; returns the end.
   duration run_evaluation() {
     for (std::size_t s = 0; s < ready_.size(); ++s) {
       load(s);
@@ -75,8 +75,9 @@ class model_alone {
   duration now_{};
 };
 
-/// The last shard's visit has the last wait of a step; what follows is rigid. So every step leaves the same state
-/// behind, seen from its end, and all steps from the second on take equally long; so do all that an evaluation precedes.
+/// The last shard's visit is the last one of a step that waits; the rest has fixed times. So every step ends in the
+/// same state relative to its end, and all steps from the second on take equally long; so do all steps after an
+/// evaluation.
 duration chain_of(const unit_times& m, double speed) {
   if (m.steps == 0 || m.backward.empty()) {
     return duration::zero();

@@ -25,7 +25,7 @@ struct unit_times {
   std::uint32_t evaluation_micro_batches = 0;
 };
 
-/// What a workload runs on.
+/// The machine of a workload.
 struct resources {
   std::vector<double> speeds;      ///< of the devices; each has a link of its own, both ways at once
   int optimizer_workers = 1;
@@ -44,15 +44,15 @@ struct bounds {
     std::string name;
     duration value{};
   };
-  /// All of them; of equal ones the first named is the best.
+  /// All of them by name; of equal ones the first is the best.
   std::vector<named> all() const;
   duration best() const;
   std::string best_name() const;
 };
 
-/// Scheduling study, section 3. The chain bound counts the unavoidable turn of each step (gradient of shard 0 down, its
-/// update, its parameters up) as far as those times are given. Of shards that devices step none are: their versions need not
-/// cross a link to go on.
+/// Scheduling study, section 3. The chain bound counts the unavoidable time at each step boundary (gradient of shard 0
+/// down, its update, its parameters up) as far as those times are given. They are not given for shards that devices
+/// step: their versions need not cross a link.
 bounds lower_bounds(std::span<const unit_times> models, const resources& machines);
 
 }  // namespace hydra

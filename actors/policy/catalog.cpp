@@ -54,7 +54,7 @@ std::unique_ptr<policy> make_srtf(const policy_options& o) { return std::make_un
 std::vector<policy_option> margin_options(const critical_margin& standard) {
   return {
       {"critical_units", standard.units, 0, 1000, "a model is critical if its laxity is at most so many of the longest unit ..."},
-      {"critical_share", standard.share, 0, 1, "... and this share of the fluid bound of all that is left"},
+      {"critical_share", standard.share, 0, 1, "... and this share of the fluid bound of the remaining work"},
   };
 }
 
@@ -87,7 +87,7 @@ const std::vector<policy_entry>& built_in_policies() {
       {"lla", "least laxity: critical models first, else the least transfer", margin_options({}), make_lla},
       {"level", "for devices of several speeds: the longest models on the fastest", {}, make<level>},
       {"band", "lla on equal devices, level with affinity on others", margin_options({}), make_band},
-      {"band-hold", "band, and a slot is kept for a critical model while its step turns", margin_options({}), make_hold},
+      {"band-hold", "band, and a slot is kept for a critical model at its step boundary", margin_options({}), make_hold},
       {"stay-hold", "band-hold that keeps models where they are; for three slots or more", margin_options({}), make_stay},
       {"stay-pace", "models stay where they are; laxity at the pace seen; backwards in a row where gradients block loads",
        stay_pace_options_known(), make_stay_pace},

@@ -17,10 +17,10 @@ struct policy_entry {
   std::string name;
   std::string help;                    ///< one line for `hydra policies`
   std::vector<policy_option> options;
-  std::function<std::unique_ptr<policy>(const policy_options&)> make;  ///< from options that are complete
+  std::function<std::unique_ptr<policy>(const policy_options&)> make;  ///< from complete options
 };
 
-/// What a run has that names no policy.
+/// The policy of a run that does not name one.
 inline constexpr const char* default_policy = "stay-pace";
 
 /// In the order in which they are listed.

@@ -8,9 +8,9 @@
 
 namespace hydra {
 
-/// Sort key of a visit within its model, whichever attempt. A step is F_0 .. F_{S-2}, B_{S-1} .. B_0; the step of an
-/// evaluation visit is the version it reads, so it comes before the forward visits that make the next version. An
-/// evaluation goes through all shards with one range of micro-batches before it begins the next range.
+/// Sort key of a visit within its model, independent of the attempt. A step is F_0 .. F_{S-2}, B_{S-1} .. B_0; the step
+/// of an evaluation visit is the version it reads, so it comes before the forward visits that make the next version. An
+/// evaluation goes through all shards with one range of micro-batches before it starts the next range.
 inline auto chain_position(const unit& u) noexcept {
   const auto shard = std::int64_t{u.shard.value};
   const auto phase = u.way == direction::evaluate ? 0 : u.way == direction::forward ? 1 : 2;

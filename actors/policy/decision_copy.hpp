@@ -1,5 +1,5 @@
 #pragma once
-// What a decision is asked with, copied: for who decides later or elsewhere. Standard library only.
+// A copy of the arguments of a decision, for policies that decide later or on another thread. Standard library only.
 
 #include "actors/policy/policy.hpp"
 
@@ -15,7 +15,7 @@ struct decision_copy {
   std::vector<model_state> models;
   time_point now{};
 
-  /// Valid as long as this.
+  /// Valid as long as this object.
   policy_view view() const { return {.now = now, .devices = devices, .models = models}; }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which devices fail whatever they are given. Pure. Standard library only.
+// Detects devices on which every unit fails. Pure. Standard library only.
 
 #include "runtime/base/ids.hpp"
 
@@ -8,8 +8,8 @@
 
 namespace hydra {
 
-/// A device is broken if operations of two different models in a row have thrown on it, without a completed unit between
-/// them: one model alone may be the one that is wrong. The last device is never broken: it is all there is.
+/// A device is broken if operations of two different models in a row have thrown on it, without a completed unit
+/// between them: with one model alone, the model may be the cause. The last device never counts as broken.
 class device_health {
  public:
   void add_device(device_id device) { last_thrown_.try_emplace(device); }
@@ -21,7 +21,7 @@ class device_health {
     }
   }
 
-  /// An operation of the model has thrown there. True if the device is broken; said until it has left.
+  /// An operation of the model has thrown there. True if the device is broken, until it has left.
   bool unit_threw(device_id device, model_id model) {
     const auto found = last_thrown_.find(device);
     if (found == last_thrown_.end()) {

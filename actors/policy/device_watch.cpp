@@ -68,7 +68,7 @@ time_point device_watch::deadline_of(const device_load& load, duration longest) 
   return quiet_since(load) + limit_of(load) + (load.computes ? duration{} : longest);
 }
 
-/// Who holds nothing owes nothing: its silence begins with its oldest unit.
+/// A device without units is not expected to respond: its silence starts with its oldest unit.
 time_point device_watch::quiet_since(const device_load& load) const {
   const auto sign = signs_.find(load.device);
   const auto since = std::max(load.since, sign == signs_.end() ? load.since : sign->second);

@@ -1,5 +1,5 @@
 #pragma once
-// Which devices have stopped answering. Pure: time is passed in. Standard library only.
+// Detects devices that have stopped responding. Pure: time is passed in. Standard library only.
 
 #include "actors/policy/flight.hpp"
 #include "runtime/base/bytes.hpp"
@@ -15,7 +15,7 @@ namespace hydra {
 /// How long a device that holds units may go without a sign of life: `factor` times the longest time that one of them
 /// (its computation and its copies) is expected to take there, and never less than `minimum`.
 struct watch_limits {
-  duration minimum = std::chrono::seconds(30);  ///< zero: for ever
+  duration minimum = std::chrono::seconds(30);  ///< zero: no limit
   double factor = 20;
 };
 
@@ -25,23 +25,23 @@ struct silence {
   duration lasted{};
 };
 
-/// A sign of life is the start of a unit, its completion or its failure. A device that holds units but computes none may
-/// wait for room on the host that others hold: it gets the longest limit of all in addition. For the same reason the
-/// watch accuses one device at a time, and the loss of a device is a sign of life of all others.
+/// A sign of life is the start of a unit, its completion or its failure. A device that holds units but computes none
+/// may wait for host memory that others hold: it gets the longest limit of all devices in addition. For the same reason
+/// only one device at a time is reported, and the loss of a device counts as a sign of life of all others.
 class device_watch {
  public:
   explicit device_watch(const watch_limits& limits) : limits_(limits) {}
 
   void sign_of_life(device_id device, time_point now) { signs_[device] = now; }
-  /// `copies`: how long those of a unit have taken there.
+  /// `copies`: time of the copies of a unit there.
   void measured(device_id device, duration copies);
   /// It is not watched any more.
   void device_left(device_id device, time_point now);
 
-  /// When to look again; nothing if there is nothing to watch.
+  /// When to check again; none if there is nothing to watch.
   std::optional<time_point> next_look(std::span<const device_load> loads);
-  /// To be called at about the time that next_look gave. A look that comes far too late (the program was suspended)
-  /// accuses nobody: devices were suspended, too.
+  /// To be called at about the time that next_look returned. A call that is far too late (the program was suspended)
+  /// reports no device: devices were suspended, too.
   std::optional<silence> look(std::span<const device_load> loads, time_point now);
 
  private:
@@ -55,7 +55,7 @@ class device_watch {
   std::map<device_id, time_point> signs_;
   std::map<device_id, duration> copies_;   ///< longest measured
   std::set<device_id> left_;
-  std::optional<time_point> all_alive_;    ///< when they all were, as far as the watch can know
+  std::optional<time_point> all_alive_;    ///< when all of them are known to have responded
   std::optional<time_point> due_;
 };
 

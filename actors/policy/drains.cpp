@@ -17,7 +17,7 @@ void drains::look(const device_state& device, const policy_view&) {
   learn(v, std::max(duration{}, begin - v.expected));
 }
 
-/// Only where the unit computing was too short to hide much more than the load.
+/// Only if the computing unit was too short to hide much more than the load.
 void drains::learn(const visit& v, duration late) {
   const bool tells = v.place == direction::backward && !v.what.hit && v.what.transfer_time > duration{} &&
                      v.until_free > duration{} && v.until_free <= 2 * v.what.transfer_time;

@@ -1,5 +1,5 @@
 #pragma once
-// Whether loads wait for gradients to leave. Standard library only.
+// Detects whether loads wait for the write-back of gradients. Standard library only.
 
 #include "actors/policy/policy.hpp"
 
@@ -8,20 +8,20 @@
 
 namespace hydra {
 
-/// With two cache places the load of the next unit needs the place of the unit before the one that computes. If that was a
-/// backward, its gradients may have to leave first, and a short unit between hides neither. No message says so: it
-/// is seen in units that begin later than their transfer allows.
+/// With two cache slots the load of the next unit needs the slot of the unit before the one that computes. If that was
+/// a backward, its gradients may have to be written back first, and a short unit in between hides neither. No message
+/// reports this: it is inferred from units that start later than their transfer explains.
 class drains {
  public:
-  /// Before each choice for a device: when did the unit begin that was placed there last?
+  /// To be called before each choice for a device: records when the unit that was placed there last has started.
   void look(const device_state& device, const policy_view& view);
-  /// The choice.
+  /// Records the choice.
   void placed(const device_state& device, const candidate& c, const policy_view& view);
   void forget(device_id device) { last_.erase(device); }
 
-  /// Loads behind a backward have waited for a quarter of their own time, in the mean.
+  /// True if loads after a backward have waited for a quarter of their own time on average.
   bool seen() const noexcept;
-  /// What the unit placed last on the device was.
+  /// The unit placed last on the device.
   std::optional<direction> way(const device_state& device) const;
 
  private:
@@ -30,7 +30,7 @@ class drains {
     std::optional<direction> before;   ///< the unit that computed while it was staged
     std::optional<direction> place;    ///< the one before that
     duration until_free{};
-    time_point expected;               ///< it can begin
+    time_point expected;               ///< it can start then
     bool begun = false;
   };
   void learn(const visit& v, duration late);

@@ -8,8 +8,8 @@
 
 namespace hydra {
 
-/// The candidate that all devices could have had for longest; one that only the asked device may have comes last: it
-/// is not available to all yet. Ties: lower model id.
+/// The candidate that has been available to all devices for longest; one that only the asked device may stage comes
+/// last: it is not available to all yet. Ties: lower model id.
 class fifo final : public policy {
  public:
   std::string name() const override { return "fifo"; }

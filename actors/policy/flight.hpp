@@ -1,5 +1,5 @@
 #pragma once
-// What the scheduler's books are about: announcements, placements, flights, losses. Standard library only.
+// The data of the schedule tracker: announcements, placements, flights, losses. Standard library only.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
@@ -11,8 +11,8 @@
 
 namespace hydra {
 
-/// A unit announced by its model task. `after`: only that device may stage it while the books show a flight of the
-/// model there (its predecessor is not yet complete); void otherwise. `avoid`: an attempt at it has failed there, so any
+/// A unit announced by its model task. `after`: only that device may stage it while a unit of the model is in flight
+/// there (its predecessor is not yet complete); void otherwise. `avoid`: an attempt at it has failed there, so any
 /// other device may stage it; void while there is no other.
 struct ready_unit {
   unit next;
@@ -21,13 +21,13 @@ struct ready_unit {
   duration cost{};
   byte_count bytes;        ///< parameters of the shard
   std::optional<device_id> avoid{};
-  byte_count boundary{};   ///< its predecessor's output, where it has one in its step
+  byte_count boundary{};   ///< its predecessor's output, if it has one in its step
   duration then_remaining{};  ///< `remaining` of the unit after it; zero for the last
   duration then_cost{};       ///< `cost` of the unit after it
-  bool then_begins_step = false;     ///< the unit after it begins a step
+  bool then_begins_step = false;     ///< the unit after it starts a step
 };
 
-/// What policies may know of a model beside its times.
+/// Properties of a model, besides its times, that policies may use.
 struct model_traits {
   double priority = 1;                ///< weight of its completion
   std::optional<time_point> deadline{};
@@ -38,24 +38,24 @@ struct placement {
   unit next;
   device_id device;
   time_point available{};  ///< since when the unit could be staged there
-  /// The same decision, whenever it could have been made.
+  /// The same decision, ignoring `available`.
   friend bool operator==(const placement& a, const placement& b) { return a.next == b.next && a.device == b.device; }
 };
 
 enum class flight_phase : std::uint8_t { staged, computing, write_back };
 
-/// A unit that is staged, computing or landing.
+/// A unit that is staged, computing or being written back.
 struct flight {
   unit what;
   device_id device;
   flight_phase phase = flight_phase::staged;
   duration cost{};
-  duration wall{};        ///< its share of the remaining time: cost and what cannot be hidden
+  duration wall{};        ///< its share of the remaining time: cost and copies that cannot be hidden
   byte_count bytes{};     ///< parameters of the shard
   time_point placed{};
 };
 
-/// What a device holds, for those who watch it.
+/// Units on a device, for the device watch.
 struct device_load {
   device_id device;
   bool computes = false;
@@ -63,12 +63,12 @@ struct device_load {
   duration longest{};     ///< expected of one of its flights there: computation, and copies as far as the link says
 };
 
-/// What the loss of a unit or device undoes of one model.
+/// Units of one model that are undone by the loss of a unit or device.
 struct model_loss {
   model_id model;
-  std::uint32_t next_attempt = 0;  ///< least attempt that announcements must carry from now on
-  std::vector<flight> lost;        ///< in chain order; to be told to the model task
-  std::vector<flight> withdraw;    ///< those of them that a living device still holds and does not know to be lost
+  std::uint32_t next_attempt = 0;  ///< least attempt of announcements from now on
+  std::vector<flight> lost;        ///< in chain order; the model task is notified
+  std::vector<flight> withdraw;    ///< those that another device still holds without knowing that they are lost
 };
 
 /// One entry per model, in the order of their ids.

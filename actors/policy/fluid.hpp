@@ -1,6 +1,6 @@
 #pragma once
-// What is left of a workload as a fluid: how soon all of it could be over, and which models that leaves no time to lose.
-// Standard library only.
+// The remaining work of a workload as a fluid: the earliest end of all of it, and which models are critical for that
+// end. Standard library only.
 
 #include "actors/policy/policy.hpp"
 
@@ -14,10 +14,10 @@ struct critical_margin {
   double share = 0.03;
 };
 
-/// Of one decision. Times in nanoseconds, as doubles: they are compared, never added up into a clock.
+/// Of one decision. Times are nanoseconds as doubles: they are only compared, never accumulated.
 class fluid {
  public:
-  /// Horvath, Lam, Sethi (1977) over the work A that is left of each model (unplaced, staged, rest of what computes):
+  /// Horvath, Lam, Sethi (1977) over the remaining work A of each model (unplaced, staged, rest of what computes):
   /// max( max_(k < devices) (k largest A) / (k fastest speeds), sum A / sum of speeds ).
   void look(const policy_view& view);
 
@@ -26,7 +26,7 @@ class fluid {
   double until_free(const device_state& d, const policy_view& view) const {
     return static_cast<double>(view.until_free(d).count());
   }
-  /// Time that a model with `remaining` could still wait once the device is free.
+  /// Time for which a model with `remaining` could still wait once the device is free.
   double laxity(const device_state& d, duration remaining, const policy_view& view) const {
     return end_ - until_free(d, view) - static_cast<double>(remaining.count()) / fastest_;
   }
@@ -44,7 +44,7 @@ class fluid {
   std::vector<double> speeds_;
 };
 
-/// Wall time at speed 1 that is left of a model: unplaced, staged, and the rest of what computes.
+/// Remaining wall time of a model at speed 1: unplaced, staged, and the rest of what computes.
 double work_left(const model_state& m, const policy_view& view);
 
 }  // namespace hydra

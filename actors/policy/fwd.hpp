@@ -1,11 +1,11 @@
 #pragma once
-// actors/policy/ answers: which unit next? Pure classes without CAF, Torch or clocks: time and events are passed in.
-// What sends messages, moves bytes or waits does not belong here.
+// actors/policy/ answers: which unit is next? Pure classes without CAF, Torch or clocks: time and events are passed in.
+// Code that sends messages, moves bytes or waits does not belong here.
 //
-// Read in this order: policy (what a policy sees and says), sharded_lrtf (the smallest useful one), catalog (the table),
-// flight and model_tracker (one model: announced unit, flights, attempts), books (all models and devices: credits and
-// decisions), candidate_list and residency (what makes decisions cheap), device_health and device_watch (which devices
-// throw or are silent), bounds (how good a schedule can be at best).
+// Read in this order: policy (input and output of a policy), sharded_lrtf (the smallest useful one), catalog (the
+// table), flight and model_tracker (one model: announced unit, flights, attempts), schedule_tracker (all models and
+// devices: credits and decisions), residency (which device caches which parameters), device_health and device_watch
+// (devices that throw or do not respond), bounds (lower bounds of the makespan).
 
 namespace hydra {
 

@@ -14,23 +14,23 @@ std::optional<std::size_t> guarded_policy::choose(const device_state& device, st
   return choice;
 }
 
-/// One that cannot say is asked to decide, which tells why.
+/// If it throws, it counts as not pending: the next decision reports why.
 bool guarded_policy::pending() const {
   bool pending = false;
-  call([&] { pending = inner_->pending(); }, "asking whether an answer is to come");
+  call([&] { pending = inner_->pending(); }, "asking whether an answer is pending");
   return pending;
 }
 
 void guarded_policy::model_left(model_id model) {
-  call([&] { inner_->model_left(model); }, "hearing that a model has left");
+  call([&] { inner_->model_left(model); }, "the notification that a model has left");
 }
 
 void guarded_policy::unit_avoids(model_id model, device_id device) {
-  call([&] { inner_->unit_avoids(model, device); }, "hearing that a unit avoids a device");
+  call([&] { inner_->unit_avoids(model, device); }, "the notification that a unit avoids a device");
 }
 
 void guarded_policy::device_left(device_id device) {
-  call([&] { inner_->device_left(device); }, "hearing that a device has left");
+  call([&] { inner_->device_left(device); }, "the notification that a device has left");
 }
 
 void guarded_policy::call(const std::function<void()>& what, const std::string& which) const {

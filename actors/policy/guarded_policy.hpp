@@ -1,5 +1,5 @@
 #pragma once
-// A policy of a user's own, whose exceptions become a reason to replace it. Standard library only.
+// A user's policy object, whose exceptions are a reason to replace it. Standard library only.
 
 #include "actors/policy/policy.hpp"
 
@@ -10,8 +10,8 @@
 
 namespace hydra {
 
-/// Passes every call on to `inner`. What it throws when it hears of an event is thrown by the next choose(), and by every
-/// later one. After that it hears of nothing more.
+/// Passes every call on to `inner`. What it throws when it is notified of an event is thrown by the next choose(), and
+/// by every later one. After an exception it is not called any more.
 class guarded_policy final : public policy {
  public:
   /// `inner` is not null. Throws what its name() throws.

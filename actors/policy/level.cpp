@@ -65,7 +65,7 @@ bool level::feasible(const candidate& c, const device_state& device, const polic
   return end <= left.end();
 }
 
-/// No feasible one stands at the device's rank or behind it.
+/// There is no feasible one at the device's rank or after it.
 std::size_t level::second_best(const device_state& device, std::span<const candidate> candidates,
                                const policy_view& view, const fluid& left) const {
   const auto faster = faster_devices(device, view);

@@ -9,9 +9,9 @@
 
 namespace hydra {
 
-/// Devices are ranked by speed, models by remaining time: a device with r faster ones takes the longest feasible candidate
-/// at position >= r. A candidate is feasible if it may take its next unit here and still end within the fluid bound. It
-/// says nothing where a faster device would end the unit sooner.
+/// Devices are ranked by speed, models by remaining time: a device with r faster ones takes the longest feasible
+/// candidate at position >= r. A candidate is feasible if it may run its next unit here and still end within the fluid
+/// bound. Chooses nothing if a faster device would end the unit sooner.
 class level final : public policy {
  public:
   std::string name() const override { return "level"; }
@@ -19,7 +19,7 @@ class level final : public policy {
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
 
-  /// The same, for policies that have looked already. Position of a model in the order by remaining time: rank().
+  /// The same, for policies that have computed it already. Position of a model in the order by remaining time: rank().
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view, const fluid& left);
 

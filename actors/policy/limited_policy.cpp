@@ -11,14 +11,14 @@
 
 namespace hydra {
 
-/// What the two threads share. One call at a time: each side writes only while the other waits.
+/// Shared by the two threads. One call at a time: each side writes only while the other waits.
 struct limited_policy::helper {
   std::unique_ptr<policy> inner;
   std::function<void(policy&)> todo;  ///< empty: the end
   std::exception_ptr thrown;
   std::counting_semaphore<2> called{0};  ///< by a call, and by the end
   std::binary_semaphore returned{0};
-  std::atomic<bool> abandoned{false};  ///< nobody waits for it any more
+  std::atomic<bool> abandoned{false};  ///< no thread waits for it any more
 
   void serve_once() noexcept {
     try {
@@ -76,15 +76,15 @@ std::optional<std::size_t> limited_policy::choose(const device_state& device, st
 }
 
 void limited_policy::model_left(model_id model) {
-  call([=](policy& p) { p.model_left(model); }, "hearing that a model has left");
+  call([=](policy& p) { p.model_left(model); }, "the notification that a model has left");
 }
 
 void limited_policy::unit_avoids(model_id model, device_id device) {
-  call([=](policy& p) { p.unit_avoids(model, device); }, "hearing that a unit avoids a device");
+  call([=](policy& p) { p.unit_avoids(model, device); }, "the notification that a unit avoids a device");
 }
 
 void limited_policy::device_left(device_id device) {
-  call([=](policy& p) { p.device_left(device); }, "hearing that a device has left");
+  call([=](policy& p) { p.device_left(device); }, "the notification that a device has left");
 }
 
 bool limited_policy::call(std::function<void(policy&)> what, const std::string& which) {

@@ -1,5 +1,5 @@
 #pragma once
-// A policy that is not trusted: on a thread of its own, each call within a limit. Standard library only.
+// Runs an untrusted policy on a thread of its own, with a time limit for each call. Standard library only.
 
 #include "actors/policy/policy.hpp"
 
@@ -10,9 +10,9 @@
 
 namespace hydra {
 
-/// Passes every call on to `inner` on another thread and waits for it. choose() throws fault_error when a call, this one
-/// or an event before, has taken longer than the limit (wall time) or has thrown; so does every later one. A call that
-/// never returns is left behind with the thread and `inner`: both work on copies of what they were shown. `inner` is
+/// Passes every call on to `inner` on another thread and waits for it. choose() throws fault_error when a call, this
+/// one or an event before, has taken longer than the limit (wall time) or has thrown; so does every later one. A call
+/// that never returns is abandoned with the thread and `inner`: both work on copies of the arguments. `inner` is
 /// destroyed on that thread.
 class limited_policy final : public policy {
  public:
@@ -30,7 +30,7 @@ class limited_policy final : public policy {
 
  private:
   struct helper;
-  /// False, with `failure_` set, if it has not returned well in time.
+  /// False, with `failure_` set, if it has thrown or has not returned in time.
   bool call(std::function<void(policy&)> what, const std::string& which);
 
   std::string name_;

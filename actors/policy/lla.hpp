@@ -22,7 +22,7 @@ class lla final : public policy {
     return choose(device, candidates, view, fluid_);
   }
 
-  /// Without any critical candidate: `relaxed(device, candidates)`. For policies that have looked already.
+  /// Without any critical candidate: `relaxed(device, candidates)`. For policies that have computed it already.
   using relaxed_choice = std::size_t (*)(const device_state&, std::span<const candidate>);
   std::size_t choose(const device_state& device, std::span<const candidate> candidates, const policy_view& view,
                      const fluid& left, relaxed_choice relaxed = least_transfer) const;

@@ -1,5 +1,5 @@
 #pragma once
-// The choice that most policies fall back on. Standard library only.
+// Helpers for choosing the best candidate, shared by most policies. Standard library only.
 
 #include "actors/policy/policy.hpp"
 
@@ -9,8 +9,8 @@
 
 namespace hydra {
 
-/// Index of the candidate for which `better(a, b)` holds against all before it; of equals the device's own model, then the
-/// lower id. `better` is a strict weak order.
+/// Index of the candidate for which `better(a, b)` holds against all before it; of equals the device's own model, then
+/// the lower id. `better` is a strict weak order.
 template <class Better>
 std::size_t best_candidate(const device_state& device, std::span<const candidate> candidates, const Better& better) {
   const auto own = own_model(device);

@@ -11,7 +11,7 @@ namespace hydra {
 
 namespace {
 
-/// Where a flight of `u` belongs; attempts of one visit in their order.
+/// The position of a flight of `u`; attempts of one visit are in order.
 auto place_for(std::vector<flight>& flights, const unit& u) {
   return std::ranges::upper_bound(
       flights, u,
@@ -138,7 +138,7 @@ bool model_tracker::flies_on(device_id device) const noexcept {
 
 template <class Predicate>
 model_loss model_tracker::undo(std::uint32_t next, const Predicate& undone) {
-  // A flight of attempt `next` or newer was announced by a task that knew of this loss before these books did.
+  // A flight of attempt `next` or newer was announced by a task that was notified of this loss before this tracker.
   const auto kept = [&](const flight& f) { return !undone(f) || f.what.attempt >= next; };
   const auto lost = std::stable_partition(flights_.begin(), flights_.end(), kept);
   next_cost_ = lost->cost;

@@ -1,5 +1,5 @@
 #pragma once
-// The scheduler's page about one model: its announced unit, its flights, its attempts. Standard library only.
+// The scheduler's state of one model: its announced unit, its flights, its attempts. Standard library only.
 
 #include "actors/policy/flight.hpp"
 
@@ -10,26 +10,26 @@
 
 namespace hydra {
 
-/// At most one unit is announced; any number are staged, computing or landing. A loss undoes what comes later in the
-/// chain and makes older attempts stale.
+/// At most one unit is announced; any number are staged, computing or being written back. A loss undoes what comes
+/// later in the chain and makes older attempts stale.
 class model_tracker {
  public:
   /// False if stale. Throws fault_error{internal} if the unit does not come after the last one of its attempt or if
   /// that one is not placed yet.
   bool announce(const ready_unit& u, time_point now);
-  /// The model announces no more; its flights stay.
+  /// The model announces no more units; its flights stay.
   void leave();
   /// The announced unit becomes a flight, staged.
   flight place(device_id device, time_point now);
-  /// The flight computes, or has computed; nothing if there is no such flight.
+  /// The flight computes, or has computed; no effect if there is no such flight.
   void started(const unit& u) noexcept;
   void computed(const unit& u) noexcept;
   /// False if there is no such flight.
   bool complete(const unit& u, time_point now);
 
-  /// The unit and all later flights are undone; nothing if there is no such flight.
+  /// The unit and all later flights are undone; empty if there is no such flight.
   std::optional<model_loss> fail(const unit& u);
-  /// All flights on the device and all later ones are undone; nothing if there is none on it.
+  /// All flights on the device and all later ones are undone; empty if there is none on it.
   std::optional<model_loss> lose(device_id device);
 
   const std::optional<ready_unit>& announced() const noexcept { return announced_; }
@@ -41,11 +41,11 @@ class model_tracker {
   duration remaining() const noexcept { return remaining_; }
   /// Of the next unplaced unit, announced or not.
   duration next_cost() const noexcept { return next_cost_; }
-  /// The next unplaced unit begins a step and is not announced.
+  /// The next unplaced unit starts a step and is not announced.
   bool at_step_boundary() const noexcept { return begins_step_ && !announced_; }
-  /// Where the unit that ended last was computed.
+  /// The device of the unit that ended last.
   std::optional<device_id> ended() const noexcept { return ended_; }
-  /// Where the unit before the next one was placed, if it was not undone.
+  /// The device of the unit before the next one, if it was not undone.
   std::optional<device_id> came_from() const noexcept { return came_from_; }
   const std::vector<flight>& flights() const noexcept { return flights_; }  ///< in chain order
   const flight* find(const unit& u) const noexcept;

@@ -1,13 +1,13 @@
 #pragma once
-// Level scheduling whose devices stay with their models as long as that costs little. Standard library only.
+// Level scheduling in which devices stay with their models as long as that costs little. Standard library only.
 
 #include "actors/policy/level.hpp"
 
 namespace hydra {
 
-/// Level's answer p, unless the device's own model is nearly as good: p is not longer than it by `units` of its units and
-/// the transfers it saves; nor it longer than p by as much of this as the device is slower than the fastest, unless
-/// the model's place in the order by remaining time is behind all faster devices anyway.
+/// Level's answer p, unless the device's own model is nearly as good: p is not longer than it by `units` of its units
+/// and the transfers it saves; nor is it longer than p by that amount scaled by how much slower the device is than the
+/// fastest, unless all faster devices come before it in the order by remaining time anyway.
 class near_level {
  public:
   explicit near_level(double units) : units_(units) {}

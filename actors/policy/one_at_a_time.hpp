@@ -1,5 +1,5 @@
 #pragma once
-// Any policy without SHARP: the models are trained one after the other. Standard library only.
+// Any policy without SHARP: models are trained one after the other. Standard library only.
 
 #include "actors/policy/policy.hpp"
 

@@ -6,7 +6,7 @@ namespace hydra {
 
 namespace {
 
-constexpr double window = 0.2;   // of the work that is left
+constexpr double window = 0.2;   // of the remaining work
 constexpr double prior = 0.02;   // of it, at pace 1
 constexpr double least = 0.1;
 constexpr double most = 10;

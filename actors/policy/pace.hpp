@@ -1,24 +1,25 @@
 #pragma once
-// How fast a workload really gets on. Standard library only.
+// The measured pace of a workload. Standard library only.
 
 #include "actors/policy/fluid.hpp"
 
 namespace hydra {
 
-/// What is left of a model is the wall time that it would take alone, the turns of its steps included; but other models
-/// run in these turns, and elsewhere transfers of theirs are exposed. So the work of all models takes more or less than the
-/// sum of it / the sum of speeds. Watched from decision to decision, over the last fifth of what is left.
+/// The remaining time of a model is the wall time that it would take alone, including its step boundaries; but other
+/// models run during these boundaries, and at other times their transfers are exposed. So the work of all models takes
+/// more or less than its sum / the sum of speeds. Measured from decision to decision, over the last fifth of the
+/// remaining work.
 class pace {
  public:
   void look(const policy_view& view);
 
-  /// Remaining wall time done per wall time of a device of speed 1; 1 until something was seen.
+  /// Remaining wall time done per wall time of a device of speed 1; 1 until something was measured.
   double value() const noexcept { return value_; }
-  /// When all could be over at this pace, in nanoseconds; at least the bounds of the longest models.
+  /// The end of all models at this pace, in nanoseconds; at least the bounds of the longest models.
   double end(const fluid& left) const;
 
  private:
-  double work_ = 0;      ///< left at the last look
+  double work_ = 0;      ///< remaining at the last decision
   double longest_ = 0;
   double speed_ = 0;     ///< of all devices
   time_point at_;

@@ -1,9 +1,9 @@
 #pragma once
 // Scheduling policies: pure objects, called synchronously whenever a staging slot is free. Standard library only.
 //
-// To write one: derive from `policy`, return the index of a candidate or nothing. apps/examples/policy_plugin/ is one
-// outside the tree; one inside gets a row in the table of actors/policy/catalog.cpp (CONTRIBUTING.md shows both). The
-// conformance suite (tests/support/policy_conformance.hpp) says what every policy must stand.
+// To write one: derive from `policy`, return the index of a candidate or nothing. apps/examples/policy_plugin/ is a
+// plug-in; a built-in policy gets a row in the table of actors/policy/catalog.cpp (CONTRIBUTING.md shows both). The
+// conformance suite (tests/support/policy_conformance.hpp) tests what every policy must satisfy.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
@@ -20,18 +20,18 @@ namespace hydra {
 /// A unit that may be staged now on the device that is asked.
 struct candidate {
   unit next;
-  duration remaining{};       ///< wall time (computation and what cannot be hidden) of the model from this unit on, at speed 1
+  duration remaining{};       ///< wall time of the model from this unit on at speed 1: computation, copies not hidden
   duration cost{};            ///< expected time of this unit at speed 1
   byte_count parameters;      ///< of its shard
-  byte_count transfer;        ///< bytes that staging would copy to the asked device: parameters unless they are there
-                              ///< (`hit`), its boundary unless its predecessor ran there
-  duration transfer_time{};   ///< of them over that device's link; zero where the link is not known
+  byte_count transfer;        ///< bytes that staging would copy to the asked device: parameters unless cached there
+                             ///< (`hit`), its boundary unless its predecessor ran there
+  duration transfer_time{};   ///< of these bytes over that device's link; zero if the link is not known
   duration boundary_time{};   ///< the boundary's part of it
-  bool hit = false;           ///< the asked device holds its parameters
-  bool elsewhere = false;     ///< another device holds them
+  bool hit = false;           ///< the asked device has its parameters in its cache
+  bool elsewhere = false;     ///< another device has them
   time_point announced;       ///< since when any device may stage it (only this one, if `chained`)
-  bool chained = false;       ///< its predecessor still computes or lands on the asked device, no other may stage it
-  std::optional<device_id> avoided;  ///< an attempt at it has failed there: that device will not be offered it
+  bool chained = false;       ///< its predecessor has not left the asked device yet: no other device may stage it
+  std::optional<device_id> avoided;  ///< an attempt has failed there: it is not offered to that device
   std::size_t model_at = 0;   ///< index of its model in policy_view::models
 
   template <class Inspector>
@@ -47,9 +47,9 @@ struct device_state {
   double speed = 1.0;
   bool idle = true;                   ///< computes nothing
   time_point free_at;                 ///< expected end of what it computes (in the past if idle)
-  duration staged{};                  ///< expected time here of what is staged, not computing
+  duration staged{};                  ///< expected time here of the units that are staged and not computing
   std::optional<model_id> running;    ///< the model it computes
-  std::optional<model_id> last;       ///< the model it computed last, or computes
+  std::optional<model_id> last;       ///< the model it computes, or computed last
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, device_state& x) {
@@ -61,14 +61,14 @@ struct device_state {
 struct model_state {
   model_id model;
   duration remaining{};               ///< wall time from its next unplaced unit on, at speed 1
-  duration staged{};                  ///< of its units that are staged, not computing
+  duration staged{};                  ///< of its units that are staged and not computing
   duration next_cost{};               ///< expected time of its next unplaced unit at speed 1; zero if there is none
   bool candidate = false;             ///< some device could stage that unit now
-  bool at_step_boundary = false;             ///< that unit begins a step and waits: for the end of the step before, its version
-  std::size_t flights = 0;            ///< units staged, computing or landing
+  bool at_step_boundary = false;             ///< that unit starts a step and waits for the step before or its version
+  std::size_t flights = 0;            ///< units staged, computing or being written back
   std::size_t staged_units = 0;       ///< of them, staged
   std::optional<device_id> running;   ///< the device that computes it
-  std::optional<device_id> ended;     ///< where its unit that ended last was computed
+  std::optional<device_id> ended;     ///< the device of its unit that ended last
   double priority = 1;                ///< weight of its completion; as in the workload
   std::optional<time_point> deadline; ///< as in the workload
 
@@ -79,13 +79,13 @@ struct model_state {
   }
 };
 
-/// What a decision may look at; devices and models in the order of their ids. Valid during the call only.
+/// The input of a decision; devices and models in the order of their ids. Valid during the call only.
 struct policy_view {
   time_point now;
   std::span<const device_state> devices;
   std::span<const model_state> models;
 
-  /// Until the device has computed what it computes; zero if it is idle.
+  /// Remaining time of what the device computes; zero if it is idle.
   duration until_free(const device_state& d) const { return d.idle ? duration{} : std::max(duration{}, d.free_at - now); }
 };
 
@@ -96,25 +96,25 @@ class policy {
   virtual ~policy() = default;
   virtual std::string name() const = 0;
 
-  /// Index into `candidates` (never empty, ordered by model id), or nothing: "keep the slot free for now". `device` is
+  /// Index into `candidates` (never empty, ordered by model id), or none: keep the slot free for now. `device` is
   /// one of view.devices. Asked again after every event.
   virtual std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                             const policy_view& view) = 0;
 
-  /// True while an answer is still to come (a policy actor thinks): saying nothing is no refusal to work then.
+  /// True while an answer is pending (from a policy actor): choosing nothing is not a refusal to work then.
   virtual bool pending() const { return false; }
 
   /// A model will announce no more units.
   virtual void model_left(model_id) {}
 
-  /// A unit of the model has failed there: another device will be offered it, this one will not.
+  /// A unit of the model has failed there: it will be offered to other devices only.
   virtual void unit_avoids(model_id, device_id) {}
 
   /// A device is lost.
   virtual void device_left(device_id) {}
 };
 
-/// The model that a device computes, or computed last: its boundary is there already.
+/// The model that a device computes, or computed last: its boundary activation is there already.
 inline std::optional<model_id> own_model(const device_state& d) { return d.running ? d.running : d.last; }
 
 }  // namespace hydra

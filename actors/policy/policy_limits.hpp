@@ -1,5 +1,5 @@
 #pragma once
-// How long policies that are not our own may take. Standard library only.
+// Time limits of policies that are not built in. Standard library only.
 
 #include "runtime/base/bytes.hpp"
 
@@ -10,7 +10,7 @@ namespace hydra {
 /// Beyond them a policy is replaced by sharded-lrtf.
 struct policy_limits {
   duration decision = std::chrono::milliseconds(100);  ///< wall time of one call of a plug-in's policy
-  duration advice = std::chrono::seconds(1);           ///< until a policy actor has answered a question
+  duration advice = std::chrono::seconds(1);           ///< until a policy actor has answered a request
 };
 
 }  // namespace hydra

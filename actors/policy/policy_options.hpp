@@ -1,5 +1,5 @@
 #pragma once
-// Options of policies: numbers by name, checked before a policy is made. Standard library only.
+// Options of policies: numbers by name, checked before a policy is created. Standard library only.
 
 #include <cstdint>
 #include <map>
@@ -17,13 +17,13 @@ struct policy_option {
   std::string help;
 };
 
-/// What a policy is made with.
+/// Constructor arguments of a policy.
 struct policy_options {
   std::uint64_t seed = 0;                  ///< of the run
-  std::map<std::string, double> values{};  ///< by name of the option; all of them once they are completed
+  std::map<std::string, double> values{};  ///< by option name; all options once they are completed
 };
 
-/// `given` with the standard values of options that it leaves out. Throws fault_error{bad_input} that names the policy
+/// `given` with the default values of options that it leaves out. Throws fault_error{bad_input} that names the policy
 /// and the nearest known option, or the range of the value.
 policy_options complete(policy_options given, const std::vector<policy_option>& known, const std::string& policy);
 

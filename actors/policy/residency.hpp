@@ -1,5 +1,5 @@
 #pragma once
-// Which device holds which parameters, as the devices report it. Standard library only.
+// Which device has which parameters in its cache, as the devices report it. Standard library only.
 
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/unit.hpp"
@@ -9,13 +9,13 @@
 
 namespace hydra {
 
-/// Kept by shard, not by device: a decision asks once per announced unit, however full the caches are.
+/// Indexed by shard, not by device: the cost of a decision does not depend on the number of cached blocks.
 class residency {
  public:
   /// Net changes of a device's cache since its last report. Other kinds than parameters are passed over.
   void report(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
   void forget(device_id device);
-  /// It has left: what devices still hold of it is not asked for any more.
+  /// The model has left: its entries are not needed any more.
   void forget(model_id model);
 
   struct places {

@@ -61,7 +61,7 @@ void rollout::look(const policy_view& view) {
   }
 }
 
-/// Its end.
+/// Returns its end.
 double rollout::first_move(const device_state& device, const candidate& c, const policy_view& view) {
   auto& m = machines_.at(static_cast<std::size_t>(
       std::ranges::find(view.devices, device.device, &device_state::device) - view.devices.begin()));
@@ -71,7 +71,7 @@ double rollout::first_move(const device_state& device, const candidate& c, const
   return m.free;
 }
 
-/// The end of all, if what was placed ends at `end`.
+/// The end of all models, if the placed unit ends at `end`.
 double rollout::complete(std::uint64_t seed, double end) {
   for (;;) {
     auto& m = *std::ranges::min_element(machines_, {}, &machine::free);
@@ -87,7 +87,7 @@ double rollout::complete(std::uint64_t seed, double end) {
   }
 }
 
-/// The longest that is ready, or any; if none is, the first that will be; if nothing is left, none.
+/// The longest that is ready, or any; if none is ready, the first that will be; none if no work is left.
 std::size_t rollout::next_job(double at, std::uint64_t& random) const {
   constexpr std::uint64_t one_in = 4;
   if (draw(random) % one_in == 0) {
@@ -109,7 +109,7 @@ std::size_t rollout::next_job(double at, std::uint64_t& random) const {
   return best;
 }
 
-/// Any that is ready and has work left, from a random place on; none if none is.
+/// The first one from a random position on that is ready and has work left; none if there is none.
 std::size_t rollout::any_ready(double at, std::uint64_t& random) const {
   const auto from = jobs_.empty() ? 0 : draw(random) % jobs_.size();
   for (std::size_t k = 0; k < jobs_.size(); ++k) {

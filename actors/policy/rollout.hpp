@@ -1,6 +1,6 @@
 #pragma once
-// The first move of the best of some random completions, for comparison: it costs a thousand times what a rule costs.
-// Standard library only.
+// The first decision of the best of some random completions, for comparison: it costs a thousand times as much as a
+// rule. Standard library only.
 
 #include "actors/policy/policy.hpp"
 
@@ -10,10 +10,10 @@
 
 namespace hydra {
 
-/// A completion is a list schedule of all that is left: whenever a device is free it takes a piece of a model, of the longest
-/// or, one time in four, of any. Pieces are at least a unit and at most 32 of a model. Transfers count for the first move
-/// only. The completions go round the candidates as their first moves, and those of one round draw the same numbers. Of
-/// equal ends the candidate that comes first.
+/// A completion is a list schedule of the remaining work: whenever a device is free it takes a piece of a model, of the
+/// longest or, one time in four, of a random one. A piece is at least a unit; a model has at most 32 pieces. Transfers
+/// count for the first decision only. Each round has one completion per candidate (as the first decision), all with the
+/// same random numbers. Of equal ends the first candidate is chosen.
 class rollout final : public policy {
  public:
   explicit rollout(std::uint64_t seed, std::size_t samples = 16) : state_(seed), samples_(samples) {}
@@ -30,8 +30,8 @@ class rollout final : public policy {
     double speed = 1;
   };
   struct job {
-    double ready = 0;    ///< what runs or is staged of it ends
-    double left = 0;     ///< at speed 1
+    double ready = 0;    ///< end of its units that run or are staged
+    double left = 0;     ///< remaining time at speed 1
     double piece = 0;
   };
 

@@ -337,7 +337,7 @@ placement schedule_tracker::place(const unit& u, std::size_t device, time_point 
   return {.next = u, .device = device_states_[device].device, .available = available};
 }
 
-// -- what policies see -----------------------------------------------------------------------------------------------
+// -- the view of policies --------------------------------------------------------------------------------------------
 
 void schedule_tracker::refresh(model_id model) {
   const auto* m = find(model);
@@ -443,7 +443,7 @@ std::vector<device_load> schedule_tracker::loads() const {
         continue;
       }
       const auto& d = devices_[*at];
-      const auto expected = time_on(device_states_[*at].speed, f.cost) + 2 * d.link.time_for(f.bytes);  // there and back
+      const auto expected = time_on(device_states_[*at].speed, f.cost) + 2 * d.link.time_for(f.bytes);  // in and out
       auto& load = loads
                        .try_emplace(f.device, device_load{.device = f.device,
                                                           .computes = d.running.has_value(),

@@ -1,6 +1,6 @@
 #pragma once
-// The scheduler's books: ready units, credits, flights, times. Pure: the SCHEDULER actor only turns messages into calls
-// on this class and its answers into messages. Standard library only.
+// The scheduler's state: ready units, credits, flights, times. Pure: the SCHEDULER actor only turns messages into calls
+// of this class and results into messages. Standard library only.
 
 #include "actors/policy/flight.hpp"
 #include "actors/policy/model_tracker.hpp"
@@ -23,14 +23,14 @@ class schedule_tracker {
 
   // -- devices and models ------------------------------------------------------------------------------------------
   /// A device starts without credit: it gives its staging slots one by one, by device_freed.
-  /// `link` zero: copies take no time that is known.
+  /// `link` zero: the time of copies is not known.
   void add_device(device_id device, double speed, byte_rate link = {}, duration latency = {});
   void add_model(model_id model, const model_traits& traits = {});
   /// Drops what the model has announced; its flights stay until they complete.
   void remove_model(model_id model);
 
-  // -- events (of devices and models that are not there any more: nothing happens) -----------------------------------
-  /// False if the announcement is stale (older attempt than a loss that the books have seen, or an unknown model).
+  // -- events (ignored for devices and models that have left) --------------------------------------------------------
+  /// False if the announcement is stale (older attempt than a loss that was recorded, or an unknown model).
   /// Throws fault_error{internal} if the unit was announced before, or before the one announced last is placed.
   bool unit_ready(const ready_unit& u, time_point now);
   /// Gives back 0 or 1 credit; `running` is what the device computes now (none: it is idle).
@@ -39,20 +39,20 @@ class schedule_tracker {
   void blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
   /// A unit completed; false if there is no such flight (late message of a lost attempt).
   bool unit_completed(const unit& u, time_point now);
-  /// A unit failed on a living device: it and all later flights of its model are undone. Empty if unknown.
+  /// A unit failed on a device that is not lost: it and all later flights of its model are undone. Empty if unknown.
   losses unit_failed(const unit& u);
-  /// A device is gone with its credit, its flights and its cache; later flights of the same models are undone, too.
+  /// A device is lost with its credit, its flights and its cache; later flights of the same models are undone, too.
   losses device_lost(device_id device);
-  /// Least attempt an announcement of this model must carry.
+  /// Least attempt of announcements of this model.
   std::uint32_t attempt_of(model_id model) const;
 
   // -- decisions ---------------------------------------------------------------------------------------------------
   /// Applies the policy to every device with credit (idle ones first, faster before slower, lower id first) until a
   /// whole pass places nothing. Placed units become flights and cost a credit.
-  /// Throws fault_error{internal} if the policy chooses what is no candidate.
+  /// Throws fault_error{internal} if the policy's choice is not a candidate.
   std::vector<placement> decide(time_point now);
-  /// The same; each placement is told at once, and what is told may call device_freed and unit_ready. If the policy
-  /// throws, what it had placed before stays placed.
+  /// The same; calls `placed` for each placement at once, which may call device_freed and unit_ready. If the policy
+  /// throws, units that it had placed before stay placed.
   using placement_sink = std::function<void(const placement&)>;
   void decide(time_point now, const placement_sink& placed);
 
@@ -60,7 +60,7 @@ class schedule_tracker {
   std::size_t ready_count() const noexcept { return announced_; }
   std::size_t flight_count() const noexcept;
   std::size_t device_count() const noexcept { return devices_.size(); }
-  /// What a policy would see now.
+  /// The current view of a policy.
   policy_view view(time_point now) const noexcept { return {.now = now, .devices = device_states_, .models = model_states_}; }
   std::vector<flight> flights_of(model_id model) const;
   std::uint32_t credits(device_id device) const;
@@ -69,9 +69,9 @@ class schedule_tracker {
   const policy& chosen() const noexcept { return *policy_; }
   /// Replaces the policy (watchdog, plug-in beyond its limit).
   void replace_policy(std::unique_ptr<policy> p);
-  /// True if nothing is in flight although a device has credit and may stage a unit: the policy refuses to work.
+  /// True if nothing is in flight although a device has credit and may stage a unit: the policy chooses nothing.
   bool starved() const;
-  /// Credits, what computes and what is announced, a line each, for a stuck run.
+  /// Credits, computing units and announced units, one per line, for a stuck run.
   std::string describe() const;
   /// How often the policy was asked.
   std::uint64_t decisions() const noexcept { return decisions_; }
@@ -92,8 +92,8 @@ class schedule_tracker {
   const model_tracker* find(model_id model) const noexcept;
   /// Position in devices_ and device_states_.
   std::optional<std::size_t> place_of(device_id device) const noexcept;
-  /// Brings what policies see of the model up to date, after each event that changes it; a model that has left without
-  /// flights is forgotten.
+  /// Updates the view of the model after each event that changes it; a model that has left and has no flights is
+  /// removed.
   void refresh(model_id model);
   model_state state_of(model_id id, const model_tracker& m) const;
   void show(const model_state& state);

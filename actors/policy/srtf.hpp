@@ -6,10 +6,11 @@
 namespace hydra {
 
 /// The candidate with the least remaining time per priority. Of equals the model that the device computes, or computed
-/// last, then the lower id. With affinity a device stays with its model while that is as short but for a few of its units.
+/// last, then the lower id. With affinity a device stays with its model unless another is shorter by more than a few
+/// units.
 class srtf final : public policy {
  public:
-  /// `affinity`: how many of its units longer the device's own model may be and still be taken.
+  /// `affinity`: by how many of its units the device's own model may be longer and still be chosen.
   explicit srtf(double affinity = 0) : affinity_(affinity) {}
 
   std::string name() const override { return "srtf"; }

@@ -10,7 +10,7 @@ namespace hydra {
 
 namespace {
 
-/// What a device should go on with where gradients block loads.
+/// The direction with which a device should continue if gradients block loads.
 enum class phase : std::uint8_t { any, forward, backward };
 
 phase phase_of(direction way) { return way == direction::backward ? phase::backward : phase::forward; }

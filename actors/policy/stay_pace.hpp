@@ -1,6 +1,6 @@
 #pragma once
-// Laxity at the measured pace, models that stay where they are, and backwards in a row where gradients block loads.
-// actors/policy/STUDY.md says what that is worth. Standard library only.
+// Laxity at the measured pace, models that stay on their devices, and consecutive backwards if gradients block loads.
+// Results: actors/policy/STUDY.md. Standard library only.
 
 #include "actors/policy/band.hpp"
 #include "actors/policy/drains.hpp"
@@ -17,15 +17,15 @@ struct stay_pace_options {
   double stay_units = 30;   ///< of several speeds: see near_level
 };
 
-/// Where no device is ever asked while it computes (no double buffer) it is stay-hold: decisions are late then, and nothing
-/// is staged that could be grouped or wait. Otherwise a critical model (laxity against the end at the measured pace) has its
-/// slot kept in its step turn. Several speeds: level scheduling that stays longer (near_level). Equal speeds: the longest
-/// critical candidate goes first; without any the device's own model, else the least avoidable transfer, of equals the
-/// longest.
+/// If no device is ever asked while it computes (no double buffer) it is stay-hold: decisions are late then, and no
+/// staged unit could be grouped or wait. Otherwise the slot of a critical model (laxity against the end at the measured
+/// pace) is kept at its step boundary. Several speeds: level scheduling that stays longer (near_level). Equal speeds:
+/// the longest critical candidate first; without any the device's own model, else the least avoidable transfer, of
+/// equals the longest.
 ///
-/// Where loads are seen to wait for gradients, a forward behind a backward hides nothing. There a device whose model has
-/// come to its first backward takes forwards of other models first, and a device that has computed a backward
-/// takes backwards.
+/// If loads are measured to wait for gradients, a forward after a backward hides nothing. Then a device whose model has
+/// reached its first backward takes forwards of other models first, and a device that has computed a backward takes
+/// backwards.
 class stay_pace final : public policy {
  public:
   explicit stay_pace(const stay_pace_options& options = {}) : options_(options), mixed_(options.stay_units) {}

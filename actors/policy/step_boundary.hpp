@@ -1,5 +1,5 @@
 #pragma once
-// Facts that policies which hold and stay share. Standard library only.
+// Helpers of policies that wait at step boundaries. Standard library only.
 
 #include "actors/policy/policy.hpp"
 
@@ -9,27 +9,29 @@ namespace hydra {
 
 bool equal_speeds(const policy_view& view);
 
-/// The device's own model, if it is in its step turn (gradient, update and load of shard 0) and nothing of it is elsewhere.
+/// The device's own model, if it is at a step boundary (gradient, update and load of shard 0) and has no units
+/// elsewhere.
 const model_state* model_at_step_boundary(const device_state& device, const policy_view& view);
 
-/// For how long devices have kept their slots. A turn may take longer than copies and an update: a callback or a file
-/// may be awaited, too.
+/// For how long devices have kept their slots. A step boundary may take longer than copies and an update: the model may
+/// also wait for a callback or a file.
 class patience {
  public:
-  /// Asked when `device` would hold for `m`: false when it has waited in this turn for as long as the wait may cost.
+  /// Whether `device` may still wait for `m`: false after it has waited at this step boundary for `longest_ns`.
   bool lasts(const device_state& device, const model_state& m, time_point now, double longest_ns);
   void forget(device_id device) { since_.erase(device); }
 
  private:
   struct turn {
     model_id model;
-    duration remaining{};   ///< the same in one turn
+    duration remaining{};   ///< constant during one step boundary
     time_point since;
   };
   std::map<device_id, turn> since_;
 };
 
-/// Of the transfer's time. A forward must load its shard wherever it runs; a backward need not where it lies.
+/// The avoidable part of the transfer time. A forward must load its shard on every device; a backward need not where
+/// the shard is cached.
 duration avoidable_transfer(const candidate& c);
 
 /// The longest next unit of all models.

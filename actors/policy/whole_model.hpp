@@ -29,7 +29,7 @@ class whole_model final : public policy {
     std::erase_if(bound_, [model](const auto& entry) { return entry.second == model; });
   }
 
-  /// A device that fails is free for another model, and its model for another device.
+  /// After a failure the device is free for another model, and the model for another device.
   void unit_avoids(model_id model, device_id device) override {
     std::erase_if(bound_, [=](const auto& entry) { return entry.first == device && entry.second == model; });
   }
@@ -37,7 +37,7 @@ class whole_model final : public policy {
   void device_left(device_id device) override { bound_.erase(device); }
 
  private:
-  /// Its last unit has ended; only updates are still to come.
+  /// Its last unit has ended; only updates are left.
   static bool has_computed(model_id model, const policy_view& view) {
     const auto m = std::ranges::lower_bound(view.models, model, {}, &model_state::model);
     return m != view.models.end() && m->model == model && m->next_cost == duration{} && m->remaining == duration{} &&

@@ -1,6 +1,6 @@
 #pragma once
-// What SCHEDULER and a policy actor say to each other: copies without handles to memory, so that the actor may live in
-// another program. Part of protocol.hpp; on its own for plug-ins, which include it as <hydra/policy_actor.hpp>.
+// Messages between SCHEDULER and a policy actor: copies without handles to memory, so that the actor may run in another
+// process. Part of protocol.hpp; a header of its own for plug-ins, which include it as <hydra/policy_actor.hpp>.
 
 #include "actors/protocol/caf_version.hpp"
 #include "actors/policy/policy.hpp"
@@ -12,10 +12,10 @@
 
 namespace hydra {
 
-/// POLICY ACTOR -> SCHEDULER: the answer to a question. A unit that is no candidate (any more) is dropped, and the question
-/// asked again.
+/// POLICY ACTOR -> SCHEDULER: the answer to a request. A choice that is not a candidate (any more) is dropped, and the
+/// request is sent again.
 struct policy_advised {
-  std::uint64_t request = 0;           ///< of the question
+  std::uint64_t request = 0;           ///< of the advice_wanted
   device_id device;
   std::optional<unit> choice;          ///< none: keep the slot free for now
 
@@ -25,11 +25,11 @@ struct policy_advised {
   }
 };
 
-/// Whom to answer.
+/// Receives the answer.
 using advice_receiver = caf::typed_actor<caf::reacts_to<policy_advised>>;
 
-/// SCHEDULER -> POLICY ACTOR: which of `candidates` should `device` stage? Times are of SCHEDULER's clock: in another
-/// program only their differences mean something. One question per device is open at a time.
+/// SCHEDULER -> POLICY ACTOR: which of `candidates` should `device` stage? Times are SCHEDULER's steady clock: in
+/// another process only their differences are meaningful. At most one request per device is open at a time.
 struct advice_wanted {
   std::uint64_t request = 0;
   device_state device;
@@ -45,7 +45,7 @@ struct advice_wanted {
   }
 };
 
-/// POLICY ACTOR: may think as long as policy_limits::advice.
+/// POLICY ACTOR: must answer within policy_limits::advice.
 using policy_actor = caf::typed_actor<caf::reacts_to<advice_wanted>>;
 
 }  // namespace hydra

@@ -1,5 +1,5 @@
 #pragma once
-// The one place (with the actors themselves) that knows how this CAF spells things. Written for CAF 0.17.6.
+// The only place (with the actors themselves) that depends on the version of CAF. Written for CAF 0.17.6.
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -13,7 +13,7 @@
 
 namespace caf {
 
-/// CAF 0.17 knows its own optional only. Found through the inspector's namespace.
+/// CAF 0.17 supports only its own optional. Found by argument-dependent lookup through the inspector.
 template <class Inspector, class T>
 typename Inspector::result_type inspect(Inspector& f, std::optional<T>& x) {
   bool there = x.has_value();
@@ -31,13 +31,13 @@ typename Inspector::result_type inspect(Inspector& f, std::optional<T>& x) {
 
 namespace hydra {
 
-/// Sends without a sender: from completion callbacks, which run on foreign threads, and from set-up code.
+/// Sends without a sender: from completion callbacks, which run on other threads, and from set-up code.
 template <class Handle, class Message>
 void post(const Handle& to, Message message) {
   caf::anon_send(to, std::move(message));
 }
 
-/// Ends an actor behind the message that it is at, whatever it still has to do; its on_exit runs.
+/// Ends an actor after the message that it is handling; messages still in its mailbox are dropped. Its on_exit runs.
 template <class Handle>
 void end_actor(const Handle& which) {
   if (which) {
@@ -47,7 +47,7 @@ void end_actor(const Handle& which) {
   }
 }
 
-/// Calls `f` where the actor ends, however it does, behind its on_exit; at once if it has ended.
+/// Calls `f` when the actor ends for any reason, after its on_exit; at once if it has ended.
 template <class Handle, class F>
 void at_end_of(const Handle& which, F f) {
   caf::actor_cast<caf::abstract_actor*>(which)->attach_functor(std::move(f));

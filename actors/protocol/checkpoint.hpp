@@ -13,13 +13,13 @@
 
 namespace hydra {
 
-/// Asks for the model's memory as it stands; one at a time.
+/// Asks for the model's memory in its current state; one request at a time.
 struct capture_model {
   model_id model;
-  bool halted = false;             ///< of a model that runs on boundaries are left out where the step may begin again
+  bool halted = false;             ///< else boundaries are left out if the step can be started again
 };
 
-/// Start no job of the model any more, until its shards are saved; say when none runs.
+/// Start no more jobs of the model until its shards are saved; report when none runs.
 struct hold_updates {
   model_id model;
   sharded_model_ptr what;
@@ -31,20 +31,20 @@ struct updates_held {
   update_progress updates;
 };
 
-/// Local only, as the next one: carries memory.
+/// Local only, like the next one: carries memory.
 struct model_captured {
   model_id model;
   std::shared_ptr<model_memory> memory;
 };
 
-/// The memory is taken out of `memory`: when model_saved is sent, nothing holds it any more.
+/// The memory is moved out of `memory`: when model_saved is sent, nothing refers to it any more.
 struct save_model {
   model_id model;
   sharded_model_ptr what;
   std::shared_ptr<model_memory> memory;
   model_standing standing;
   task_actor task;
-  bool best = false;               ///< no state to go on from, but the best one so far
+  bool best = false;               ///< the best state so far, not one to resume from
 };
 
 /// The shard's buffers may change again.
@@ -53,15 +53,15 @@ struct shard_saved {
   shard_index shard;
 };
 
-/// The checkpoint is complete and will survive, or `why` not; either way all buffers may change again. The MEMORY MANAGER hears
-/// it from the MODEL TASK where that has ended before it could have the captured memory saved.
+/// The checkpoint is complete and durable, or `why` not; either way all buffers may change again. The MODEL TASK sends
+/// it to the MEMORY MANAGER if it has ended before the captured memory could be saved.
 struct model_saved {
   model_id model;
   fault why;
   duration elapsed{};
 };
 
-/// A task's own clock.
+/// Timer of a MODEL TASK, sent to itself.
 struct checkpoint_due {};
 
 }  // namespace hydra

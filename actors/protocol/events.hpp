@@ -1,5 +1,5 @@
 #pragma once
-// Events a user's workflow can subscribe to, and what it may do about them.
+// Events that a user's callbacks can subscribe to, and the requests that a callback can make.
 
 #include "actors/protocol/model_description.hpp"
 #include "partition/checkpoint/model_history.hpp"
@@ -14,7 +14,7 @@
 
 namespace hydra {
 
-/// A model has completed an optimizer step: its loss exists, its last gradient has landed.
+/// A model has completed an optimizer step: its loss is known, its last gradient has been written back.
 struct step_completed {
   model_id model;
   std::string name;
@@ -42,9 +42,9 @@ class control {
   void stop(model_id model) { stopped_.push_back(model); }
   const std::vector<model_id>& stopped() const noexcept { return stopped_; }
 
-  /// One more model. It is made ready beside the run, joins it, and has the results it would have alone; the run does not
-  /// end before. One that is refused (its name is taken, it does not fit, the run is being halted) is named in the log and
-  /// in the report's notes, and the run goes on without it.
+  /// One more model. It is prepared in parallel with the run, joins it, and has the same results as alone; the run does
+  /// not end before. If it is refused (its name is taken, it does not fit, the run is being halted), the log and the
+  /// report's notes say so, and the run continues without it.
   void add(model_description model) { added_.push_back(std::move(model)); }
   const std::vector<model_description>& added() const noexcept { return added_; }
 
@@ -53,7 +53,7 @@ class control {
   std::vector<model_description> added_;
 };
 
-/// What the callbacks of a run want to hear of.
+/// The events that the callbacks of a run subscribe to.
 struct observations {
   bool steps = false;
   bool evaluations = false;

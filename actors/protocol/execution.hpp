@@ -17,15 +17,15 @@
 
 namespace hydra {
 
-/// The dataflow token. `targets`: number of targets of the step, the loss divisor; evaluation divides later. Local only:
-/// `model` holds code.
+/// The dataflow token. `targets`: number of targets of the step, the loss divisor; evaluation divides later. Local
+/// only: `model` holds code.
 struct execute_shard {
   unit what;
   sharded_model_ptr model;
   std::size_t targets = 1;
 };
 
-/// Asks for bytes at home to read and for buffers to land in; either list may be empty.
+/// Asks for host buffers to read, and for host buffers for the outputs; either list may be empty.
 struct lease_shard {
   ticket lease;
   device_id device;
@@ -34,7 +34,8 @@ struct lease_shard {
   std::vector<block_id> outputs;
 };
 
-/// Answer in the order asked. Local only: carries memory (devices on other machines will have an interface of their own).
+/// Answer, in the order of the request. Local only: carries memory (devices on other machines will have an interface of
+/// their own).
 struct shard_leased {
   ticket lease;
   std::vector<host_block_ptr> reads;
@@ -57,7 +58,7 @@ struct operation_completed {
   completion what;
 };
 
-/// All outputs of the unit have landed in the buffers of its lease.
+/// All outputs of the unit are written back to the buffers of its lease.
 struct shard_demoted {
   unit what;
   device_id device;
@@ -71,8 +72,8 @@ struct shard_failed {
   fault why;
 };
 
-/// Commit: before it the unit can be lost, after it never. From the last shard's unit: `loss` of the step; of an
-/// evaluation the `scores` of its micro-batches, in their order.
+/// Commit: before it the unit can be lost, afterwards it cannot. The last shard's unit has the `loss` of the step, or
+/// the `scores` of the micro-batches of an evaluation, in order.
 struct shard_completed {
   unit what;
   device_id device;

@@ -1,5 +1,5 @@
 #pragma once
-// The border between actors and plain code: no exception may escape a handler (its text would be lost).
+// Exceptions in message handlers: none may escape a handler (CAF would drop its text).
 
 #include "runtime/base/fault.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace hydra {
 
-/// A message handler that calls a member of `self` and hands whatever it throws to self->on_fault(fault).
+/// A message handler that calls a member of `self` and passes an exception to self->on_fault(fault).
 template <class Self, class Message>
 auto guarded(Self* self, void (Self::*handler)(const Message&)) {
   return [self, handler](const Message& message) {

@@ -20,14 +20,15 @@ struct batch_wanted {
   batch_range range;
 };
 
-/// Minibatch and targets, one pair of blocks per micro-batch. Local only: carries memory (none when it reaches the task).
+/// Minibatch and targets, one pair of blocks per micro-batch. Local only: carries memory (none when it reaches the
+/// task).
 struct batch_ready {
   model_id model;
   batch_range range;
-  std::size_t targets = 0;         ///< that count, of the whole range
+  std::size_t targets = 0;         ///< that count for the loss, of the whole range
   std::vector<std::pair<block_id, host_block_ptr>> blocks;
   fault why;
-  data_actor reader;               ///< asked again when there is room, if there was none
+  data_actor reader;               ///< asked again when there is enough host memory, if there was not
 };
 
 }  // namespace hydra

@@ -21,7 +21,7 @@ using task_actor = caf::typed_actor<
     caf::reacts_to<model_captured>, caf::reacts_to<model_saved>, caf::reacts_to<run_aborted>,
     caf::reacts_to<report_state>, caf::reacts_to<shut_down>>;
 
-/// MEMORY MANAGER: homes of blocks, leases, versions; the only judge of completion.
+/// MEMORY MANAGER: host buffers of blocks, leases, versions; decides alone when a unit is complete.
 using memory_actor = caf::typed_actor<
     caf::reacts_to<device_added>, caf::reacts_to<register_model>, caf::reacts_to<lease_shard>,
     caf::reacts_to<lease_returned>, caf::reacts_to<shard_demoted>, caf::reacts_to<shard_failed>,
@@ -47,10 +47,10 @@ using scheduler_actor = caf::typed_actor<
 using data_actor = caf::typed_actor<caf::reacts_to<batch_wanted>, caf::reacts_to<model_joined>,
                                     caf::reacts_to<model_released>, caf::reacts_to<shut_down>>;
 
-/// CHECKPOINTER: writes models to where they survive, one after the other, off the cooperative threads.
+/// CHECKPOINTER: writes models to durable storage, one after the other, off the cooperative threads.
 using checkpoint_actor = caf::typed_actor<caf::reacts_to<save_model>, caf::reacts_to<shut_down>>;
 
-/// ADMISSION: makes models ready to join the run, off the cooperative threads.
+/// ADMISSION: prepares models that join the run, off the cooperative threads.
 using admission_actor = caf::typed_actor<caf::reacts_to<prepare_model>, caf::reacts_to<shut_down>>;
 
 /// CONTROLLER: the user's callbacks; every observed step and evaluation is acknowledged.
@@ -63,7 +63,8 @@ using reporter_actor = caf::typed_actor<
     caf::reacts_to<memory_retired>, caf::reacts_to<shard_saved>,
     caf::reacts_to<model_saved>, caf::reacts_to<controller_lost>, caf::reacts_to<device_lost>, caf::reacts_to<state_reported>, caf::reacts_to<check_progress>, caf::reacts_to<shut_down>>;
 
-/// SUPERVISOR: starts the run, watches it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer, memory.
+/// SUPERVISOR: starts the run, monitors it, lets models join, ends it: tasks -> scheduler -> devices -> optimizer,
+/// memory.
 using supervisor_actor =
     caf::typed_actor<caf::reacts_to<actors_spawned>, caf::reacts_to<add_model>, caf::reacts_to<model_prepared>,
                      caf::reacts_to<model_ended>, caf::reacts_to<model_drained>, caf::reacts_to<model_released>,

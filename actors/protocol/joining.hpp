@@ -1,5 +1,6 @@
 #pragma once
-// Models that join a run that is under way: SUPERVISOR, ADMISSION and those that must know (11 of the story in protocol.hpp).
+// Models that join a run that is under way: SUPERVISOR, ADMISSION and the actors they notify (11 of the story in
+// protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "actors/protocol/model_description.hpp"
@@ -17,8 +18,9 @@
 
 namespace hydra {
 
-/// A model's memory as it begins: its home buffers filled with version 0, or what a checkpoint had, at unit `unit` of step
-/// `step`. From now on the MEMORY MANAGER alone has the buffers, as it may replace them. Local only: carries memory.
+/// A model's memory at its start: its host buffers filled with version 0, or from a checkpoint, at unit `unit` of step
+/// `step`. From now on the MEMORY MANAGER alone owns the buffers, because it may replace them. Local only: carries
+/// memory.
 struct register_model {
   model_id model;
   sharded_model_ptr what;
@@ -35,7 +37,7 @@ struct join_result {
   fault why;
 };
 
-/// Called once, or dropped with the message if the run is over.
+/// Called once, or destroyed with the message if the run is over.
 using join_sink = std::function<void(const join_result&)>;
 
 struct add_model {
@@ -49,13 +51,14 @@ struct prepare_model {
   std::set<model_id> released;
 };
 
-/// Answers in the order asked. Local only, as the next one: carries memory. The entry is none if `why` is set.
+/// Answers, in the order of the requests. Local only, like the next one: carries memory. The entry is empty if `why` is
+/// set.
 struct model_prepared {
   std::shared_ptr<model_entry> entry;
   fault why;
 };
 
-/// Before anything else is heard of the model.
+/// Sent before any other message about the model.
 struct model_joined {
   model_id model;
   model_entry entry;

@@ -1,7 +1,7 @@
 #pragma once
-// What CAF must know about the messages. All of them, but for advice.hpp's, stay in the process: they carry handles of
-// local actors, code or memory. Devices on other machines will speak an interface of their own, whose messages are
-// serialised; a local-only type sent to a remote actor would arrive as a default value without any error.
+// CAF's type information for the messages. All of them, except those of advice.hpp, are local to the process: they
+// carry handles of local actors, code or memory. Devices on other machines will have an interface of their own, whose
+// messages are serialised; a local-only type sent to a remote actor would arrive as a default value without any error.
 
 #include "actors/protocol/checkpoint.hpp"
 #include "actors/protocol/execution.hpp"
@@ -13,7 +13,7 @@
 #include "actors/protocol/scheduling.hpp"
 #include "actors/protocol/update.hpp"
 
-// A message's carriers are compiled once, in message_carriers.cpp, instead of in every actor that sends it.
+// The templates are instantiated once, in message_carriers.cpp, instead of in every actor that sends a message.
 #define HYDRA_CARRIERS_OF(M, PREFIX)                                                          \
   namespace caf {                                                                             \
   PREFIX template class detail::tuple_vals_impl<detail::message_data, hydra::M>;              \

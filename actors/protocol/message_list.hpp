@@ -1,5 +1,5 @@
 #pragma once
-// The names of all messages but a policy actor's, and their declarations.
+// The names of all messages except those of a policy actor, and their declarations.
 
 #define HYDRA_MESSAGES(X) \
   X(begin_run) X(actors_spawned) X(device_added) X(add_model) X(prepare_model) X(model_prepared) X(model_joined) \

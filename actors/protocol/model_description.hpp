@@ -1,5 +1,5 @@
 #pragma once
-// What a user says about a model.
+// A user's description of a model.
 
 #include "models/families/catalog.hpp"
 #include "models/data/data_catalog.hpp"
@@ -13,11 +13,12 @@
 
 namespace hydra {
 
-/// When a model is evaluated on its validation data, and on how much of it (from its beginning, in whole micro-batches).
+/// When a model is evaluated on its validation data, and on how much of it (from its beginning, in whole
+/// micro-batches).
 struct validation_options {
   std::uint32_t every_steps = 0;      ///< 0: after the last step only
   std::uint32_t batches = 0;          ///< of batch_size samples; 0: all
-  bool keep_best = false;             ///< save the state of the evaluation with the smallest loss beside the checkpoints
+  bool keep_best = false;             ///< also save the state of the evaluation with the smallest loss
 };
 
 /// One model of the workload.
@@ -32,12 +33,12 @@ struct model_description {
   std::uint32_t steps = 0;
   update_options optimizer{};
   cut_choice cuts{};                  ///< balanced, greedy, first layer of each shard, or a saved plan's
-  std::optional<validation_options> validate{};  ///< default: after the last step, on all validation data there are
+  std::optional<validation_options> validate{};  ///< default: after the last step, on all validation data
   std::optional<std::uint64_t> seed{};  ///< default: the session's
   bool stop_on_nan = true;
   double priority = 1;                ///< weight of its completion, above 0
-  std::optional<duration> deadline{}; ///< since the begin of the run; after its arrival
-  duration arrival{};                 ///< since the begin of the run: it takes part from then on
+  std::optional<duration> deadline{}; ///< since the start of the run; after its arrival
+  duration arrival{};                 ///< since the start of the run: it takes part from then on
 };
 
 }  // namespace hydra

@@ -1,5 +1,5 @@
 #pragma once
-// A model as a run takes it over: cut, its memory filled, its data opened.
+// A model that is ready for a run: cut, its memory filled, its data opened.
 
 #include "models/data/batch_order.hpp"
 #include "models/data_source.hpp"
@@ -23,7 +23,7 @@ struct model_data {
   batch_order order;
 };
 
-/// What a report says of a model's chain and data, which may be gone by then.
+/// Facts about a model's chain and data for the report: chain and data may be released by then.
 struct model_facts {
   std::string family;
   std::int64_t parameters = 0;
@@ -34,13 +34,13 @@ struct model_facts {
 struct model_entry {
   sharded_model_ptr what;
   model_memory memory;                   ///< version 0, or a checkpoint's
-  model_standing standing;               ///< where it begins
+  model_standing standing;               ///< the position from which it continues
   model_data data;
   model_facts facts{};                   ///< none in a simulation
 };
 
-/// Makes a model ready to join a run that is under way; called by one thread at a time. `released`: models of the run whose
-/// memory has been given back. Throws fault_error.
+/// Prepares a model that joins a run that is under way; called by one thread at a time. `released`: models of the run
+/// whose memory has been given back. Throws fault_error.
 using model_maker = std::function<model_entry(const model_description& m, const std::set<model_id>& released)>;
 
 }  // namespace hydra

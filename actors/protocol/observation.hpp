@@ -10,7 +10,7 @@
 
 namespace hydra {
 
-/// For the CONTROLLER: `what` has happened; the task waits for step_acknowledged before its next step.
+/// To the CONTROLLER: `what` has happened; the task waits for step_acknowledged before its next step.
 struct step_observed {
   step_completed what;
   task_actor task;
@@ -32,22 +32,22 @@ struct evaluation_acknowledged {
   bool stop = false;
 };
 
-/// The CONTROLLER calls what a user gave: the SUPERVISOR watches that it comes back.
+/// The CONTROLLER is about to call a user's callback: the SUPERVISOR checks that it returns in time.
 struct callback_began {
   std::string what;                ///< "step 3 of gpt-a"
 };
 
 struct callback_ended {};
 
-/// The supervisor's own clock, while the CONTROLLER is in a callback.
+/// Timer of the SUPERVISOR while the CONTROLLER is in a callback.
 struct check_controller {};
 
-/// A callback has thrown. `why`: behind which step of which model.
+/// A callback has thrown. `why` says after which step of which model.
 struct controller_failed {
   std::string why;
 };
 
-/// There is no CONTROLLER any more: nobody waits for it, later steps are not observed.
+/// There is no CONTROLLER any more: do not wait for it; later steps are not observed.
 struct controller_lost {
   std::string why;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The end of a model, and what it held (12 of the story in protocol.hpp).
+// The end of a model, and the release of its memory (12 of the story in protocol.hpp).
 
 #include "actors/protocol/interfaces.hpp"
 #include "partition/execute/sharded_model.hpp"
@@ -13,21 +13,21 @@
 
 namespace hydra {
 
-/// A model task is through.
+/// A MODEL TASK has ended its model.
 struct model_ended {
   model_id model;
   std::uint32_t steps = 0;         ///< completed
   bool stopped = false;            ///< by a controller
-  fault why;                       ///< none if finished
+  fault why;                       ///< empty if finished
   fault unsaved;                   ///< why the last checkpoint is missing
 };
 
-/// A model that has left has no flight any more.
+/// A model that has left has no unit in flight any more.
 struct model_drained {
   model_id model;
 };
 
-/// `finished`: as planned, or by a controller; else its parameters are nobody's result.
+/// `finished`: as planned, or by a controller; else its parameters are not a result.
 struct release_model {
   model_id model;
   bool finished = false;
@@ -44,7 +44,7 @@ struct release_updates {
 
 struct updates_released {
   model_id model;
-  std::string digest;              ///< of the final parameters; empty if nobody wants it
+  std::string digest;              ///< of the final parameters; empty if not `finished`
 };
 
 struct model_released {

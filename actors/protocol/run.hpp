@@ -1,5 +1,5 @@
 #pragma once
-// The begin and the end of a run, lost devices, and runs that stand still (9 of the story in protocol.hpp).
+// Start and end of a run, lost devices, and runs without progress (9 of the story in protocol.hpp).
 
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/interfaces.hpp"
@@ -16,12 +16,13 @@
 
 namespace hydra {
 
-/// The run starts: devices offer their credit, tasks announce their first unit, those of models that arrive later then.
+/// The run starts: devices offer their credit, tasks announce their first unit (at its arrival, if the model arrives
+/// later).
 struct begin_run {
   time_point at;                       ///< the times of the workload count from here
 };
 
-/// All actors of a run, for the SUPERVISOR; it monitors them and starts the run.
+/// All actors of a run, for the SUPERVISOR, which monitors them and starts the run.
 struct actors_spawned {
   std::vector<device_actor> devices;   ///< position = device id
   std::vector<task_actor> tasks;       ///< position = model id
@@ -37,13 +38,13 @@ struct actors_spawned {
   supervisor_actor supervisor;
 };
 
-/// Fences a device: nothing it says counts any more.
+/// Fences a device: its later messages are ignored.
 struct device_lost {
   device_id device;
   fault why;
 };
 
-/// The SCHEDULER does without this device: it gives no sign of life, or throws whatever it is given.
+/// The SCHEDULER gives up this device: it does not respond, or every unit throws there.
 struct device_given_up {
   device_id device;
   fault why;
@@ -58,7 +59,7 @@ struct device_retired {
   byte_count d2h_bytes;
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;
-  std::string leftovers;           ///< what it still held, a line each; empty at the end of a healthy run
+  std::string leftovers;           ///< what it still held, one per line; empty at the end of a healthy run
 };
 
 struct scheduler_retired {
@@ -67,28 +68,28 @@ struct scheduler_retired {
   duration mean{};                 ///< wall time of a decision round
   duration p99{};
   std::optional<time_point> first_placement;
-  std::vector<std::string> replacements;   ///< of policies that failed or did not work, a line each
-  std::uint64_t dropped_advice = 0;        ///< answers of a policy actor that named no candidate
+  std::vector<std::string> replacements;   ///< of policies that failed or chose nothing, one per line
+  std::uint64_t dropped_advice = 0;        ///< answers of a policy actor that did not name a candidate
 };
 
 /// Local only: carries memory.
 struct memory_retired {
-  std::string leftovers;           ///< leases and write-back buffers that never came back
+  std::string leftovers;           ///< leases and write-back buffers that were never returned
   std::map<model_id, std::vector<shard_home>> homes;   ///< of every model that is not released
 };
 
 /// From outside: stop as soon as the units that compute now are complete. Once more: stop now.
 struct interrupt_run {};
 
-/// The run does not go on (interrupted, no device left, an actor died, no progress): every task ends with this fault; if
-/// `save`, when it has been saved.
+/// The run is halted (interrupted, no device left, an actor died, no progress): every task ends with this fault; if
+/// `save`, after it has been saved.
 struct run_aborted {
   fault why;
   bool save = false;
 };
 
-/// Nothing has happened for too long: everybody is asked what he holds, then the run is halted. If nothing happens for as
-/// long again, it is not saved any more.
+/// No progress for too long: every actor is asked for its state, then the run is halted. If there is no progress for as
+/// long again, it ends without saving.
 struct run_stalled {
   fault why;
   reporter_actor reporter;
@@ -98,13 +99,13 @@ struct report_state {
   reporter_actor to;
 };
 
-/// Leases, slots, units and messages that somebody waits for, a line each; empty: nothing.
+/// Leases, slots, units and messages that the actor waits for, one per line; empty: none.
 struct state_reported {
   std::string who;
   std::string what;
 };
 
-/// The reporter's own clock: has anything happened since?
+/// Timer of the REPORTER: checks whether there was progress since the last one.
 struct check_progress {
   std::uint64_t last_seen = 0;
 };

@@ -18,7 +18,7 @@ struct run_services {
   trace* spans = nullptr;                ///< may be null
   host_arena* arena = nullptr;
   executor* update_executor = nullptr;
-  kept_parameters* kept = nullptr;       ///< null: those of ended models are not kept
+  kept_parameters* kept = nullptr;       ///< null: parameters of ended models are not kept
 };
 
 struct policy_actor_source;

@@ -31,30 +31,30 @@ struct model_added {
   std::optional<time_point> deadline;
 };
 
-/// A task's own clock: the model takes part from now on.
+/// Timer of a MODEL TASK: the model takes part from now on.
 struct model_arrived {};
 
-/// A model will announce no more units (finished, failed or stopped); its late flights are nobody's. From its MODEL TASK, or
-/// from the SUPERVISOR where that has died.
+/// A model will announce no more units (finished, failed or stopped); results of units still in flight are ignored.
+/// From its MODEL TASK, or from the SUPERVISOR if that has died.
 struct model_left {
   model_id model;
 };
 
-/// The next unit of a model may be staged: its parameter version and its minibatch are at home.
+/// The next unit of a model may be staged: its parameter version and its minibatch are in host memory.
 struct unit_ready {
   unit what;
   std::optional<device_id> after;  ///< only this device, while it holds a flight of the model
   duration remaining{};            ///< wall time of the model from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
   byte_count bytes;                ///< parameters of its shard
-  std::optional<device_id> avoid;  ///< an operation of it has thrown there: not this device, while another one lives
-  byte_count boundary;             ///< its predecessor's output, where it has one in its step
+  std::optional<device_id> avoid;  ///< an operation of it has thrown there: not this device, while there is another one
+  byte_count boundary;             ///< its predecessor's output, if it has one in its step
   duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
-  duration then_cost{};            ///< before it is announced; zero behind the last unit
-  bool then_begins_step = false;          ///< the unit after it begins a step
+  duration then_cost{};            ///< before it is announced; zero after the last unit
+  bool then_begins_step = false;          ///< the unit after it starts a step
 };
 
-/// Gives back `credits` (0 or 1), never states a level; says what computes now.
+/// Returns `credits` (0 or 1: an increment, not a level); reports what computes now.
 struct device_freed {
   device_id device;
   std::uint32_t credits = 0;
@@ -75,7 +75,7 @@ struct unit_placed {
   device_actor actor;
 };
 
-/// A unit will not complete: its device is gone or it failed there. Announcements of the model must carry at least
+/// A unit will not complete: its device is lost or it failed there. Announcements of the model must carry at least
 /// `next_attempt` from now on.
 struct unit_lost {
   unit what;
@@ -84,17 +84,17 @@ struct unit_lost {
   device_id device;
 };
 
-/// Stop working on a unit; the device answers with shard_failed in any case. `unless_started`: one that computes or lands
-/// may still complete.
+/// Stop working on a unit; the device answers with shard_failed in any case. `unless_started`: one that computes or is
+/// being written back may still complete.
 struct withdraw_unit {
   unit what;
   bool unless_started = false;
 };
 
-/// The scheduler's own clock, while a device holds units: do all give signs of life?
+/// Timer of the SCHEDULER while a device holds units: checks that all devices respond.
 struct check_devices {};
 
-/// The scheduler's own clock, while a policy actor owes it an answer.
+/// Timer of the SCHEDULER while a request to a policy actor is open.
 struct check_policy {};
 
 }  // namespace hydra

@@ -7,7 +7,7 @@
 
 namespace hydra {
 
-/// Work sharing on two threads: the default, work stealing, wakes up ten times later and burns idle time.
+/// Work sharing on two threads: the default, work stealing, wakes up ten times later and uses CPU time while idle.
 std::unique_ptr<caf::actor_system_config> make_system_config();
 
 }  // namespace hydra

@@ -13,7 +13,7 @@
 
 namespace hydra {
 
-/// Gradients of a shard have landed. Local only: carries memory.
+/// Gradients of a shard have been written back. Local only: carries memory.
 struct step_shard {
   model_id model;
   shard_index shard;
@@ -23,7 +23,7 @@ struct step_shard {
   memory_actor memory;
 };
 
-/// Goes on with the updates of a step that a checkpoint has begun. Local only: carries memory.
+/// Resumes the updates of the step in which a checkpoint was taken. Local only: carries memory.
 struct resume_updates {
   model_id model;
   step_index step;
@@ -40,7 +40,7 @@ struct shard_stepped {
   version_index version;
   std::optional<float> grad_norm;
   duration elapsed{};
-  fault why;             ///< set if the update failed: the model cannot go on
+  fault why;             ///< set if the update failed: the model cannot continue
 };
 
 struct shard_updated {

@@ -1,5 +1,5 @@
 #pragma once
-// Kinds of devices by name: those of plug-ins that are loaded, and Hydra's own, whose plug-ins are loaded when they are used.
+// Kinds of devices by name: those of plug-ins that are loaded, and Hydra's own, whose plug-ins are loaded on first use.
 
 #include "actors/plugin/known_plugins.hpp"
 #include "runtime/device/device.hpp"
@@ -15,7 +15,7 @@
 
 namespace hydra {
 
-/// By name; each of the type of its option.
+/// Values by name; each must have the type of its option.
 using device_options = std::map<std::string, device_value>;
 
 /// A kind of device that a plug-in offers.
@@ -34,14 +34,14 @@ class device_registry {
   explicit device_registry(std::shared_ptr<plugin_set> plugins = make_plugin_set(),
                         std::vector<std::filesystem::path> own = own_plugin_folders());
 
-  /// Adds what a plug-in offers; nothing if it is loaded already. Throws fault_error{bad_input}: plugin_set::load.
+  /// Adds what a plug-in offers; does nothing if it is loaded already. Throws fault_error{bad_input}: plugin_set::load.
   void load(const std::filesystem::path& file) { plugins_->load(file); }
 
-  /// Loads Hydra's own plug-in for the kind if no other one offers it. Throws fault_error{bad_input}: no such kind, with
-  /// the nearest, or why it cannot be used.
+  /// Loads Hydra's own plug-in for the kind if no loaded one offers it. Throws fault_error{bad_input}: there is no such
+  /// kind (with the nearest name), or why it cannot be used.
   known_device find(const std::string& kind);
 
-  /// Those of plug-ins that are loaded, in the order of loading.
+  /// The kinds of plug-ins that are loaded, in the order of loading.
   std::vector<known_device> all() const;
 
  private:
@@ -49,8 +49,8 @@ class device_registry {
   std::vector<std::filesystem::path> own_;
 };
 
-/// Throws fault_error{bad_input}: an option that the kind does not have (with the nearest), one of another type, none where
-/// one is required.
+/// Throws fault_error{bad_input} for an option that the kind does not have (with the nearest name), a value of another
+/// type, or a required option that is missing.
 void check_options(const known_device& of, const device_options& given);
 
 }  // namespace hydra

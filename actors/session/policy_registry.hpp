@@ -16,9 +16,9 @@ namespace hydra {
 
 struct policy_actor_source;
 
-/// A policy that use_policy knows.
+/// A policy that use_policy can find by name.
 struct known_policy {
-  policy_entry entry;              ///< `make` is empty for a policy actor; what a plug-in makes is limited_policy
+  policy_entry entry;              ///< `make` is empty for a policy actor; those of plug-ins make a limited_policy
   std::function<std::shared_ptr<const policy_actor_source>(const policy_options&)> make_actor{};  ///< empty for others
   std::filesystem::path plugin{};  ///< canonical; empty: built in
 };
@@ -28,11 +28,11 @@ class policy_registry {
   explicit policy_registry(const policy_limits& limits = {}, std::shared_ptr<plugin_set> plugins = make_plugin_set())
       : limits_{limits}, plugins_{std::move(plugins)} {}
 
-  /// Adds what a plug-in offers; nothing if it is loaded already. Throws fault_error{bad_input}: plugin_set::load.
+  /// Adds what a plug-in offers; does nothing if it is loaded already. Throws fault_error{bad_input}: plugin_set::load.
   void load(const std::filesystem::path& file) { plugins_->load(file); }
 
-  /// "fifo", a policy of a plug-in that is loaded, "path/libx.so" that offers one policy, or "path/libx.so:name". A
-  /// plug-in that is not loaded is. Throws fault_error{bad_input}.
+  /// "fifo", a policy of a plug-in that is loaded, "path/libx.so" that offers one policy, or "path/libx.so:name". Loads
+  /// the plug-in if necessary. Throws fault_error{bad_input}.
   known_policy find(const std::string& which);
 
   /// Built-in ones first, then in the order of loading.

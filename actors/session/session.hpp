@@ -24,8 +24,8 @@ namespace hydra {
 
 struct policy_actor_source;
 
-/// A workload under construction, then its run. Not thread-safe, but for interrupt() and, while run() is under way,
-/// add_model(); run() once.
+/// A workload under construction, then its run. Not thread-safe, except interrupt() and, while run() is under way,
+/// add_model(). run() may be called once.
 class session {
  public:
   /// Throws fault_error{bad_input} for options that are out of range.
@@ -37,70 +37,73 @@ class session {
   /// `count` virtual devices.
   void add_devices(int count, const cpu_device& options);
   /// `count` devices of a kind that a plug-in offers: one that is loaded, or Hydra's own, which is loaded now ("cuda").
-  /// `options` by name, each of its option's type: {"index", 1}, {"memory", "24GiB"}, {"tf32", true} of "cuda".
-  /// Throws fault_error{bad_input}: no such kind or option, with the nearest; a value of another type; a
-  /// required option that is missing; why the kind cannot be used here. `where` they were described ("w.toml:5: device")
-  /// stands in front of what goes wrong when they are made.
+  /// `options` by name, each with its option's type: {"index", 1}, {"memory", "24GiB"}, {"tf32", true} of "cuda".
+  /// Throws fault_error{bad_input}: there is no such kind or option (with the nearest name); a value of another type; a
+  /// required option that is missing; why the kind cannot be used here. `where` ("w.toml:5: device") is the prefix of
+  /// messages about devices that cannot be created.
   void add_devices(int count, const std::string& kind, std::map<std::string, device_value> options = {},
                    const std::string& where = {});
-  /// Any device. It is created, with its threads, by plan() for the pilot pass and again by run().
+  /// Any device. plan() creates it, with its threads, for the pilot pass, and run() creates it again.
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;
   void add_device(std::string kind, device_factory factory);
 
   /// A policy by name: built in, of a plug-in that is loaded, or "path/libx.so", or "path/libx.so:name" where it offers
-  /// several. `options` by name; the others have their standard values. Throws fault_error{bad_input} naming the nearest
+  /// several. `options` by name; the others have their default values. Throws fault_error{bad_input} naming the nearest
   /// policy or option, or what is wrong with the plug-in.
   void use_policy(const std::string& which, std::map<std::string, double> options = {});
-  /// An object of one's own, not null. No limit holds for its calls; one that throws is replaced.
+  /// A policy object, not null. Its calls have no time limit; if one throws, the policy is replaced.
   void use_policy(std::unique_ptr<policy> p);
-  /// An actor (<hydra/policy_actor.hpp>) that is started with the run, or one that runs already, here or elsewhere.
+  /// An actor (<hydra/policy_actor.hpp>) that is started with the run, or one that is running, in this process or
+  /// another.
   void use_policy(policy_actor_source source);
 
-  /// Makes the policies and devices that a plug-in offers known by name. It is never unloaded. Throws
+  /// Makes the policies and devices of a plug-in available by name. It is never unloaded. Throws
   /// fault_error{bad_input} naming the file.
   void load_plugin(const std::filesystem::path& file);
 
   /// Throws fault_error{bad_input} for impossible values, naming model and key.
-  /// While run() is under way, from any thread: returns when the model has joined the run, with the results it has alone.
-  /// Not in a callback, which the run may wait for: control::add is for that. Before run() it only describes the model.
-  /// It keeps the run's staging room and the host budget. Throws fault_error{bad_input}, {does_not_fit}, {io} with the run
-  /// untouched; {refused} if the run has ended or is being halted.
+  /// Before run() it only adds the description. While run() is under way it may be called from any thread and returns
+  /// when the model has joined the run; the model has the same results as alone. Do not call it in a callback, for
+  /// which the run may wait: use control::add. The model is planned within the run's staging bytes and host budget.
+  /// Throws fault_error{bad_input}, {does_not_fit}, {io} without effect on the run; {refused} if the run has ended or
+  /// is being halted.
   model_id add_model(model_description model);
 
-  /// Subscribes a callback; Event is step_completed or evaluation_completed. Called on a thread of its own, one event at a time.
+  /// Subscribes a callback; Event is step_completed or evaluation_completed. Called on a separate thread, one event at
+  /// a time.
   template <class Event>
   void on(std::function<void(const Event&, control&)> callback) {
     subscribe(std::move(callback));
   }
 
-  /// Opens the data, runs the pilot, cuts every model and checks all budgets: no host memory is taken and no actor
-  /// started yet.
-  /// Throws fault_error{bad_input} or {does_not_fit}. Called by run() if not before.
+  /// Opens the data, runs the pilot pass, cuts every model and checks all budgets; allocates no host memory for models
+  /// and starts no actor. Throws fault_error{bad_input} or {does_not_fit}. run() calls it if it was not called before.
   const workload_plan& plan();
 
-  /// The devices that plan() has planned for.
+  /// The devices for which plan() has planned.
   const std::vector<device_info>& devices();
 
-  /// True if a run that is resumed was complete: every model has a checkpoint of its end. run() would train nothing.
+  /// True if a resumed run was complete: every model has a checkpoint of its end. run() would train nothing.
   bool complete();
 
-  /// What the plan is expected to take: the actors of the run in virtual time, with the pilot's times. A policy given as
-  /// an object, or an actor, is stood in for by the one chosen by name before, or the default. Before run().
+  /// The expected times of the plan: a simulation of the run in virtual time, with the pilot's times. A policy given as
+  /// an object or an actor is replaced by the one chosen by name before, or by the default. Before run().
   forecast predict();
 
-  /// The same of each of these policies: one pilot and one measurement of the links for all.
+  /// The same for each of these policies, with one pilot pass and one measurement of the links.
   std::vector<forecast> predict(std::vector<std::unique_ptr<policy>> policies);
 
-  /// Trains everything. Throws before anything has started (bad_input, does_not_fit); afterwards faults are in the
-  /// report, per model.
+  /// Trains all models. Throws before anything has started (bad_input, does_not_fit); later faults are in the report,
+  /// per model.
   report run();
 
   /// From any thread, at any time: the units that compute now are completed, every model is saved, run() returns; its
-  /// report says `interrupted`. Before run(): as soon as it is called. A second call: run() returns without saving.
+  /// report says `interrupted`. Called before run(), it takes effect when run() is called. After a second call run()
+  /// returns without saving.
   void interrupt();
 
-  /// Final parameter values of a model after run(), by full name (copies; replicas included). Throws fault_error{refused} if
-  /// they were not kept (session_options::keep_parameters).
+  /// Final parameter values of a model after run(), by full name (copies; tied copies included). Throws
+  /// fault_error{refused} if they were not kept (session_options::keep_parameters).
   std::vector<std::pair<std::string, std::vector<float>>> parameters(model_id model) const;
 
  private:

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 namespace names = checkpoint_names;
 using ordered = nlohmann::ordered_json;
 
-/// Tensors of one file; what they point to stays where it is until it is written.
+/// Tensors of one file; the memory they point to must not change before they are written.
 class tensor_list {
  public:
   template <class T>
@@ -55,7 +55,7 @@ std::span<const float> slice(const host_block_ptr& block, std::size_t offset, st
   return std::as_const(*block).floats().subspan(offset, n);
 }
 
-/// In bf16 as they have landed.
+/// In bf16 as they were written back.
 void add_gradient(tensor_list& tensors, const model_checkpoint& c, const shard_home& home, const placed_parameter& p) {
   if (c.what->model->gradients() == precision::bf16) {
     const std::span<const std::uint16_t> written_back = home.gradients->halves();
@@ -65,7 +65,7 @@ void add_gradient(tensor_list& tensors, const model_checkpoint& c, const shard_h
   }
 }
 
-/// Parameters under their names, moments and gradients behind what they are; replicas of a tied parameter have only a
+/// Parameters under their names, moments and gradients behind what they are; tied copies of a parameter have only a
 /// gradient of their own, running averages no moments.
 void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
   const auto& home = c.memory.homes[s];
@@ -81,7 +81,7 @@ void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
   }
   for (const auto& p : c.what->shards[s].layout().parameters()) {
     if (home.gradients) {
-      add_gradient(tensors, c, home, p);  // behind all that is fp32: wider types come first in a file
+      add_gradient(tensors, c, home, p);  // after all fp32 tensors: wider types come first in a file
     }
   }
   tensors.write(to, names::shard_file(s));
@@ -166,7 +166,7 @@ bool is_checkpoint(const fs::path& p) {
 
 constexpr std::string_view best_prefix = "best-step-";
 
-/// 400 of "best-step-400"; nothing for other names.
+/// 400 of "best-step-400"; none for other names.
 std::optional<std::uint64_t> best_step(const fs::path& folder) {
   const auto name = folder.filename().string();
   if (!name.starts_with(best_prefix)) {
@@ -236,7 +236,7 @@ std::vector<fs::path> list_checkpoints(const fs::path& of_model) {
   return all;
 }
 
-/// Of two, which a kill between writing the one and removing the other leaves, the later one is better.
+/// If a kill between writing one and removing the other has left two, the later one is better.
 std::optional<fs::path> best_checkpoint(const fs::path& of_model) {
   const auto all = best_folders(of_model);
   const auto best = std::ranges::max_element(all, {}, [](const fs::path& p) { return *best_step(p); });
@@ -258,7 +258,7 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
     return;
   }
   const auto place = of_model / fmt::format("{}{}", best_prefix, c.standing.step);
-  if (is_whole(place)) {  // of a run that was killed before it knew more than this: the same model after the same step
+  if (is_whole(place)) {  // written by a run that was killed: the same model after the same step
     for (std::uint32_t s = 0; s < c.what->size(); ++s) {
       saved(shard_index{s});
     }
@@ -282,7 +282,7 @@ void checkpoint_folder::write(const model_checkpoint& c, const fs::path& place,
   folder.commit();
 }
 
-/// As drop_old(): what cannot be removed now is tried again by the next one.
+/// As drop_old(): a removal that fails is tried again after the next checkpoint.
 void checkpoint_folder::drop_worse(const fs::path& of_model, const fs::path& best) {
   for (const auto& folder : best_folders(of_model)) {
     try {
@@ -295,8 +295,8 @@ void checkpoint_folder::drop_worse(const fs::path& of_model, const fs::path& bes
   }
 }
 
-/// The newest `keep`, and the newest that any cuts can take up. What cannot be removed now is tried again by the next one:
-/// this checkpoint is complete.
+/// Keeps the newest `keep`, and the newest that can be resumed with any cuts. A removal that fails is tried again after
+/// the next checkpoint: this one is complete.
 void checkpoint_folder::drop_old(const fs::path& of_model) {
   bool any_cuts = false;
   std::size_t seen = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Checkpoints as folders: one per checkpoint, safetensors and JSON, readable without Hydra. CHECKPOINTS.md describes them.
+// Checkpoints as folders: one per checkpoint, safetensors and JSON, readable without Hydra. CHECKPOINTS.md describes
+// them.
 
 #include "partition/checkpoint/checkpoint.hpp"
 #include "runtime/storage/file_system.hpp"
@@ -14,11 +15,11 @@
 
 namespace hydra {
 
-/// Writes `<root>/<model>/<number>-step-<steps>/`, complete or not at all, and keeps the newest of each model. The best state
-/// goes to `<root>/<model>/best-step-<steps>/`, of which the last one is kept.
+/// Writes `<root>/<model>/<number>-step-<steps>/` atomically, and keeps the newest of each model. The best state goes
+/// to `<root>/<model>/best-step-<steps>/`, of which the last one is kept.
 class checkpoint_folder final : public checkpoint_store {
  public:
-  /// `keep` >= 1. One more stays if none of them could be taken up with other cuts. `files` outlives the object.
+  /// `keep` >= 1. One more is kept if none of them can be resumed with other cuts. `files` outlives the object.
   checkpoint_folder(file_system& files, std::filesystem::path root, std::uint32_t keep);
 
   void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override;
@@ -31,20 +32,20 @@ class checkpoint_folder final : public checkpoint_store {
   file_system& files_;
   std::filesystem::path root_;
   std::uint32_t keep_;
-  std::set<std::filesystem::path> swept_;   ///< of what killed runs have left
+  std::set<std::filesystem::path> swept_;   ///< of temporary files that killed runs have left
 };
 
 /// The folder of a model's checkpoints: characters that no file name should have are written as %XX.
 std::filesystem::path checkpoints_of(const std::filesystem::path& root, const std::string& model);
 
-/// Why a model of that name can have no such folder: its name would be too long. Empty if it can.
+/// Why a model of that name cannot have such a folder (its name would be too long); empty if it can.
 std::string why_no_checkpoints(const std::string& model);
 
 /// A model's checkpoints, the newest first, damaged or not. Throws fault_error{bad_input} for a folder that may not be
 /// read.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& of_model);
 
-/// The checkpoint of a model's best evaluation, where one was kept.
+/// The checkpoint of a model's best evaluation, if one was kept.
 std::optional<std::filesystem::path> best_checkpoint(const std::filesystem::path& of_model);
 
 }  // namespace hydra

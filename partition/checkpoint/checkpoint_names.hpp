@@ -1,5 +1,5 @@
 #pragma once
-// What files and tensors of a checkpoint are called: the format, in one place. CHECKPOINTS.md describes it.
+// Names of the files and tensors of a checkpoint. CHECKPOINTS.md describes the format.
 
 #include "models/weights/safetensors.hpp"
 #include "models/optimizer/update_rule.hpp"
@@ -33,11 +33,11 @@ inline constexpr stored_type type_of<std::int64_t> = stored_type::i64;
 
 /// "shard-0003.safetensors".
 std::string shard_file(std::size_t shard);
-/// What a parameter's name stands behind in each moment buffer: as torch.optim calls its state.
+/// The prefix of a parameter's name in each moment buffer: as torch.optim calls its state.
 std::vector<std::string> moments(update_kind kind);
 /// "activation.2.0": kind, shard, micro-batch.
 std::string boundary(const block_id& id);
-/// The inverse, of a training step; nothing for other names.
+/// The inverse, of a training step; none for other names.
 std::optional<block_id> boundary_id(const std::string& name);
 /// "norms.3".
 std::string norms(std::size_t shard);

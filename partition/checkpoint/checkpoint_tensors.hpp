@@ -21,10 +21,10 @@ class checkpoint_tensors {
   checkpoint_tensors(std::filesystem::path folder, std::size_t shards);
 
   bool has(const std::string& name) const { return places_.contains(name); }
-  /// Where it lies, as long as this object lives. Throws fault_error{damaged} if there is no such tensor.
+  /// Its memory, valid as long as this object lives. Throws fault_error{damaged} if there is no such tensor.
   stored_tensor find(const std::string& name) const;
-  /// Leaves none of the file's pages in memory. Throws fault_error{damaged} naming the file if there is no such tensor, or of
-  /// another size or type (fp32, or bits of bf16).
+  /// Leaves none of the file's pages in memory. Throws fault_error{damaged} naming the file if there is no such tensor,
+  /// or if it has another size or type (fp32, or bits of bf16).
   void copy(const std::string& name, std::span<float> to) const;
   void copy(const std::string& name, std::span<std::uint16_t> to) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a model has told so far, and where it stands in its chain of units.
+// What a model has reported so far, and its position in its chain of units.
 
 #include <algorithm>
 #include <cmath>
@@ -19,13 +19,13 @@ struct evaluation_record {
 };
 
 struct model_history {
-  std::vector<float> losses;        ///< of every step that was told
+  std::vector<float> losses;        ///< of every step that was reported
   std::vector<float> grad_norms;    ///< the same, if clipping
   std::vector<evaluation_record> evaluations;
   bool evaluated_after(std::uint32_t steps) const noexcept {
     return !evaluations.empty() && evaluations.back().steps == steps;
   }
-  /// The last evaluation, which there is, has a smaller loss than every one before; one that is not a number is never best.
+  /// The last evaluation (there must be one) has a smaller loss than every one before; NaN is never best.
   bool last_is_best() const noexcept {
     const double last = evaluations.back().loss;
     const auto as_good = [&](const evaluation_record& e) { return e.loss <= last; };
@@ -37,7 +37,7 @@ struct model_history {
 struct model_standing {
   std::uint32_t step = 0;
   std::uint32_t unit = 0;
-  std::optional<float> loss{};      ///< of a step that is not told yet, once its last shard's unit has committed
+  std::optional<float> loss{};      ///< of a step that is not reported yet, once its last shard's unit has committed
   bool stopped = false;             ///< by a controller: the model ends with step `step`
   model_history history{};
 };

@@ -55,7 +55,7 @@ void check_format(const json& j, const fs::path& file) {
   }
 }
 
-/// One file of a checkpoint, and its name for complaints.
+/// One file of a checkpoint, and its name for messages.
 struct tensor_file {
   explicit tensor_file(const fs::path& p) : path(p), tensors(p) {}
   fs::path path;
@@ -109,15 +109,16 @@ void read_shards(const json& shards, const fs::path& file, saved_model& m) {
   }
 }
 
-/// What others count on.
+/// Checks the properties that the rest of the program relies on.
 void check_standing(const saved_model& m, const fs::path& file) {
   const bool ascend = std::ranges::adjacent_find(m.cuts, std::ranges::greater_equal{}) == m.cuts.end();
   if (m.cuts.empty() || m.cuts.front() != 0 || !ascend) {
-    refuse(file, "shards begin with layer 0 and follow each other");
+    refuse(file, "shards must start with layer 0 and be contiguous");
   }
   const auto units = 2 * m.cuts.size() - 1;
   if (m.standing.step > m.steps || m.standing.unit > units) {
-    refuse(file, fmt::format("stands at unit {} of step {}; there are {} steps of {} units", m.standing.unit, m.standing.step,
+    refuse(file,
+           fmt::format("is at unit {} of step {}; there are {} steps of {} units", m.standing.unit, m.standing.step,
                              m.steps, units));
   }
   for (const auto v : m.versions) {
@@ -141,7 +142,7 @@ void fill_gradient(const checkpoint_tensors& from, const sharded_model& m, const
   }
 }
 
-/// Parameters and gradients are padded with zeroes; moments begin with zeroes.
+/// Parameters and gradients are padded with zeros; moments start as zeros.
 void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::size_t s, shard_home& home) {
   for (const auto& padded : {home.parameters, home.gradients}) {
     if (padded) {
@@ -161,7 +162,7 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
   }
 }
 
-/// What may not be read is not damaged.
+/// A folder without read permission is not damaged.
 void check_readable(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (::access(entry.path().c_str(), R_OK) != 0) {
@@ -171,8 +172,8 @@ void check_readable(const fs::path& folder) {
   }
 }
 
-/// A damaged checkpoint keeps its place and gets another name, so that it does not count among those that are kept. Its
-/// name now.
+/// Renames a damaged checkpoint in its folder, so that it does not count among those that are kept. Returns its new
+/// name.
 std::string set_aside(const fs::path& folder) {
   auto aside = folder;
   aside += ".damaged";
@@ -205,7 +206,7 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
 
 }  // namespace
 
-/// Gradients that have landed are computed again; a shard that has been stepped cannot be stepped back.
+/// Gradients that were written back are computed again; a shard that has been stepped cannot be stepped back.
 bool saved_model::any_cuts() const noexcept {
   const auto version = versions.empty() ? version_index{} : versions.front();
   const auto ahead = [](update_phase p) { return p == update_phase::stepped || p == update_phase::complete; };
@@ -276,12 +277,12 @@ std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool insi
       if (inside_step || m.any_cuts()) {
         return m;
       }
-      notes.push_back(fmt::format("{} was saved inside step {} with cuts that are not those of now: the checkpoint before "
-                                  "it is taken",
+      notes.push_back(fmt::format("{} was saved inside step {} with cuts that differ from the current ones: the "
+                                  "checkpoint before it is used",
                                   folder.string(), m.standing.step + 1));
     } catch (const fault_error& e) {
       if (e.what_happened().code != fault_code::damaged) {
-        throw;  // whole, but not for this Hydra; or it cannot be read now
+        throw;  // not damaged, but not for this version of Hydra; or it cannot be read now
       }
       const auto where =
           damaged == damaged_checkpoint::set_aside ? fmt::format(" (it is {} now)", set_aside(folder)) : "";

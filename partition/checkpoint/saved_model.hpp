@@ -1,5 +1,5 @@
 #pragma once
-// What a checkpoint has to say, read back.
+// Reads a checkpoint back.
 
 #include "partition/checkpoint/checkpoint.hpp"
 #include "partition/plan/cut.hpp"
@@ -22,24 +22,24 @@ struct saved_model {
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;
-  /// It can be taken up with other cuts, from the begin of its step: no shard has been stepped.
+  /// It can be resumed with other cuts, from the start of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
-  /// Where the model begins under those cuts.
+  /// The position from which the model continues with those cuts.
   model_standing begins(const cut_points& now) const;
 };
 
 /// Throws fault_error{damaged} naming the file that is missing or damaged, {bad_input} for another format version.
 saved_model read_checkpoint(const std::filesystem::path& folder);
 
-/// The model's memory, in new buffers of the arena: what the checkpoint has, under the cuts of `m`. If those are not the
-/// checkpoint's, it must have any_cuts(), and the model begins its step again. Throws fault_error{damaged} if a tensor is
-/// missing or has another shape, {out_of_memory}.
+/// The model's memory, in new buffers of the arena: the checkpoint's tensors, under the cuts of `m`. If those differ
+/// from the checkpoint's, it must have any_cuts(), and the model starts its step again. Throws fault_error{damaged} if
+/// a tensor is missing or has another shape, {out_of_memory}.
 model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena);
 
-/// What becomes of a damaged checkpoint: a run that goes on renames it, who only reads leaves it as it is.
+/// What happens to a damaged checkpoint: a run that resumes renames it, a reader leaves it as it is.
 enum class damaged_checkpoint : std::uint8_t { set_aside, left };
 
-/// The newest checkpoint of a model that is whole; if not `inside_step`, of those that any_cuts() can take up. Says in
+/// The newest checkpoint of a model that is not damaged; if not `inside_step`, the newest with any_cuts(). Adds to
 /// `notes` which ones it passed over, and why.
 std::optional<saved_model> newest_checkpoint(const std::filesystem::path& of_model, bool inside_step,
                                              std::vector<std::string>& notes,

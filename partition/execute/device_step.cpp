@@ -77,7 +77,7 @@ void step_on_device(const sharded_model& model, const unit& u, const step_blocks
   at::Tensor copy;
   at::Tensor masters;
   if (rounded) {
-    // Zero, so that what pads it is the same whatever lay there before.
+    // Zero, so that the padding does not depend on what the memory held before.
     copy = at::_ops::zeros_like::call(now, {}, {}, {}, {}, {});
     masters = state.front();
     state.erase(state.begin());

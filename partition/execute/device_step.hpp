@@ -1,6 +1,6 @@
 #pragma once
-// The step of a shard on the device that has just computed its gradients: what it reads and leaves, and its computation.
-// Names derive from the unit and its plan alone, as in dataflow.hpp.
+// The optimizer step of a shard on the device that has just computed its gradients: what it reads and produces, and its
+// computation. Names are derived from the unit and its plan alone, as in dataflow.hpp.
 
 #include "partition/plan/plan.hpp"
 #include "partition/execute/sharded_model.hpp"
@@ -18,18 +18,19 @@ bool steps_shard(const unit& u, const model_plan& plan);
 
 /// The optimizer state it reads: buffer number i of shard_plan::state_buffers().
 block_id state_block(const unit& u, std::size_t i);
-/// The same and the parameters as it leaves them: the next version.
+/// The same and the parameters after the step: the next version.
 block_id stepped_state_block(const unit& u, std::size_t i);
 block_id stepped_parameters_of(const unit& u);
 
 /// True of these two, of any buffer.
 bool makes_version(const unit& u, const block_id& id);
 
-/// Everything that lands at home when the unit commits: as produced_by() of dataflow.hpp, but of a unit that steps the next
-/// version instead of gradients.
+/// Everything that is in host memory when the unit commits: as produced_by() of dataflow.hpp, but a unit that steps
+/// produces the next version instead of gradients.
 std::vector<block_id> written_back_by(const unit& u, const model_plan& plan);
 
-/// Blocks of a step. `state` is updated in place; the parameters are not, as a unit that fails must leave them as they are.
+/// Blocks of a step. `state` is updated in place; the parameters are not, because a unit that fails must leave them
+/// unchanged.
 struct step_blocks {
   device_block_ptr parameters;            ///< of this version
   device_block_ptr gradients;             ///< fp32
@@ -37,7 +38,7 @@ struct step_blocks {
   device_block_ptr stepped;               ///< to be filled: parameters of the next version
 };
 
-/// Step number `u.step` of `u`'s shard, with the bits of model_update::step at home.
+/// Step number `u.step` of `u`'s shard; the result has the same bits as that of model_update::step on the host.
 void step_on_device(const sharded_model& model, const unit& u, const step_blocks& blocks);
 
 }  // namespace hydra

@@ -1,5 +1,5 @@
 #pragma once
-// Final parameters of models that have ended, for who asks after the run.
+// Final parameters of models that have ended, for callers that ask for them after the run.
 
 #include "partition/execute/model_update.hpp"
 #include "runtime/base/bytes.hpp"
@@ -15,13 +15,13 @@
 
 namespace hydra {
 
-/// Their buffers, those of the model's homes, stay counted in the host budget until somebody needs the room.
-/// Thread-safe: one thread keeps, another one makes room.
+/// Their buffers (the model's host buffers) count in the host budget until the memory is needed for something else.
+/// Thread-safe: one thread keeps parameters, another one gives them up.
 class kept_parameters {
  public:
   /// One buffer per shard.
   void keep(model_id model, std::vector<host_block_ptr> shards);
-  /// Gives up those that were kept first until the others take no more than `most`.
+  /// Gives up those that were kept first until the others take at most `most` bytes.
   void shrink_to(byte_count most);
   /// Empty if they were never kept, or were given up.
   std::vector<host_block_ptr> of(model_id model) const;
@@ -36,7 +36,7 @@ class kept_parameters {
 /// The masters of all shards.
 std::vector<host_block_ptr> parameters_of(std::span<const shard_home> homes);
 
-/// SHA-256 over the parameters of all shards, in chain order, replicas left out. Empty of no parameters.
+/// SHA-256 over the parameters of all shards, in chain order, without tied copies. Empty if there are no parameters.
 std::string digest_of(const sharded_model& model, std::span<const host_block_ptr> parameters);
 
 }  // namespace hydra

@@ -27,7 +27,7 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
     const byte_count each{plan.moments.value() / plan.moment_buffers};
     home.moments.push_back(arena.allocate(each, "moments of " + m.name, state));
     if (state == host_use::transferred) {
-      std::ranges::fill(home.moments.back()->floats(), 0.0F);  // it may lie where something else has lain
+      std::ranges::fill(home.moments.back()->floats(), 0.0F);  // the memory may have held something else
     }
   }
   return home;
@@ -69,7 +69,7 @@ update_tracker::update_tracker(std::size_t shards, std::vector<tie> ties, bool c
   skip_elsewhere();
 }
 
-/// Those that wait: what a checkpoint has begun at home is ended at home.
+/// Those that wait: an update that was started on the host before the checkpoint is completed on the host.
 void update_tracker::skip_elsewhere() {
   for (std::size_t s = 0; s < elsewhere_.size(); ++s) {
     if (elsewhere_[s] && !written_back_[s]) {
@@ -167,7 +167,7 @@ std::vector<update_job> update_tracker::resume(const std::vector<update_phase>& 
   issued_ = clipping_ && !norms_known_ ? normed_ : stepped_;
   skip_elsewhere();
   if (step_complete()) {
-    next_step();  // the rest of the step that was begun is up to devices
+    next_step();  // devices complete the rest of the step
   }
   return ready_jobs();
 }
@@ -220,7 +220,7 @@ void train(const optimizer_step& now, const update_slices& whole) {
                             [&](const auto& range) { now.apply(part_of(whole, range.begin(), range.size())); });
 }
 
-/// The same with a gradient in bf16; `whole` has none.
+/// The same with a gradient in bf16; `whole` has no gradient.
 void train(const optimizer_step& now, const update_slices& whole, const rounded_gradient& gradient) {
   oneapi::tbb::parallel_for(
       oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain), [&](const auto& range) {

@@ -1,5 +1,5 @@
 #pragma once
-// The optimizer's part of a step: which jobs may run when, and what each does to the home buffers.
+// The optimizer's part of a step: which jobs may run when, and what each does to the host buffers.
 
 #include "partition/execute/sharded_model.hpp"
 #include "runtime/memory/host_arena.hpp"
@@ -13,8 +13,8 @@
 
 namespace hydra {
 
-/// Home buffers of a shard, all fp32 but the copy and, if the chain's are bf16, the gradients. These change hands every
-/// step; null until they have landed.
+/// Host buffers of a shard, all fp32 but the copy and, if the chain's are bf16, the gradients. The gradients are other
+/// buffers in every step; null until they have been written back.
 struct shard_home {
   host_block_ptr parameters;   ///< the masters
   host_block_ptr gradients;
@@ -29,25 +29,25 @@ struct shard_home {
 host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i);
 const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i);
 
-/// Buffers of a shard as they are at home; moments are zero, parameters still to be filled. Throws fault_error{out_of_memory}.
+/// New host buffers of a shard; moments are zero, parameters are not initialised. Throws fault_error{out_of_memory}.
 shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard);
 
-/// Makes the copy again from masters that something else than a step has written. Nothing where there is none.
+/// Rounds the copy again from masters that were not written by a step. Does nothing without a copy.
 void round_masters(const shard_home& home);
 
-/// How far the update of a shard has come in the step that is under way. `complete`: the next version is at home.
+/// Progress of a shard's update in the current step. `complete`: the next version is on the host.
 enum class update_phase : std::uint8_t { waiting, written_back, normed, stepped, complete };
 
-/// Gradients have landed, the next version is not at home yet.
+/// Gradients have been written back, the next version is not complete yet.
 constexpr bool is_under_way(update_phase p) noexcept { return p != update_phase::waiting && p != update_phase::complete; }
 
-/// Of all shards of a model, while no job of it runs. Together with gradients and moments it is the optimizer's whole state.
+/// Of all shards of a model, while none of its jobs runs. With gradients and moments it is the optimizer's whole state.
 struct update_progress {
   std::vector<update_phase> shards;          ///< empty: all waiting
   std::vector<std::vector<float>> norms;     ///< per shard, of its own parameters; empty where not known
 };
 
-/// One piece of optimizer work. Jobs of one model may run at the same time, in any order, with the same bits.
+/// One piece of optimizer work. Jobs of one model may run concurrently and in any order; the result has the same bits.
 struct update_job {
   enum class kind : std::uint8_t { norms, step } what = kind::step;
   std::size_t shard = 0;
@@ -55,25 +55,26 @@ struct update_job {
 };
 
 /// Order of a model's jobs within one step. Without clipping a shard is stepped as soon as its gradients, and those of
-/// all replicas of its parameters, have landed. With clipping first all norms, then the steps, shard 0 first. Pure.
+/// all tied copies of its parameters, are written back. With clipping first all norms, then the steps, shard 0 first.
+/// Pure.
 class update_tracker {
  public:
-  /// `elsewhere`: shards that devices step; the books take them for complete whenever they wait. Empty: none.
+  /// `elsewhere`: shards that devices step; while waiting they count as complete. Empty: none.
   update_tracker(std::size_t shards, std::vector<tie> ties, bool clipping, std::vector<bool> elsewhere = {});
 
-  /// Gradients of the shard are at home: jobs that may run now.
+  /// Gradients of the shard are on the host: jobs that may run now.
   std::vector<update_job> written_back(std::size_t shard);
   /// A job has ended: jobs that may run now.
   std::vector<update_job> done(const update_job& job);
-  /// Shards whose next version has just become complete (own step and all its replicas copied); each once per step.
+  /// Shards whose next version has just become complete (own step and all its tied copies); each once per step.
   std::vector<std::size_t> take_complete();
-  /// True once every shard is complete; then the books start the next step.
+  /// True once every shard is complete; then the tracker starts the next step.
   bool step_complete() const noexcept;
   void next_step();
 
   bool norms_known() const noexcept { return norms_known_; }
   std::vector<update_phase> phases() const;
-  /// Goes on from phases in which no job was running: jobs that may run now.
+  /// Resumes from phases in which no job was running: jobs that may run now.
   std::vector<update_job> resume(const std::vector<update_phase>& phases);
 
  private:
@@ -89,20 +90,20 @@ class update_tracker {
   bool norms_known_ = false;
 };
 
-/// The mathematics of the jobs on home buffers (numerics contract, rules 8-10).
+/// The mathematics of the jobs on host buffers (numerics contract, rules 8-10).
 class model_update {
  public:
   explicit model_update(sharded_model_ptr model);
 
-  /// Adds replica gradients to their owners in this shard (bf16: on the way, see rounded_gradient), then records the norm of
-  /// each of its trained parameters.
+  /// Adds gradients of tied copies to their owners in this shard (bf16: on the way, see rounded_gradient), then records
+  /// the norm of each of its trained parameters.
   void norms(std::size_t shard, std::vector<shard_home>& homes);
-  /// Norm of the norms in chain order, once every shard has its norms.
+  /// Norm of the norms in chain order. Requires the norms of every shard.
   float total_norm() const;
   float clip_coefficient(float norm) const;
   const std::vector<std::vector<float>>& norms() const noexcept { return norms_; }
   void set_norms(std::vector<std::vector<float>> norms) { norms_ = std::move(norms); }
-  /// Adds replica gradients (unless norms() did), applies the update rules, copies owners to their replicas.
+  /// Adds gradients of tied copies (unless norms() did), applies the update rules, copies owners to their tied copies.
   void step(std::size_t shard, std::uint32_t step, float clip_coefficient, std::vector<shard_home>& homes) const;
 
  private:

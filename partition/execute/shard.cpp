@@ -18,7 +18,7 @@ namespace {
 
 at::Tensor zeros_like(const at::Tensor& t) { return at::_ops::zeros_like::call(t, {}, {}, {}, {}, {}); }
 
-/// Piece by piece on the CPU, which widens what it adds beforehand; other devices widen in registers.
+/// Piece by piece on the CPU, where the addend is widened to fp32 in memory first; other devices widen in registers.
 void add_part(const bound_parameters& bound) {
   const auto piece = bound.sum.is_cpu() ? static_cast<std::int64_t>(widening_room.value() / sizeof(float)) : bound.sum.numel();
   const at::NoGradGuard no_grad;

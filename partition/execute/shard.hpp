@@ -35,8 +35,8 @@ class shard {
   /// Output for one micro-batch, without gradient. `parameters`: flat, layout().elements() of layout().type().
   at::Tensor forward(const at::Tensor& parameters, const at::Tensor& input, const visit_context& context) const;
 
-  /// What evaluation says about one micro-batch: fp32 [2] = sum of the losses, number of right predictions (0 where the
-  /// loss knows none). Last shard only.
+  /// Evaluation of one micro-batch: fp32 [2] = sum of the losses, number of correct predictions (0 if the loss does not
+  /// count them). Last shard only.
   at::Tensor score(const at::Tensor& parameters, const at::Tensor& input, const at::Tensor& targets,
                    const visit_context& context) const;
 

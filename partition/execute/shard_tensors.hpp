@@ -1,5 +1,5 @@
 #pragma once
-// What backward visits of a shard work with and leave.
+// Arguments and results of a shard's backward visits.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,7 +8,7 @@
 namespace hydra {
 
 /// Leaf parameters of a backward visit: detached views of the flat parameter buffer whose .grad are views of the flat
-/// gradient buffer, so gradients land there and micro-batches accumulate for free. Gradients of bf16 parameters land in
+/// gradient buffer, so micro-batches accumulate there without a copy. Gradients of bf16 parameters are written to
 /// `part` first, as large as the parameters, which is added to the fp32 `sum` after each micro-batch.
 struct bound_parameters {
   std::vector<std::vector<at::Tensor>> layers;
@@ -22,7 +22,7 @@ struct backward_result {
   at::Tensor loss;             ///< scalar: this micro-batch's part of the step's loss; last shard only
 };
 
-/// The sum in bf16, to the nearest and of two the even one, in the place of `part`, which has been added.
+/// The sum rounded to bf16 (nearest, ties to even), in the memory of `part`, which has been added.
 at::Tensor rounded_sum(const bound_parameters& bound);
 
 }  // namespace hydra

@@ -12,7 +12,7 @@ cursor units_of(model_id id, const sharded_model& m) {
   units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
   for (std::uint32_t s = 0; s < m.size(); ++s) {
     const auto& planned = m.plan.shards[s];
-    units.set_time(direction::forward, s, planned.forward_time);  // of the last shard it counts for nothing
+    units.set_time(direction::forward, s, planned.forward_time);  // not used for the last shard
     units.set_time(direction::backward, s, planned.backward_time);
     units.set_time(direction::evaluate, s, planned.evaluation_time);
   }

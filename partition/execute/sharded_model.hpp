@@ -1,5 +1,5 @@
 #pragma once
-// A model as the runtime trains it: chain, cuts, update rule. Shared, immutable.
+// A model as it is trained: chain, cuts, update rule. Shared, immutable.
 
 #include "models/chain.hpp"
 #include "models/optimizer/update_rule.hpp"
@@ -34,11 +34,11 @@ struct sharded_model {
   std::uint32_t steps = 0;
   std::uint32_t evaluate_every = 0;   ///< steps; 0: after the last one only (with how much: plan.evaluation)
   std::uint64_t seed = 0;
-  bool keep_best = false;             ///< the state with the smallest loss of all evaluations is saved apart
+  bool keep_best = false;             ///< save the state with the smallest evaluation loss in addition to checkpoints
   bool stop_on_nan = true;
-  bool follows_on_device = true;      ///< a device that has stepped shard 0 may go on with it at once: no other one is faster
-  double remaining_scale = 1;         ///< its wall time alone / its compute time: what is left is told in wall time
-  std::string identity{};             ///< all that decides its results, a line each: what a checkpoint must agree with
+  bool follows_on_device = true;      ///< a device that has stepped shard 0 may continue at once: none is faster
+  double remaining_scale = 1;         ///< its wall time alone / its compute time: remaining times are wall times
+  std::string identity{};             ///< all that decides its results, one per line: a checkpoint must agree
   schedule_terms terms{};
 
   std::size_t size() const noexcept { return plan.shards.size(); }

@@ -15,13 +15,13 @@ namespace hydra {
 
 namespace {
 
-/// Blocks travel as raw bytes. No copy.
+/// Blocks are copied as raw bytes. This makes no copy.
 at::Tensor typed(const at::Tensor& raw, element type) {
   const auto wanted = scalar_type(type);
   return raw.scalar_type() == wanted ? raw : raw.view(wanted);
 }
 
-/// A layer sees them in their shape.
+/// The view of a block that a layer gets: with its shape.
 at::Tensor typed(const at::Tensor& raw, const tensor_spec& spec) { return typed(raw, spec.type).view(spec.shape); }
 
 /// In fp32, whatever the parameters are.
@@ -111,7 +111,7 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
   }
 }
 
-/// What is stepped here is widened again: the same values as at home.
+/// Gradients for a step on the device are widened again: the same values as on the host.
 void visit::round_gradients(const results& out) const {
   const at::NoGradGuard no_grad;
   const auto rounded = rounded_sum(*bound_);

@@ -12,33 +12,33 @@
 
 namespace hydra {
 
-/// Blocks of one micro-batch. `second` is null where no upstream or targets are read, `output` for the backward of shard 0
-/// and the evaluation of the last shard.
+/// Blocks of one micro-batch. `second` is null where no upstream or targets are read, `output` for the backward of
+/// shard 0 and the evaluation of the last shard.
 struct micro_batch_blocks {
   device_block_ptr input;
   device_block_ptr second;
   device_block_ptr output;
 };
 
-/// Of one micro-batch of an evaluation, as the last shard leaves it behind (shard::score).
+/// Of one micro-batch of an evaluation, as the last shard produces it (shard::score).
 struct evaluation_score {
   float loss = 0;        ///< sum over its targets
-  float correct = 0;     ///< targets that were predicted, where the loss knows
+  float correct = 0;     ///< targets that were predicted correctly, if the loss counts them
 };
 
-/// What an evaluation visit of the last shard has landed: fp32 [micro-batches, 2].
+/// Output of an evaluation visit of the last shard: fp32 [micro-batches, 2].
 std::vector<evaluation_score> scores_in(std::span<const float> written_back);
 
-/// Run its micro-batches in order on one queue. Between micro-batches it keeps only the bound parameters; with the
-/// last one it lets go of everything, so the bytes of gradients live on in their block alone.
+/// Run its micro-batches in order on one queue. Between micro-batches it keeps only the bound parameters; after the
+/// last one it holds no reference to any tensor: only their block keeps the gradients alive.
 class visit {
  public:
   /// `targets`: of the whole step.
   visit(sharded_model_ptr model, const unit& what, std::size_t targets);
 
-  /// Blocks that the visit as a whole leaves behind: gradients of backward visits (fp32 sums; where the chain's gradients are
-  /// bf16 the last micro-batch rounds them, and widens them again for a shard that is stepped on the device), the loss from
-  /// the last shard (of an evaluation fp32 [micro-batches, 2], see shard::score).
+  /// Blocks that the visit as a whole produces: gradients of backward visits (fp32 sums; where the chain's gradients
+  /// are bf16 the last micro-batch rounds them, and widens them again for a shard that is stepped on the device), the
+  /// loss from the last shard (of an evaluation fp32 [micro-batches, 2], see shard::score).
   struct results {
     device_block_ptr gradients;
     device_block_ptr loss;

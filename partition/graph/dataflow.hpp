@@ -1,6 +1,6 @@
 #pragma once
-// What a unit reads, produces and uses for the last time: block names derived from the unit alone, never from what
-// happened before. Actors and memory books agree because they call these functions.
+// What a unit reads, produces and reads for the last time. Block names are derived from the unit alone, never from what
+// happened before: the actors and the block store agree because they call the same functions.
 
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/unit.hpp"
@@ -37,20 +37,20 @@ block_id loss_of(const unit& u);
 
 micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_index k);
 
-/// Forward and evaluation: the boundary activation (not of the last shard); backward of shard s > 0: the upstream gradient
-/// of shard s-1; else nothing.
+/// Forward and evaluation: the boundary activation (not of the last shard); backward of shard s > 0: the upstream
+/// gradient of shard s-1; else nothing.
 std::optional<block_id> output_of(const unit& u, std::size_t shards, micro_batch_index k);
 
-/// True if the unit leaves gradients behind (and computes the loss if its shard is the last).
+/// True if the unit produces gradients (and computes the loss if its shard is the last).
 bool has_gradients(const unit& u) noexcept;
 bool has_loss(const unit& u, std::size_t shards) noexcept;
 /// True if the unit is the last of its training step.
 bool ends_step(const unit& u) noexcept;
 
-/// Everything that lands at home when the unit commits: outputs of all micro-batches, gradients, loss.
+/// Everything that is in host memory when the unit commits: outputs of all micro-batches, gradients, loss.
 std::vector<block_id> produced_by(const unit& u, std::size_t shards);
 
-/// Blocks nobody reads after the unit's commit.
+/// Blocks that no unit reads after this unit's commit.
 std::vector<block_id> consumed_by(const unit& u, std::size_t shards);
 
 }  // namespace hydra

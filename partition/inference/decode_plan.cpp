@@ -41,7 +41,7 @@ class decode_bench {
     parameters_ = layout.views(zeros({{static_cast<std::int64_t>(layout.elements())}, element::f32}, on_), layer);
   }
 
-  /// Peak of decoding `tokens` more, input included, beyond what `memory` has then and had before.
+  /// Peak of decoding `tokens` more, input included, beyond what was in use before and what `memory` has grown by.
   byte_count decode(std::int64_t tokens, decode_memory& memory) {
     const auto before = on_.meter.used();
     const auto kept = bytes_of(memory);
@@ -60,7 +60,7 @@ class decode_bench {
   std::vector<at::Tensor> parameters_;
 };
 
-/// While memory grows it may lie there twice.
+/// While memory grows it may be there twice.
 decode_cost measure(decode_bench bench, byte_count parameters, const decode_lengths& lengths) {
   decode_cost cost{.parameters = parameters, .memory = {}, .working = {}};
   decode_memory memory;
@@ -114,7 +114,7 @@ byte_count memory_on_device(const decode_plan& plan, std::span<const decode_cost
   return largest_window(remembered, plan.buffers);
 }
 
-/// Layers by falling bytes.
+/// Layers by descending bytes.
 std::vector<std::size_t> largest_first(std::span<const decode_cost> costs) {
   std::vector<std::size_t> order(costs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,5 +1,5 @@
 #pragma once
-// Generation on a device whose memory the model may exceed: what stays there, and what comes and goes with every token.
+// Generation on a device whose memory the model may exceed: what stays there, and what is copied for every token.
 
 #include "partition/profile/profile.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace hydra {
 
-/// Tokens of the texts to come.
+/// Lengths of the texts to be generated, in tokens.
 struct decode_lengths {
   std::int64_t prompt = 1;   ///< given in one pass
   std::int64_t longest = 1;  ///< prompt and generated ones together
@@ -24,7 +24,7 @@ struct decode_cost {
 };
 
 /// Measures every distinct layer with zero parameters on the calling thread. The last layer sees one token only. Throws
-/// fault_error{bad_input} for a chain that writes no text, or whose context is less than the longest text.
+/// fault_error{bad_input} for a chain that does not generate text, or whose context is less than the longest text.
 std::vector<decode_cost> decode_costs(const chain& model, const decode_lengths& lengths, const measurement_context& on);
 
 /// The same with tensors on the CPU.
@@ -41,8 +41,9 @@ struct decode_plan {
 /// Bytes on the device at most under a plan.
 byte_count needed_by(const decode_plan& plan, std::span<const decode_cost> costs);
 
-/// Memories stay before parameters do, the next layer is fetched while one computes, and the largest layers stay as long as
-/// there is room. Throws fault_error{does_not_fit} with what would do if not even one layer at a time fits `usable` bytes.
+/// Decides what stays on the device: first the layers' memories, then the parameters of the largest layers that fit.
+/// The next streamed layer is fetched while one computes. Throws fault_error{does_not_fit} with the sufficient number
+/// of bytes if not even one layer at a time fits `usable` bytes.
 decode_plan plan_decoding(std::span<const decode_cost> costs, byte_count usable);
 
 }  // namespace hydra

@@ -20,13 +20,14 @@ namespace hydra {
 
 namespace {
 
-/// What a layer remembers, at home.
+/// What a layer remembers, on the host.
 struct parked_tensor {
   host_block_ptr home;
   std::vector<std::int64_t> shape;
 };
 
-/// A layer with its parameters at home if they are streamed, and what of it is on the device. Operations in flight share it.
+/// A layer with its parameters on the host if they are streamed, and its blocks on the device. Shared with operations
+/// that are under way.
 struct placed_layer {
   placed_layer(const std::shared_ptr<const chain>& chain_of, std::size_t i)
       : model(chain_of), index(i), layout(*model, i, i + 1) {}
@@ -43,7 +44,7 @@ struct placed_layer {
 
 using placed_layer_ptr = std::shared_ptr<placed_layer>;
 
-/// The last layer of a language model looks at each token by itself: only the newest one's logits are wanted.
+/// The last layer of a language model handles each token independently: only the newest one's logits are needed.
 void decode(placed_layer& place, const device_block_ptr& parameters, const device_block_ptr& x, std::int64_t seen) {
   const at::NoGradGuard no_grad;
   const auto views = place.layout.views(parameters->tensor.view(at::kFloat), place.index);
@@ -81,7 +82,8 @@ void fetch(placed_layer& place, const std::string& torch_device) {
 
 }  // namespace
 
-/// Streams: a layer that is promoted for one token waits for the operation that freed the place of the one `buffers` before.
+/// Streaming: a layer that is promoted for one token waits for the operation that frees the buffer of the layer
+/// `buffers` places before it.
 class decoder::state {
  public:
   state(std::shared_ptr<const chain> model, const decoder_options& options, device& on, std::shared_ptr<host_arena> home);
@@ -122,7 +124,7 @@ class decoder::state {
   std::vector<std::size_t> streamed_;  ///< in the order of the chain
   std::size_t next_streamed_ = 0;      ///< index in streamed_ of the next to be promoted
   std::deque<promoted> ahead_;         ///< promoted, not used yet
-  std::deque<ticket> places_;          ///< what frees the places for streamed parameters
+  std::deque<ticket> places_;          ///< operations that free the buffers of streamed parameters
   std::deque<ticket> memory_places_;   ///< the same for streamed memories
   std::int64_t seen_ = 0;
 };
@@ -148,7 +150,7 @@ ticket decoder::state::submit(queue_kind queue, operation op, std::span<const ti
   return t;
 }
 
-/// On the queue that will compute: what a layer takes depends on the device.
+/// On the compute queue: the memory of a layer depends on the device.
 std::vector<decode_cost> decoder::state::measured_costs(const decode_lengths& lengths) {
   device_.on_completion([w = wait_](const completion& c) { w->complete(c); });
   const auto costs = std::make_shared<std::vector<decode_cost>>();
@@ -174,7 +176,7 @@ void decoder::state::load(const decoder_options& options) {
   promote_ahead();
 }
 
-/// Waits, so that homes of parameters that stay on the device do not pile up.
+/// Waits, so that host buffers of parameters that stay on the device do not accumulate.
 decoder::state::promoted decoder::state::settle(std::size_t layer) {
   auto there = promote(layer, {});
   wait_->for_end_of(there.arrival);
@@ -214,7 +216,7 @@ decoder::state::promoted decoder::state::take(std::size_t layer) {
 
 void decoder::state::check(std::span<const std::int64_t> ids) const {
   if (ids.empty()) {
-    throw fault_error(fault_code::bad_input, "there is no token to go on from");
+    throw fault_error(fault_code::bad_input, "there is no token to continue from");
   }
   if (seen_ + static_cast<std::int64_t>(ids.size()) > longest_) {
     throw fault_error(

@@ -1,5 +1,5 @@
 #pragma once
-// Waiting for operations of a device, for code that is no actor.
+// Waiting for operations of a device, for code outside actors.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/ticket.hpp"
@@ -13,20 +13,20 @@
 
 namespace hydra {
 
-/// Hears the completions of one device; another thread, the only one that submits, waits.
+/// Receives the completions of one device; another thread, the only one that submits, waits.
 class operation_wait {
  public:
-  /// A device that completes nothing for `limit` is not awaited any longer.
+  /// `limit`: a device that completes nothing for so long counts as lost.
   operation_wait(std::string device, duration limit);
 
-  /// Of an operation that was just submitted; it may have ended already.
+  /// Registers an operation that was just submitted; it may have ended already.
   void begin(ticket t);
   void complete(const completion& c);
-  /// Returns when that operation has ended, at once for ticket 0. Throws fault_error with the first fault of any operation
-  /// so far, which is why later ones were skipped; {device_lost} beyond the limit.
+  /// Returns when that operation has ended, at once for ticket 0. Throws fault_error with the first fault of any
+  /// operation so far, which is why later ones were skipped; {device_lost} beyond the limit.
   void for_end_of(ticket t);
 
-  /// Begun and not ended.
+  /// Submitted and not ended.
   std::size_t under_way() const;
 
  private:
@@ -36,7 +36,7 @@ class operation_wait {
   const duration limit_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::set<ticket> open_;   ///< of whose begin and end one has been told
+  std::set<ticket> open_;   ///< of which either the submission or the end has been recorded, not both
   std::uint64_t ends_ = 0;
   fault first_;
 };

@@ -25,7 +25,7 @@ void require_numbers(std::span<const float> logits) {
                       fmt::format("the logit of token {} is {}", found - logits.begin(), *found)};
 }
 
-/// All ids, the likeliest first.
+/// All ids, the most probable first.
 std::vector<std::int64_t> ranked(std::span<const float> logits) {
   std::vector<std::int64_t> ids(logits.size());
   std::iota(ids.begin(), ids.end(), 0);

@@ -6,25 +6,25 @@
 
 namespace hydra {
 
-/// Applied in this order, as transformers does.
+/// Applied in this order, as in Hugging Face transformers.
 struct sampling_options {
-  double temperature = 1;  ///< logits are divided by it; 0: always the likeliest token
-  std::int64_t top_k = 0;  ///< only the likeliest k tokens; 0: all
-  double top_p = 1;        ///< only the likeliest tokens that together have at least this probability
+  double temperature = 1;  ///< logits are divided by it; 0: always the most probable token
+  std::int64_t top_k = 0;  ///< only the k most probable tokens; 0: all
+  double top_p = 1;        ///< only the most probable tokens that together have at least this probability
   std::uint64_t seed = 0;
 };
 
-/// Which choice it is: one of several texts, and the place of the token in it.
+/// Identifies a choice: the text (of several), and the position of the token in it.
 struct sampling_place {
   std::uint64_t sample = 0;
   std::uint64_t position = 0;
 };
 
-/// Throws fault_error{bad_input} for numbers that make no sense.
+/// Throws fault_error{bad_input} for values out of range.
 void check(const sampling_options& options);
 
-/// The id of the token: a pure function of its arguments. Of tokens with equal logits the smaller id counts as likelier.
-/// Throws fault_error{not_finite} if a logit is no number or positive infinity.
+/// The id of the token: a pure function of its arguments. Of tokens with equal logits the smaller id counts as more
+/// probable. Throws fault_error{not_finite} if a logit is NaN or positive infinity.
 std::int64_t pick_token(std::span<const float> logits, const sampling_options& options, const sampling_place& where);
 
 }  // namespace hydra

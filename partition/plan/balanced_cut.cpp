@@ -14,7 +14,7 @@ balanced_cuts::balanced_cuts(const piece_table& pieces, const cut_limits& limits
   }
 }
 
-/// Cost of the end that starts with this piece.
+/// Cost of the rest of the chain that starts with this piece.
 cut_cost balanced_cuts::with(const piece& p) const {
   const auto& rest = best_[p.last];
   if (rest.shards == none || !fits(p.demand, limits_)) {
@@ -27,8 +27,8 @@ std::optional<cut_cost> balanced_cuts::cost() const {
   return best_.front().shards == none ? std::nullopt : std::optional(best_.front());
 }
 
-/// The nearest end of a shard that starts with `first` and leaves the rest to `shards` - 1 others, none of them longer
-/// than the longest of all.
+/// The smallest end of a shard that starts with `first` such that the rest can be cut into `shards` - 1 others, none of
+/// which takes longer than the longest of the whole cut.
 std::size_t balanced_cuts::next(std::size_t first, std::size_t shards) const {
   const cut_cost most{shards, best_.front().largest};
   const auto& row = pieces_.from(first);

@@ -1,5 +1,5 @@
 #pragma once
-// The balanced cut: dynamic programming over the ends of a chain.
+// The balanced cut: dynamic programming over the suffixes of a chain.
 
 #include "partition/plan/piece_table.hpp"
 
@@ -11,24 +11,24 @@
 
 namespace hydra {
 
-/// What a cut costs; fewer shards first, then the smaller largest visit.
+/// The cost of a cut: compared by the number of shards, then by the time of the longest visit.
 struct cut_cost {
   std::size_t shards = 0;
   duration largest{};
   friend auto operator<=>(const cut_cost&, const cut_cost&) = default;
 };
 
-/// The best cut of every end of a chain within limits. An end [i, L) with the fewest shards starts with some piece
-/// [i, j) and goes on with the best cut of [j, L), for the number of shards decides before their times do: one pass
-/// over all pieces, layers^2 / 2 of them at most. Demands need not grow with a piece (a pooling layer makes its shard's
+/// The best cut of every suffix of a chain within limits. The best cut of [i, L) starts with some piece [i, j) and
+/// continues with the best cut of [j, L), because the number of shards is compared before their times: one pass over
+/// all pieces, at most layers^2 / 2. A longer piece does not always need more memory (a pooling layer makes its shard's
 /// output smaller), so no piece may be skipped.
 class balanced_cuts {
  public:
   balanced_cuts(const piece_table& pieces, const cut_limits& limits);
 
-  /// Of the whole chain; nothing if no cut fits.
+  /// Of the whole chain; none if no cut fits.
   std::optional<cut_cost> cost() const;
-  /// Of all cuts of that cost the lexicographically smallest. Only if there is a cost.
+  /// The lexicographically smallest cut of that cost. Only if there is a cost.
   cut_points cuts() const;
 
  private:
@@ -38,10 +38,10 @@ class balanced_cuts {
 
   const piece_table& pieces_;
   cut_limits limits_;
-  std::vector<cut_cost> best_;  ///< of the end that starts with layer i; `none` shards: it does not fit
+  std::vector<cut_cost> best_;  ///< of the suffix that starts with layer i; `none` shards: it does not fit
 };
 
-/// The least P + C that a cut needs whose shards all have W <= staging; nothing if there is none.
+/// The least P + C of all cuts whose shards have W <= staging; none if there is no such cut.
 std::optional<byte_count> least_computing(const piece_table& pieces, byte_count staging);
 
 }  // namespace hydra

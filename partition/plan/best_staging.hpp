@@ -1,5 +1,5 @@
 #pragma once
-// Search for the staging room.
+// Search for the best number of staging bytes.
 
 #include "runtime/base/bytes.hpp"
 
@@ -13,9 +13,9 @@
 
 namespace hydra {
 
-/// The room of the smallest cost, of equal ones the smallest room; nothing if none has a cost. `cost(low, high)` is at
-/// most the cost of every room in [low, high], nothing if none can have one, and exact for low = high. Best first: the
-/// first single room that is taken is the answer, and most ranges are never looked into.
+/// The candidate with the smallest cost (the smallest of several); none if no candidate has a cost. `cost(low, high)`
+/// is a lower bound on the cost of every candidate in [low, high], none if none of them can have one, and exact for
+/// low = high. Best-first search: the first single candidate that is taken from the queue is the answer.
 template <class Cost>
 std::optional<byte_count> best_staging(const std::vector<byte_count>& ascending, const Cost& cost) {
   struct range {

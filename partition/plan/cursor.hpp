@@ -1,5 +1,5 @@
 #pragma once
-// The order of a model's units and the time that is left of it.
+// The order of a model's units, and the remaining time of the model.
 
 #include "partition/plan/plan.hpp"
 #include "runtime/base/bytes.hpp"
@@ -11,9 +11,9 @@
 
 namespace hydra {
 
-/// Position of a unit in its model: step and index in the step's chain. The chain of a step begins with the evaluation of
-/// the version that it reads, if there is one (range by range through all shards), then F_0 .. F_{S-2}, B_{S-1}, .. B_0.
-/// An evaluation after the last step stands alone.
+/// Position of a unit in its model: step and index in the step's chain. The chain of a step starts with the evaluation
+/// of the version that it reads, if there is one (range by range through all shards), then F_0 .. F_{S-2}, B_{S-1}, ..
+/// B_0. An evaluation after the last step is a chain of its own.
 struct unit_position {
   std::uint32_t step = 0;
   std::uint32_t index = 0;
@@ -29,7 +29,7 @@ struct evaluation_schedule {
 /// Pure arithmetic over one model's chain of units, and its measured unit times.
 class cursor {
  public:
-  /// `shards`, `micro_batches` >= 1. A model of no steps is only evaluated.
+  /// `shards`, `micro_batches` >= 1. A model without steps is only evaluated.
   cursor(model_id model, std::uint32_t shards, std::uint32_t steps, std::uint32_t micro_batches);
   void evaluate(const evaluation_schedule& schedule) noexcept { evaluation_ = schedule; }
 
@@ -40,34 +40,34 @@ class cursor {
   std::uint64_t units() const noexcept;
   /// True if the model is evaluated when `step` steps are complete.
   bool evaluates_after(std::uint32_t step) const noexcept;
-  /// How often that happens after more than `step` steps.
+  /// Number of evaluations after more than `step` steps.
   std::uint32_t evaluations_after(std::uint32_t step) const noexcept;
   std::uint32_t micro_batches() const noexcept { return micro_batches_; }
 
   bool at_end(unit_position p) const noexcept { return p.index >= units_in(p.step); }
   unit_position next(unit_position p) const noexcept;
-  /// The unit before, or nothing for the very first.
+  /// The unit before, or none for the first unit of the model.
   std::optional<unit_position> previous(unit_position p) const noexcept;
   bool first_of_step(unit_position p) const noexcept { return p.index == 0; }
 
   unit unit_at(unit_position p, std::uint32_t attempt) const;
-  /// The unit there if it is one of an evaluation.
+  /// The unit at this position if it belongs to an evaluation.
   std::optional<unit> evaluation_unit(unit_position p) const;
   unit_position position_of(const unit& u) const noexcept;
-  /// Unit `training_unit` (0: F_0, ..) of step `step`; if that is the first, the step's evaluation comes before it unless
-  /// it is done already.
+  /// Unit `training_unit` (0: F_0, ..) of step `step`; if that is the first, the step's evaluation comes before it
+  /// unless it has been done.
   unit_position position_in(std::uint32_t step, std::uint32_t training_unit, bool evaluated) const noexcept;
   /// Of the training units of its step; 0 inside an evaluation.
   std::uint32_t training_unit(unit_position p) const noexcept;
 
-  /// Planned or measured time of a unit class at speed 1; of evaluations for one micro-batch. Measured times replace the
-  /// plan's; later ones are averaged in (weight 1/4), so that the remaining time follows the run.
+  /// Planned or measured time of a unit class at speed 1; of evaluations for one micro-batch. Measured times replace
+  /// the plan's; later ones are averaged in (weight 1/4), so that the remaining time follows the run.
   void set_time(direction way, std::uint32_t shard, duration planned);
   void measured(const unit& u, duration at_speed_one);
   duration time_of(unit_position p) const;
 
-  /// Paper, Algorithm 2: (steps left - 1) * time of a step + what is left of the present one, from `p` on; and the
-  /// evaluations to come.
+  /// Paper, Algorithm 2: (remaining steps - 1) * time of a step + the rest of the current one, from `p` on; and the
+  /// remaining evaluations.
   duration remaining(unit_position p) const;
 
   /// Stops the model after `completed` steps.

@@ -24,7 +24,7 @@ struct saved_cuts {
   std::filesystem::path file;
 };
 
-/// How the planner cuts: by a rule, or as told.
+/// How the planner cuts: by a rule, or at given points.
 using cut_rule = std::variant<balanced_cut, greedy_cut, cut_points>;
 /// What a user chooses; saved cuts are read before anything is planned.
 using cut_choice = std::variant<balanced_cut, greedy_cut, cut_points, saved_cuts>;

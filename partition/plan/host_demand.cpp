@@ -18,12 +18,12 @@ byte_count state_bytes(const shard_plan& s) {
   return sum;
 }
 
-/// What a backward visit leaves behind for its shard: gradients, or the next version.
+/// What a backward visit produces for its shard: gradients, or the next version.
 byte_count update_of(const shard_plan& s) {
   return s.steps_on_device ? charge(s.parameters) + state_bytes(s) : charge(s.gradient_bytes());
 }
 
-/// What one visit can have landing at once.
+/// The most bytes that one visit writes back at a time.
 byte_count write_back(const model_plan& m, const shard_plan& s) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto outputs = charge(std::max(s.input, s.output)) * std::max(m.micro_batches, round);
@@ -44,7 +44,7 @@ byte_count evaluation_demand(const model_plan& m) {
   return (batch * 2 + largest_boundary * 3) * round + charge(byte_count{2 * sizeof(float)} * round);
 }
 
-/// What only the host reads and writes: masters beside what is promoted, moments.
+/// What only the host reads and writes: moments, and masters where they differ from what is promoted.
 byte_count kept_by(const model_plan& m) {
   byte_count sum;
   for (const auto& s : m.shards) {
@@ -53,7 +53,7 @@ byte_count kept_by(const model_plan& m) {
   return sum;
 }
 
-/// Everything else of one model that may be at home at the same time.
+/// Everything else of one model that may be in host memory at the same time.
 byte_count transfers_of(const model_plan& m) {
   byte_count sum;
   byte_count largest_upstream;
@@ -81,7 +81,7 @@ byte_count host_demand(std::span<const model_plan> models, std::size_t devices) 
 
 byte_count host_transfers(std::span<const model_plan> models, std::size_t devices) {
   byte_count sum;
-  byte_count attempt;  // a lost attempt lands in buffers of its own
+  byte_count attempt;  // a lost attempt writes back to buffers of its own
   for (const auto& m : models) {
     sum += transfers_of(m);
     for (const auto& s : m.shards) {

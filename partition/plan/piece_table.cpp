@@ -6,7 +6,7 @@ namespace hydra {
 
 namespace {
 
-/// Times and bytes that only grow while a piece grows.
+/// Times and bytes that grow monotonically with a piece.
 struct growth {
   duration forward{};
   duration backward{};

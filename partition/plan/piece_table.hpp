@@ -1,5 +1,5 @@
 #pragma once
-// All pieces of a chain that a cut may consist of, with what each needs and takes.
+// All pieces of a chain that a cut may consist of, with the memory and the time of each.
 
 #include "partition/plan/cut.hpp"
 #include "partition/profile/profile.hpp"
@@ -10,7 +10,7 @@
 
 namespace hydra {
 
-/// Layers up to `last` (one past) from a first layer that its row of the table knows.
+/// Layers from the first layer of the table's row up to `last` (one past the end).
 struct piece {
   std::size_t last = 0;
   shard_demand demand;

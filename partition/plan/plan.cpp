@@ -14,15 +14,15 @@ namespace hydra {
 
 namespace {
 
-/// In micro-batches; the scalars of a footprint have room for so many losses.
+/// In micro-batches: the scalars of a footprint include so many losses.
 constexpr std::uint32_t longest_evaluation_visit = 256;
 
 byte_count usable(const plan_device& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
 
-/// The device that decides.
+/// The device with the least usable memory.
 const plan_device& smallest(std::span<const plan_device> devices) {
   if (devices.empty()) {
-    throw fault_error(fault_code::bad_input, "the workload has no device; add one [[device]] at least");
+    throw fault_error(fault_code::bad_input, "the workload has no device; add at least one [[device]]");
   }
   return *std::ranges::min_element(devices, {}, usable);
 }
@@ -94,7 +94,7 @@ std::vector<shard_boundary> boundaries_of(const plan_request& m, std::span<const
   return turns;
 }
 
-/// How many of the first shards can be stepped on a device that has `computing` bytes for P + C.
+/// How many of the first shards can be stepped on a device with `computing` bytes for P + C.
 std::size_t most_on_device(const plan_request& m, std::span<const shard_plan> shards, byte_count computing) {
   const auto there = std::ranges::find_if(shards, [&](const shard_plan& s) {
     const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);

@@ -24,8 +24,8 @@ struct shard_plan {
   std::size_t first_layer = 0;
   std::size_t last_layer = 0;
   byte_count parameters;         ///< as promoted
-  std::optional<byte_count> gradients{};  ///< as copied: of bf16 parameters, in simulations; none: as much as these
-  std::optional<byte_count> masters{};    ///< fp32, at home beside what is promoted; none: that is fp32 itself
+  std::optional<byte_count> gradients{};  ///< as copied: of bf16 parameters, in simulations; none: as the parameters
+  std::optional<byte_count> masters{};    ///< fp32, on the host, if what is promoted is not fp32; else none
   byte_count moments;            ///< host bytes of optimizer state, all buffers
   std::uint64_t moment_buffers = 0;
   byte_count input;              ///< minibatch of shard 0, boundary activation of the others
@@ -39,7 +39,7 @@ struct shard_plan {
   duration forward_time{};
   duration evaluation_time{};    ///< of one micro-batch
   duration update_time{};        ///< optimizer step on the host, on one thread
-  duration backward_time{};      ///< recompute + backward; last shard: forward + loss + backward; and the step, where it is part
+  duration backward_time{};      ///< recompute (last shard: forward + loss) + backward + the step, if on the device
   bool steps_on_device = false;  ///< the backward visit also steps the shard: state comes in, state and parameters go out
   duration device_update_time{};  ///< part of backward_time
   /// fp32 buffers of optimizer state in their order, masters first (none if what is promoted are the masters).
@@ -47,13 +47,14 @@ struct shard_plan {
   byte_count gradient_bytes() const noexcept { return gradients.value_or(parameters); }
 };
 
-/// Micro-batches of one evaluation of a model, and how many of them one visit of a shard takes. A visit of four steps' worth
-/// takes about as long as a backward visit, so an evaluation does not make the schedule coarser.
+/// Micro-batches of one evaluation of a model, and how many of them one visit of a shard takes. A visit with four times
+/// the micro-batches of a step takes about as long as a backward visit, so an evaluation does not make the schedule
+/// coarser.
 struct evaluation_range {
   std::uint32_t micro_batches = 0;   ///< 0: the model is not evaluated
   std::uint32_t round = 1;
   std::uint32_t rounds() const noexcept { return (micro_batches + round - 1) / round; }
-  /// Of the visit that begins with micro-batch `first`.
+  /// Of the visit that starts with micro-batch `first`.
   std::uint32_t size_of(std::uint32_t first) const noexcept;
 };
 
@@ -65,20 +66,20 @@ struct model_plan {
   evaluation_range evaluation;
   std::string profile;           ///< key in the plan's profiles; empty if it is not among them
   byte_count sufficient;         ///< smallest device memory (without reserve) on which it runs alone
-  std::optional<byte_count> slot{};  ///< simulations whose devices count in slots: room of any shard's parameters
+  std::optional<byte_count> slot{};  ///< in simulations whose devices count in slots: bytes of one slot
   cut_points cuts() const;
   /// Bytes of any block of this model on the host, unrounded.
   byte_count bytes_of(const block_id& id) const;
-  /// What it takes in a device's cache: its bytes as charged; in slots nothing but parameters takes room.
+  /// Bytes that it takes in a device's cache: as charged; with slots only parameters count.
   byte_count room_for(const block_id& id) const;
   /// Demand of a unit on its device.
   const footprint& footprint_of(const unit& u) const;
   duration time_of(const unit& u) const;
-  /// Of its micro-batches alone, without the step that a backward visit may end with.
+  /// Of its micro-batches alone, without the step at the end of some backward visits.
   duration computing_time_of(const unit& u) const;
 };
 
-/// What decides which shards are updated on a device.
+/// The terms that decide which shards are updated on a device.
 struct stepping_terms {
   optimizer_place place = optimizer_place::host;
   element_rate device{};         ///< of a device's updates; zero if not known
@@ -97,7 +98,7 @@ struct plan_request {
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;
   element_rate update{};         ///< of its update rule; zero if not known
-  stepping_terms stepping{};     ///< `profile` says for which pieces there must be room
+  stepping_terms stepping{};     ///< `profile` says for which pieces memory must be reserved
 };
 
 /// A device as the planner sees it.
@@ -116,22 +117,22 @@ struct workload_plan {
   byte_count staging_bytes;       ///< X: max W over all units
   byte_count computing_bytes;     ///< max P + C over all units
   byte_count sufficient;         ///< smallest device memory (without reserve) for all of it
-  byte_count host_needed;        ///< parameters, moments, batches, and landing room for every boundary and gradient
+  byte_count host_needed;        ///< parameters, moments, batches, write-back buffers of boundaries and gradients
   byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
 };
 
 /// Cuts every model so that `max (P + C) + max W + reserve <= M` holds on every device (architecture, section 4; the
-/// smallest M - reserve decides). For a staging room X each model is cut on its own (P + C <= M - reserve - X,
+/// smallest M - reserve decides). For X staging bytes each model is cut on its own (P + C <= M - reserve - X,
 /// W <= X); of all X: fewest shards in total, then smallest largest visit time, then smallest X. Throws
 /// fault_error{does_not_fit} naming model, layer, its bytes and the smallest sufficient budgets.
 workload_plan make_plan(std::span<const plan_request> models, std::span<const plan_device> devices);
 
-/// Cuts a model for a run that is under way, whose staging room stays as it is: P + C <= M - reserve - room, W <= room on
-/// every device. Throws fault_error{does_not_fit} naming layer, its bytes and what there is.
+/// Cuts a model for a run that is under way, whose staging bytes X stay as they are: P + C <= M - reserve - X, W <= X
+/// on every device. Throws fault_error{does_not_fit} naming the layer, its bytes and the available bytes.
 model_plan plan_joining(const plan_request& m, std::span<const plan_device> devices, byte_count staging_bytes);
 
-/// Bytes of host memory the run needs with `devices` devices, and those of them that devices copy from or to; part of
-/// make_plan's result.
+/// Bytes of host memory that the run needs with `devices` devices, and the part of them that devices copy from or to.
+/// make_plan's result contains both.
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices);
 byte_count host_transfers(std::span<const model_plan> models, std::size_t devices);
 

@@ -88,7 +88,7 @@ saved_plan plan_from_json(const json& j) {
 
 byte_count bytes_at(const json& j, const char* key) { return bytes_from_json(j.at(key)); }
 
-/// No update rule has more than two; nobody else's file decides how long a list becomes.
+/// No update rule has more than two: a file must not decide how long a list becomes.
 std::uint64_t buffers_from_json(const json& j) {
   const auto n = j.get<double>();
   if (!(n >= 0 && n <= 16)) {

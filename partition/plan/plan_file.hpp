@@ -1,5 +1,5 @@
 #pragma once
-// plan.json: a plan to read, and to use again without a pilot.
+// plan.json: a saved plan, to be inspected and to be used again without a pilot pass.
 
 #include "partition/plan/plan.hpp"
 
@@ -30,8 +30,8 @@ saved_plan load_plan(const std::filesystem::path& file);
 /// The same for a text.
 saved_plan parse_plan(std::string_view text, std::string source);
 
-/// What a schedule needs of a plan: bytes and times of all its models, the staging room; not their evaluation, which a
-/// plan file does not hold. Throws as parse_plan does.
+/// What a schedule needs of a plan: bytes and times of all its models, the staging bytes; not their evaluation, which a
+/// plan file does not contain. Throws as parse_plan does.
 workload_plan parse_costs(std::string_view text, std::string source);
 
 /// Cuts of the model of that name. Throws fault_error{bad_input} if there is none, or if it had another number of

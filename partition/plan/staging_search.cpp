@@ -65,12 +65,12 @@ std::optional<cut_cost> staging_search::cost_of(const plan_request& m, const cut
     const auto cuts = cut(m, limits);
     return cuts ? std::optional(hydra::cost_of(*m.profile, *cuts)) : std::nullopt;
   }
-  // More room may make a greedy cut worse, but never better than the best cut.
+  // A larger limit may make a greedy cut worse, but never better than the best cut.
   const auto best = balanced_cuts(pieces_of(m), limits).cost();
   return best ? std::optional(cut_cost{best->shards, {}}) : std::nullopt;
 }
 
-/// No room in [low, high] leaves more to computing than `low`, or to staging than `high`.
+/// No candidate in [low, high] leaves more bytes to computing than `low`, or to staging than `high`.
 std::optional<cut_cost> staging_search::cost(byte_count low, byte_count high) const {
   const cut_limits limits{.computing = usable_ - low, .staging = high};
   std::map<std::pair<const chain_profile*, std::size_t>, std::optional<cut_cost>> known;  // grids share profiles

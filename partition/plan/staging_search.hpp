@@ -11,22 +11,22 @@
 
 namespace hydra {
 
-/// Cuts, one for each request, and the staging room they were made for.
+/// Cuts, one for each request, and the staging bytes they were made for.
 struct cut_set {
   byte_count room;
   std::vector<cut_points> cuts;
 };
 
-/// For a staging room X each model is cut on its own: P + C <= usable - X, W <= X (architecture, section 4).
+/// For X staging bytes each model is cut on its own: P + C <= usable - X, W <= X (architecture, section 4).
 class staging_search {
  public:
-  /// `usable`: memory without reserve of the device that has least.
+  /// `usable`: memory without reserve of the smallest device.
   staging_search(std::span<const plan_request> models, byte_count usable);
 
-  /// Of all rooms: fewest shards in total, then smallest largest visit time, then smallest room.
+  /// Of all X: fewest shards in total, then smallest largest visit time, then smallest X.
   std::optional<cut_set> best() const;
 
-  /// Of one model, for this room.
+  /// Of one model, for `room` staging bytes.
   std::optional<cut_points> cuts_within(std::size_t model, byte_count room) const;
 
   /// The least bytes, not above `usable`, for which there is a cut.

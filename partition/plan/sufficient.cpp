@@ -13,7 +13,7 @@ namespace {
 
 const cut_points* given_by(const plan_request& m) { return std::get_if<cut_points>(&m.cuts); }
 
-/// What is sure to be a cut: the given one, or single layers.
+/// A cut that is always valid: the given one, or single layers.
 cut_points simplest_cuts(const plan_request& m) {
   const auto* given = given_by(m);
   return given ? *given : single_layers(*m.profile);
@@ -39,7 +39,7 @@ named_shard name_shard(const plan_request& m, const cut_points& cuts, std::size_
 
 named_shard larger(named_shard a, named_shard b) { return b.computing > a.computing ? b : a; }
 
-/// The shard that asks for most.
+/// The shard that needs the most memory.
 named_shard largest_of(const plan_request& m) {
   const auto cuts = simplest_cuts(m);
   named_shard most = name_shard(m, cuts, 0);
@@ -59,7 +59,7 @@ std::size_t first_like(std::span<const plan_request> models, std::size_t i) {
   return static_cast<std::size_t>(first - models.begin());
 }
 
-/// A line for each model that costs something else than those before it.
+/// A line for each model whose costs differ from all those before it.
 std::string model_lines(std::span<const plan_request> models, byte_count reserve) {
   const auto alone = budgets_alone(models);
   std::vector<std::size_t> like(models.size());
@@ -112,7 +112,7 @@ namespace {
 std::string step_advice(std::span<const plan_request> models) {
   const bool asked = std::ranges::any_of(
       models, [](const plan_request& m) { return m.stepping.place == optimizer_place::device; });
-  return asked ? "Leave optimizer_on at \"host\" (updates on devices take room there), raise" : "Raise";
+  return asked ? "Leave optimizer_on at \"host\" (updates on devices need memory there), raise" : "Raise";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// The smallest device memory that a workload needs, and what is said when there is less.
+// The smallest device memory that a workload needs, and the message if there is less.
 
 #include "partition/plan/plan.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace hydra {
 
-/// Smallest sufficient budget without reserve: min over cuts and staging rooms of max (P + C) + max W. That is the sum
+/// Smallest sufficient budget without reserve: min over cuts and staging bytes of max (P + C) + max W. That is the sum
 /// for one-layer shards, unless a longer shard needs less than one of its layers (a pooling layer makes a shard's
 /// output smaller); for given cuts their own sum.
 byte_count smallest_budget(std::span<const plan_request> models);
@@ -16,11 +16,11 @@ byte_count smallest_budget(std::span<const plan_request> models);
 /// Budgets per model, computed once for all models that cost the same.
 std::vector<byte_count> budgets_alone(std::span<const plan_request> models);
 
-/// Throws fault_error{does_not_fit} for the device that has least usable memory: names, for the workload and per model,
-/// the layer (or given shard) that asks for most, its bytes, and the smallest sufficient budget.
+/// Throws fault_error{does_not_fit} for the device with the least usable memory: names, for the workload and per model,
+/// the layer (or given shard) that needs the most, its bytes, and the smallest sufficient budget.
 [[noreturn]] void refuse_memory(std::span<const plan_request> models, const plan_device& device);
 
-/// The same for a model that would join a run with this staging room.
+/// The same for a model that would join a run with these staging bytes.
 [[noreturn]] void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_bytes);
 
 }  // namespace hydra

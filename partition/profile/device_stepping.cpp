@@ -21,7 +21,7 @@ bool device_stepping::covers(std::size_t first, std::size_t last) const {
 
 namespace {
 
-/// Layers that a tie or a running average keeps at home.
+/// Layers that must be updated on the host, because of a tie or a running average.
 std::vector<bool> kept_at_home(const chain& model) {
   std::vector<bool> home(model.size());
   for (std::size_t i = 0; i < model.size(); ++i) {
@@ -50,8 +50,8 @@ device_stepping stepping_of(const chain& model, optimizer_place place, const upd
 }
 
 duration boundary_of(std::span<const shard_boundary> shards, std::size_t on_device) {
-  duration now{};                     // since the begin of the last shard's backward
-  duration link{};                    // copies out queue up
+  duration now{};                     // since the start of the last shard's backward
+  duration link{};                    // copies out run one after the other
   duration host{};
   std::vector<duration> ready(shards.size());
   for (auto s = shards.size(); s-- > 0;) {
@@ -60,7 +60,7 @@ duration boundary_of(std::span<const shard_boundary> shards, std::size_t on_devi
     now += t.backward + (here ? t.device_update : duration{});
     link = std::max(link, now) + (here ? t.demote_stepped : t.demote);
     if (here) {
-      ready[s] = s == 0 ? now : link + t.promote;   // shard 0's next visit follows on the device
+      ready[s] = s == 0 ? now : link + t.promote;   // the next visit of shard 0 follows on the device
     } else {
       host = std::max(host, link) + t.update;
       ready[s] = host + t.promote;

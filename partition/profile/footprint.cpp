@@ -6,8 +6,8 @@ namespace hydra {
 
 namespace {
 
-/// Scalars of a visit: loss (of an evaluation: a pair for each micro-batch), its parts, the divisor's temporaries; each is
-/// one rounded allocation.
+/// Scalars of a visit: loss (of an evaluation: a pair for each micro-batch), its parts, the divisor's temporaries; each
+/// is one rounded allocation.
 constexpr byte_count scalars{8 * 512};
 
 byte_count parameters_of(const chain_profile& profile, std::size_t first, std::size_t last) {
@@ -23,12 +23,12 @@ byte_count gradients_of(const chain_profile& profile, byte_count parameters) {
   return profile.numbers == precision::bf16 ? parameters * 2 : parameters;
 }
 
-/// A micro-batch's gradients of bf16 parameters, before they are added up.
+/// One micro-batch's gradients of bf16 parameters, before they are added to the sum.
 byte_count part_of(const chain_profile& profile, byte_count parameters) {
   return profile.numbers == precision::bf16 ? parameters : byte_count{};
 }
 
-/// What adding them takes when the graph is gone.
+/// Memory needed to add them, after the graph has been freed.
 byte_count adding(const chain_profile& profile, byte_count gradients) {
   return profile.numbers == precision::bf16 ? std::min(gradients, widening_room) : byte_count{};
 }
@@ -56,7 +56,7 @@ byte_count backward_working(const chain_profile& profile, std::size_t first, std
   return saved + transient + (with_loss ? profile.loss_saved : byte_count{});
 }
 
-/// A forward visit leaves its outputs behind.
+/// A forward visit writes back its outputs.
 footprint forward_footprint(const chain_profile& profile, std::size_t first, std::size_t last) {
   const auto input = profile.layers[first].input;
   const auto output = profile.layers[last - 1].output;
@@ -66,8 +66,8 @@ footprint forward_footprint(const chain_profile& profile, std::size_t first, std
           .write_back = output * 2};
 }
 
-/// The last piece's evaluation leaves a few numbers behind. To count right predictions takes a handful of tensors like the
-/// targets.
+/// The last piece's evaluation writes back a few numbers. Counting correct predictions takes a few tensors of the shape
+/// of the targets.
 footprint loss_footprint(const chain_profile& profile, std::size_t first) {
   const auto last = profile.layers.size();
   const auto input = profile.layers[first].input;
@@ -120,7 +120,7 @@ footprint plain_footprint(const chain_profile& profile, std::size_t first, std::
 }
 
 footprint with_rounded_gradients(footprint backward) {
-  backward.write_back -= backward.parameters;  // of twice as many
+  backward.write_back -= backward.parameters;  // the fp32 sum has twice the bytes of the bf16 gradients
   return backward;
 }
 

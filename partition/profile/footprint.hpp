@@ -12,30 +12,30 @@ struct footprint {
   byte_count first_inputs;   ///< of the first micro-batch
   byte_count working;        ///< gradients (and, in bf16, their part) + two micro-batches of inputs and outputs + upstream
                              ///< + saved + transient
-  byte_count write_back{};      ///< part of `working` that is free only when the visit's copies have landed: outputs, gradients
+  byte_count write_back{};      ///< part of `working` that is free only after the write-back: outputs, gradients
   byte_count staging() const noexcept { return parameters + first_inputs; }
   byte_count computing() const noexcept { return parameters + working; }
 };
 
-/// Bytes that adding a part of a gradient to the sum takes on a device at most: so much of it is widened at a time.
+/// Most bytes of a gradient that are widened at a time when it is added to the sum on a device.
 inline constexpr byte_count widening_room{std::uint64_t{4} << 20};
 
-/// Of a backward visit that rounds its gradients to bf16: their sum is free when it has computed, only as many bytes as the
-/// parameters' wait for their copy.
+/// Of a backward visit that rounds its gradients to bf16: the fp32 sum is free after the computation; only as many
+/// bytes as the parameters have wait for their copy.
 footprint with_rounded_gradients(footprint backward);
 
-/// Layers [first, last) of a profiled chain, visited in `way`. Backward and evaluation of the last piece include the loss;
-/// backward includes the step where the profile's stepping covers the piece.
+/// Layers [first, last) of a profiled chain, visited in `way`. Backward and evaluation of the last piece include the
+/// loss; backward includes the step where the profile's stepping covers the piece.
 footprint footprint_of(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
 
-/// The same, stepped at home whatever the profile asks for.
+/// The same, but stepped on the host whatever the profile's stepping says.
 footprint plain_footprint(const chain_profile& profile, std::size_t first, std::size_t last, direction way);
 
-/// A backward visit that also steps its piece: optimizer state and the new parameters come on top, and they land in
-/// place of the gradients.
+/// A backward visit that also steps its piece: it needs optimizer state and the new parameters in addition, and writes
+/// these back instead of the gradients.
 footprint with_step(const chain_profile& profile, footprint backward);
 
-/// The largest of forward, backward and evaluation, field by field sums as they occur: what a cut has to fit.
+/// The maxima over forward, backward and evaluation: what a cut has to fit.
 struct shard_demand {
   byte_count staging;     ///< max W over the shard's units
   byte_count computing;   ///< max P + C over the shard's units

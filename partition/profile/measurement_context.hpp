@@ -7,7 +7,7 @@
 
 namespace hydra {
 
-/// All times and bytes are the meter's, all tensors are made on its device.
+/// All times and bytes are measured by the meter; all tensors are allocated on its device.
 struct measurement_context {
   work_meter& meter;
   std::string torch_device = "cpu";

@@ -21,8 +21,8 @@
 
 namespace hydra {
 
-/// One operation on each device, awaited together. A device that was late once is out: what it says later belongs to an
-/// earlier operation. Outlives the pilot while such a completion may still come.
+/// One operation on each device, awaited together. A device that was late once is excluded: its later completions
+/// belong to an earlier operation. Outlives the pilot while such a completion may still arrive.
 class pilot::round {
  public:
   explicit round(std::size_t devices) : done_(devices), out_(devices) {}
@@ -32,7 +32,7 @@ class pilot::round {
     done_ = out_;
   }
 
-  /// For good.
+  /// Excludes the device permanently.
   void leave_out(std::size_t device, fault why) {
     const std::lock_guard lock{mutex_};
     out_[device] = completion{.operation = {}, .begin = {}, .end = {}, .error = std::move(why)};
@@ -53,7 +53,7 @@ class pilot::round {
     changed_.notify_all();
   }
 
-  /// Completions of all devices; of those that are late, a fault. `limit` zero: there is none.
+  /// Completions of all devices; a fault for those that are late. `limit` zero: no limit.
   std::vector<completion> wait(duration limit) {
     std::unique_lock lock{mutex_};
     const auto all_done = [this] { return std::ranges::all_of(done_, &std::optional<completion>::has_value); };
@@ -92,7 +92,7 @@ constexpr byte_count unlimited{std::uint64_t{1} << 62};
 /// "cpu", "cuda (NVIDIA H200)".
 std::string name_of_kind(const device_info& d) { return d.model.empty() ? d.kind : fmt::format("{} ({})", d.kind, d.model); }
 
-/// Throws measuring_error of the first fault if there is nothing else.
+/// Throws measuring_error of the first fault if all devices have failed.
 void require_one(const std::vector<completion>& all) {
   const auto failed = [](const completion& c) { return static_cast<bool>(c.error); };
   if (std::ranges::all_of(all, failed)) {
@@ -102,8 +102,8 @@ void require_one(const std::vector<completion>& all) {
 
 }  // namespace
 
-/// What is copied to one device and back: too much for a cache, little enough for any machine. An operation that is late
-/// holds that of its own device alone, whose locker lives as long as that.
+/// Copied to one device and back: too large for a cache, small enough for any machine. An operation that is late keeps
+/// only the buffer of its own device alive, whose locker lives as long.
 struct pilot::probe_buffer {
   static constexpr byte_count least = 4_MiB, of_all_devices = 64_MiB;
 
@@ -113,8 +113,8 @@ struct pilot::probe_buffer {
         arena(make_host_arena(unlimited, pool_sizes(d, size))),
         home(arena->allocate(size, "the pilot's copies", host_use::transferred)) {}
 
-  /// As large as the device has room for, so that the copy takes long beside the word that it is done; as large as the host
-  /// has locked pages for. `shared`: among how many devices.
+  /// As large as the device's memory and the host's locked pages allow, so that the copy takes much longer than the
+  /// notification that it is complete. `shared`: among how many devices the locked pages are divided.
   static std::shared_ptr<probe_buffer> make_for(device& d, std::size_t shared) {
     const auto part = byte_count{of_all_devices.value() / shared};
     const auto most = std::max(least, std::min(part, d.info().memory));
@@ -143,7 +143,7 @@ pilot::pilot(std::span<device* const> devices, duration limit)
   }
 }
 
-/// On devices that are not out; one without work has done it.
+/// On devices that are not excluded; one without work counts as complete.
 std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<closure(std::size_t)>& work_of) {
   round_->begin();
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -164,7 +164,7 @@ std::vector<completion> pilot::everywhere(queue_kind queue, const std::function<
   return round_->wait(limit_);
 }
 
-/// What the work gave on each device that did it, at least one; the others have failed.
+/// Results of the devices that completed the work, at least one; the others have failed.
 template <class Result>
 std::vector<Result> pilot::results_of(const std::function<Result(device&)>& work) {
   const auto results = std::make_shared<std::vector<Result>>(devices_.size());
@@ -211,7 +211,7 @@ std::string pilot::setting() {
   return fmt::format("{}; Hydra {}, LibTorch {}", fmt::join(kinds, ", "), version, TORCH_VERSION);
 }
 
-/// None for a device whose link is limited, and for one that cannot have it, which is out.
+/// None for a device whose link is limited, and for one where it cannot be allocated, which is excluded.
 std::vector<std::shared_ptr<pilot::probe_buffer>> pilot::probe_buffers() {
   std::vector<std::shared_ptr<probe_buffer>> buffers(devices_.size());
   const auto unlimited = [](const device* d) { return !d->info().link.limited(); };
@@ -229,7 +229,7 @@ std::vector<std::shared_ptr<pilot::probe_buffer>> pilot::probe_buffers() {
   return buffers;
 }
 
-/// One copy of each device that has a probe_buffer, and what its meter says of it.
+/// One copy on each device that has a probe buffer, as measured by its meter.
 std::vector<std::optional<duration>> pilot::copies(queue_kind queue, const std::vector<std::shared_ptr<probe_buffer>>& buffers,
                                                    copy_maker make) {
   const auto taken = std::make_shared<std::vector<duration>>(devices_.size());
@@ -265,7 +265,7 @@ std::vector<byte_rate> pilot::link_rates() {
   }
   const auto buffers = probe_buffers();
   copies(queue_kind::h2d, buffers, first);
-  copies(queue_kind::d2h, buffers, back);  // warm
+  copies(queue_kind::d2h, buffers, back);  // warm-up-up-up
   std::vector<std::vector<duration>> times(devices_.size());
   for (int i = 0; i < trips; ++i) {
     const auto in = copies(queue_kind::h2d, buffers, there);

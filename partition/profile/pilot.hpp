@@ -17,21 +17,21 @@
 
 namespace hydra {
 
-/// All devices of a pilot have failed; of the first one, what has happened.
+/// All devices of a pilot have failed; the fault of the first one.
 class measuring_error final : public fault_error {
  public:
   using fault_error::fault_error;
 };
 
-/// What is measured runs on the queues of all devices at the same time, as in the run: with their intra-op threads, and
-/// with their contention where several are threads of one machine. A device that fails is left out while another one
-/// does not. Times and bytes are those of the device's work_meter: without the sleep that emulates `speed`, and not charged
-/// to the device, so that a small budget can be told what would be enough. Copies are from memory as the run's: locked
-/// where the device has a locker; they are large, so that what a copy costs beside its bytes does not count.
+/// Measurements run on the queues of all devices at the same time, as in the run: with their intra-op threads, and
+/// with contention if several are threads of one machine. A device that fails is left out unless all fail. Times and
+/// bytes are those of the device's work_meter: without the sleep that emulates `speed`, and not charged to the device,
+/// so that the message for a budget that is too small can name a sufficient one. Copies use the same memory as the run:
+/// locked if the device has a locker. They are large, so that the fixed cost of a copy is negligible.
 class pilot {
  public:
-  /// Becomes the receiver of the devices' completions: they serve no run afterwards. `limit`: of one measurement; a
-  /// device that takes longer is taken to have failed, for good; zero: none.
+  /// Becomes the receiver of the devices' completions: they cannot be used for a run afterwards. `limit`: of one
+  /// measurement; a device that takes longer is excluded permanently; zero: no limit.
   pilot(std::span<device* const> devices, duration limit);
 
   chain_profile measure(const std::shared_ptr<const chain>& model, const tensor_spec& sample_target,
@@ -43,7 +43,8 @@ class pilot {
   /// Rate of copies each way, per device: its link's, or measured where the link is not limited.
   std::vector<byte_rate> link_rates();
 
-  /// What times depend on besides the model: kinds and models of devices with their threads, versions of Hydra and LibTorch.
+  /// What times depend on besides the model: kinds and models of devices with their threads, versions of Hydra and
+  /// LibTorch.
   std::string setting();
 
  private:
@@ -63,7 +64,7 @@ class pilot {
   std::shared_ptr<round> round_;
 };
 
-/// Everything of a chain that its costs depend on, in words; equal neighbours are counted.
+/// Everything of a chain that its costs depend on, as text; equal neighbours are counted.
 std::string fingerprint(const chain& model, const tensor_spec& sample_target, std::int64_t samples);
 
 }  // namespace hydra

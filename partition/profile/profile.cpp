@@ -29,7 +29,7 @@ at::Tensor ones_like(const at::Tensor& y) {
   return at::_ops::ones_like::call(y, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
 }
 
-/// What one forward or backward with gradient was seen to take.
+/// Measured times and bytes of one forward or backward with gradient.
 struct measured_pass {
   byte_count saved;
   byte_count transient;
@@ -52,7 +52,8 @@ class bench {
     return passed(base, start);
   }
 
-  /// The same with gradient, then backward: `upstream(y)` gives the gradient of the output, which is charged outside.
+  /// The same with gradient, then backward: `upstream(y)` returns the gradient of the output, which is not charged
+  /// here.
   template <class Make, class Upstream>
   measured_pass backward(const Make& make, const Upstream& upstream) {
     const at::AutoGradMode with_grad(true);
@@ -81,7 +82,7 @@ class bench {
   work_meter& meter_;
 };
 
-/// A warm pass (allocators and kernels touched once), which also counts the bytes, then timed ones.
+/// A warm-up pass, which also measures the bytes, then timed ones.
 template <class Pass>
 measured_pass repeat(std::size_t visits, const Pass& pass, std::vector<duration>& times) {
   const auto warm = pass();

@@ -1,5 +1,5 @@
 #pragma once
-// What each layer of a chain costs, by measurement (the paper's pilot pass, section 2.2).
+// The measured cost of each layer of a chain (the paper's pilot pass, section 2.2).
 
 #include "models/chain.hpp"
 #include "partition/profile/device_stepping.hpp"
@@ -45,13 +45,13 @@ struct chain_profile {
   friend bool operator==(const chain_profile&, const chain_profile&) = default;
 };
 
-/// Times of one layer (or of the loss, which has no forward of its own), warm.
+/// Times of one layer (or of the loss, which has no forward of its own) after warm-up.
 struct timed_passes {
   std::vector<duration> forward;
   std::vector<duration> backward;
 };
 
-/// What one device has seen of a chain: bytes, and all times of every distinct layer.
+/// What one device has measured of a chain: bytes, and all times of every distinct layer.
 struct chain_samples {
   chain_profile profile;               ///< without times
   std::vector<std::size_t> kind_of;    ///< per layer: index of its distinct layer
@@ -66,12 +66,12 @@ struct profiled_step {
   std::uint32_t micro_batches = 1;
 };
 
-/// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and inputs
-/// of the right shape. All passes together take no longer than two training steps, but for layers so fast that three
-/// timed passes cost nothing.
+/// Measures every distinct layer (signature and input shape) once on the calling thread, with zero parameters and
+/// inputs of the right shape. All passes together take no longer than two training steps, except for layers so fast
+/// that three timed passes cost almost nothing.
 chain_samples sample_costs(const chain& model, const profiled_step& step, const measurement_context& on);
 
-/// One profile of what several devices have seen: largest bytes, medians of all times. At least one.
+/// Merges the measurements of at least one device: largest bytes, medians of all times.
 chain_profile merge(std::span<const chain_samples> devices);
 
 /// True if the profile can be one of this chain: same samples, format, shapes and parameter bytes.
@@ -81,10 +81,10 @@ bool suits(const chain_profile& profile, const chain& model, const tensor_spec& 
 chain_profile measure(const chain& model, const tensor_spec& sample_target, std::int64_t samples,
                       std::uint32_t micro_batches = 1);
 
-/// How many passes of a layer are timed after the warm one, if two training steps visit it `visits` times.
+/// How many passes of a layer are timed after the warm-up, if two training steps visit it `visits` times.
 std::size_t timed_repeats(std::size_t visits, duration warm) noexcept;
 
-/// Of a sorted or unsorted, not empty list; the upper one of two.
+/// Of a list that is not empty, in any order; the upper one of two.
 duration median(std::vector<duration> times);
 
 }  // namespace hydra

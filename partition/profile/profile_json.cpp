@@ -31,7 +31,7 @@ tensor_spec spec_from_json(const json& j) {
   return {j.at("shape").get<std::vector<std::int64_t>>(), *type};
 }
 
-/// Profiles in fp32 do not say so.
+/// Profiles in fp32 omit the precision.
 precision numbers_from_json(const json& j) {
   const auto name = j.value("precision", to_string(precision::fp32));
   if (name != to_string(precision::fp32) && name != to_string(precision::bf16)) {

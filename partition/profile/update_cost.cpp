@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t elements = 1 << 20;
 constexpr std::uint32_t repeats = 5;
-/// Between two looks at a device's clock, which cost it as much as one.
+/// Steps between two readings of a device's clock: one reading may take as long as a step.
 constexpr std::uint32_t steps_at_once = 16;
 
 /// The first one touches the pages.

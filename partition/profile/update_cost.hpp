@@ -1,5 +1,5 @@
 #pragma once
-// What a step of the optimizer costs, on the host or on a device.
+// The cost of an optimizer step, on the host or on a device.
 
 #include "models/optimizer/update_rule.hpp"
 #include "partition/profile/measurement_context.hpp"
@@ -22,14 +22,14 @@ class element_rate {
   double per_second_ = 0;
 };
 
-/// Measures the rule on the calling thread, on buffers that leave the caches of a core: median of a few steps. In bf16
+/// Measures the rule on the calling thread, on buffers larger than the caches of a core: median of a few steps. In bf16
 /// the copy is written, too.
 element_rate measure_update(const update_options& rule, precision numbers = precision::fp32);
 
 /// The same on a device, on the thread of its compute queue.
 element_rate measure_update(const update_options& rule, precision numbers, const measurement_context& on);
 
-/// Do the two rules do the same arithmetic on each element?
+/// True if the two rules do the same arithmetic on each element.
 bool same_arithmetic(const update_options& a, const update_options& b) noexcept;
 
 }  // namespace hydra

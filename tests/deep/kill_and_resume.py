@@ -231,7 +231,7 @@ def ended(process, after):
 def check_saved(process, interrupted):
     """What an interrupted run has saved is not trained again, unless its cuts do not fit the devices of now: it says so."""
     saved = sum(m["steps"] for m in interrupted["models"])
-    passed_over = any("with cuts that are not those of now" in note for note in process.report()["notes"])
+    passed_over = any("with cuts that differ from the current ones" in note for note in process.report()["notes"])
     if process.steps_trained() != STEPS - saved and not passed_over:
         raise Failure(f"{saved} of {STEPS} steps were saved, but {process.steps_trained()} were trained after that")
 

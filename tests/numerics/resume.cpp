@@ -39,8 +39,8 @@ struct long_way {
   std::size_t interruptions = 0;
 };
 
-/// Interrupts the run before operation `after` of its first device, resumes it elsewhere, interrupts it again, .. until it
-/// is through. `change` may change the models before each run.
+/// Interrupts the run before operation `after` of its first device, resumes it elsewhere, interrupts it again, .. until
+/// it is through. `change` may change the models before each run.
 template <class Change>
 long_way train_with_interruptions(std::size_t after, std::uint32_t seed, run_options options, Change change) {
   const temporary_folder folder;
@@ -251,5 +251,5 @@ TEST_CASE("a checkpoint from inside a step does not start afresh under cuts that
   models[0].cuts = {0, 2};
   options.resume = true;
   options.interrupt_at.reset();
-  CHECK_THROWS_WITH(train_spilled(models, options), Catch::Contains("cannot go on with these cuts") && Catch::Contains("0, 1, 2, 3, 4"));
+  CHECK_THROWS_WITH(train_spilled(models, options), Catch::Contains("cannot continue with these cuts") && Catch::Contains("0, 1, 2, 3, 4"));
 }

@@ -214,7 +214,7 @@ class random_run {
         const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
         const bool made_here = id.kind == block_kind::activation || id.kind == block_kind::upstream || (versioned && id.step.value > 0);
         if (made_here && !home_.contains(id)) {
-          return to_string(q.what) + " reads " + to_string(id) + ", which is not at home";
+          return to_string(q.what) + " reads " + to_string(id) + ", which is not in host memory";
         }
       }
     }

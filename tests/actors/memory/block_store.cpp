@@ -127,7 +127,7 @@ TEST_CASE("a returned lease and a commit leave no lease and no write-back") {
 TEST_CASE("blocks that are not at home are refused by name") {
   stocked s;
   CHECK_THROWS_WITH(s.store.lease(s.request(s.m.backward(1))),
-                    Contains("activation of model 0 shard 0 step 0 micro-batch 0 is not at home"));
+                    Contains("activation of model 0 shard 0 step 0 micro-batch 0 is not in host memory"));
   CHECK(s.refusal(s.request(s.m.backward(1))) == fault_code::refused);
 }
 
@@ -143,11 +143,11 @@ TEST_CASE("parameters are leased in their present version only, and not while th
   auto next = s.m.forward(0);
   next.step = step_index{1};
   s.bring_batch(1);
-  CHECK_THROWS_WITH(s.store.lease(s.request(next)), Contains("home has version 0"));
+  CHECK_THROWS_WITH(s.store.lease(s.request(next)), Contains("host memory has version 0"));
   s.store.begin_step(model_id{0}, shard_index{0});
   CHECK_THROWS_WITH(s.store.lease(s.request(s.m.forward(0))), Contains("being stepped"));
   CHECK(s.store.stepped(model_id{0}, shard_index{0}) == version_index{1});
-  CHECK_THROWS_WITH(s.store.lease(s.request(s.m.forward(0))), Contains("home has version 1"));
+  CHECK_THROWS_WITH(s.store.lease(s.request(s.m.forward(0))), Contains("host memory has version 1"));
   CHECK(s.refusal(s.request(next)) == fault_code::none);
 }
 
@@ -259,7 +259,7 @@ TEST_CASE("a fence drops the leases and write_backs of that device alone") {
   CHECK(s.store.leases() == 1);
   CHECK(s.store.write_backs() == 1);
   CHECK(s.store.describe() == "device 1 holds lease 2 of 2 blocks\n"
-                              "device 1 has model 0 step 0 forward 0 attempt 1 with 1 blocks to land\n");
+                              "device 1 has model 0 step 0 forward 0 attempt 1 with 1 blocks to write back\n");
   CHECK(s.store.commit(s.m.forward(0, 1), d1));
 }
 

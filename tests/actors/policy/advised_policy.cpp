@@ -140,7 +140,7 @@ TEST_CASE("one that answers nonsense for ever is given up", "[policy]") {
       d.choose(two);
     }
   };
-  CHECK_THROWS_WITH(nonsense(), Catch::Contains("its last 100 answers named units that were no candidates (model 9"));
+  CHECK_THROWS_WITH(nonsense(), Catch::Contains("its last 100 answers named units that were not candidates (model 9"));
 }
 
 TEST_CASE("advice that comes too late is no nonsense: a unit that another device has got costs nobody the service", "[policy]") {

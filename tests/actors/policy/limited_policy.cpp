@@ -84,7 +84,7 @@ TEST_CASE("what a policy throws is said, by this call and by every later one", "
 TEST_CASE("what a policy throws when it hears of an event is said at the next decision", "[policy]") {
   limited_policy p{std::make_unique<scripted>([](auto&&...) { return std::optional<std::size_t>{0}; }), "mine"};
   p.model_left(model_id{13});
-  CHECK_THAT(failure(p), Catch::Contains("hearing that a model has left throws: unlucky"));
+  CHECK_THAT(failure(p), Catch::Contains("the notification that a model has left throws: unlucky"));
 }
 
 TEST_CASE("a policy that never returns is left behind with copies of what it was shown", "[policy]") {
