@@ -104,7 +104,7 @@ TEST_CASE("evaluate refuses what is not there by name") {
   CHECK_THAT(refused("w.toml --best"), Contains("no run folder"));
   std::filesystem::create_directory(folder.path() / "run");
   folder.write("run/workload.toml", example);
-  CHECK_THAT(refused("run"), Contains("no whole checkpoint") && Contains("nothing is saved yet: go on by hydra train --resume"));
+  CHECK_THAT(refused("run"), Contains("no whole checkpoint") && Contains("nothing is saved yet: continue by hydra train --resume"));
   CHECK_THAT(refused("run --best"), Contains("was not evaluated yet") && Contains("keep_best"));
   std::filesystem::create_directory(folder.path() / "run/data.json");
   CHECK_THAT(refused("run"), Contains("run/data.json: a folder; a file is expected"));

@@ -69,8 +69,8 @@ TEST_CASE("a run before its first step, which has told nothing yet, is told with
   const outcome o = run_hydra(folder, "report run --html page.html");
   INFO(o.err);
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") && Contains("under way or killed; no step is told yet"));
-  CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is told yet"));
+  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") && Contains("under way or killed; no step is reported yet"));
+  CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is reported yet"));
 }
 
 TEST_CASE("metrics that cannot be written are told, and the run goes on") {

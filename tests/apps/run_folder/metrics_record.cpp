@@ -54,7 +54,7 @@ TEST_CASE("lines without a time, as a resume adds them, hide neither an earlier 
   const std::string added = "{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n";
   CHECK(parse_metrics(reported + "\n" + added, plan, 110).unfinished == "under way or killed; last line 7 s ago");
   CHECK(parse_metrics(added, plan, 110).unfinished == "under way or killed; its last line has no time");
-  CHECK(parse_metrics("", plan, 110).unfinished == "under way or killed; no step is told yet");
+  CHECK(parse_metrics("", plan, 110).unfinished == "under way or killed; no step is reported yet");
 }
 
 TEST_CASE("a run that has not ended has a page with its curves") {

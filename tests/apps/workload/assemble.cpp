@@ -146,7 +146,7 @@ TEST_CASE("a cut behind the last layer is refused where the cuts are given") {
 TEST_CASE("what asks for more memory than the host has is refused where it is written") {
   const place where{std::make_shared<std::string>("w.toml"), 8};
   const auto open = []() -> int { throw std::bad_alloc{}; };
-  CHECK_THROWS_WITH(located(where, "data.d", open), StartsWith("w.toml:8: data.d: the host has not the memory"));
+  CHECK_THROWS_WITH(located(where, "data.d", open), StartsWith("w.toml:8: data.d: this needs more memory than the host has"));
   try {
     located(where, "data.d", open);
   } catch (const fault_error& e) {
