@@ -76,7 +76,7 @@ int show(const report_options& o) {
 command_action declare_report(command_line& line) {
   auto o = std::make_shared<report_options>();
   line.add_option("run", o->run, "run folder, such as runs/quickstart").required();
-  line.add_option("--html", o->html, "also write one self-contained page with loss curves and the devices' time-line");
+  line.add_option("--html", o->html, "also write one self-contained page with loss curves and the devices' timeline");
   return [o] { return show(*o); };
 }
 

@@ -1,4 +1,4 @@
-"""The parts that train by Hydra: speeds, time-line, memory over many steps, several models. Standard library only."""
+"""The parts that train by Hydra: speeds, timeline, memory over many steps, several models. Standard library only."""
 import dataclasses
 import json
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the time-line of a run says: how much of the copies ran under computation, how long steps took. Standard library only.
+"""What the timeline of a run says: how much of the copies ran under computation, how long steps took. Standard library only.
 
     timeline.py RUN [--device cuda:0] [--warm 1]        prints JSON; RUN: a run folder, or its trace.json
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""apps/bench/gpu: the evaluator of time-lines, the file of results and its tables, on inputs made by hand.   gpu_results.py ROOT"""
+"""apps/bench/gpu: the evaluator of timelines, the file of results and its tables, on inputs made by hand.   gpu_results.py ROOT"""
 import importlib.machinery
 import importlib.util
 import json

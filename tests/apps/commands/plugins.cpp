@@ -117,7 +117,7 @@ TEST_CASE("a run is simulated again with the policy it was started with, its opt
   CHECK_THAT(run_hydra(folder, "simulate good").out, Contains("\nshortest-first ") && Contains("with shortest-first; simulated, "));
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output bad --policy " + plugin("throwing")).status == 0);
   const outcome o = run_hydra(folder, "simulate bad");
-  CHECK_THAT(o.out, Contains("\nthrowing ") && Contains("in mid-run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
+  CHECK_THAT(o.out, Contains("\nthrowing ") && Contains("during the run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
 }
 
 TEST_CASE("a plug-in that cannot be used ends with status 2 before anything was made") {

@@ -42,7 +42,7 @@ TEST_CASE("hydra report prints the tables that the run has printed, and writes a
   CHECK(o.out == run.out);
   const std::string page = folder.read("page.html");
   CHECK(xml_fault(page) == "");
-  CHECK_THAT(page, StartsWith("<!DOCTYPE html>") && Contains("loss curves") && Contains("time-line of the devices"));
+  CHECK_THAT(page, StartsWith("<!DOCTYPE html>") && Contains("loss curves") && Contains("timeline of the devices"));
   CHECK(run_hydra(folder, "report runs/w --html page.html").status == 0);
 }
 
@@ -84,11 +84,11 @@ TEST_CASE("metrics that cannot be written are told, and the run goes on") {
   CHECK_THAT(run_hydra(folder, "report runs/w").err, Contains("note: metrics.jsonl is not written: "));
 }
 
-TEST_CASE("a run without a trace has a page without a time-line") {
+TEST_CASE("a run without a trace has a page without a timeline") {
   const temporary_folder folder;
   write_run(folder, full_report);
   CHECK(run_hydra(folder, "report run --html page.html").status == 0);
-  CHECK_THAT(folder.read("page.html"), Contains("loss curves") && !Contains("time-line of the devices"));
+  CHECK_THAT(folder.read("page.html"), Contains("loss curves") && !Contains("timeline of the devices"));
 }
 
 TEST_CASE("what is no run is refused") {

@@ -32,19 +32,19 @@ timeline long_run(std::size_t devices, std::size_t spans) {
 
 }  // namespace
 
-TEST_CASE("the time-line has a label for each lane and a colour for each model") {
+TEST_CASE("the timeline has a label for each lane and a colour for each model") {
   const std::string svg = timeline_chart(long_run(2, 10));
   CHECK(xml_fault(svg) == "");
   CHECK_THAT(svg, Contains(">cpu:0<") && Contains(">cpu:1<") && Contains(">h2d<") && Contains(">d2h<"));
 }
 
-TEST_CASE("the time-line of a long run on many devices stays below three megabytes") {
+TEST_CASE("the timeline of a long run on many devices stays below three megabytes") {
   const std::string svg = timeline_chart(long_run(8, 40000));
   CHECK(svg.size() < 3000000);
   CHECK(svg.size() > 100000);
 }
 
-TEST_CASE("a trace without spans has no time-line") {
+TEST_CASE("a trace without spans has no timeline") {
   CHECK(timeline_chart({}).empty());
   CHECK(timeline_chart(long_run(2, 0)).empty());
 }
