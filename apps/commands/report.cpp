@@ -45,7 +45,7 @@ std::string last_validation(const model_report& m) {
   return m.validation.empty() ? "-" : fmt::format("{:.4f} (step {})", m.validation.back().loss, m.validation.back().step);
 }
 
-/// What can be told of a run before its end.
+/// The table of a run that has not ended.
 std::string table_so_far(const recorded_run& run) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"shards", right}, {"steps", right}, {"loss"}, {"validation"}, {"tokens/s", right}}};

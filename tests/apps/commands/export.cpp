@@ -79,7 +79,7 @@ TEST_CASE("a state that the run has left behind is exported only where its step 
   for (const fs::directory_entry& e : fs::directory_iterator{saved})
     if (e.path().filename().string().ends_with("-step-3")) fs::remove_all(e.path());
   const std::string step = newest_step(saved);
-  check_refused(run_hydra(folder, "export run gpt out"), "gpt has come to step 3, but what is saved is step " + step);
+  check_refused(run_hydra(folder, "export run gpt out"), "gpt has reached step 3, but step " + step + " is saved");
   check_refused(run_hydra(folder, "export run gpt out --step 3"), "no checkpoint between two steps of step 3");
   CHECK_FALSE(fs::exists(folder.path() / "out"));
   const outcome asked = run_hydra(folder, "export run gpt out --step " + step);

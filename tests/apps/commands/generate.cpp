@@ -172,7 +172,7 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
   train_on_ids(folder);
   std::string many;
   for (int i = 0; i < 32; ++i) many += " 1";
-  check_refused(folder, "runs/w --prompt-ids '" + many + "'", "context of 32 leaves no room");
+  check_refused(folder, "runs/w --prompt-ids '" + many + "'", "context of 32 has no place");
   check_refused(folder, "runs/w --prompt-ids '1 2' --tokens 31", "at most 30 do");
   check_refused(folder, "runs/w --prompt-ids '1 5000'", "token id 5000");
   check_refused(folder, "runs/w --prompt-ids 'a b'", "\"a\" is no token id");

@@ -11,7 +11,7 @@ namespace hydra::apps {
 
 namespace {
 
-const std::string first = "interrupted: stopping, and a training is saved first; once more stops at once\n";
+const std::string first = "interrupted: stopping, a training run saves its state first; interrupt again to stop at once\n";
 const std::string second = "interrupted again: stopped at once\n";
 
 /// Sends each signal once the one before has been noticed; ends with 7 if nothing ends it before.
