@@ -1,4 +1,4 @@
-// The README and the shipped workloads keep up with the program.
+// The README and the shipped workloads match the program.
 
 #include "apps/commands/command.hpp"
 #include "apps/workload/assemble.hpp"
@@ -46,7 +46,7 @@ std::set<std::string> code_words(const std::string& text) {
 struct key_row {
   std::string table;            ///< "device": of this or of the nearest row above that names one
   std::set<std::string> keys;   ///< what is code
-  std::set<std::string> label;  ///< what stands before a colon, else all
+  std::set<std::string> label;  ///< what precedes a colon, else all
 };
 
 std::vector<key_row> key_rows() {
@@ -107,12 +107,12 @@ double trained_bytes(const model_entry& m, const workload& w) {
 
 }  // namespace
 
-TEST_CASE("every key of a workload file stands in its own row of the README's table") {
+TEST_CASE("every key of a workload file has its own row in the README's table") {
   REQUIRE(file_keys().size() > 100);
   CHECK(without_row(file_keys(), key_rows()) == std::vector<std::string>{});
 }
 
-TEST_CASE("a row that the README's table of keys loses is missed") {
+TEST_CASE("a row that is missing in the README's table of keys is noticed") {
   const auto rows = key_rows();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     auto others = rows;
@@ -139,7 +139,7 @@ TEST_CASE("every shipped workload can be assembled and fits its devices") {
   CHECK(found >= 1);
 }
 
-/// A folder as of a checkpoint with one layer, whose weights nobody reads.
+/// A folder like that of a checkpoint with one layer, whose weights are not read.
 std::string small_checkpoint(const temporary_folder& folder) {
   std::filesystem::create_directory(folder.path() / "gpt2");
   folder.write("gpt2/config.json", R"({"architectures": ["GPT2LMHeadModel"], "vocab_size": 300, "n_positions": 1024,

@@ -1,5 +1,5 @@
-// Policies of plug-ins in real runs: good ones decide, bad ones are refused before anything starts or replaced in the
-// middle, and the numbers stay.
+// Policies of plug-ins in real runs: good ones decide, bad ones are refused before anything starts or replaced during the
+// run, and the results are the same.
 
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
@@ -33,7 +33,7 @@ finished_run train_with(const std::string& policy) {
   return r;
 }
 
-/// Names and what is said of them.
+/// Names of policies and the expected messages.
 std::vector<std::pair<std::string, std::string>> bad_policies() {
   return {{"throwing", "it fails: a decision throws: the stars are not right"},
           {"blocking", "a decision takes longer than 100.0 ms"},

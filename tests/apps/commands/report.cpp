@@ -46,7 +46,7 @@ TEST_CASE("hydra report prints the tables that the run has printed, and writes a
   CHECK(run_hydra(folder, "report runs/w --html page.html").status == 0);
 }
 
-TEST_CASE("a run without its report, as one that was killed, is told from its metrics") {
+TEST_CASE("a run without its report, as one that was killed, is shown from its metrics") {
   const temporary_folder folder;
   folder.write("w.toml", bent("steps = 3", "steps = 3\ncuts = [0, 2]"));
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
@@ -62,7 +62,7 @@ TEST_CASE("a run without its report, as one that was killed, is told from its me
   CHECK_THAT(run_hydra(folder, "report runs/w").out, Contains("gpt         -    3/3  "));
 }
 
-TEST_CASE("a run before its first step, which has told nothing yet, is told with its models") {
+TEST_CASE("a run before its first step, which has no metrics yet, is shown with its models") {
   const temporary_folder folder;
   std::filesystem::create_directory(folder.path() / "run");
   folder.write("run/workload.toml", example);
@@ -73,7 +73,7 @@ TEST_CASE("a run before its first step, which has told nothing yet, is told with
   CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is reported yet"));
 }
 
-TEST_CASE("metrics that cannot be written are told, and the run goes on") {
+TEST_CASE("metrics that cannot be written are noted, and the run continues") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   std::filesystem::create_directories(folder.path() / "runs/w/metrics.jsonl");
