@@ -3,7 +3,7 @@
 import pathlib, re, sys
 
 LAYERS = ["runtime", "models", "partition", "actors", "apps"]  # a folder includes itself and folders to its left
-# Inside a top folder: a folder includes itself and those before it; "." are the files beside the folders.
+# Inside a top folder: a folder includes itself and those before it; "." are the files outside the folders.
 FOLDERS = {
     "runtime": "base storage plugin device memory trace".split(),
     "models": "optimizer . weights losses layers tokenizers data families".split(),
@@ -36,7 +36,7 @@ def offences(file):
     policy, cuda = path.parts[:2] == ("actors", "policy"), path.parts[:3] == ("runtime", "device", "cuda")
     own = str(path.with_suffix(".hpp"))
     if file.suffix == ".cpp" and (root / own).exists() and found[:1] != [own]:
-        yield f"does not begin with its own header {own}"
+        yield f"does not start with its own header {own}"
     for name in found:
         layer = name.split("/")[0]
         if top in LAYERS and layer in LAYERS + ["tests"] and layer not in LAYERS[: LAYERS.index(top) + 1]:

@@ -68,10 +68,10 @@ class planner {
  private:
   void check_not_empty() const {
     if (setup_.models.empty()) {
-      throw fault_error(fault_code::bad_input, "the workload has no model; add one [[model]] at least");
+      throw fault_error(fault_code::bad_input, "the workload has no model; add at least one [[model]]");
     }
     if (setup_.devices.empty()) {
-      throw fault_error(fault_code::bad_input, "the workload has no device; add one [[device]] at least");
+      throw fault_error(fault_code::bad_input, "the workload has no device; add at least one [[device]]");
     }
   }
 

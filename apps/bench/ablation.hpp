@@ -1,5 +1,5 @@
 #pragma once
-// What each part of the system is worth: the makespan with one part switched off, over that of the full system.
+// The contribution of each part of the system: the makespan with one part switched off, over that of the full system.
 
 #include "apps/bench/bench_workload.hpp"
 #include "apps/bench/measurement.hpp"
@@ -14,7 +14,7 @@ struct ablation_variant {
   ablation_options switches;
 };
 
-/// The full system first.
+/// The first variant is the full system.
 const std::vector<ablation_variant>& ablation_variants();
 
 struct ablation_bench_options {

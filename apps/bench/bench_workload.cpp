@@ -15,7 +15,7 @@ namespace {
 
 using namespace literals;
 
-/// One layer for each shard: the hidden ones and the last.
+/// One layer for each shard: the hidden layers and the output layer.
 cut_points one_layer_each(std::int64_t hidden) {
   cut_points cuts(static_cast<std::size_t>(hidden) + 1);
   std::iota(cuts.begin(), cuts.end(), std::size_t{0});

@@ -1,7 +1,7 @@
 #pragma once
-// The jobs that benchmarks run: equal models, each cut into one-layer shards, on devices with room for a unit that
-// computes, one that is staged and one that lands. Parameters, copies and results are real, but a layer takes a fixed time
-// (paced_layer): what is measured is the runtime, not how the devices' threads share the host's cores.
+// The workload of several benchmarks: equal models, each cut into one-layer shards, on devices with memory for one unit that
+// computes, one that is staged and one whose outputs are written back. Parameters, copies and results are real, but a layer
+// takes a fixed time (paced_layer): the runtime is measured, not how the devices' threads share the host's cores.
 
 #include "actors/session/session.hpp"
 
@@ -19,27 +19,27 @@ struct bench_workload {
   std::uint32_t batch_size = 16;
   duration forward = std::chrono::milliseconds(2);  ///< of a layer; backward visits take three times as long
   byte_rate link{};     ///< not emulated if zero
-  byte_count memory{};  ///< 0: as much as one likes
+  byte_count memory{};  ///< 0: unlimited
   ablation_options ablation{};
   optimizer_place optimizer_on = optimizer_place::host;
 };
 
 /// Trains without output, progress or log.
 report run_bench(const bench_workload& w);
-/// The same; throws fault_error{internal} if a model has failed.
+/// Trains in the same way; throws fault_error{internal} if a model has failed.
 report run_to_its_end(const bench_workload& w);
 
-/// What a pilot tells of a workload.
+/// What a pilot measures of a workload.
 struct bench_plan {
   byte_count least;         ///< the smallest budget that suffices
-  byte_count memory;        ///< twice as much: room for what lands beside what computes and what is staged
+  byte_count memory;        ///< twice as much: also for outputs that are written back while units compute and are staged
   duration mean_unit{};     ///< over the units of a step
   byte_count mean_promote;  ///< parameters that a unit reads, on average
 };
 
 bench_plan plan_bench(const bench_workload& w);
 
-/// "device memory 8.5 MiB, mean unit 4.6 ms, mean promote 534.2 KiB", and an empty line: what stands above a table.
+/// "device memory 8.5 MiB, mean unit 4.6 ms, mean promote 534.2 KiB" and an empty line: the heading of a table.
 std::string heading(const bench_plan& p);
 
 /// The link on which the mean promote takes `ratio` times as long as the mean unit computes.

@@ -19,11 +19,11 @@ struct checkpoints_result {
   measurement without;    ///< makespan, seconds
   measurement with;       ///< the same of the run that is saved
   measurement ratio;      ///< with / without, in each pair
-  measurement saved;      ///< checkpoints while the run went on, and at the models' ends
+  measurement saved;      ///< checkpoints during the run and at the ends of models
   double bytes = 0;       ///< of all checkpoints that one run has kept
 };
 
-/// Pairs of runs, with and without by turns first. Throws fault_error{bad_input} if the workload cannot be read or the
+/// Pairs of runs, which alternate in whether the run with checkpoints is first. Throws fault_error{bad_input} if the workload cannot be read or the
 /// folder exists, {internal} if the two results differ in a bit.
 checkpoints_result measure_checkpoints(const checkpoints_bench_options& o);
 

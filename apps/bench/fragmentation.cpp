@@ -42,7 +42,7 @@ byte_count peak_of(const trace_events& trace) {
   return peak;
 }
 
-/// Share of the allocations that move pages; nothing if one of them finds no room.
+/// Share of the allocations that move pages; nothing if an allocation fails.
 std::optional<double> replay(const trace_events& trace, page_arena arena) {
   std::unordered_map<std::uint64_t, std::uint64_t> at;
   std::size_t moving = 0;
@@ -67,7 +67,7 @@ page_arena one_range(byte_count size) { return page_arena(byte_count{size.value(
 
 page_arena paged(byte_count page, byte_count size) { return page_arena(page, size.value() / page.value()); }
 
-/// To a thousandth, from 1 to 2.
+/// The smallest factor in [1, 2] that fits, to a thousandth.
 template <class Fits>
 double smallest_factor(const Fits& fits) {
   double low = 1, high = 2;
@@ -81,7 +81,7 @@ double smallest_factor(const Fits& fits) {
 void add_recording_devices(session& s, const workload& w, std::vector<std::shared_ptr<allocation_trace>>& traces) {
   for (const device_entry& d : w.devices) {
     if (d.kind.name != "cpu")
-      throw fault_error{fault_code::bad_input, "hydra bench fragmentation: all devices of the workload must be virtual ones (kind = \"cpu\")"};
+      throw fault_error{fault_code::bad_input, "hydra bench fragmentation: all devices of the workload must be virtual (kind = \"cpu\")"};
     for (int i = 0; i < d.count; ++i) {
       const cpu_device options = read_cpu_device(std::get<value_table>(d.keys.content));
       s.add_device("cpu", [options, trace = traces.emplace_back(std::make_shared<allocation_trace>())](const std::string& name) {

@@ -14,7 +14,7 @@ namespace hydra::apps {
 
 struct fragmentation_options {
   std::filesystem::path workload{"apps/workloads/mixed.toml"};  ///< its devices are virtual
-  std::size_t events = 100000;                                  ///< of each device that are looked at: the first ones
+  std::size_t events = 100000;                                  ///< evaluated for each device: the first ones
 };
 
 /// One device.
@@ -22,9 +22,9 @@ struct fragmentation_row {
   std::string device;
   std::size_t allocations = 0;
   byte_count peak;                 ///< largest sum of bytes in use
-  double one_range = 0;            ///< smallest range without pages that takes the trace / peak
-  double pages = 0;                ///< smallest number of pages of peak / 768 / peak
-  double moving = 0;               ///< share of the allocations that move pages, with a thirty-second to spare
+  double one_range = 0;            ///< size of the smallest range without pages that fits the trace / peak
+  double pages = 0;                ///< memory of the fewest pages (of peak / 768 bytes) that fit the trace / peak
+  double moving = 0;               ///< share of the allocations that move pages, with 1/32 of the memory to spare
 };
 
 struct fragmentation_result {
@@ -32,10 +32,10 @@ struct fragmentation_result {
   std::vector<fragmentation_row> rows;
 };
 
-/// Trains the workload once, then takes its allocations apart.
+/// Trains the workload once, then evaluates its allocations.
 fragmentation_result measure_fragmentation(const fragmentation_options& o);
 
-/// Of one trace.
+/// Evaluates one trace.
 fragmentation_row fragmentation_of(const std::vector<allocation_trace::event>& trace);
 
 std::string to_table(const fragmentation_result& r);

@@ -14,7 +14,7 @@ namespace hydra::apps {
 struct measurement {
   std::vector<double> values;
 
-  /// Half-way between the middle ones of an even number; 0 without values.
+  /// The mean of the two middle values if their number is even; 0 without values.
   double median() const;
   double least() const;
   double most() const;
@@ -26,7 +26,7 @@ std::string to_string(const measurement& m);
 /// {"median": 1.04, "least": 1.02, "most": 1.1, "values": [...]}
 nlohmann::ordered_json json_of(const measurement& m);
 
-/// What was measured on: "AMD EPYC 7B13, 2 cores used of 64". The cores are those that this process may run on.
+/// The machine of a measurement: "AMD EPYC 7B13, 2 cores used of 64". The cores are those that this process may run on.
 struct machine_description {
   std::string processor;
   unsigned cores_used = 0;
@@ -34,7 +34,7 @@ struct machine_description {
 };
 
 machine_description this_machine();
-/// Of the text of /proc/cpuinfo; "unknown processor" where it does not say.
+/// Reads the text of /proc/cpuinfo; "unknown processor" if it has no model name.
 std::string processor_in(std::istream& cpuinfo);
 std::string to_string(const machine_description& m);
 

@@ -14,7 +14,7 @@ struct overlap_options {
   std::vector<int> models{1, 2, 4, 8};
   std::vector<double> ratios{0.1, 0.25, 0.45, 1, 2, 4};  ///< mean promote time / mean unit time
   int repeats = 3;
-  bench_workload workload{};  ///< but for the number of models and the link
+  bench_workload workload{};  ///< except the number of models and the link
 };
 
 struct overlap_cell {

@@ -10,7 +10,7 @@ namespace {
 
 thread_local queue_kind here = queue_kind::compute;
 
-/// The heap, written down.
+/// Heap memory; records allocations and frees in the trace.
 class recording_pool final : public tensor_pool {
  public:
   explicit recording_pool(std::shared_ptr<allocation_trace> trace) : trace_(std::move(trace)) {}

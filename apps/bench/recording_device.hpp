@@ -1,5 +1,5 @@
 #pragma once
-// A virtual device that writes down what its closures allocate and free.
+// A virtual device that records what its closures allocate and free.
 
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "runtime/device/device.hpp"
@@ -35,7 +35,7 @@ class allocation_trace {
   std::vector<event> events_;
 };
 
-/// As make_cpu_device, but tensors of a run's closures are not charged: they go into the trace.
+/// As make_cpu_device, but tensors of a run's closures are recorded in the trace instead of charged to the budget.
 std::unique_ptr<device> make_recording_device(std::string name, const cpu_device& options,
                                               std::shared_ptr<allocation_trace> trace);
 

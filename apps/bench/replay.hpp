@@ -1,5 +1,5 @@
 #pragma once
-// How near a run's simulation with the times of its own trace comes to what the run took.
+// How well the simulation of a run with the times of its own trace predicts the run's makespan.
 
 #include "apps/bench/measurement.hpp"
 
@@ -11,7 +11,7 @@ namespace hydra::apps {
 struct replay_options {
   int repeats = 3;
   std::filesystem::path workload{"apps/workloads/quickstart.toml"};
-  std::filesystem::path folder{"bench-replay"};  ///< of the runs, removed in the end
+  std::filesystem::path folder{"bench-replay"};  ///< for the runs, removed at the end
 };
 
 struct replay_result {

@@ -1,5 +1,5 @@
 #pragma once
-// Where a benchmark lets a run write.
+// A folder for the files of a benchmark's runs.
 
 #include "runtime/base/fault.hpp"
 
@@ -9,7 +9,7 @@
 
 namespace hydra::apps {
 
-/// Removed with all that is in it.
+/// The destructor removes the folder and its content.
 class scratch_folder {
  public:
   explicit scratch_folder(const std::filesystem::path& path) : path_(path) {

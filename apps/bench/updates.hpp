@@ -1,5 +1,5 @@
 #pragma once
-// What it is worth to update shards on their device: makespan over that of a run whose host updates everything.
+// The gain of updating shards on their device: makespan over that of a run whose host updates everything.
 
 #include "apps/bench/bench_workload.hpp"
 #include "apps/bench/measurement.hpp"
@@ -13,7 +13,7 @@ struct updates_options {
   std::vector<int> models{1, 4};
   std::vector<double> ratios{0.25, 1};  ///< mean promote time / mean unit time
   int repeats = 3;
-  bench_workload workload{.steps = 8};  ///< but for models, link and place
+  bench_workload workload{.steps = 8};  ///< except models, link and place
 };
 
 struct updates_cell {
@@ -21,11 +21,11 @@ struct updates_cell {
   double ratio = 0;
   byte_rate link{};
   optimizer_place place = optimizer_place::automatic;
-  measurement over_host;  ///< of the same repeat
+  measurement over_host;  ///< over the run with updates on the host in the same repeat
 };
 
 struct updates_result {
-  bench_plan plan;  ///< of the place `device`, which needs most
+  bench_plan plan;  ///< for the place `device`, which needs the most memory
   std::vector<updates_cell> cells;
 };
 

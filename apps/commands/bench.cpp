@@ -39,7 +39,7 @@ void run_overlap(const bench_options& o) { print(measure_overlap({.repeats = o.r
 
 void run_ablation(const bench_options& o) { print(measure_ablation({.repeats = o.repeats}), o.json); }
 
-/// The one that was given, or the benchmark's own, which lies in Hydra's sources.
+/// The given workload file, or the benchmark's own, which is in Hydra's sources.
 std::filesystem::path workload_of(const bench_options& o, const std::filesystem::path& own) {
   std::error_code ignored;
   if (!o.workload.empty()) return o.workload;
@@ -100,7 +100,7 @@ int bench(const bench_options& o) {
   }
   if (!o.workload.empty() && !found->reads_workload)
     throw fault_error{fault_code::bad_input,
-                      fmt::format("--workload: hydra bench {} has models of its own and reads no workload file", o.name)};
+                      fmt::format("--workload: hydra bench {} has models of its own and does not read a workload file", o.name)};
   found->run(o);
   return 0;
 }
@@ -112,7 +112,7 @@ command_action declare_bench(command_line& line) {
   std::string help = "which one:";
   for (const bench_entry& b : benches()) help += fmt::format("\n{}: {}", b.name, b.help);
   line.add_option("name", o->name, help).required();
-  line.add_option("--repeats", o->repeats, "runs of each cell, of which the median is told (3)")
+  line.add_option("--repeats", o->repeats, "runs of each cell, of which the median is shown (3)")
       .within(1, 1000);
   line.add_option("--workload", o->workload, "checkpoints, replay, fragmentation: of another workload file");
   line.add_flag("--json", o->json, "JSON instead of a table");

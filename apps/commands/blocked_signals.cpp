@@ -21,7 +21,7 @@ blocked_signals::blocked_signals() {
   ::pthread_sigmask(SIG_BLOCK, &all_, &before_);
 }
 
-/// A signal that came when everything was said and done would kill the program, whose exit status would deny what it has done.
+/// A signal that arrives after all work is done would kill the program, and its exit status would report a failure.
 blocked_signals::~blocked_signals() {
   const timespec at_once{};
   while (::sigtimedwait(&all_, nullptr, &at_once) > 0) {

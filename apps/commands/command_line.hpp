@@ -1,5 +1,5 @@
 #pragma once
-// What a command declares of its command line. CLI11 takes seconds to compile: only command_line.cpp and program.cpp see it.
+// Declares the command line of a command. CLI11 takes seconds to compile: only command_line.cpp and program.cpp include it.
 
 #include <string>
 
@@ -10,7 +10,7 @@ class Option;
 
 namespace hydra::apps {
 
-/// A declared option; each call says more about it.
+/// A declared option; each call sets a property of it.
 class declared_option {
  public:
   explicit declared_option(CLI::Option* is) : is_{is} {}
@@ -34,7 +34,7 @@ class command_line {
  public:
   explicit command_line(CLI::App& app) : app_{app} {}
 
-  /// `name` is "--option", or a word for what is told by position. Values: std::string, std::vector<std::string>,
+  /// `name` is "--option", or a word for a positional argument. Values: std::string, std::vector<std::string>,
   /// int, std::int64_t, std::uint64_t, double, and std::optional of std::string, std::int64_t and std::uint64_t.
   template <class Value>
   declared_option add_option(const std::string& name, Value& into, const std::string& help);

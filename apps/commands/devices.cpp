@@ -19,7 +19,7 @@ namespace hydra::apps {
 
 namespace {
 
-/// What this machine has of a plug-in's kind, or why it has none.
+/// What this machine has of a kind that a plug-in provides, or why it has none.
 std::vector<std::string> lines_about(const std::string& kind, device_registry& registry) {
   try {
     const known_device known = registry.find(kind);

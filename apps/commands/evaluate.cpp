@@ -44,7 +44,7 @@ struct evaluate_options {
 
 bool is_run(const evaluate_options& o) { return kind_of(o.source) == fs::file_type::directory; }
 
-/// Leaves the models that were asked for.
+/// Keeps only the models that were asked for.
 void select(workload& w, const std::vector<std::string>& wanted) {
   std::vector<std::string> known;
   for (const model_entry& m : w.models) known.push_back(m.description.name);
@@ -56,7 +56,7 @@ void select(workload& w, const std::vector<std::string>& wanted) {
   if (!wanted.empty()) std::erase_if(w.models, unwanted);
 }
 
-/// One evaluation, no training: no optimizer state either.
+/// One evaluation without training, and so without optimizer state.
 void only_evaluate(model_description& d) {
   d.evaluate_only = true;
   d.epochs = d.steps = 0;
@@ -66,7 +66,7 @@ void only_evaluate(model_description& d) {
   d.deadline.reset();
 }
 
-/// What of a model is evaluated.
+/// Which state of a model is evaluated.
 struct model_state {
   std::string weights = "as it begins";
   std::string reached = hydra::to_string(model_status::finished);
@@ -113,13 +113,13 @@ std::string text_at(const value_table& root, const std::string& path) {
   return text ? *text : "";
 }
 
-/// Training data say nothing of how a sample of these kinds is read.
+/// Whether samples of this kind are read without information from the training data.
 bool needs_no_training(const value_table& run, const std::string& data) {
   const std::string kind = text_at(run, data + "kind");
   return kind == "text" || kind == "tokens" || (kind == "jsonl" && text_at(run, data + "label").empty());
 }
 
-/// Where other data to evaluate on are given, those that the run has learnt need not be there.
+/// If other data to evaluate on are given, the run's training data need not exist any more.
 std::vector<key_override> without_training(std::vector<key_override> all, const value_table& recorded) {
   constexpr std::string_view given = "validation";
   const std::vector<key_override> reported = all;
@@ -128,13 +128,13 @@ std::vector<key_override> without_training(std::vector<key_override> all, const 
     if (!file || !o.path.starts_with("data.") || !o.path.ends_with(".validation")) continue;
     const std::string data = o.path.substr(0, o.path.size() - given.size());
     if (!needs_no_training(recorded, data)) continue;
-    check_file(o.is.where, o.path, *file);  // before it is taken for training data
-    all.insert(all.begin(), {data + "train", o.is});  // one that is told comes later
+    check_file(o.is.where, o.path, *file);  // before it is used in place of the training data
+    all.insert(all.begin(), {data + "train", o.is});  // inserted first: an override by the user comes later and wins
   }
   return all;
 }
 
-/// What to do where the data that the run has learnt are gone and need not be there; empty elsewhere.
+/// What to do if the run's training data are gone and are not needed; empty otherwise.
 std::string other_data(const value_table& recorded, const fs::path& began_in, const std::vector<key_override>& reported) {
   const value* const data_tables = recorded.find("data");
   const auto* const tables = data_tables ? data_tables->as<value_table>() : nullptr;
@@ -227,7 +227,7 @@ int evaluate(const evaluate_options& o) {
 
 command_action declare_evaluate(command_line& line) {
   auto o = std::make_shared<evaluate_options>();
-  line.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models as they begin)").required();
+  line.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models before training)").required();
   line.add_option("models", o->models, "names; default: all");
   line.add_flag("--best", o->best, "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
   add_plugin_option(line, o->plugins);

@@ -1,5 +1,5 @@
 #pragma once
-// hydra evaluate: validation metrics of a run's models, or of a workload's as they begin.
+// hydra evaluate: validation metrics of a run's models, or of a workload's before training.
 
 #include "apps/commands/command.hpp"
 

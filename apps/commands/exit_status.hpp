@@ -1,5 +1,5 @@
 #pragma once
-// How the program ends.
+// Exit statuses of the program.
 
 #include "actors/report/report.hpp"
 #include "runtime/base/fault.hpp"
@@ -8,13 +8,13 @@
 
 namespace hydra::apps {
 
-/// As the README lists them.
+/// The README lists them.
 enum exit_status : int { all_done = 0, some_failed = 1, bad_input = 2, does_not_fit = 3, interrupted = 130 };
 
-/// Of a command that has thrown.
+/// The status of a command that has thrown.
 exit_status status_of(fault_code code);
 
-/// Of a run: whether some model could not be saved; interrupted; whether some model failed or callbacks were given up.
+/// The status of a run, by whether a model could not be saved, the run was interrupted, or a model or a callback failed.
 exit_status status_of(const report& r);
 
 /// Why a run ends with some_failed: "1 of 3 models failed; 2 models could not be saved at their end".

@@ -51,7 +51,7 @@ fs::path normal(const std::string& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-/// As it lies in the checkpoint, if it is of the model's shape.
+/// The parameter as the checkpoint has it; throws if its shape or type differs from the model's.
 stored_tensor value_of(const checkpoint_tensors& tensors, const parameter_spec& p, const fs::path& checkpoint) {
   const stored_tensor t = tensors.find("parameter." + p.name);
   if (t.shape != p.shape || t.type != stored_type::f32)
@@ -59,7 +59,7 @@ stored_tensor value_of(const checkpoint_tensors& tensors, const parameter_spec& 
   return t;
 }
 
-/// Of the best evaluation: the first with the smallest loss.
+/// The best evaluation: the first one with the smallest loss.
 std::uint32_t best_step(const model_report& m) {
   const validation_report* best = nullptr;
   for (const validation_report& v : m.validation)
@@ -67,24 +67,24 @@ std::uint32_t best_step(const model_report& m) {
   return best ? best->step : 0;
 }
 
-/// The step whose state a user expects, as far as the run tells.
+/// The step whose state a user expects, as far as the run folder shows it.
 std::uint32_t expected_step(const export_options& o) try {
   const recorded_run run = latest_record(o.run);
   const auto m = std::ranges::find(run.summary.models, o.model, &model_report::name);
   if (m == run.summary.models.end()) return 0;
   return o.best ? best_step(*m) : m->steps;
 } catch (const fault_error&) {
-  return 0;  // it says nothing
+  return 0;  // unknown
 }
 
-/// A later state may not have been written: the disk was full, or the run was killed.
+/// Refuses a checkpoint that is older than expected: a later one may not have been written (disk full, run killed).
 void check_step(const export_options& o, std::uint32_t step) {
   if (o.step && *o.step != step)
     refuse(fmt::format("--step {}: the best evaluation that is kept of {} is that of step {}", *o.step, o.model, step));
   if (const std::uint32_t expected = expected_step(o); !o.step && expected > step)
-    refuse(fmt::format("{} {} step {}, but what is saved is step {}: go on with the run by hydra train --resume, or export this "
+    refuse(fmt::format("{} {} step {}, but step {} is saved: continue the run by hydra train --resume, or export this "
                        "state by --step {}",
-                       o.model, o.best ? "was best at" : "has come to", expected, step, step));
+                       o.model, o.best ? "was best at" : "has reached", expected, step, step));
 }
 
 fs::path chosen_checkpoint(const export_options& o) {
@@ -120,10 +120,10 @@ command_action declare_export(command_line& line) {
   auto o = std::make_shared<export_options>();
   line.add_option("run", o->run, "run folder").required();
   line.add_option("model", o->model, "name of one of its models").required();
-  line.add_option("folder", o->folder, "where config.json, model.safetensors and the tokenizer's files go; made anew")
+  line.add_option("folder", o->folder, "for config.json, model.safetensors and the tokenizer's files; must not exist")
       .required();
   line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
-  line.add_option("--step", o->step, "the state after so many steps, though the run has gone on since");
+  line.add_option("--step", o->step, "the state after so many steps, although the run has continued since");
   return [o] { return export_model(*o); };
 }
 

@@ -31,7 +31,7 @@ constexpr std::int64_t usual_tokens = 100;
 constexpr byte_count unlimited{std::uint64_t{1} << 62};
 constexpr duration stop_limit = std::chrono::seconds(10);
 
-/// The threads of a device that hangs use it until the program ends.
+/// Not freed: the threads of a device that hangs use it until the program ends.
 struct leave_if_hanging {
   void operator()(device* d) const {
     if (d->stop(stop_limit)) delete d;
@@ -86,7 +86,7 @@ token_list prompt_of(const text_source& s, const generate_options& o) {
 
 void check_prompt(const token_list& prompt, const text_source& s) {
   const std::int64_t vocabulary = s.model->outputs(1).back().shape.back();
-  if (prompt.empty()) refuse("the prompt has no token; a text has to begin with one");
+  if (prompt.empty()) refuse("the prompt has no token; a text must start with one");
   for (const std::int64_t id : prompt)
     if (id < 0 || id >= vocabulary)
       refuse(fmt::format("token id {} of the prompt is not in the model's vocabulary of {}", id, vocabulary));
@@ -94,20 +94,20 @@ void check_prompt(const token_list& prompt, const text_source& s) {
 
 /// How many tokens to write.
 std::int64_t tokens_to_write(std::int64_t prompt, const text_source& s, const generate_options& o) {
-  const std::int64_t room = s.context - prompt;
-  if (room <= 0)
-    refuse(fmt::format("the prompt has {} tokens; the model's context of {} leaves no room for another", prompt,
+  const std::int64_t most = s.context - prompt;
+  if (most <= 0)
+    refuse(fmt::format("the prompt has {} tokens; the model's context of {} has no place for another", prompt,
                        s.context));
-  if (o.tokens && *o.tokens > room)
+  if (o.tokens && *o.tokens > most)
     refuse(fmt::format("--tokens: {} do not fit behind the prompt's {} in the model's context of {}; at most {} do",
-                       *o.tokens, prompt, s.context, room));
-  return o.tokens.value_or(std::min(usual_tokens, room));
+                       *o.tokens, prompt, s.context, most));
+  return o.tokens.value_or(std::min(usual_tokens, most));
 }
 
 bool writes_text(const text_source& s, const generate_options& o) { return s.words && !o.prompt_ids; }
 
-/// Logits of the tokens to choose among: a vocabulary may be larger than the tokenizer's (padding), and what is not in that
-/// has no text.
+/// Logits of the tokens to choose among: the model's vocabulary may be larger than the tokenizer's (padding), and the excess
+/// tokens have no text.
 std::span<const float> choices(const std::vector<float>& logits, const text_source& s, const generate_options& o) {
   if (!writes_text(s, o)) return logits;
   return std::span{logits}.first(std::min(logits.size(), static_cast<std::size_t>(s.words->vocabulary())));
@@ -137,7 +137,7 @@ std::string as_text(const token_list& ids, const text_source& s, const generate_
 void tell(const decode_plan& plan) {
   const auto kept = std::ranges::count(plan.resident, true);
   if (kept == std::ssize(plan.resident)) return;
-  fmt::print(stderr, "{} of {} layers stay on the device, the others come for every token; {} at most\n", kept,
+  fmt::print(stderr, "{} of {} layers stay on the device, the others are copied for every token; peak at most {}\n", kept,
              plan.resident.size(), to_string(plan.needed));
 }
 
@@ -169,11 +169,11 @@ int generate(const generate_options& o) {
 
 void declare_prompt(command_line& line, generate_options& o) {
   line.add_option("--prompt", o.prompt,
-                 "text to go on with; behind a begin-of-text token where the checkpoint's tokenizer adds one");
+                 "text to continue; after a begin-of-text token if the checkpoint's tokenizer adds one");
   line.add_option("--prompt-file", o.prompt_file, "the same, in a file");
   line.add_option("--prompt-ids", o.prompt_ids, "the same as token ids, \"1 2 3\"; then ids are written, too");
   line.add_option("--tokens", o.tokens,
-                 "tokens to write at most (default: 100, or what the model's context has room for)");
+                 "tokens to write at most (default: 100, or as many as the model's context allows)");
   line.add_option("--samples", o.samples, "texts to write, each with other random choices (default: 1)");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// hydra generate: a language model goes on with a text.
+// hydra generate: a language model continues a text.
 
 #include "apps/commands/command.hpp"
 

@@ -11,13 +11,13 @@ namespace hydra::apps {
 
 namespace {
 
-/// In one piece and past stdio, whose lock a run that hangs may hold. On a terminal over the live lines.
+/// Writes with one call and without stdio, whose lock a run that hangs may hold. On a terminal it overwrites the live lines.
 void say(const std::string& text) {
   const std::string line = (terminal_of(STDERR_FILENO).live ? "\r\x1b[J" : "") + text + "\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-/// False if the watch is over.
+/// False if the watch has ended.
 bool wait_for_signal(const sigset_t& signals) {
   int signal = 0;
   ::sigwait(&signals, &signal);
@@ -36,7 +36,7 @@ interrupts::~interrupts() {
 
 void interrupts::watch() const {
   if (!wait_for_signal(signals_)) return;
-  say("interrupted: stopping, and a training is saved first; once more stops at once");
+  say("interrupted: stopping, a training run saves its state first; interrupt again to stop at once");
   first_();
   if (!wait_for_signal(signals_)) return;
   say("interrupted again: stopped at once");

@@ -1,5 +1,5 @@
 #pragma once
-// Keys of a table, printed for people.
+// Prints the keys of a table for people.
 
 #include "apps/workload/key_rule.hpp"
 

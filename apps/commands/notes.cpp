@@ -7,7 +7,7 @@
 namespace hydra::apps {
 
 void tell_notes(const report& r) {
-  std::fflush(stdout);  // both may go to one place
+  std::fflush(stdout);  // stdout and stderr may be the same file
   for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// What a user should know of a run, beside its tables.
+// The notes of a run, in addition to its tables.
 
 #include "actors/report/report.hpp"
 
 namespace hydra::apps {
 
-/// The notes of a report on stderr, a line each, behind what is on stdout already.
+/// Prints the notes of a report on stderr, a line each, after flushing stdout.
 void tell_notes(const report& r);
 
 }  // namespace hydra::apps

@@ -37,7 +37,7 @@ std::string layer_table(const chain_profile& p) {
   return t.to_string("  ");
 }
 
-/// Where it is stepped on its device, that is part of the backward visit.
+/// The update time; an update on the device is part of the backward visit.
 std::string update_text(const shard_plan& s) {
   return s.steps_on_device ? to_string(s.device_update_time) + " on device" : to_string(s.update_time);
 }
@@ -66,7 +66,7 @@ bool same_plan(const model_plan& a, const model_plan& b) {
   return a.profile == b.profile && a.micro_batches == b.micro_batches && a.cuts() == b.cuts();
 }
 
-/// Names of all models that are planned like this one.
+/// Names of all models with the same plan as this one.
 std::string names_like(const workload_plan& plan, const model_plan& m) {
   std::string names;
   for (const model_plan& other : plan.models)
@@ -83,7 +83,7 @@ std::string model_text(const workload_plan& plan, const model_plan& m) {
   return text + shard_table(m) + "\n";
 }
 
-/// With a precision, unless all compute in fp32.
+/// Has a column for the precision, unless all devices compute in fp32.
 std::string device_table(std::span<const device_info> devices) {
   const bool rounded = std::ranges::any_of(devices, [](auto& d) { return d.numbers != precision::fp32; });
   std::vector<table_column> columns{{"device"}, {"kind"}, {"speed", right}, {"memory", right}, {"link", right}, {"latency", right}};

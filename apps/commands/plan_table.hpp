@@ -1,5 +1,5 @@
 #pragma once
-// A plan, printed for people.
+// Prints a plan for people.
 
 #include "actors/simulation/forecast.hpp"
 #include "partition/plan/plan.hpp"

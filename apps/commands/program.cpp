@@ -22,7 +22,7 @@ namespace hydra::apps {
 
 namespace {
 
-/// Nobody can be told that stderr cannot be written, and fmt would throw.
+/// Errors of writing to stderr are ignored: they cannot be reported, and fmt would throw.
 int complain(const fault& f) {
   std::fputs((f.text + "\n").c_str(), stderr);
   return status_of(f.code);
@@ -80,7 +80,7 @@ int run_or_complain(int argc, const char* const* argv) {
     return run(argc, argv);
   } catch (const std::system_error& e) {
     if (!std::ferror(stdout)) return complain(to_fault(std::current_exception()));
-    std::clearerr(stdout);  // told here
+    std::clearerr(stdout);  // reported here
     return complain_of_output(e.code().message());
   } catch (...) {
     return complain(to_fault(std::current_exception()));

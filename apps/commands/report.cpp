@@ -45,7 +45,7 @@ std::string last_validation(const model_report& m) {
   return m.validation.empty() ? "-" : fmt::format("{:.4f} (step {})", m.validation.back().loss, m.validation.back().step);
 }
 
-/// What can be told of a run before its end.
+/// The table of a run that has not ended.
 std::string table_so_far(const recorded_run& run) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"shards", right}, {"steps", right}, {"loss"}, {"validation"}, {"tokens/s", right}}};
@@ -76,7 +76,7 @@ int show(const report_options& o) {
 command_action declare_report(command_line& line) {
   auto o = std::make_shared<report_options>();
   line.add_option("run", o->run, "run folder, such as runs/quickstart").required();
-  line.add_option("--html", o->html, "also write one self-contained page with loss curves and the devices' time-line");
+  line.add_option("--html", o->html, "also write one self-contained page with loss curves and the devices' timeline");
   return [o] { return show(*o); };
 }
 

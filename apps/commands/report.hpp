@@ -1,5 +1,5 @@
 #pragma once
-// hydra report RUN: what a run has left behind, as tables and as a page.
+// hydra report RUN: the results of a run, as tables and as a page.
 
 #include "apps/commands/command.hpp"
 

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Nothing in it, but perhaps a workload file that was being written when the run was killed (temporary_path()).
+/// Whether the folder is empty, except for a workload file that was being written when the run was killed (temporary_path()).
 bool holds_nothing(const fs::path& folder) {
   const auto unfinished = [](const fs::directory_entry& e) {
     const std::string name = e.path().filename().string();
@@ -55,7 +55,7 @@ value_table read_recorded(const workload& w, const fs::path& file) {
   return table;
 }
 
-/// The keys of a kind; none of one that only an older workload names.
+/// The keys of a kind; none for a kind that only an older workload names.
 std::span<const key_rule> keys_of(const std::string& kind, const workload& w) {
   for (const device_entry& d : w.devices)
     if (d.kind.name == kind) return d.kind.keys;
@@ -68,8 +68,8 @@ bool is_default_of(std::span<const key_rule> keys, const std::string& key, const
   return rule != keys.end() && is_default(given, *rule);
 }
 
-/// What of a device decides bits, in words: "cpu", "cpu with threads = 2", "cuda with precision = "bf16", tf32 = true". What
-/// its kind has by default is left out.
+/// The settings of a device that affect results, in words: "cpu", "cpu with threads = 2", "cuda with precision = "bf16", tf32 =
+/// true". Defaults of its kind are left out.
 std::string arithmetic_of(const value_table& device, const workload& w) {
   const value* const kind = device.find("kind");
   const std::string name = kind && kind->as<std::string>() ? *kind->as<std::string>() : "";
@@ -113,7 +113,7 @@ bool tells_end(const fs::path& run) try {
   };
   return !r.interrupted && std::ranges::all_of(r.models, ended);
 } catch (const fault_error&) {
-  return false;  // none that can be read
+  return false;  // no report that can be read
 }
 
 std::string check_resume(const workload& w) {

@@ -63,7 +63,7 @@ driver_options driver_of(const simulate_options& o) {
   return d;
 }
 
-/// Options that only make sense for other inputs.
+/// Refuses options that are only for other inputs.
 void check_input(const simulate_options& o, input_kind kind) {
   const bool generated = kind == input_kind::recipe || kind == input_kind::instance;
   if (kind != input_kind::workload && (o.plan || !o.set.empty()))
@@ -142,8 +142,8 @@ command_action declare_simulate(command_line& line) {
   line.add_option("--driver", o->driver,
                  "actors (those of a run in virtual time, default) or loop (fast; instances only)");
   line.add_option("--completion", o->completion,
-                 "of the loop: ended (a unit is complete when it has computed, default) or landed (when all it has "
-                 "produced is at home, as for the actors)");
+                 "of the loop: ended (a unit is complete when it has computed, default) or landed (when its outputs "
+                 "are written back to the host, as for the actors)");
   line.add_option("--plan", o->plan, "saved plan of the workload: its cuts and profiles, no pilot");
   line.add_option("--seed", o->seed, "of policies that choose by chance (default: that of the workload or run, else 0)");
   line.add_option("--save", o->save, "file for the instance (JSON), must not exist");

@@ -30,7 +30,7 @@ struct study_options {
 
 void check_output(const fs::path& folder) {
   std::error_code ignored;
-  const bool empty = fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored);  // of a study that was stopped
+  const bool empty = fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored);  // left by a study that was stopped
   if (fs::exists(fs::symlink_status(folder, ignored)) && !empty)
     refuse_output(folder, "exists and is not overwritten: choose another name");
 }
@@ -46,7 +46,7 @@ void make_output(const fs::path& folder) {
   if (::eaccess(folder.c_str(), W_OK | X_OK) != 0) refuse_output(folder, "the folder is not writable");
 }
 
-/// All or none: the same command would be refused for what is there.
+/// Writes all files or none: leftover files would make the same command fail.
 void write_results(const fs::path& folder, const study_result& s) try {
   write_file(folder / "study.csv", to_csv(s));
   write_file(folder / "study.json", to_json(s));
@@ -61,7 +61,7 @@ int run(const study_options& o) {
   const study s = read_study(o.file);
   const fs::path folder = o.output ? fs::path{*o.output} : fs::path{"studies"} / fs::path{o.file}.stem();
   check_output(folder);
-  make_output(folder);  // a study may take hours: refused before it begins
+  make_output(folder);  // a study may take hours: refused before it starts
   const study_result result = run_study(s, [&](const std::string& line) {
     if (!o.quiet) fmt::print(stderr, "{}\n", line);
   });

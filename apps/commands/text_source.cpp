@@ -24,7 +24,7 @@ using nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
-/// Stands for data where there are none: any token will do.
+/// Data without samples, for a model that only generates.
 class any_text final : public data_source {
  public:
   explicit any_text(std::int64_t context) : context_(context) {}
@@ -32,7 +32,7 @@ class any_text final : public data_source {
   tensor_spec sample_input() const override { return {{context_}, element::i64}; }
   tensor_spec sample_target() const override { return sample_input(); }
   std::int64_t classes() const override { return 1; }
-  std::string describe() const override { return "texts to come"; }
+  std::string describe() const override { return "text to be generated"; }
   std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override { return 0; }
 
  private:
@@ -54,10 +54,10 @@ void add_ends(const json& config, std::set<std::int64_t>& ends) {
     if (each.is_number_integer()) ends.insert(each.get<std::int64_t>());
 }
 
-/// A member of an object that anybody may have written; null where there is none.
+/// A member of a JSON value from an unchecked file; null if the value is not an object or has no such member.
 const json& member(const json& of, const char* key) {
   static const json none;
-  const auto found = of.find(key);  // the end, in what is no object
+  const auto found = of.find(key);  // the end if `of` is not an object
   return found == of.end() ? none : *found;
 }
 
@@ -77,7 +77,7 @@ json content_if_there(const fs::path& file) {
   return fs::is_regular_file(file) ? model_config::read(file).content() : json::object();
 }
 
-/// What tokenizer_config.json says goes first; else the template of tokenizer.json, which is `chosen` or lies there.
+/// tokenizer_config.json takes precedence; else the template of tokenizer.json, which is `chosen` or in the folder.
 std::optional<std::int64_t> begin_of(const fs::path& chosen, const tokenizer& words) {
   const bool is_folder = fs::is_directory(chosen);
   const json settings = content_if_there((is_folder ? chosen : chosen.parent_path()) / "tokenizer_config.json");

@@ -1,5 +1,5 @@
 #pragma once
-// What `hydra generate` writes with: a model with its weights, its tokenizer, and the tokens that end a text.
+// What `hydra generate` uses: a model with its weights, its tokenizer, and the tokens that end a text.
 
 #include "models/chain.hpp"
 #include "models/tokenizers/tokenizer.hpp"
@@ -15,9 +15,9 @@ namespace hydra::apps {
 struct text_source {
   std::shared_ptr<const chain> model;
   std::int64_t context = 0;                  ///< tokens of its longest text
-  std::shared_ptr<const tokenizer> words{};  ///< null: there is none, texts are token ids
+  std::shared_ptr<const tokenizer> words{};  ///< null: texts are token ids
   std::optional<std::int64_t> begin{};       ///< token before every text, where the checkpoint's tokenizer adds one
-  std::set<std::int64_t> ends{};             ///< tokens after which nothing follows
+  std::set<std::int64_t> ends{};             ///< tokens that end a text
 };
 
 struct text_source_options {
@@ -27,8 +27,8 @@ struct text_source_options {
   bool best = false;                       ///< the checkpoint of the best evaluation instead of the newest
 };
 
-/// Throws fault_error{bad_input} for a source that is neither, a model that does not write texts, options that go with the
-/// other kind of source.
+/// Throws fault_error{bad_input}: a source that is neither, a model that cannot generate text, options for the other kind of
+/// source.
 text_source open_text_source(const text_source_options& options);
 
 }  // namespace hydra::apps

@@ -53,7 +53,7 @@ struct summary {
 
 [[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
 
-/// Little-endian uint32, whatever the machine's order is.
+/// Little-endian uint32, independent of the machine's byte order.
 void write_ids(std::ostream& out, const ids& all) {
   for (const std::uint32_t id : all)
     for (unsigned shift = 0; shift < 32; shift += 8) out.put(static_cast<char>(id >> shift & 0xFF));
@@ -118,7 +118,7 @@ nlohmann::json list_in(const fs::path& file, const input_text& line) {
   return list;
 }
 
-/// A list of ids on each line becomes a JSON text; pieces of UTF-8 become U+FFFD there.
+/// Decodes the list of ids on each line to a JSON text; incomplete UTF-8 becomes U+FFFD.
 int print_texts(const tokenizer& t, const fs::path& file) {
   each_json_line(file, [&](const input_text& line) {
     ids one;
@@ -184,8 +184,8 @@ command_action declare_tokenize(command_line& line) {
   const auto json = line.add_flag("--json", o->json, "one list of ids for each line or record, on stdout");
   const auto decode =
       line.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
-  auto train = line.add_option("--train", o->train, "learns a byte-level BPE of so many tokens");
-  line.add_option("--special", o->special, "a special token of the tokenizer that is learnt; may be given again")
+  auto train = line.add_option("--train", o->train, "trains a byte-level BPE of so many tokens");
+  line.add_option("--special", o->special, "a special token of the trained tokenizer; may be repeated")
       .needs(train)
       .repeated();
   line.add_option("--least-count", o->least_count, "rarer pairs are not merged").needs(train).shows_default();

@@ -1,5 +1,5 @@
 #pragma once
-// `hydra tokenize`: text to token ids and back, and learning a tokenizer.
+// `hydra tokenize`: text to token ids and back, and training a tokenizer.
 
 #include "apps/commands/command.hpp"
 

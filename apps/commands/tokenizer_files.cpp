@@ -21,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What lies beside a tokenizer's own files and says how they are used.
+/// Files next to a tokenizer's own files that configure its use.
 constexpr std::array companions{"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
 
-/// What lies beside a checkpoint's weights and says how they are used.
+/// Files next to a checkpoint's weights that configure their use.
 constexpr std::array checkpoint_companions{"generation_config.json", "chat_template.jinja"};
 
 void copy(durable_folder& into, const std::string& name, const fs::path& file) {
@@ -41,7 +41,7 @@ struct published_file {
   std::string name;
 };
 
-/// A vocabulary without merges is one of WordPiece.
+/// A vocabulary without merges is a WordPiece vocabulary.
 std::vector<published_file> files_of(const tokenizer_choice& t) {
   if (!t.file.empty()) return {{t.file, t.file.extension() == ".txt" ? "vocab.txt" : "tokenizer.json"}};
   if (t.vocab.empty()) return {};

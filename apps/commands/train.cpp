@@ -59,7 +59,7 @@ session_options options_of(const workload& w, const train_options& o) {
   return s;
 }
 
-/// Refuses a folder that this run must not write to, and one that it could not begin in. Touches nothing.
+/// Refuses a folder that this run must not write to or could not start in. Changes nothing.
 void check_folders(const workload& w, const train_options& o) {
   check_working_directory();
   if (!o.resume) return check_output(w.output_place, w.options.output);
@@ -81,7 +81,7 @@ void tell_how_to_go_on(const std::string& why, const workload& w, const train_op
   if (w.options.checkpoint.keep == 0)
     fmt::print(stderr, "{}; nothing was saved, because run.checkpoint.keep is 0\n", why);
   else
-    fmt::print(stderr, "{}; to go on: {}\n", why, command_that_resumes(o));
+    fmt::print(stderr, "{}; to continue: {}\n", why, command_that_resumes(o));
 }
 
 void tell(const report& r, const workload& w, const train_options& o) {
@@ -92,7 +92,7 @@ void tell(const report& r, const workload& w, const train_options& o) {
   if (r.interrupted) tell_how_to_go_on("interrupted", w, o);
 }
 
-/// Its files stay: they tell what a run has done that did all of it.
+/// Reports a complete run; its files are kept unchanged.
 int tell_complete(const workload& w, const train_options& o) {
   const std::string folder = w.options.output.string();
   if (!o.quiet) fmt::print(stderr, "the run in \"{}\" is complete: nothing is left to do; hydra report {} shows it\n", folder,
@@ -100,13 +100,13 @@ int tell_complete(const workload& w, const train_options& o) {
   return exit_status::all_done;
 }
 
-/// The run was planned as one that begins: whatever has come into the folder meanwhile is another one's, --resume or not.
+/// The run was planned to start afresh: a folder that exists by now belongs to another run, with --resume or without.
 void claim_folder(const workload& w, std::optional<folder_lock>& lock) {
   make_run_folder(w.output_place, w.options.output);
   lock.emplace(w.output_place, w.options.output);
 }
 
-/// A run that cannot begin leaves no folder that the same command would be refused for.
+/// Removes the folder of a run that cannot start: otherwise the same command would be refused.
 report run_in_folder(session& s, const workload& w, const data_by_model& sources, bool is_new) try {
   record_workload(w.options.output, w.expanded);
   record_data(w.options.output, sources);
@@ -132,9 +132,9 @@ int train(const workload& w, const train_options& o, const blocked_signals& bloc
   return status_of(r);
 }
 
-/// A run that was interrupted while it was planned goes on in the same way as any other.
+/// A run that was interrupted while it was planned is continued like any other.
 int train_or_tell(const train_options& o) {
-  const blocked_signals blocked;  // before any thread is made
+  const blocked_signals blocked;  // before any thread is created
   const workload w = read_workload(o.file, overrides(o));
   try {
     return train(w, o, blocked);
@@ -156,10 +156,10 @@ command_action declare_train(command_line& line) {
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
   line.add_flag("--resume", o->resume,
-               "goes on in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, checkpoint, "
+               "continues in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, checkpoint, "
                "ablation, output, under a constant schedule steps and epochs, and of devices all but kind, threads, precision, "
                "gradients and tf32 may have changed");
-  line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes of what went wrong are told");
+  line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes of what went wrong are printed");
   return [o] { return train_or_tell(*o); };
 }
 

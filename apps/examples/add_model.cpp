@@ -1,4 +1,4 @@
-// Models that come and go while a run is under way: learning rates that do badly make room for others.
+// Models that are added and stopped during a run: learning rates that do badly are replaced by others.
 
 #include <hydra/hydra.hpp>
 

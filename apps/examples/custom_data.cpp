@@ -1,4 +1,4 @@
-// Data of one's own: points of two spirals, made as they are read.
+// Custom data: points of two spirals, computed when they are read.
 
 #include <hydra/hydra.hpp>
 
@@ -46,6 +46,6 @@ int main() {
   const auto report = s.run();
   fmt::print("{}", hydra::to_table(report));
   const auto accuracy = report.models.front().validation.back().accuracy.value_or(0);
-  fmt::print("{:.0f} % of the points between those of training are told apart\n", 100 * accuracy);
+  fmt::print("{:.0f} % of the points between those of training are classified correctly\n", 100 * accuracy);
   return report.all_finished() ? 0 : 1;
 }

@@ -14,9 +14,9 @@ namespace hydra::apps {
 namespace {
 
 constexpr double width = 960, left = 96, right = 16, footer = 36;
-constexpr std::size_t most_spans = 30000;  // of all lanes, some 25 bytes each
+constexpr std::size_t most_spans = 30000;  // of all lanes together, about 25 bytes each
 
-// -- time-line ---------------------------------------------------------------------------------------------------------
+// -- timeline ----------------------------------------------------------------------------------------------------------
 
 constexpr double tall_lane = 26, small_lane = 8, lane_gap = 2, device_gap = 12;
 
@@ -54,7 +54,7 @@ std::vector<double> lane_places(const std::vector<timeline_lane>& lanes) {
   return places;
 }
 
-// -- blame -------------------------------------------------------------------------------------------------------------
+// -- time breakdown ----------------------------------------------------------------------------------------------------
 
 constexpr double bar_height = 22, bar_gap = 8;
 
@@ -131,7 +131,7 @@ std::string timeline_chart(const timeline& t) {
   if (none || !(t.seconds > 0)) return "";
   const auto places = lane_places(t.lanes);
   const axis time{0, t.seconds, left, width - right};
-  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"time-line of the devices\">\n",
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"timeline of the devices\">\n",
                                 width, coordinate(places.back() + footer));
   out += time_ticks(time, places.back());
   for (std::size_t i = 0; i < t.lanes.size(); ++i) {

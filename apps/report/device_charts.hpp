@@ -1,5 +1,5 @@
 #pragma once
-// What the devices did, as SVG: a time-line of their queues, and what their time went to.
+// SVG charts of the devices: a timeline of their queues, and what their time was spent on.
 
 #include "apps/run_folder/recorded_run.hpp"
 #include "apps/report/timeline.hpp"
@@ -19,7 +19,7 @@ struct breakdown_bar {
   std::vector<named_seconds> parts;
 };
 
-/// Blame of each device; without it what can be told from busy and exposed time. Empty if the makespan is not known.
+/// The time breakdown of each device; without one, what follows from busy and exposed time. Empty if the makespan is unknown.
 std::vector<breakdown_bar> breakdown_bars(const recorded_run& run);
 
 /// Stacked bars on one scale, with a legend. Empty text without bars.

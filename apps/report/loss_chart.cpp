@@ -134,7 +134,7 @@ std::string loss_chart(std::span<const loss_curve> curves) {
   std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"loss curves\">\n", width, height);
   out += grid_lines(frame);
   for (const loss_curve& c : curves) out += group(c, line(c, frame, pieces));
-  for (const loss_curve& c : curves) out += group(c, points(c, frame));  // no line lies on a point
+  for (const loss_curve& c : curves) out += group(c, points(c, frame));  // last, so that no line covers a point
   return out + "</svg>\n";
 }
 

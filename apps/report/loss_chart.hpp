@@ -21,11 +21,11 @@ struct loss_curve {
   std::vector<curve_point> validation;  ///< drawn as points
 };
 
-/// At most about 2 * `pieces` points that keep the extremes of every stretch.
+/// At most about 2 * `pieces` points, which keep the extremes of every piece.
 std::vector<curve_point> thin_out(std::span<const float> loss, std::size_t pieces);
 
 /// One line for each model, its validation as points. Empty text if there is nothing to draw. Losses far above the
-/// first ones lie at the upper edge: a model that diverges must not flatten the others.
+/// first ones are drawn at the upper edge: a model that diverges must not flatten the others.
 std::string loss_chart(std::span<const loss_curve> curves);
 
 }  // namespace hydra::apps

@@ -19,10 +19,10 @@ namespace {
 
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.0f} %", share * 100) : "-"; }
 
-/// Undefined numbers are not printed: they were not measured.
+/// "-" for values that are not finite: they were not measured.
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : "-"; }
 
-/// Of what every model has some, if it is known.
+/// "-" for 0: a count that every model has is then unknown.
 std::string count(auto n) { return n > 0 ? std::to_string(n) : "-"; }
 
 std::string swatch(std::size_t model) { return fmt::format("<i style=\"background:{}\"></i>", colour_of(model)); }
@@ -81,7 +81,7 @@ std::string models_section(const recorded_run& run) {
 
 // -- curves ------------------------------------------------------------------------------------------------------------
 
-constexpr std::size_t most_curves = 60;  // more cannot be told apart
+constexpr std::size_t most_curves = 60;  // more cannot be distinguished
 
 loss_curve curve_of(const recorded_run& run, std::size_t model) {
   loss_curve c{run.summary.models[model].name, model, run.summary.models[model].loss, {}};
@@ -163,7 +163,7 @@ std::string settings(const recorded_run& run) {
                           to_string(r.host_budget))));
 }
 
-/// What a reader should know before the figures.
+/// Notes above the figures.
 std::string remarks(const recorded_run& run) {
   std::string out =
       run.summary.interrupted ? "<p class=\"note\">The run was interrupted; it can be resumed.</p>\n" : "";

@@ -1,5 +1,5 @@
 #pragma once
-// What pages of HTML are made of: a frame, sections, tables. All of it is well-formed XML.
+// Parts of HTML pages: a frame, sections, tables. All of it is well-formed XML.
 
 #include <string>
 #include <vector>
@@ -14,10 +14,10 @@ struct column {
 /// The cells are HTML already.
 std::string row_of(const std::vector<column>& columns, const std::vector<std::string>& cells);
 
-/// `rows` below the titles.
+/// A table with the columns' titles above `rows`.
 std::string table_of(const std::vector<column>& columns, const std::string& rows);
 
-/// Nothing if there is no content.
+/// A section with a title; an empty text if there is no content.
 std::string section(const std::string& title, const std::string& content, const std::string& note = "");
 
 /// One file that needs nothing else, light and dark, on a screen and on paper. `version` is the program's.

@@ -45,7 +45,7 @@ class collector {
 
   static track track_of(const json& event) { return {event.value("pid", -1), event.value("tid", -1)}; }
 
-  /// Names come before the spans that they name.
+  /// The events that name tracks precede the spans of the tracks.
   void take_name(const json& event) {
     auto& [process, thread] = tracks_[track_of(event)];
     const std::string name = event.at("args").value("name", "");
@@ -78,7 +78,7 @@ class collector {
     return longest_name(std::string_view{detail}.substr(of == std::string::npos ? 0 : of + 4));
   }
 
-  /// Names may contain spaces.
+  /// The model at the start of a detail; names of models may contain spaces.
   std::uint32_t longest_name(std::string_view text) const {
     for (auto end = text.size(); end != std::string_view::npos && end > 0; end = text.rfind(' ', end - 1))
       if (const auto found = models_.find(std::string{text.substr(0, end)}); found != models_.end())
@@ -91,7 +91,7 @@ class collector {
   std::map<track, std::pair<std::string, std::string>> tracks_;
 };
 
-/// What each model did in one slice of time.
+/// The busy time of each model in one slice of time.
 using slice = std::map<std::uint32_t, double>;
 
 std::vector<slice> cut_in_slices(const timeline_lane& lane, double width, std::size_t n) {

@@ -10,7 +10,7 @@
 
 namespace hydra::apps {
 
-/// A file system that knows no locks is no reason not to train.
+/// A file system without locks does not prevent training: such errors are ignored.
 folder_lock::folder_lock(const place& where, const std::filesystem::path& folder)
     : descriptor_{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
   const bool taken = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;

@@ -7,7 +7,7 @@
 
 namespace hydra::apps {
 
-/// Held by the process until it ends, however it ends; leaves nothing in the folder.
+/// The process holds the lock until it ends, in whatever way; no file stays in the folder.
 class folder_lock {
  public:
   /// Throws fault_error{bad_input} if another process runs in the folder. `where` chose it.

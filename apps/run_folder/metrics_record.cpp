@@ -25,13 +25,13 @@ using json = nlohmann::json;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Null was not a number.
+/// Null stands for NaN.
 double number(const json& line, const char* key) {
   const auto found = line.find(key);
   return found != line.end() && found->is_number() ? found->get<double>() : nan;
 }
 
-/// Models begin as the workload names them.
+/// The models of the workload, without a step yet.
 void add_models(recorded_run& run, std::string_view plan) try {
   const value_table root = parse_toml(plan, "workload.toml");
   if (const value* const name = find_path(root, "run.name")) run.summary.name = to<std::string>(*name);
@@ -41,7 +41,7 @@ void add_models(recorded_run& run, std::string_view plan) try {
     if (const value* const family = find_path(std::get<value_table>(m.content), "chain.family")) r.family = to<std::string>(*family);
   }
 } catch (const std::exception&) {
-  // what cannot be read of it is told by the lines
+  // the lines of metrics.jsonl supply what cannot be read here
 }
 
 class metrics_reader {
@@ -65,7 +65,7 @@ class metrics_reader {
     return all.back();
   }
 
-  /// One that is told again takes what followed it back.
+  /// A step that is reported again removes the later steps.
   void read_step(const json& line, std::uint32_t step, model_report& m) {
     if (step == 0 || step > most_steps) return;
     std::erase_if(m.validation, [&](const validation_report& v) { return v.step >= step; });
@@ -75,7 +75,7 @@ class metrics_reader {
     if (const double pace = number(line, "tokens_per_s"); pace > 0 && m.steps + 1 == step) {
       m.elapsed += from_seconds(static_cast<double>(tokens - m.tokens) / pace);
     } else {
-      m.steps_before = step;  // its time is not known
+      m.steps_before = step;  // the time of the step is not known
       m.elapsed = {};
     }
     m.steps = step;
@@ -99,7 +99,7 @@ void read_lines(recorded_run& run, std::string_view text, metrics_reader& reader
   for (std::string line; std::getline(lines, line);) try {
       reader.read(parse_json(line));
     } catch (const std::exception&) {
-      continue;  // cut, or no line of a run
+      continue;  // truncated, or not a line of a run
     }
   for (model_report& m : run.summary.models) m.status = model_status::under_way;
 }
@@ -111,20 +111,20 @@ std::optional<std::string> content_of(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// Of models that the plan knows.
+/// Adds the cuts of the models that the plan has.
 void add_cuts(recorded_run& run, const std::filesystem::path& plan_file) try {
   const saved_plan plan = load_plan(plan_file);
   for (model_report& m : run.summary.models)
     if (const auto found = plan.models.find(m.name); found != plan.models.end()) m.cuts = found->second.cuts;
 } catch (const fault_error&) {
-  // they stay unknown
+  // the cuts stay unknown
 }
 
 bool has_report(const std::filesystem::path& run) {
   return kind_of(run / "report.json") != std::filesystem::file_type::not_found;
 }
 
-/// Before its first step a run has told nothing.
+/// metrics.jsonl is absent before the first step.
 std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
   const auto text = content_of(run / metrics_file);
   if (!text && has_report(run)) return std::nullopt;
@@ -135,7 +135,7 @@ std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
   return record;
 }
 
-/// Of the model in another record; 0 if it is not there.
+/// Steps of the model in another record; 0 if the record does not have it.
 std::uint32_t steps_of(const model_report& m, const recorded_run& in) {
   const auto found = std::ranges::find(in.summary.models, m.name, &model_report::name);
   return found == in.summary.models.end() ? 0 : found->steps;
@@ -148,7 +148,7 @@ bool has_steps(const recorded_run& run) {
 /// `ago`: seconds since the last line, NaN if that is not known.
 std::string last_line(const recorded_run& run, double ago) {
   if (!std::isnan(ago)) return fmt::format("last line {:.0f} s ago", std::max(ago, 0.0));
-  return has_steps(run) ? "its last line has no time" : "no step is told yet";
+  return has_steps(run) ? "its last line has no time" : "no step is reported yet";
 }
 
 bool knows_more(const recorded_run& a, const recorded_run& b) {

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-/// Of which only the kind is left.
+/// A source of which only the shapes and types of samples are known.
 class data_kind_only final : public data_source {
  public:
   struct facts {
@@ -40,7 +40,7 @@ class data_kind_only final : public data_source {
   std::optional<pixel_scale> pixel_scaling() const override { return of_.scaling; }
   std::string describe() const override { return of_.description; }
   std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override {
-    throw fault_error{fault_code::internal, of_.description + " is known by its kind alone: there is no sample to read"};
+    throw fault_error{fault_code::internal, of_.description + " is only a description of data: it has no samples to read"};
   }
 
  private:
@@ -94,7 +94,7 @@ void check_working_directory() {
   if (valid_utf8(std::as_bytes(std::span{path})) == path.size()) return;
   throw fault_error{fault_code::bad_input,
                     fmt::format("the working directory is not UTF-8: \"{}\"; a run records where its relative paths start, "
-                                "so begin it in another",
+                                "so start it in another",
                                 path)};
 }
 

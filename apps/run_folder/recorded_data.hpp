@@ -1,5 +1,5 @@
 #pragma once
-// What a run folder knows of the data that its models have learnt: data.json, so that commands that read no sample need no data.
+// data.json: describes the data that the models of a run were trained on, so that commands that read no sample need no data.
 
 #include "models/data_source.hpp"
 
@@ -19,13 +19,13 @@ struct recorded_data {
 /// data.json, in the run folder.
 inline constexpr const char* data_file = "data.json";
 
-/// Throws fault_error{bad_input} if data.json could not tell the present working directory.
+/// Throws fault_error{bad_input} if data.json could not store the current working directory (it is not UTF-8).
 void check_working_directory();
 
-/// Writes it, of a run that begins in the present working directory. Throws fault_error{io}.
+/// Writes it for a run that starts in the current working directory. Throws fault_error{io}.
 void record_data(const std::filesystem::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources);
 
-/// Nothing of a run that has none. Throws fault_error{bad_input} if it is damaged.
+/// Nothing if the run folder has no data.json. Throws fault_error{bad_input} if it is damaged.
 std::optional<recorded_data> read_recorded_data(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

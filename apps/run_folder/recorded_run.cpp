@@ -19,7 +19,7 @@ using json = nlohmann::ordered_json;
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", name, what)};
 }
 
-// -- values: what is absent keeps its default --------------------------------------------------------------------------
+// -- values: an absent value keeps its default -------------------------------------------------------------------------
 
 template <class T>
 void read(const json& j, const char* key, T& into) {

@@ -1,8 +1,6 @@
 #pragma once
-// apps/report/ shows what a run has left behind: report.json and trace.json, or metrics.jsonl of one that has not ended, read
-// by their documented names, become tables and one page of HTML. Reading happens in recorded_run.cpp, metrics_record.cpp and
-// timeline.cpp; the rest are pure functions.
-// What a report lacks is left out of the page: an older run, or one without validation, has less to show.
+// report.json of a run folder, as the commands report, simulate and export read it. A value that the report lacks keeps its
+// default: an older run, or one without validation, has less to show.
 
 #include "actors/report/report.hpp"
 
@@ -15,14 +13,14 @@
 
 namespace hydra::apps {
 
-/// A part of something that is measured in seconds: one bound, one cause of blame.
+/// A named number of seconds: one bound, one part of the time breakdown.
 struct named_seconds {
   std::string name;
   double seconds = 0;
 };
 
 struct recorded_run {
-  report summary;  ///< what the tables after a run show
+  report summary;  ///< the content of the tables after a run
   std::string version;
   std::string bound;  ///< name of the largest bound
   double bound_seconds = 0;
@@ -33,12 +31,12 @@ struct recorded_run {
   std::map<std::string, std::uint32_t> steps_in_all; ///< of the models of a run that is not finished
 };
 
-/// Of the text of a report.json. A loss of null is NaN. Throws fault_error{bad_input} with `name` in front: no JSON
-/// (truncated), a value of a wrong type.
+/// Parses the text of a report.json. A loss of null is NaN. Throws fault_error{bad_input} with `name` in front: not JSON
+/// (truncated), or a value of a wrong type.
 recorded_run parse_report(std::string_view text, const std::string& name);
 
-/// report.json of a run folder. Throws fault_error{bad_input}: no such run, no report in it, one that
-/// may not be read, not a report.
+/// Reads report.json of a run folder. Throws fault_error{bad_input}: no such run, a report that is missing or not readable,
+/// or not a report.
 recorded_run read_report(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The nearest folder above that is there.
+/// The nearest parent folder that exists.
 fs::path existing_parent(const fs::path& folder) {
   fs::path p = fs::absolute(folder).lexically_normal();
   std::error_code ignored;
@@ -26,7 +26,7 @@ fs::path existing_parent(const fs::path& folder) {
 
 [[noreturn]] void refuse_existing(const place& where, const fs::path& folder) {
   refuse(where, "run.output",
-         fmt::format("\"{}\" exists and is not overwritten: go on with it by --resume, move it away, or choose another "
+         fmt::format("\"{}\" exists and is not overwritten: continue it by --resume, move it away, or choose another "
                      "by --output",
                      folder.string()));
 }
@@ -67,7 +67,7 @@ void remove_unused(const fs::path& folder) noexcept try {
   if (!std::ranges::all_of(fs::directory_iterator{folder}, is_of_begin)) return;
   fs::remove_all(folder);
 } catch (...) {
-  // it stays; --resume takes it up
+  // the folder stays; --resume continues in it
 }
 
 }  // namespace hydra::apps

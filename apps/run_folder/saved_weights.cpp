@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
-/// No other can take its place.
+/// The checkpoint, verified: where exactly this one is asked for, no other can be used instead.
 fs::path verified(const fs::path& folder, const std::string& what) try {
   verify_folder(folder);
   return folder;
@@ -30,7 +30,7 @@ fs::path verified(const fs::path& folder, const std::string& what) try {
   refuse(fmt::format("the checkpoint of {} is damaged: {}", what, e.what_happened().text));
 }
 
-/// The line of its data says so.
+/// Whether the checkpoint's line about its data names a tokenizer.
 bool was_trained_by_tokenizer(const fs::path& checkpoint) {
   std::istringstream lines{read_checkpoint(checkpoint).identity};
   for (std::string line; std::getline(lines, line);)
@@ -56,7 +56,7 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   if (!found)
     refuse(fmt::format("{} has no whole checkpoint between two steps{}{}{}", of_model.string(), notes.empty() ? "" : ": ",
                        fmt::join(notes, "; "),
-                       list_checkpoints(of_model).empty() ? "; nothing is saved yet: go on by hydra train --resume" : ""));
+                       list_checkpoints(of_model).empty() ? "; nothing is saved yet: continue by hydra train --resume" : ""));
   for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
   return found->folder;
 }
@@ -66,7 +66,7 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
   const bool named = tokenizer_for(data, wants) == tokenizer_for(data, {});
   if (named || was_trained_by_tokenizer(checkpoint)) return;
   refuse(
-      fmt::format("{} was trained on bytes; by now, data without a tokenizer are read by that of {}. Write tokenizer = "
+      fmt::format("{} was trained on bytes; now data without a tokenizer are read by the tokenizer of {}. Write tokenizer = "
                   "\"bytes\" into the [data.NAME] of the run's workload.toml",
                   checkpoint.string(), wants.checkpoint.string()));
 }

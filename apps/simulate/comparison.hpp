@@ -1,10 +1,5 @@
 #pragma once
-// apps/simulate/ is what `hydra simulate` and `hydra study` do: instances are read, generated or taken from a recorded
-// run, policies are run on them by either driver of actors/simulation/, the results become tables, CSV, JSON and pages.
-// What is simulated how is decided in instance_runs.cpp, workload_runs.cpp and recorded_simulation.cpp; the rest are
-// pure functions.
-//
-// This file: the policies that were simulated on one workload, side by side.
+// The results of several policies on one workload, side by side.
 
 #include "actors/policy/bounds.hpp"
 #include "runtime/base/bytes.hpp"
@@ -26,16 +21,16 @@ struct policy_row {
   std::uint64_t hits = 0;
   std::uint64_t decisions = 0;
   std::vector<std::string> replacements{};    ///< "policy X was replaced by sharded-lrtf: ...", as a run notes it
-  std::optional<duration> mean_completion{};  ///< where models arrive later or have priorities
+  std::optional<duration> mean_completion{};  ///< only if models arrive later or have priorities
   std::optional<duration> weighted_completion{};
 };
 
 struct comparison {
   std::string name;
   std::string heading;                ///< what was simulated and how, for people
-  std::vector<bounds::named> limits;  ///< of equal ones the first named is the best
+  std::vector<bounds::named> limits;  ///< of equal bounds the first one is the best
   std::vector<policy_row> rows;
-  std::optional<duration> yardstick{};  ///< what models would take that do not disturb each other: fair, but no bound
+  std::optional<duration> yardstick{};  ///< the makespan if models did not disturb each other: a fair comparison, not a bound
   std::string ran{};                    ///< the policy of the run that was simulated
   std::optional<duration> measured{};   ///< makespan of the run that was simulated
   std::string note{};                   ///< below the table
@@ -45,7 +40,7 @@ struct comparison {
   double ratio(duration makespan) const;
 };
 
-/// A row for each policy, the bounds in a line.
+/// A row for each policy, then the bounds in one line.
 std::string to_table(const comparison& c);
 
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",

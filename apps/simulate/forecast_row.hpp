@@ -1,5 +1,5 @@
 #pragma once
-// A forecast as a row of a comparison.
+// Turns a forecast into a row of a comparison.
 
 #include "actors/simulation/forecast.hpp"
 #include "apps/simulate/comparison.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void refuse_option(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
-/// Completions say more than the makespan only if models differ in more than their work.
+/// Completion times are shown only if models arrive later or have priorities.
 bool has_arrivals_or_priorities(const schedule_instance& i) {
   return std::ranges::any_of(
       i.models, [](const instance_model& m) { return m.arrival > duration::zero() || m.priority != 1 || m.deadline; });
@@ -57,13 +57,13 @@ completion_rule parse_completion(std::string_view text) {
 
 void check(const driver_options& options) {
   if (options.driver == simulation_driver::actors && options.completion == completion_rule::ended)
-    refuse_option("--completion ended needs --driver loop: for the actors a unit is complete when it has landed");
+    refuse_option("--completion ended needs --driver loop: for the actors a unit is complete when its outputs are written back");
 }
 
 std::string describe(const driver_options& options) {
   if (options.driver == simulation_driver::actors) return "the actors of a run";
   const bool written_back = options.completion == completion_rule::written_back;
-  return fmt::format("the loop, units are complete when they have {}", written_back ? "landed" : "ended");
+  return fmt::format("the loop, units are complete when {}", written_back ? "their outputs are written back" : "they have ended");
 }
 
 simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,

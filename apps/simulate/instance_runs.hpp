@@ -16,8 +16,8 @@
 namespace hydra::apps {
 
 enum class simulation_driver : std::uint8_t {
-  actors,  ///< those of a real run, in virtual time
-  loop,    ///< the scheduler's books and the policy in a plain loop
+  actors,  ///< the actors of a real run, in virtual time
+  loop,    ///< the scheduler's state and the policy in a plain loop
 };
 
 struct driver_options {
@@ -26,23 +26,23 @@ struct driver_options {
   std::uint64_t seed = 0;                       ///< of policies that choose by chance
 };
 
-/// Throw fault_error{bad_input} that names the option.
+/// Each throws fault_error{bad_input} that names the option.
 simulation_driver parse_driver(std::string_view text);
 completion_rule parse_completion(std::string_view text);
 
-/// Throws fault_error{bad_input} for a rule of completion that the driver does not have.
+/// Throws fault_error{bad_input} for a completion rule that the driver does not support.
 void check(const driver_options& options);
 
-/// "the actors", "the loop, units complete when they have ended".
+/// "the actors of a run", "the loop, units are complete when they have ended".
 std::string describe(const driver_options& options);
 
 simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,
                        const driver_options& options);
 
-/// Those that hold for the driver and its rule: the staged chain only where checkpoints are always read from the host.
+/// The bounds that are valid for the driver and its rule: the staged chain only where checkpoints are always read from the host.
 std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options);
 
-/// A row for each policy. `yardstick` is the instance's, whoever drives it.
+/// A row for each policy. `yardstick` belongs to the instance and is the same for both drivers.
 comparison compare(const schedule_instance& instance, const std::vector<listed_policy>& policies,
                    const driver_options& options, duration yardstick);
 

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 2> by_chance_or_search{"random", "rollout
   throw fault_error{fault_code::bad_input, fmt::format("policies: {}", what)};
 }
 
-/// At commas that stand in no parentheses.
+/// Splits at commas outside parentheses.
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -58,9 +58,9 @@ std::map<std::string, double> read_options(std::string_view text, const std::str
 
 listed_policy listed(const std::string& name, const known_policy& known, std::map<std::string, double> options) {
   if (known.make_actor)
-    refuse_list(fmt::format("{} is an actor, which keeps its own time: it cannot be simulated", name));
+    refuse_list(fmt::format("{} is an actor, which runs in real time: it cannot be simulated", name));
   const policy_entry& entry = known.entry;
-  complete({0, options}, entry.options, entry.name);  // refuses before anything is simulated
+  complete({0, options}, entry.options, entry.name);  // throws before anything is simulated
   return {name, [entry, options = std::move(options)](std::uint64_t seed) {
             return entry.make(complete({seed, options}, entry.options, entry.name));
           }};

@@ -11,16 +11,15 @@
 
 namespace hydra::apps {
 
-/// A policy with its options. `name` is as the user has written it.
+/// A policy with its options. `name` is what the user has written.
 struct listed_policy {
   std::string name;
   std::function<std::unique_ptr<policy>(std::uint64_t seed)> make;
 };
 
-/// Commas between policies: "fifo,band-hold(critical_units=2,critical_share=0),libx.so:mine". Or "all". Or
-/// nothing: those that choose without chance or search, what is compared unless asked for others. In the order given.
-/// Throws fault_error{bad_input}: unknown policies or options, with the nearest known one; what is given twice; policy
-/// actors.
+/// Policies separated by commas: "fifo,band-hold(critical_units=2,critical_share=0),libx.so:mine". "all": all of them. An empty
+/// text: all that choose without chance or search. In the order given. Throws fault_error{bad_input}: an unknown policy or
+/// option (the message names the nearest known one), a policy that is given twice, a policy actor.
 std::vector<listed_policy> parse_policies(const std::string& text, policy_registry& registry);
 
 std::vector<std::string> names_of(const std::vector<listed_policy>& policies);

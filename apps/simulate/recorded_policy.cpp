@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* advice = "give the plug-in that has it by --plugin, or other policies by --policies";
 
-/// "band-hold(critical_units=2)", as --policies takes it.
+/// "band-hold(critical_units=2)", in the format of --policies.
 std::string text_of(const std::string& name, const value_table* options) {
   std::vector<std::string> given;
   for (const table_entry& e : options ? options->entries : std::vector<table_entry>{})
@@ -28,27 +28,27 @@ std::string text_of(const std::string& name, const value_table* options) {
   return given.empty() ? name : fmt::format("{}({})", name, fmt::join(given, ","));
 }
 
-/// A built-in one may stand in for it by now.
+/// False also if only a built-in policy has that name.
 bool is_of_plugin(const policy_registry& registry, const std::string& name) {
   const std::vector<known_policy> all = registry.all();
   return std::ranges::any_of(all, [&](const known_policy& p) { return p.entry.name == name && !p.plugin.empty(); });
 }
 
-/// Without the plug-in that it was found in, once that is on the shelf.
+/// The policy's name without its plug-in, after the plug-in was loaded into the registry.
 std::string name_of(const std::string& which, const std::string& ran, policy_registry& registry) {
   if (!names_plugin(which)) return which;
   if (is_of_plugin(registry, ran)) return ran;
   return registry.find(which).entry.name;
 }
 
-/// Those that are gone may have been given anew.
+/// Loads the plug-ins that still exist; the others may have been given by --plugin.
 void load_plugins(const value_table& run, policy_registry& registry) {
   std::error_code ignored;
   for (const value& v : sub_tables(run, "plugins"))
     if (const auto file = to<fs::path>(v); fs::exists(file, ignored)) registry.load(file);
 }
 
-/// The key as written, or nothing: the default policy of that run.
+/// The policy as --policies writes it; without the key, the policy that ran.
 std::string choice_in(const value_table& run, const std::string& ran, policy_registry& registry) {
   const value* const v = run.find("policy");
   if (!v) return ran;
@@ -67,7 +67,7 @@ recorded_policy read_policy_of(const fs::path& file, const std::string& ran, pol
 
 recorded_policy policy_of_run(const fs::path& folder, const report& r, policy_registry& registry) {
   std::error_code ignored;
-  const std::string ran = r.policy.substr(0, r.policy.find(", "));  // without what the ablation adds
+  const std::string ran = r.policy.substr(0, r.policy.find(", "));  // without the suffix of the ablation
   const fs::path file = folder / workload_file;
   try {
     if (fs::exists(file, ignored)) return read_policy_of(file, ran, registry);

@@ -14,8 +14,8 @@ struct recorded_policy {
   std::uint64_t seed = 0;
 };
 
-/// By the workload.toml in a run's folder; plug-ins that it names are loaded if they are still there. Without that file,
-/// by its report. Throws fault_error{bad_input}: a plug-in or policy that is not there.
+/// Read from workload.toml in the run's folder; plug-ins that it names are loaded if they still exist. Without that file,
+/// from the report. Throws fault_error{bad_input}: a plug-in or policy does not exist.
 recorded_policy policy_of_run(const std::filesystem::path& folder, const report& r, policy_registry& registry);
 
 }  // namespace hydra::apps

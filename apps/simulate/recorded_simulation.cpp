@@ -29,13 +29,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the trace shows of a model's evaluations: after which steps, of how many micro-batches.
+/// A model's evaluations in the trace: after which steps, of how many micro-batches.
 struct seen_evaluations {
   std::set<std::uint32_t> after;
   std::uint32_t micro_batches = 0;
 };
 
-/// What a trace says: read span by span, because all of them may not fit in memory.
+/// The content of a trace: read span by span, because all spans may not fit in memory.
 struct seen_spans {
   std::shared_ptr<recorded_times> times = std::make_shared<recorded_times>();
   std::map<std::string, duration> copying{};                   ///< by device
@@ -43,7 +43,7 @@ struct seen_spans {
   std::map<std::string, seen_evaluations, std::less<>> evaluations{};
 };
 
-/// All that a run folder says of a run.
+/// The content of a run folder.
 struct recording {
   fs::path folder;
   report summary;
@@ -56,9 +56,9 @@ struct recording {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", folder.string(), why)};
 }
 
-// -- what is read -----------------------------------------------------------------------------------------------------
+// -- reading ----------------------------------------------------------------------------------------------------------
 
-/// Only what a run has done from its begin to its end can be done again.
+/// Only runs that are recorded from their start to their end can be simulated.
 void check_complete(const fs::path& folder, const report& r) {
   if (r.interrupted) refuse_run(folder, "the run was interrupted; only complete runs can be simulated");
   for (const device_report& d : r.devices)
@@ -72,7 +72,7 @@ void check_complete(const fs::path& folder, const report& r) {
   }
 }
 
-/// Of the workload as run; all parts are on where it is gone.
+/// Read from workload.toml of the run folder; without that file, nothing is switched off.
 ablation_options read_ablation_of(const fs::path& folder) {
   std::error_code ignored;
   const fs::path file = folder / workload_file;
@@ -80,7 +80,7 @@ ablation_options read_ablation_of(const fs::path& folder) {
   return read_session_options(parse_toml(read_text(file), file.string()), "run").ablation;
 }
 
-// -- what took how long -----------------------------------------------------------------------------------------------
+// -- durations --------------------------------------------------------------------------------------------------------
 
 constexpr std::pair<const char*, queue_kind> queues[]{
     {" compute", queue_kind::compute}, {" h2d", queue_kind::h2d}, {" d2h", queue_kind::d2h}};
@@ -144,7 +144,7 @@ std::vector<device_info> devices_of(const recording& r) {
   return devices;
 }
 
-/// As many as ever updated at once.
+/// The largest number of updates that ran at the same time.
 int optimizer_workers(std::vector<std::pair<time_point, int>> changes) {
   std::ranges::sort(changes);  // at one instant, ends come first
   int most = 1, now = 0;
@@ -161,7 +161,7 @@ void set_evaluations(sharded_model& m, const seen_evaluations& seen) {
   if (first > 0 && first < m.steps) m.evaluate_every = first;
 }
 
-/// Policies are told the means of what was recorded.
+/// Policies are given the means of the recorded times.
 void set_times(sharded_model& m, const recorded_times& times) {
   for (std::uint32_t s = 0; s < m.plan.shards.size(); ++s) {
     shard_plan& p = m.plan.shards[s];
@@ -189,7 +189,7 @@ std::shared_ptr<sharded_model> model_of(const recording& r, std::size_t i) {
   return m;
 }
 
-/// What is left of them is told in wall time, as in the run.
+/// Their remaining work is given to policies in wall time, as in the run.
 std::vector<sharded_model_ptr> models_of(const recording& r, const std::vector<device_info>& devices) {
   std::vector<std::shared_ptr<sharded_model>> models;
   for (std::size_t i = 0; i < r.summary.models.size(); ++i) models.push_back(model_of(r, i));
@@ -206,7 +206,7 @@ std::unique_ptr<policy> policy_of(const recording& r, const listed_policy& p, st
   return std::make_unique<one_at_a_time>(p.make(seed));
 }
 
-/// Times are used up by each simulation and taken back for the next.
+/// Each simulation consumes the recorded times, so they are rewound first.
 forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>& models, const listed_policy& p,
                        std::uint64_t seed) {
   r.seen.times->rewind();
@@ -222,15 +222,15 @@ forecast simulate_with(const recording& r, const std::vector<sharded_model_ptr>&
                   .recorded = r.seen.times});
 }
 
-/// Why the policy that the run began with is not the one that it ended with.
+/// Why the run ended with another policy than it started with.
 std::string replacement_note(const report& r) {
   if (r.replaced == 0) return "";
   const auto why = std::ranges::find_if(
       r.notes, [](const std::string& note) { return note.find(" was replaced by ") != std::string::npos; });
-  return fmt::format("in mid-run, the run's {}", why == r.notes.end() ? "policy was replaced by sharded-lrtf" : *why);
+  return fmt::format("during the run, the run's {}", why == r.notes.end() ? "policy was replaced by sharded-lrtf" : *why);
 }
 
-/// The policy that the run began with, unless others are asked for.
+/// The policy that the run started with, unless others are asked for.
 struct chosen_policies {
   std::vector<listed_policy> all;
   std::string ran;

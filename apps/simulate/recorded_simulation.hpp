@@ -1,5 +1,5 @@
 #pragma once
-// A run that has been, simulated again with the times that it has recorded.
+// Simulates a finished run again with the times that it has recorded.
 
 #include "apps/simulate/comparison.hpp"
 #include "apps/simulate/policy_list.hpp"
@@ -13,13 +13,13 @@ namespace hydra::apps {
 
 struct recorded_choice {
   std::vector<listed_policy> policies{};  ///< none: the run's own, with its options
-  std::optional<std::uint64_t> seed{};    ///< of policies that choose by chance; nothing: the run's
+  std::optional<std::uint64_t> seed{};    ///< for policies that choose by chance; nothing: the run's
 };
 
-/// Of a run folder or the trace.json in it: report.json, trace.json, plan.json and, for its policy and what was switched
-/// off, workload.toml. Every unit, copy and update takes as long as it did; what the run did not do (a copy that was a
-/// hit) takes its class's mean. Throws fault_error{bad_input}: a file is missing or damaged, the run was interrupted,
-/// resumed, or lost a device or a model; its policy is not there.
+/// `run` is a run folder or the trace.json in it. Reads report.json, trace.json, plan.json and, for the policy and the
+/// ablation, workload.toml. Every unit, copy and update takes as long as recorded; one that the run did not do (a copy that
+/// was a hit) takes the mean of its class. Throws fault_error{bad_input}: a file is missing or damaged, the run was
+/// interrupted, resumed, or lost a device or a model, or its policy does not exist.
 comparison simulate_recorded(const std::filesystem::path& run, const recorded_choice& wanted, policy_registry& registry);
 
 }  // namespace hydra::apps

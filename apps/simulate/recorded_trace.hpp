@@ -1,5 +1,5 @@
 #pragma once
-// trace.json as spans.
+// Reads trace.json as spans.
 
 #include "runtime/trace/trace.hpp"
 
@@ -11,9 +11,9 @@
 
 namespace hydra::apps {
 
-/// Spans in the order of the file, one at a time, their tracks and details as they were recorded; times since the
-/// earliest one. How many spans before them the run has dropped. Throws fault_error{bad_input} with `name` in front if it is
-/// no trace.
+/// Calls `take` with each span in the order of the file, with track and detail as recorded; times are since the earliest
+/// span. Returns how many earlier spans the run has dropped. Throws fault_error{bad_input} with `name` in front if the
+/// input is not a trace.
 std::uint64_t read_spans(std::istream& in, const std::string& name, const std::function<void(const span&)>& take);
 
 /// Throws fault_error{bad_input} also if the file is not there.

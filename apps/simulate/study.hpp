@@ -1,5 +1,5 @@
 #pragma once
-// A study, run: every policy on every instance of every cell.
+// Runs a study: every policy on every instance of every cell.
 
 #include "apps/simulate/comparison.hpp"
 #include "apps/simulate/study_file.hpp"
@@ -17,8 +17,8 @@ struct ratio_summary {
   double most = 0;
 };
 
-/// All policies of a cell with one driver. `runs` has a comparison for each instance, its rows in the order of the
-/// cell's policies.
+/// The results of all policies of a cell with one driver. `runs` has a comparison for each instance, its rows in the order
+/// of the cell's policies.
 struct cell_result {
   std::string name;
   std::string note;
@@ -40,7 +40,7 @@ struct study_result {
 /// "CELL, INSTANCE, DRIVER: policy X was replaced by sharded-lrtf: ...", for each run in which one was.
 std::vector<std::string> replacements_of(const study_result& s);
 
-/// `told` is called before each cell. The same study gives the same result.
+/// Calls `reported` with a line before each cell. The same study gives the same result.
 study_result run_study(const study& s, const std::function<void(const std::string&)>& reported);
 
 }  // namespace hydra::apps

@@ -97,14 +97,14 @@ std::vector<listed_policy> read_policies(const value& given, const std::string& 
   return policies;
 }
 
-/// What a cell takes from its study.
+/// What a cell inherits from its study.
 struct study_defaults {
   std::uint32_t repeat = 1;
   std::vector<listed_policy> policies;
   policy_registry* registry = nullptr;
 };
 
-/// Exactly one of them says where instances come from.
+/// Exactly one of `files` and `family` is required.
 void check_source(const value& cell, const value_table& table) {
   const value* const files = table.find("files");
   if (files && table.find("family"))
@@ -115,10 +115,10 @@ void check_source(const value& cell, const value_table& table) {
   of_recipes.push_back(repeat_rule(""));
   for (const key_rule& rule : of_recipes)
     if (const value* const v = table.find(rule.name))
-      refuse(v->where, "cell." + rule.name, "this key is of generated instances, and this cell reads files");
+      refuse(v->where, "cell." + rule.name, "this key is for generated instances, and this cell reads files");
 }
 
-/// What cannot be simulated is found before anything is.
+/// Checks all instances before the first one is simulated.
 void check_instances(const study_cell& cell) {
   if (cell.recipe) located(cell.where, "cell", [&] { validate(*cell.recipe); });
   for (const fs::path& file : cell.files) located(cell.where, "cell.files", [&] { load_instance(file); });
@@ -163,7 +163,7 @@ std::vector<driver_options> read_drivers(const value_table& root) {
   if (given && drivers.empty()) refuse(given->where, "drivers", "at least one is needed");
   if (given && options.completion && std::ranges::count(drivers, simulation_driver::loop, &driver_options::driver) == 0)
     refuse(place_of(root, "completion", given->where), "completion",
-           "is a rule of the loop, and only the actors run: for them a unit is complete when it has landed");
+           "is a rule of the loop, and only the actors run: for them a unit is complete when its outputs are written back");
   options.driver = simulation_driver::loop;
   return given ? drivers : std::vector{options};
 }

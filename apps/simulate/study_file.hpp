@@ -15,13 +15,13 @@
 
 namespace hydra::apps {
 
-/// A row of the study's table: instances of one kind.
+/// A row of the study's table: similar instances.
 struct study_cell {
   std::string name;
   std::string note;
   place where;
   std::vector<std::filesystem::path> files;  ///< instances to read, or
-  std::optional<instance_recipe> recipe;     ///< how to make them: `repeat` ones, with the seeds from its own on
+  std::optional<instance_recipe> recipe;     ///< how to generate `repeat` instances, with consecutive seeds from its own on
   std::uint32_t repeat = 1;
   std::vector<listed_policy> policies;
 };
@@ -32,7 +32,7 @@ struct study {
   std::vector<driver_options> drivers;
   std::vector<study_cell> cells;
 
-  /// Those of all cells, in the order in which they are first named.
+  /// The policies of all cells, in the order in which they are first named.
   std::vector<std::string> policies() const;
 };
 

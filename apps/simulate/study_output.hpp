@@ -1,5 +1,5 @@
 #pragma once
-// What a study has found, for terminals, spreadsheets and programs.
+// The result of a study as a table, CSV and JSON.
 
 #include "apps/simulate/study.hpp"
 

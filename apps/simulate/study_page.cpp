@@ -14,7 +14,7 @@ namespace hydra::apps {
 
 namespace {
 
-/// The further from the bound, the redder; half as long again is as red as it gets.
+/// The further from the bound, the redder; 1.5 times the bound is the reddest.
 std::string shade(double ratio) {
   constexpr double reddest = 0.5;
   const double excess = std::clamp((ratio - 1) / reddest, 0.0, 1.0);
@@ -38,7 +38,7 @@ std::string name_of(const cell_result& cell) {
   return escaped(cell.name) + (cell.note.empty() ? "" : fmt::format("<br/><small>{}</small>", escaped(cell.note)));
 }
 
-/// Those that were the best for some instance.
+/// The bounds that were the best for some instance.
 std::string bounds_of(const cell_result& cell) {
   std::set<std::string> names;
   for (const comparison& c : cell.runs) names.insert(c.best().name);
@@ -62,8 +62,8 @@ std::string ratios_section(const study_result& s) {
   return section(
       "Makespan / best bound", table_of(columns, rows),
       "Mean over the instances of a cell, below it the smallest and the largest. No schedule of any policy can be "
-      "below 1; whether 1 can be reached is not known. The yardstick is what the models would take if they did not "
-      "disturb each other; it is no bound.");
+      "below 1; whether 1 can be reached is not known. The yardstick is the makespan if the models did not "
+      "disturb each other; it is not a bound.");
 }
 
 std::string remark(const std::string& note) {
@@ -73,7 +73,7 @@ std::string remark(const std::string& note) {
 std::string replacements_section(const study_result& s) {
   std::string items;
   for (const std::string& each : replacements_of(s)) items += remark(each);
-  return items.empty() ? "" : section("Replaced policies", items, "What is shown for them is the work of sharded-lrtf, too.");
+  return items.empty() ? "" : section("Replaced policies", items, "Their results include decisions of sharded-lrtf.");
 }
 
 }  // namespace

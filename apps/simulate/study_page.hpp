@@ -1,5 +1,5 @@
 #pragma once
-// A study as one page of HTML that needs nothing else.
+// A study as one self-contained page of HTML.
 
 #include "apps/simulate/study.hpp"
 

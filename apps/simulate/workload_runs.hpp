@@ -1,5 +1,5 @@
 #pragma once
-// A workload file, planned and run by its actors in virtual time.
+// Plans a workload file and runs its actors in virtual time.
 
 #include "apps/simulate/comparison.hpp"
 #include "apps/simulate/policy_list.hpp"

@@ -20,7 +20,7 @@ namespace {
 
 using source_ptr = std::shared_ptr<const data_source>;
 
-/// Sources by name of the data and what is asked of them.
+/// Sources by the name of the data and the sample request: equal requests share one source.
 class opened_data {
  public:
   explicit opened_data(const workload& w) : workload_{w} {}
@@ -63,14 +63,14 @@ struct opened_files {
   opened_plans plans;
 };
 
-/// Before a loss that wants classes meets numbers.
+/// Refuses a loss that needs classes where the targets are numbers.
 void check_loss(const model_entry& m, const std::string& loss, const data_source& source) {
   if (source.sample_target().type != element::f32 || loss != cross_entropy()->name()) return;
   refuse(part(m, "loss"), "model.loss",
-         fmt::format("{} wants classes, but the targets of {} are numbers; use loss = \"mse\"", loss, source.describe()));
+         fmt::format("{} needs classes, but the targets of {} are numbers; use loss = \"mse\"", loss, source.describe()));
 }
 
-/// Chain, precision, data and cuts have to suit each other.
+/// Chain, precision, data and cuts must be compatible.
 void check_chain(const model_entry& m, const model_description& d, precision numbers, opened_plans& plans) {
   const auto& source = *std::get<source_ptr>(d.data.what);
   const chain built = located(part(m, "chain"), "model.chain", [&] {

@@ -12,7 +12,7 @@
 namespace hydra::apps {
 
 /// Adds devices, policy and models. Opens the data (models with the same data and context share a source) and builds
-/// every chain once, so that whatever does not go together is refused with the line it was written in. Returns the source of
+/// every chain once, so that incompatible settings are refused with the line they were written in. Returns the source of
 /// each model by its name.
 std::map<std::string, std::shared_ptr<const data_source>> assemble(session& into, const workload& from);
 

@@ -44,7 +44,7 @@ table_variant from_variant() {
             .fallback = "the checkpoint's",
             .range = {.least = 0, .most = 1, .open_most = true}},
            {.name = "head",
-            .help = "another task than the checkpoint's: its head begins random where the checkpoint has none",
+            .help = "another task than the checkpoint's: its head starts random where the checkpoint has none",
             .fallback = "the checkpoint's",
             .choices = {"classification", "masked-lm"}}}};
 }

@@ -9,7 +9,7 @@ namespace hydra::apps {
 
 table_rules chain_rules();
 
-/// Of a checked [[model]] table. Throws fault_error{bad_input} for options that do not go together.
+/// Of a checked [[model]] table. Throws fault_error{bad_input} for options that exclude each other.
 chain_description read_chain(const value_table& model);
 
 }  // namespace hydra::apps

@@ -43,7 +43,7 @@ void check_value(const value_site& site) {
   }
 }
 
-/// The variant of the key that stands in the selector's place; null if it does not.
+/// The variant of the key that is given instead of the selector; null without such a key.
 const table_variant* variant_instead(const table_site& site, const table_rules& rules) {
   const bool there = !rules.instead.empty() && site.table.find(rules.instead);
   if (there && site.table.find(rules.selector))
@@ -82,7 +82,7 @@ std::string owners(const table_rules& rules, const std::string& key) {
   return names.empty() ? "" : fmt::format("{} {}", rules.selector, fmt::join(names, " or "));
 }
 
-/// A key that exists one table further down, or for another variant, was not mistyped but misplaced.
+/// A key that exists one table further down, or for another variant, is misplaced and not mistyped.
 std::string home_of(const table_rules& rules, const std::string& key) {
   if (const std::string owner = owners(rules, key); !owner.empty()) return "it belongs to " + owner;
   for (const key_rule& rule : rules.keys)
@@ -109,7 +109,7 @@ std::string keys_of(const table_rules& rules, const table_variant* variant) {
          fmt::format("unknown key; {}{}", home, mistyped ? "; " + did_you_mean(entry.key, known) : keys_of(rules, variant)));
 }
 
-/// The selector's absence has been seen to.
+/// A missing selector was refused before.
 void check_required(const table_site& site, const std::vector<key_rule>& rules, std::string_view selector) {
   for (const key_rule& rule : rules)
     if (rule.required && rule.name != selector && !site.table.find(rule.name))

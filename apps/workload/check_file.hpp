@@ -7,14 +7,14 @@
 
 namespace hydra::apps {
 
-/// Relative paths start at the working directory. Throws fault_error{bad_input}: missing (says if the file lies beside
-/// the workload file instead), a folder, not readable, empty.
+/// Relative paths start at the working directory. Throws fault_error{bad_input}: missing (the message says if the file
+/// is next to the workload file instead), a folder, not readable, empty.
 void check_file(const place& where, std::string_view key, const std::string& path);
 
-/// The same of a folder.
+/// The same for a folder.
 void check_folder(const place& where, std::string_view key, const std::string& path);
 
-/// The same of what may be either.
+/// The same for a path that may be either.
 void check_path(const place& where, std::string_view key, const std::string& path);
 
 }  // namespace hydra::apps

@@ -83,7 +83,7 @@ void check_with_unit(const value_site& site) {
   check_quantity<Quantity>(site);
 }
 
-/// To emulate, so that no rate at all is no value.
+/// The rate of an emulated link: "not emulated" is expressed by leaving the key out.
 void check_rate(const value_site& site) {
   check_with_unit<byte_rate>(site);
   if (!to<byte_rate>(site.is).limited())
@@ -117,7 +117,7 @@ void check_cut_text(const value_site& site, const std::string& text) {
   if (std::filesystem::exists(text, ignored) || text.find_first_of("./") != std::string::npos)
     return check_file(site.is.where, site.key, text);
   refuse(site.is.where, site.key,
-         fmt::format("\"{}\" is no way to cut and no file of a saved plan; {}", text, did_you_mean(text, choices)));
+         fmt::format("\"{}\" is neither a way to cut nor the file of a saved plan; {}", text, did_you_mean(text, choices)));
 }
 
 void check_cuts(const value_site& site) {
@@ -129,7 +129,7 @@ void check_cuts(const value_site& site) {
     const auto* layer = v.as<std::int64_t>();
     if (!layer || *layer <= previous || (previous < 0 && *layer != 0))
       refuse(v.where, site.key,
-             fmt::format("{} cannot stand here: layer numbers start with 0 and ascend", describe(v)));
+             fmt::format("{} is not allowed here: layer numbers start with 0 and ascend", describe(v)));
     previous = *layer;
   }
 }

@@ -14,7 +14,7 @@ namespace hydra::apps {
 struct controller_kind {
   std::string name;
   std::vector<key_rule> keys;     ///< besides `kind`, `name` and `models`
-  bool needs_evaluations = false;  ///< during the training, of one of its models at least
+  bool needs_evaluations = false;  ///< of at least one of its models during training
   /// Subscribes what a checked table describes; `models` by name, none: all.
   std::function<void(session&, const value_table& keys, const std::vector<std::string>& models)> add;
 };
@@ -23,8 +23,8 @@ const std::vector<controller_kind>& controller_kinds();
 
 table_rules controller_rules();
 
-/// Adds the controller of a checked table; throws fault_error{bad_input} for models that it names and are not there, or
-/// that give it nothing to do.
+/// Adds the controller of a checked table; throws fault_error{bad_input} for models that it names and that do not
+/// exist, or that give it nothing to do.
 void add_controller(session& into, const value& controller, const std::vector<model_entry>& models);
 
 }  // namespace hydra::apps

@@ -21,7 +21,7 @@ data_kind cifar_kind();
 key_rule count_rule(std::string name, double least, std::string fallback, std::string help);
 key_rule seed_rule(std::string help);
 key_rule switch_rule(std::string name, std::string fallback, std::string help);
-/// A text that is free.
+/// A text without choices.
 key_rule name_rule(std::string name, std::string fallback, std::string help);
 
 /// `train` and `validation` files.

@@ -13,12 +13,12 @@ namespace hydra::apps {
 
 namespace {
 
-/// Of a run: each takes a memory account, and one is left for what the pilot measures with.
+/// Of a run: each device has a memory account, and one account is reserved for the pilot's measurements.
 constexpr int most_devices = most_memory_accounts - 1;
 
 const value_table& table_of(const value& device) { return std::get<value_table>(device.content); }
 
-/// Of every kind whose devices compute in either.
+/// A key of every kind whose devices can compute in fp32 and in bf16.
 key_rule precision_rule() {
   return {.name = "precision",
           .kind = value_kind::text,
@@ -72,7 +72,7 @@ device_kind kind_of_plugin(std::string name, std::string help, std::vector<key_r
   return {std::move(name), std::move(help), std::move(keys), true, add};
 }
 
-/// The options of the plug-in, which need not be there for a file to be checked.
+/// The options of the plug-in, which need not be present when a file is checked.
 device_kind cuda_kind() {
   return kind_of_plugin(
       "cuda", "an NVIDIA GPU, or a part of one",
@@ -176,7 +176,7 @@ void check_device_count(const std::vector<device_entry>& devices) {
 
 namespace {
 
-/// What all devices say that have the key.
+/// The value that all devices with the key have in common.
 precision common(const std::vector<device_entry>& devices, const key_rule& rule) {
   const auto first = std::ranges::find_if(devices, [&](const device_entry& d) { return has(d, rule); });
   if (first == devices.end()) return precision::fp32;

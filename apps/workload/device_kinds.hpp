@@ -18,11 +18,11 @@ struct device_kind {
   std::string help;
   std::vector<key_rule> keys;  ///< besides `kind` and `count`
   bool of_plugin = false;      ///< a plug-in offers it, perhaps one of Hydra's own
-  /// Adds `count` devices described by a checked table, whose place is told with what goes wrong when they are made.
+  /// Adds `count` devices described by a checked table, whose place is named if one of them cannot be made.
   std::function<void(session&, int count, const value& keys)> add;
 };
 
-/// Those that every Hydra knows, be their plug-ins there or not.
+/// Those that every Hydra knows, whether or not their plug-ins are present.
 const std::vector<device_kind>& device_kinds();
 
 /// The same and those that the plug-ins offer. Throws fault_error{bad_input} for an option that cannot be a key.
@@ -43,7 +43,7 @@ device_options read_device_options(const value_table& keys, const std::vector<ke
 /// Throws fault_error{bad_input} for the table whose devices, with those before, are more than a run can have.
 void check_device_count(const std::vector<device_entry>& devices);
 
-/// What all devices compute in, as far as their tables say it: it decides results, so tables that differ are refused.
+/// The precision of all devices, as far as their tables say it: it decides results, so tables that differ are refused.
 number_formats common_formats(const std::vector<device_entry>& devices);
 
 /// The `kind = "cpu"` of a checked table.

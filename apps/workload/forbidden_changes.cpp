@@ -37,13 +37,13 @@ bool is_number(const value& v) { return v.as<std::int64_t>() || v.as<double>(); 
 
 bool same(const value& a, const value& b);
 
-/// In whatever order.
+/// The order of the keys does not matter.
 bool same_keys(const value_table& a, const value_table& b) {
   const auto in_b = [&](const table_entry& e) { return b.find(e.key) && same(e.is, *b.find(e.key)); };
   return a.entries.size() == b.entries.size() && std::ranges::all_of(a.entries, in_b);
 }
 
-/// 1 and 1.0 are, "1" is another.
+/// 1 and 1.0 are the same value, "1" is another.
 bool same(const value& a, const value& b) {
   if (const auto* x = a.as<std::int64_t>(), *y = b.as<std::int64_t>(); x && y) return *x == *y;
   if (is_number(a) && is_number(b)) return real_from(a) == real_from(b);
@@ -54,7 +54,7 @@ bool same(const value& a, const value& b) {
   return a.content.index() == b.content.index() && inline_toml(a) == inline_toml(b);
 }
 
-/// What holds without the key, where the rule says so by a value.
+/// The value that applies without the key, where the rule's fallback is a value.
 std::optional<value> default_of(const key_rule& rule) {
   switch (rule.kind) {
     case value_kind::text:
@@ -92,7 +92,7 @@ const value_table& table_in(const value* v) {
   return table ? *table : none;
 }
 
-/// Those of [key.NAME], or of [[key]], by their `name` or their place.
+/// The tables [key.NAME], or those of [[key]] by their `name` or their position.
 std::vector<named_table> named_tables(const value* v) {
   static const value_list none;
   std::vector<named_table> all;
@@ -184,7 +184,7 @@ class comparison {
   }
 };
 
-/// Every model has a seed of its own then.
+/// Afterwards every model has a seed of its own.
 value_table with_seeds(value_table root) {
   const value* const given = find_path(root, "run.seed");
   const value seed = given ? *given : *parse_value("0");

@@ -12,7 +12,7 @@ namespace hydra::apps {
 
 namespace {
 
-constexpr std::size_t most_models = 10000;  // more is a slip of the pen, and its names alone would fill the screen
+constexpr std::size_t most_models = 10000;  // more is a mistake, and the names alone would fill the screen
 
 /// One key of a grid with its values.
 struct grid_axis {
@@ -32,7 +32,7 @@ void collect_leaves(const table_rules& rules, const std::string& prefix, std::ve
   for (const table_variant& variant : rules.variants) std::ranges::for_each(variant.keys, add);
 }
 
-/// Dotted paths of everything that a grid could vary; an option of two families counts once.
+/// Dotted paths of all keys that a grid could vary; an option of two families counts once.
 std::vector<std::string> leaves(const table_rules& rules) {
   std::vector<std::string> paths;
   collect_leaves(rules, "", paths);
@@ -44,7 +44,7 @@ std::vector<std::string> leaves(const table_rules& rules) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
-/// Paths end in lists: the grid's table with its dotted keys undone.
+/// Turns the grid's nested tables into dotted paths, each with its list.
 void flatten(const value_table& table, const std::string& prefix, value_table& flat) {
   for (const table_entry& e : table.entries) {
     const auto* inner = e.is.as<value_table>();
@@ -114,7 +114,7 @@ value member(const value& model, const std::vector<grid_choice>& choices) {
   return made;
 }
 
-/// Nothing would fill its braces in.
+/// Refuses a name with braces where there is no grid to fill them in.
 void check_plain_name(const value_table& model) {
   const value* const name = model.find("name");
   const auto* const text = name ? name->as<std::string>() : nullptr;

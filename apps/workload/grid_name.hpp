@@ -20,7 +20,7 @@ struct grid_choice {
 /// its last part. Throws fault_error{bad_input} for other texts in braces.
 std::string grid_name(const value& name, const std::vector<grid_choice>& choices);
 
-/// A value as it stands in a name: numbers as written, texts bare, the parts of a list joined by "-".
+/// A value as it is written in a name: numbers as written, texts bare, the parts of a list joined by "-".
 std::string name_part(const value& v);
 
 }  // namespace hydra::apps

@@ -12,7 +12,7 @@ namespace hydra::apps {
 enum class value_kind {
   boolean,
   integer,
-  real,   ///< an integer is taken too
+  real,   ///< an integer is accepted, too
   text,   ///< not empty; one of `choices` if there are any
   bytes,  ///< "24MiB", or a number of bytes
   bytes_or_percent,
@@ -53,7 +53,7 @@ struct key_rule {
   value_kind kind = value_kind::text;
   std::string help{};
   bool required = false;
-  std::string fallback{};              ///< what holds without the key: a value of it (a text that is no choice in quotes),
+  std::string fallback{};              ///< the default: a value of the key (a text that is no choice in quotes),
                                        ///< or words for people
   bool may_change = false;             ///< when a run is resumed, with all that is in it
   number_range range{};                ///< of numbers

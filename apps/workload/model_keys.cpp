@@ -22,7 +22,7 @@ key_rule count_rule(std::string name, std::string fallback, std::string help) {
           .range = count};
 }
 
-/// Whether a run that goes on may have another end is decided by its checkpoints.
+/// Whether a resumed run may train for another number of steps is decided from its checkpoints.
 key_rule length_rule(std::string name, std::string help) {
   key_rule rule = count_rule(std::move(name), "", std::move(help));
   rule.may_change = true;
@@ -38,7 +38,7 @@ key_rule table_rule(std::string name, table_rules inner, std::string help) {
   return {.name = std::move(name), .kind = value_kind::table, .help = std::move(help), .inner = {std::move(inner)}};
 }
 
-/// Of the schedule: results do not depend on it.
+/// A time that only affects scheduling: results do not depend on it.
 key_rule time_rule(std::string name, std::string fallback, std::string help) {
   return {.name = std::move(name),
           .kind = value_kind::time,
@@ -97,7 +97,7 @@ void check_split(const model_description& m, const value_table& table, const pla
 void check_deadline(const model_description& m, const value_table& table, const place& where) {
   if (!m.deadline || *m.deadline > m.arrival) return;
   refuse(place_of(table, "deadline", where), "model.deadline",
-         fmt::format("{} is not after the model's arrival at {}; both count from the begin of the run",
+         fmt::format("{} is not after the model's arrival at {}; both count from the start of the run",
                      hydra::to_string(*m.deadline), hydra::to_string(m.arrival)));
 }
 
@@ -143,7 +143,7 @@ table_rules model_rules() {
                 .fallback = "the run's",
                 .range = {.least = 0}},
                {.name = "on_nan",
-                .help = "stop: the model fails, the others go on",
+                .help = "stop: the model fails, the others continue",
                 .fallback = "stop",
                 .choices = {"stop", "ignore"}},
                {.name = "priority",
@@ -152,8 +152,8 @@ table_rules model_rules() {
                 .fallback = "1",
                 .may_change = true,
                 .range = {.least = 0, .most = 1e9, .open_least = true}},
-               time_rule("deadline", "none", "to be complete by then, since the begin of the run"),
-               time_rule("arrival", "0s", "it takes part from then on, since the begin of the run"),
+               time_rule("deadline", "none", "to be complete by then, since the start of the run"),
+               time_rule("arrival", "0s", "when the model joins, since the start of the run"),
                {.name = "grid", .kind = value_kind::grid, .help = "every combination becomes a model"}}};
 }
 

@@ -9,7 +9,7 @@ namespace hydra::apps {
 
 table_rules model_rules();
 
-/// Of a checked table; everything but the data. Throws fault_error{bad_input} for keys that do not go together.
+/// Of a checked table; everything but the data. Throws fault_error{bad_input} for keys that exclude each other.
 model_description read_model(const value& model);
 
 }  // namespace hydra::apps

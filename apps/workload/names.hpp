@@ -11,7 +11,7 @@ namespace hydra::apps {
 /// fault_error{bad_input}.
 std::string checked_name(const value& v, std::string_view key);
 
-/// The same of a model, whose folder of checkpoints may have a longer name.
+/// The same for the name of a model, whose folder of checkpoints may have a longer name.
 std::string checked_model_name(const value& v, std::string_view key);
 
 }  // namespace hydra::apps

@@ -29,7 +29,7 @@ bool has_empty_part(std::string_view path) {
   return path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string_view::npos;
 }
 
-/// No structure of TOML in it: "12MiB", "sharded-lrtf", "corpus/train.txt".
+/// A text without TOML syntax: "12MiB", "sharded-lrtf", "corpus/train.txt".
 bool is_bare_word(std::string_view text) {
   const auto structural = [](char c) {
     return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' ||
@@ -38,7 +38,7 @@ bool is_bare_word(std::string_view text) {
   return !text.empty() && std::ranges::none_of(text, structural);
 }
 
-/// The option is one place, whatever line of it the parser counts.
+/// All values of the option have the option as their place, whatever line the parser counts.
 void move_to(value& v, const place& where) {
   v.where = where;
   if (auto* list = v.as<value_list>())
@@ -80,7 +80,7 @@ std::optional<halves> split_name(std::string_view path, const std::vector<std::s
   return best;
 }
 
-/// A list behind the one that is there; what is there and is none stays, to be refused.
+/// Appends a list to the existing one; an existing value that is not a list is kept, to be refused later.
 value behind(const value* there, value more) {
   if (!there) return more;
   const auto* const list = there->as<value_list>();

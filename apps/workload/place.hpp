@@ -1,5 +1,5 @@
 #pragma once
-// Where a value was written, and complaints that say so.
+// Where a value was written, and messages that name the place.
 
 #include "runtime/base/fault.hpp"
 
@@ -28,10 +28,10 @@ std::string to_string(const place& where);
 /// `did you mean "steps"? Known: epochs, steps`.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
-/// Throws fault_error{does_not_fit}: what stands there asks for more memory than the host has.
+/// Throws fault_error{does_not_fit}: the value at the place needs more memory than the host has.
 [[noreturn]] void refuse_size(const place& where, std::string_view key);
 
-/// The result of `action`; a fault about its input, or memory that the host refuses, gets the place and the key in front.
+/// The result of `action`; a fault about its input, or a failed allocation, gets the place and the key in front.
 template <class Action>
 auto located(const place& where, std::string_view key, Action&& action) {
   try {

@@ -25,13 +25,13 @@ struct plugin_file {
 };
 
 /// Makes relative paths of plug-ins absolute: those in the file start at its folder, those of options at the working
-/// directory. The table need not have been checked: what is no path is passed over.
+/// directory. The table need not have been checked: values that are no paths are skipped.
 void resolve_plugins(value_table& root);
 
 /// Of a table that need not have been checked.
 std::vector<plugin_file> read_plugins(const value_table& root);
 
-/// Sees that the policy and its options are there; one that is named by its plug-in is loaded into the set. Throws
+/// Checks that the policy and its options exist; a policy that is named by its plug-in is loaded into the set. Throws
 /// fault_error{bad_input} with the place.
 policy_choice read_policy(const value_table& root, const std::shared_ptr<plugin_set>& plugins);
 

@@ -93,7 +93,7 @@ table_rules run_rules() {
                {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>", .may_change = true},
                {.name = "checkpoint",
                 .kind = value_kind::table,
-                .help = "when models are saved, besides at their end",
+                .help = "when models are saved, in addition to their end",
                 .may_change = true,
                 .inner = {checkpoint_rules()}}}};
 }

@@ -13,7 +13,7 @@ table_rules run_rules();
 table_rules host_rules();
 table_rules ablation_rules();
 
-/// Of a checked file. `name` is what the run is called if the file does not say; the output folder follows from it.
+/// Of a checked file. `name` is the default name of the run; the default output folder follows from it.
 session_options read_session_options(const value_table& root, const std::string& name);
 
 }  // namespace hydra::apps

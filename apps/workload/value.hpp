@@ -22,7 +22,7 @@ struct value_table {
 
   const value* find(std::string_view key) const;
   value* find(std::string_view key);
-  /// Adds the key, or replaces its value where it stands in the order; its place becomes the value's.
+  /// Adds the key at the end, or replaces its value and keeps its position; its place becomes the value's.
   value& set(std::string_view key, value v);
   void erase(std::string_view key);
 };
@@ -63,7 +63,7 @@ const value* find_path(const value_table& root, std::string_view path);
 /// something that is no table.
 void set_path(value_table& root, std::string_view path, value v);
 
-/// Where the key stands; `otherwise` (the table's own place) if it is absent.
+/// Where the key is written; `otherwise` (the table's own place) if it is absent.
 place place_of(const value_table& table, std::string_view key, const place& otherwise);
 
 }  // namespace hydra::apps

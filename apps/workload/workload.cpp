@@ -70,7 +70,7 @@ std::vector<model_entry> read_models(const value_table& root, const std::map<std
   return models;
 }
 
-/// A best state is a checkpoint beside the others.
+/// A best state is a checkpoint in addition to the newest ones.
 void check_kept(const workload& w) {
   if (w.options.checkpoint.keep > 0) return;
   for (const model_entry& m : w.models) {
@@ -91,11 +91,11 @@ void check_some(const value_table& root, std::string_view key) {
 value_table with_name(value_table root, const session_options& options, const place& file) {
   if (!find_path(root, "run.name")) set_path(root, "run.name", text_value(options.name, file));
   const auto run = std::ranges::find(root.entries, "run", &table_entry::key);
-  std::rotate(root.entries.begin(), run, std::next(run));  // first, wherever it was made
+  std::rotate(root.entries.begin(), run, std::next(run));  // [run] comes first
   return root;
 }
 
-/// What the plug-ins of a file bring.
+/// The plug-ins of a file and the device kinds that are known with them.
 struct brought {
   std::vector<plugin_file> files;
   std::shared_ptr<plugin_set> plugins;
@@ -110,7 +110,7 @@ brought load_plugins(const value_table& root) {
   return b;
 }
 
-/// From each table of a list or a table of tables.
+/// Erases a key from each table of a list or of a table of tables.
 void erase_in_tables(value* tables, const std::string& key) {
   const auto erase_in = [&](value& each) {
     if (auto* const table = each.as<value_table>()) table->erase(key);
@@ -120,7 +120,7 @@ void erase_in_tables(value* tables, const std::string& key) {
   if (auto* const named = tables->as<value_table>()) std::ranges::for_each(named->entries, erase_in, &table_entry::is);
 }
 
-/// With them go the policy, the plug-ins that bring either, and where models are cut for them.
+/// Also removes what depends on devices: the policy, the plug-ins that provide either, and the cuts of models.
 void leave_out_devices(value_table& root) {
   root.erase("device");
   value* const run = root.find("run");
@@ -135,7 +135,7 @@ table_rules rules_without_devices() {
   return rules;
 }
 
-/// The tables [data.NAME] without the files and folders that samples come from; their rules want none then.
+/// Removes the files and folders that samples come from; the rules no longer require them.
 void leave_out_samples(value_table& root, table_rules& rules) {
   table_rules& of_data = std::ranges::find(rules.keys, "data", &key_rule::name)->inner.at(0);
   for (table_variant& kind : of_data.variants)

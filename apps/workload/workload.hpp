@@ -16,7 +16,7 @@ namespace hydra::apps {
 
 /// One model; a grid's member is one of its own. `keys` says where its parts were written.
 struct model_entry {
-  model_description description;  ///< but for `data`
+  model_description description;  ///< except `data`
   std::string data;               ///< NAME of [data.NAME]
   value keys;
 };
@@ -41,8 +41,9 @@ struct workload {
   std::string expanded;  ///< `as_run` as TOML
 };
 
-/// Reads and validates a file; relative paths in it start at `began_in`, else at the working directory. Throws fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
-/// Its plug-ins are loaded, those of Hydra's own devices are not; their relative paths start at the folder of the file.
+/// Reads and validates a file; relative paths in it start at `began_in`, else at the working directory. Its plug-ins are
+/// loaded, those of Hydra's own devices are not; their relative paths start at the folder of the file. Throws
+/// fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
 workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {},
                        const std::filesystem::path& began_in = {});
 
@@ -50,8 +51,8 @@ workload read_workload(const std::filesystem::path& file, const std::vector<key_
 workload parse_workload(std::string_view text, const std::string& name,
                         const std::vector<key_override>& overrides = {}, const std::filesystem::path& began_in = {});
 
-/// Its data and models alone: devices and policy are left out, and with them the plug-ins, which only they may need. If it is
-/// told where the run has begun, relative paths start there, and what the data are read from is left out, too.
+/// Only its data and models: devices and policy are left out, and with them the plug-ins, which only they may need. If
+/// `began_in` is given, relative paths start there, and the files that the data are read from are left out, too.
 workload read_models(const std::filesystem::path& file, const std::filesystem::path& began_in = {});
 
 }  // namespace hydra::apps

@@ -1,4 +1,4 @@
-// The README and the shipped workloads keep up with the program.
+// The README and the shipped workloads match the program.
 
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/schema.hpp"
@@ -63,7 +63,7 @@ TEST_CASE("every shipped workload can be assembled and fits its devices") {
   CHECK(found >= 1);
 }
 
-/// A folder as of a checkpoint with one layer, whose weights nobody reads.
+/// A folder like that of a checkpoint with one layer, whose weights are not read.
 std::string small_checkpoint(const temporary_folder& folder) {
   std::filesystem::create_directory(folder.path() / "gpt2");
   folder.write("gpt2/config.json", R"({"architectures": ["GPT2LMHeadModel"], "vocab_size": 300, "n_positions": 1024,

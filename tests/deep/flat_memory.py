@@ -4,8 +4,8 @@ has resident: after the first minute it must not grow any more.
 
     tests/deep/flat_memory.py build/release/bin/hydra [--minutes 30] [--folder KEPT]
 
-One line each half minute; exit status 1 if the last minute's resident memory is more than 3 % above the first's. Told beside
-it: units per second, which depend on the machine."""
+One line each half minute; exit status 1 if the last minute's resident memory is more than 3 % above the first's. Also
+printed: units per second, which depend on the machine."""
 import argparse, json, os, pathlib, shutil, subprocess, sys, tempfile, time
 
 MOST_GROWTH = 0.03
@@ -43,24 +43,24 @@ learning_rate = [1e-5, 3e-5]
 
 
 def resident(pid):
-    """MiB: all, and what is no file."""
+    """Resident MiB: all, and the part that is not of files."""
     lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
     found = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines if line.startswith(("VmRSS", "RssAnon"))}
     return found["VmRSS"], found["RssAnon"]
 
 
 def watch(run, seconds):
-    """(time, MiB) until the time is up."""
-    begin, seen, told = time.monotonic(), [], 0.0
+    """(time, MiB) until the time has passed."""
+    begin, seen, next_line = time.monotonic(), [], 0.0
     while (now := time.monotonic() - begin) < seconds:
         time.sleep(EVERY_S)
         if run.poll() is not None:
             sys.exit(f"the run ended after {now:.0f} s with status {run.returncode}")
         whole, anonymous = resident(run.pid)
         seen.append((now + EVERY_S, whole))
-        if now + EVERY_S >= told:
-            print(f"{now + EVERY_S:6.0f} s  resident {whole:.1f} MiB, of which {anonymous:.1f} MiB are no file", flush=True)
-            told += 30
+        if now + EVERY_S >= next_line:
+            print(f"{now + EVERY_S:6.0f} s  resident {whole:.1f} MiB, of which {anonymous:.1f} MiB are not of files", flush=True)
+            next_line += 30
     return seen
 
 
@@ -82,7 +82,7 @@ def main():
     run = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
     try:
         seen = watch(run, o.minutes * 60)
-        run.terminate()  # as an interrupt: it writes its report
+        run.terminate()  # like an interrupt: the run writes its report
         table = run.communicate(timeout=ENDING_S)[0]
     finally:
         run.kill()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Ends runs at random moments, resumes them on other devices, and compares the results with those of a run that nobody
-disturbed: every loss, gradient norm, validation and digest, bit for bit.
+"""Ends runs at random moments, resumes them on other devices, and compares the results with those of an
+undisturbed run: every loss, gradient norm, validation and digest, bit for bit.
 
     tests/deep/kill_and_resume.py build/release/bin/hydra [--kills 50] [--seed 0] [--folder KEPT]
 
-One line for each round; exit status 1 with the first difference, whose run folder is kept. A round follows from the
-seed but for the moments, which scale with the time that the undisturbed run took on this machine."""
+One line for each round; exit status 1 with the first difference, whose run folder is kept. A round is determined by
+the seed except for the moments, which scale with the time that the undisturbed run took on this machine."""
 import argparse, json, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 PATIENCE_S = 300       # a process that takes longer hangs
@@ -73,7 +73,7 @@ def devices(count, memory="2MiB", link="200MiB/s", latency="50us", speed=1.0):
 
 
 class Process:
-    """hydra train, perhaps ended by a signal after a while; what it did is in its members afterwards."""
+    """Runs hydra train, optionally ended by a signal after a while; afterwards the members have the results."""
 
     def __init__(self, hydra, folder, arguments, end_by=None, after=0.0):
         self.run_folder = folder / "run"
@@ -117,7 +117,7 @@ class Process:
         if self.status == 130:
             self.check_interrupted()
         elif self.signalled == signal.SIGINT and self.status == 0 and self.seconds_after > SAVING_S / 2:
-            raise Failure(f"SIGINT was not heeded: finished {self.seconds_after:.1f} s later")
+            raise Failure(f"SIGINT was ignored: finished {self.seconds_after:.1f} s later")
 
     @property
     def before_training(self):
@@ -128,7 +128,7 @@ class Process:
         if self.seconds_after > SAVING_S:
             raise Failure(f"took {self.seconds_after:.1f} s to save and stop")
         if "--resume" not in self.stderr.rstrip().split("\n")[-1]:
-            raise Failure(f"the last line does not say how to go on:\n{self.stderr}")
+            raise Failure(f"the last line does not say how to continue:\n{self.stderr}")
         if not self.before_training and not self.report()["interrupted"]:
             raise Failure("report.json does not say that the run was interrupted")
 
@@ -137,7 +137,7 @@ class Process:
         return json.loads(file.read_text()) if file.exists() else None  # half a file is no JSON: a failure
 
     def steps_trained(self):
-        """By this process alone."""
+        """Steps that this process has trained."""
         steps = set()
         for event in json.loads((self.run_folder / "trace.json").read_text())["traceEvents"]:
             if event["name"] == "execute_shard":
@@ -173,12 +173,12 @@ def differences(report, reference):
 
 
 def check_metrics(run_folder, report):
-    """Every step and evaluation once, in their order, with the report's values, whatever was killed on the way."""
+    """Every step and evaluation once, in their order, with the report's values, no matter how often it was killed."""
     lines = [json.loads(line) for line in (run_folder / "metrics.jsonl").read_text().splitlines()]
     for model in report["models"]:
-        told = [line for line in lines if line["model"] == model["name"]]
-        steps = [(line["step"], line["loss"]) for line in told if "loss" in line]
-        evaluations = [(line["step"], line["validation"]) for line in told if "validation" in line]
+        of_model = [line for line in lines if line["model"] == model["name"]]
+        steps = [(line["step"], line["loss"]) for line in of_model if "loss" in line]
+        evaluations = [(line["step"], line["validation"]) for line in of_model if "validation" in line]
         if steps != list(enumerate(model["loss"], 1)):
             raise Failure(f"metrics.jsonl has other steps of {model['name']} than the report: {[n for n, _ in steps]}")
         if evaluations != [(v["step"], v["loss"]) for v in model.get("validation", [])]:
@@ -207,7 +207,7 @@ def other_device(rng, count):
 
 
 def other_machine(rng, folder):
-    """Options that resume on other devices, sometimes with another policy or other cuts; and what to say of them."""
+    """Options that resume on other devices, sometimes with another policy or other cuts; and their description."""
     count = rng.randint(1, 3)
     if rng.random() < 0.5:
         text = "".join(devices(**other_device(rng, 1)) for _ in range(count))
@@ -229,7 +229,7 @@ def ended(process, after):
 
 
 def check_saved(process, interrupted):
-    """What an interrupted run has saved is not trained again, unless its cuts do not fit the devices of now: it says so."""
+    """What an interrupted run has saved is not trained again, unless its cuts do not fit the current devices: a note says so."""
     saved = sum(m["steps"] for m in interrupted["models"])
     passed_over = any("with cuts that differ from the current ones" in note for note in process.report()["notes"])
     if process.steps_trained() != STEPS - saved and not passed_over:

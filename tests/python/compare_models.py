@@ -47,7 +47,7 @@ class Case:
 
 
 def shaken(model, seed=7):
-    """Every parameter and average away from the zeros and ones that it begins with."""
+    """Moves every parameter and average away from its initial zeros and ones."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for p in model.parameters():
@@ -277,7 +277,7 @@ def compare_gradients(case, results):
     unused = {n for n, g in expected.items() if n not in found and not g.any()}
     require(found.keys() == expected.keys() - unused, f"gradients of {sorted(found.keys() ^ (expected.keys() - unused))}")
     worst = 0.0
-    for name, gradient in found.items():  # what cancels to zero is rounding, to be judged beside the others
+    for name, gradient in found.items():  # a gradient that cancels to zero is rounding error, compared on the scale of the others
         scale = max(expected[name].abs().max().item(), 1e-2 * largest)
         worst = max(worst, require_near(f"gradient of {name}", gradient, expected[name], GRADIENTS, scale))
     return worst
@@ -318,9 +318,9 @@ def compare_training(case, folder, checkpoint, clip, micro_batches):
 
 def compare_export(case, folder, results, exported):
     """What Hydra has trained and written, read by transformers."""
-    model, told = type(case.model).from_pretrained(exported, output_loading_info=True)
-    unread = {k for k in told["missing_keys"] if not unused_head(k)}
-    require(not unread and not told["unexpected_keys"] and not told["mismatched_keys"], f"the export is not whole: {told}")
+    model, loading = type(case.model).from_pretrained(exported, output_loading_info=True)
+    unread = {k for k in loading["missing_keys"] if not unused_head(k)}
+    require(not unread and not loading["unexpected_keys"] and not loading["mismatched_keys"], f"the export is not whole: {loading}")
     require(model.dtype == torch.float32, f"the export is read as {model.dtype}")
     for name, value in stored(model).items():
         if not name.endswith("num_batches_tracked") and not unused_head(name):
@@ -334,12 +334,12 @@ def unused_head(name):
 
 
 def unread(name):
-    """Stored, but no parameter: counters, and heads that only some models have."""
+    """Stored, but not a parameter: counters, and heads that only some models have."""
     return name.endswith("num_batches_tracked") or unused_head(name)
 
 
 def compare_formats(case, folder):
-    """Parameters begin with what is stored, in whatever type and number of files."""
+    """The initial parameters are those that are stored, in any type and number of files."""
     formats = {"parts": (torch.float32, {"max_shard_size": "4KB"}), "bf16": (torch.bfloat16, {}), "fp16": (torch.float16, {})}
     for name, (dtype, options) in formats.items():
         model = copy.deepcopy(case.model).to(dtype)
@@ -348,7 +348,7 @@ def compare_formats(case, folder):
         written, results = read_checkpoint(checkpoint), folder.results(checkpoint)
         begin = {key[len("begin."):]: value for key, value in results.items() if key.startswith("begin.")}
         other = {key for key in begin.keys() ^ written.keys() if key in begin or not unread(key)}
-        require(begin and not other, f"{name}: what begins is not what is stored: {sorted(other)}")
+        require(begin and not other, f"{name}: the initial values are not what is stored: {sorted(other)}")
         for key, value in begin.items():
             require_equal(f"{name}: {key}", value, written[key].float())
 
@@ -395,8 +395,8 @@ def compare_program(hydra):
         (path / "w.toml").write_text(WORKLOAD.format(folder=path / "checkpoint"))
         run(hydra, "train", path / "w.toml", "--output", path / "run", "--quiet")
         run(hydra, "export", path / "run", "m", path / "exported")
-        model, told = transformers.GPT2LMHeadModel.from_pretrained(path / "exported", output_loading_info=True)
-        require(not told["missing_keys"] and not told["unexpected_keys"], f"the export is not whole: {told}")
+        model, loading = transformers.GPT2LMHeadModel.from_pretrained(path / "exported", output_loading_info=True)
+        require(not loading["missing_keys"] and not loading["unexpected_keys"], f"the export is not whole: {loading}")
         saved = read_checkpoint(max((path / "run" / "checkpoints" / "m").iterdir()))
         for name, value in model.transformer.state_dict().items():
             require_equal(f"exported {name}", value, saved[f"parameter.{name}"])

@@ -158,7 +158,7 @@ def split_words(pattern):
 
 
 def llama3(text, merges, ignore_merges):
-    """Merges that cross the words are learnt from lines; most of them then lie in no word, or are reached in part. Of
+    """Merges that cross the words are learnt from lines; most of them then are in no word, or are reached in part. Of
     merges in reverse order, hardly any reaches the whole words that are tokens."""
     t = learnt_bpe(text, byte_level(use_regex=False) if merges == "crossing" else split_words(LLAMA3))
     if merges == "reversed":

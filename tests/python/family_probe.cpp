@@ -1,4 +1,4 @@
-// What Hydra's layers and its reference trainer make of a Hugging Face checkpoint, as a file for compare_models.py:
+// Runs Hydra's layers and its reference trainer on a Hugging Face checkpoint and writes a file for compare_models.py:
 //
 //   family_probe FOLDER INPUTS OUT [--head NAME] [--steps N] [--batch-size B] [--micro-batches K] [--learning-rate X]
 //                [--clip X] [--export FOLDER]
@@ -118,7 +118,7 @@ class evaluated_chain {
     return x;
   }
 
-  /// Of the owners, by name.
+  /// Values of the owners, by name.
   std::map<std::string, at::Tensor> values() const {
     std::map<std::string, at::Tensor> all;
     for (std::size_t i = 0; i < leaves_.size(); ++i)
@@ -126,7 +126,7 @@ class evaluated_chain {
     return all;
   }
 
-  /// Of the owners; replicas' are added to theirs.
+  /// Gradients of the owners; those of tied copies are added to theirs.
   std::map<std::string, at::Tensor> gradients() const {
     std::map<std::string, at::Tensor> sums;
     for (std::size_t i = 0; i < leaves_.size(); ++i) {

@@ -17,7 +17,7 @@ GIB = 2**30
 
 
 class Lane:
-    """One direction: a source, a target, a stream of its own; enough copies in a row to last."""
+    """One direction: a source, a target, a stream of its own; enough copies in a row for a measurement."""
 
     def __init__(self, to_device, size, a):
         pinned = torch.empty(size, dtype=torch.uint8, pin_memory=a.device == "cuda").random_(256)

@@ -55,7 +55,7 @@ class Bench:
         self.work.mkdir(parents=True, exist_ok=True)
         self.ends = time.monotonic() + a.total
         self.part, self.part_ends = "", 0.0
-        self.failed = False  # a row that should not have
+        self.failed = False  # whether a row failed
         self.host_memory = a.host_memory or f"{int(host_bytes() * 0.9) // 2**20}MiB"
 
     def begin(self, part):
@@ -78,9 +78,9 @@ class Bench:
     def add(self, name, status, command, setting, **rest):
         row = self.results.add(self.part, name, status, command, setting, **rest)
         self.failed = self.failed or status == "failed" or self.a.dry_run and status != "ok"
-        told = ", ".join(f"{k} {results.spread(m)}" for k, m in row["measured"].items() if m)
+        quantities = ", ".join(f"{k} {results.spread(m)}" for k, m in row["measured"].items() if m)
         why = f"({row['why'].splitlines()[0]})" if row["why"] else ""
-        print("  ".join(filter(None, (f"  {name}: {status}", told, why))), flush=True)
+        print("  ".join(filter(None, (f"  {name}: {status}", quantities, why))), flush=True)
         return row
 
     def call(self, command, limit=None, env=None, watch=None):
@@ -89,7 +89,7 @@ class Bench:
             log.write(f"\n$ {shell(command)}\n{done.out[-8000:]}{done.err[-8000:]}[status {done.status}, {done.seconds:.1f} s]\n")
         return done
 
-    # What hydra and its tests find their libraries by; not for python, whose own libraries they would hide.
+    # Where hydra and its tests find their libraries; not for python, whose own libraries they would hide.
     def environment(self):
         env = dict(os.environ)
         if self.a.dry_run:
@@ -127,7 +127,7 @@ class Bench:
         return 20 + models * ((steps + 1) * step * 1.3 + shape.parameters / 4e8)
 
     def affords(self, name, seconds, setting):
-        """Whether a row fits into what is left; tells it if not."""
+        """Whether a row fits into the time that is left; adds a skipped row if not."""
         if seconds <= self.left():
             return True
         self.add(name, "skipped", "", setting, why=f"would take some {seconds:.0f} s, {max(0, self.left()):.0f} s are left")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The other way to train what does not fit: PyTorch's FSDP2 with CPU offload, in one process.
+"""The other way to train models that do not fit: PyTorch's FSDP2 with CPU offload, in one process.
 
 torch.distributed.fsdp.fully_shard on each block with CPUOffloadPolicy (pinned): fp32 parameters, gradients and AdamW's moments
 in host memory, bf16 on the GPU while a block is visited, the fused AdamW of the CPU. Gradients stay on the device until the

@@ -1,4 +1,4 @@
-"""The parts that train by Hydra: speeds, time-line, memory over many steps, several models. Standard library only."""
+"""The parts that train by Hydra: speeds, timeline, memory over many steps, several models. Standard library only."""
 import dataclasses
 import json
 import pathlib
@@ -14,7 +14,7 @@ from workload import Workload
 
 
 def plan(bench, w):
-    """The saved form of the plan, or nothing and why."""
+    """The plan as JSON, or None and the reason."""
     done = bench.call([bench.program("hydra"), "plan", write(bench, w), "--json", *settings(bench)], env=bench.environment())
     return (json.loads(done.out), "") if done.status == 0 else (None, done.reason())
 
@@ -38,10 +38,10 @@ def cuts_of(bench, shape, mode):
 
 
 def fitting_row(bench, name, w, setting):
-    """With the micro-batch of the workload, or half of it, and so on, where resident models are too large. Returns what fits."""
+    """With the micro-batch of the workload, or half of it, and so on, if resident models are too large. Returns the one that fits."""
     while True:
-        told = name if w.micro_batch == bench.scale.micro_batch else f"{name}, micro-batch {w.micro_batch}"
-        row = train_row(bench, told, w, {**setting, "micro_batch": w.micro_batch})
+        row_name = name if w.micro_batch == bench.scale.micro_batch else f"{name}, micro-batch {w.micro_batch}"
+        row = train_row(bench, row_name, w, {**setting, "micro_batch": w.micro_batch})
         if row["status"] != "does not fit" or w.micro_batch == 1:
             return w.micro_batch
         w = dataclasses.replace(w, micro_batch=w.micro_batch // 2)
@@ -64,7 +64,7 @@ def hydra_part(name, mode):
 
 
 def updates_part(name):
-    """One model alone, whose step ends with the way of the first shard's gradients to the host and back."""
+    """One model alone: its step ends with copies of the first shard's gradients to the host and of its parameters back."""
     def part(bench):
         shape = bench.shape(name)
         for tokens, steps in bench.sizes(bench.scale.steps):

@@ -13,7 +13,7 @@ def rotary_tables(context, size, device):
     return angles.cos(), angles.sin()
 
 
-def turn(x, tables):
+def rotate(x, tables):
     cos, sin = (t.to(x.dtype) for t in tables)
     half = x.shape[-1] // 2
     return x * cos + torch.cat((-x[..., half:], x[..., :half]), dim=-1) * sin
@@ -31,7 +31,7 @@ class Block(nn.Module):
     def forward(self, x, cos, sin):
         y = self.before(x)
         q, k, v = (p(y).unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in (self.q, self.k, self.v))
-        mixed = functional.scaled_dot_product_attention(turn(q, (cos, sin)), turn(k, (cos, sin)), v, is_causal=True)
+        mixed = functional.scaled_dot_product_attention(rotate(q, (cos, sin)), rotate(k, (cos, sin)), v, is_causal=True)
         x = x + self.o(mixed.transpose(1, 2).flatten(2))
         y = self.between(x)
         return x + self.down(functional.silu(self.gate(y)) * self.up(y))

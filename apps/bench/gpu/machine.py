@@ -1,4 +1,4 @@
-"""What figures depend on besides a program's settings, and sizes as people write them. Standard library only."""
+"""The machine that figures are measured on, and sizes as people write them. Standard library only."""
 import os
 import pathlib
 import platform
@@ -17,7 +17,7 @@ def host_bytes():
 
 
 def machine(a):
-    """What the figures depend on besides the program's settings."""
+    """The properties of the machine that figures depend on."""
     fields = ("name", "driver_version", "clocks.sm", "clocks.max.sm", "memory.total", "power.limit")
     gpu = said("nvidia-smi", f"--id={a.index}", f"--query-gpu={','.join(fields)}", "--format=csv,noheader").split(", ")
     gpu += [""] * (len(fields) - len(gpu))
@@ -30,22 +30,22 @@ def machine(a):
 
 
 def free_bytes(index):
-    """Of the GPU's memory; None where nvidia-smi does not say."""
+    """Free bytes of the GPU's memory; None if nvidia-smi does not say."""
     free = said("nvidia-smi", f"--id={index}", "--query-gpu=memory.free", "--format=csv,noheader,nounits")
     return int(free) * 2**20 if free.isdigit() else None
 
 
 def budget_of(size, share, free):
-    """The size where it is at most that share of what is free, else that share. A dry run has no GPU: `free` is None."""
+    """The size if it is at most that share of the free memory, else that share. A dry run has no GPU: `free` is None."""
     if free is None or size and to_bytes(size) <= share * free:
         return size
     return f"{int(share * free) // 2**20}MiB"
 
 
 def to_bytes(text):
-    """Of "24GiB" or "1.5MiB"."""
+    """Bytes of "24GiB" or "1.5MiB"."""
     found = re.fullmatch(r"([\d.]+) *([KMGT]i?)?B?", text)
     if not found:
-        raise SystemExit(f'"{text}" is no size; write "116GiB"')
+        raise SystemExit(f'"{text}" is not a size; write one such as "116GiB"')
     unit = found[2] or ""
     return int(float(found[1]) * (1024 if unit.endswith("i") else 1000) ** ("KMGT".index(unit[0]) + 1 if unit else 0))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The yardstick: a model that is wholly on the GPU, trained by a plain PyTorch loop.
+"""The baseline: a model that is wholly on the GPU, trained by a plain PyTorch loop.
 
 bf16 parameters and activations, fp32 masters and moments (fused AdamW) and fp32 sums of gradients, as Hydra has them on a CUDA
 device; flash attention; micro-batches up to the tokens of a step. With --checkpointing each block's activations are recomputed:
@@ -14,7 +14,7 @@ from shapes import SHAPES
 
 
 class Trainer:
-    """Masters, sums of gradients and the update; gradients are added up as soon as they are there."""
+    """Masters, sums of gradients and the update; gradients are accumulated as soon as they are computed."""
 
     def __init__(self, model):
         self.parameters = list(model.parameters())

@@ -1,4 +1,4 @@
-"""Starting programs, with limits of time. Standard library only."""
+"""Starts programs with time limits. Standard library only."""
 import dataclasses
 import os
 import pathlib
@@ -60,7 +60,7 @@ def call(command, limit, env=None, watch=None):
 
 
 def said(*command):
-    """First line of what a program says; empty if it is not there or fails."""
+    """First line of a program's output; empty if the program is missing or fails."""
     done = call(command, 60)
     return done.out.strip().splitlines()[0] if done.status == 0 and done.out.strip() else ""
 

@@ -136,7 +136,7 @@ def ratio(above, below):
 
 
 def shape_table(gpu, shape, rows):
-    """Tokens/s (% of peak) of each way to train one shape by tokens in a step, and the ratios that the goals speak of."""
+    """Tokens/s (% of peak) of each way to train one shape by tokens in a step, and the ratios of the goals."""
     by = {(row["setting"]["mode"], row["setting"]["tokens"]): row for row in rows}
     sizes = sorted({tokens for _, tokens in by})
     modes = [m for m in MODES if any((m, t) in by for t in sizes)]

@@ -1,4 +1,4 @@
-"""The models that are measured, what a token of them costs, and what GPUs can do. Standard library only.
+"""The measured models, their FLOP per token, and the peak rates of GPUs. Standard library only.
 
 Llama-like: RMS norms, rotary positions, as many key-value heads as heads, gated MLP, an output matrix of its own.
 """

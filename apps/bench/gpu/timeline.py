@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the time-line of a run says: how much of the copies ran under computation, how long steps took. Standard library only.
+"""Evaluates the timeline of a run: the share of copies hidden behind computation, the time of steps. Standard library only.
 
     timeline.py RUN [--device cuda:0] [--warm 1]        prints JSON; RUN: a run folder, or its trace.json
 
-Copies are hidden where the same device computed at the time: the share is (time of copies that was under computation) / (time
-of copies), of each direction and of both. The first --warm steps are left out, and what follows the last computation (which
-nothing could hide) is told apart. Times are seconds.
+A copy is hidden while the same device computes: the share is (time of copies during computation) / (time of copies), for each
+direction and for both. The first --warm steps are left out, and what follows the last computation (which
+nothing could hide) is reported separately. Times are seconds.
 """
 import argparse
 import bisect
@@ -22,7 +22,7 @@ Span = collections.namedtuple("Span", "name process thread begin end detail")
 
 
 def read_spans(file):
-    """Spans of a Chrome trace, times in seconds. Names of tracks come before their spans."""
+    """Spans of a Chrome trace, times in seconds. The names of tracks precede their spans."""
     names, spans = {}, []
     for event in json.loads(pathlib.Path(file).read_text())["traceEvents"]:
         track = (event["pid"], event["tid"])
@@ -47,7 +47,7 @@ def union(intervals):
 
 
 def overlap(interval, cover):
-    """How much of an interval a union covers."""
+    """The length of the part of an interval that a union covers."""
     begin, end = interval
     i = max(bisect.bisect_right(cover, begin, key=lambda c: c[0]) - 1, 0)
     total = 0.0

@@ -1,4 +1,4 @@
-"""What the two PyTorch yardsticks share: options, the loop that is timed, the choice of the micro-batch, the line of JSON."""
+"""What the two PyTorch baselines share: options, the timed loop, the choice of the micro-batch, the line of JSON."""
 import argparse
 import gc
 import json
@@ -15,7 +15,7 @@ def options(description):
     parser.add_argument("--shape", choices=SHAPES, default="tiny")
     parser.add_argument("--tokens", type=int, required=True, help="in a step")
     parser.add_argument("--steps", type=int, default=3, help="that are measured, after a warm one")
-    parser.add_argument("--micro-batch", type=int, default=8, help="samples; halved for as long as it does not fit")
+    parser.add_argument("--micro-batch", type=int, default=8, help="samples; halved as long as it does not fit")
     parser.add_argument("--checkpointing", action="store_true", help="keep only blocks' inputs, recompute the rest in backward")
     parser.add_argument("--memory", type=float, help="GiB of the device that PyTorch may allocate; default: all of it")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")

@@ -39,7 +39,7 @@ GRID = """
 seed = [{seeds}]
 """
 
-MOST_DATA = 2**22  # tokens; what is beyond is read again: 16 MiB of host memory
+MOST_DATA = 2**22  # tokens (16 MiB of host memory); longer runs read them again
 
 
 @dataclasses.dataclass(frozen=True)

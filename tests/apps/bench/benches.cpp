@@ -1,4 +1,4 @@
-// Benchmarks on tiny workloads: that they run and print what they promise. No test looks at a time.
+// Benchmarks on tiny workloads: they run and print the documented output. No test depends on a time.
 
 #include "apps/bench/ablation.hpp"
 #include "apps/bench/fragmentation.hpp"
@@ -30,7 +30,7 @@ constexpr bench_workload tiny{.steps = 1, .layers = 2, .width = 16, .batch_size 
 
 }  // namespace
 
-TEST_CASE("a measurement tells its median, least and largest value") {
+TEST_CASE("a measurement has its median, least and largest value") {
   CHECK(measurement{{3, 1, 2}}.median() == 2);
   CHECK(measurement{{4, 1, 2, 3}}.median() == 2.5);
   CHECK(measurement{}.median() == 0);
@@ -38,7 +38,7 @@ TEST_CASE("a measurement tells its median, least and largest value") {
   CHECK(json_of(measurement{{3, 1, 2}})["values"].size() == 3);
 }
 
-TEST_CASE("a machine is named by the first processor that it tells") {
+TEST_CASE("a machine is named by its first processor") {
   const auto named = [](const std::string& cpuinfo) {
     std::istringstream text{cpuinfo};
     return processor_in(text);
@@ -126,7 +126,7 @@ TEST_CASE("an unknown benchmark or a number of repeats that makes no sense is re
     CHECK(run_hydra(folder, line).status == 2);
 }
 
-TEST_CASE("a benchmark without its workload says where that lies, and one that reads none refuses one") {
+TEST_CASE("a benchmark without its workload says where that is, and one that reads none refuses one") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   for (const char* name : {"checkpoints", "replay", "fragmentation"}) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""apps/bench/gpu: the evaluator of time-lines, the file of results and its tables, on inputs made by hand.   gpu_results.py ROOT"""
+"""apps/bench/gpu: the evaluator of timelines, the file of results and its tables, on inputs made by hand.   gpu_results.py ROOT"""
 import importlib.machinery
 import importlib.util
 import json
@@ -69,7 +69,7 @@ class Timeline(unittest.TestCase):
         self.assertAlmostEqual(found["h2d"]["hidden_share"], 6 / 8)
         self.assertAlmostEqual(found["h2d"]["all_time_s"], 0.012)
 
-    def test_copies_after_the_last_computation_are_told_apart(self):
+    def test_copies_after_the_last_computation_are_reported_separately(self):
         self.assertAlmostEqual(self.evaluate(RUN, warm=1)["after_last_computation_s"], 0.005)
 
     def test_a_step_lasts_from_update_to_update(self):
@@ -187,7 +187,7 @@ class Budgets(unittest.TestCase):
                 self.assertLessEqual(machine.to_bytes(machine.budget_of(size, share, free * 2**30)), 0.9 * free * 2**30)
 
     def check(self, answers):
-        """What `run` says at once, by what nvidia-smi says of its GPUs and of free MiB."""
+        """The refusal of `run`, by the output of nvidia-smi about GPUs and free MiB."""
         loader = importlib.machinery.SourceFileLoader("run", str(ROOT / "apps/bench/gpu/run"))
         run = importlib.util.module_from_spec(importlib.util.spec_from_loader("run", loader))
         loader.exec_module(run)

@@ -1,5 +1,5 @@
 #pragma once
-// A piece of a test in a process of its own, for what ends processes.
+// Runs a part of a test in a process of its own, for code that ends the process.
 
 #include <functional>
 #include <string>

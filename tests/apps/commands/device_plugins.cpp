@@ -1,4 +1,4 @@
-// Devices of plug-ins in real runs, and what is said of those that are not there.
+// Devices of plug-ins in real runs, and the messages about plug-ins that are missing.
 
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
@@ -37,7 +37,7 @@ nlohmann::json report_of(const std::string& text, const std::string& options = "
 
 std::string digest(const nlohmann::json& report) { return report["models"][0]["digest"]; }
 
-/// All shared objects that the program has loaded while it ran: what the loader says of itself.
+/// All shared objects that the program has loaded while it ran, by the output of the loader.
 std::string loaded_by(const temporary_folder& folder, const std::string& arguments) {
   const temporary_folder said;
   const std::string log = (said.path() / "ld").string();
@@ -54,7 +54,7 @@ std::string loaded_by(const temporary_folder& folder, const std::string& argumen
 
 }  // namespace
 
-TEST_CASE("hydra trains on devices of a plug-in, alone and beside cpu, with the bits of cpu") {
+TEST_CASE("hydra trains on devices of a plug-in, alone and together with cpu devices, with the bits of cpu") {
   const std::string expected = digest(report_of(example));
   const std::string given = "--plugin " + plugin("thread_device");
   const auto alone = report_of(on(two_threads), given);
@@ -67,7 +67,7 @@ TEST_CASE("hydra trains on devices of a plug-in, alone and beside cpu, with the 
   CHECK(digest(mixed) == expected);
 }
 
-TEST_CASE("a plug-in is named in the file or by an option, and a run goes on with the devices it was begun on") {
+TEST_CASE("a plug-in is named in the file or by an option, and a run is resumed on the devices it was started on") {
   const temporary_folder folder;
   folder.write("w.toml", on(two_threads));
   CHECK_THAT(run_hydra(folder, "plan w.toml").err, StartsWith("w.toml:5: device.kind: unknown value \"thread\""));
@@ -95,7 +95,7 @@ TEST_CASE("a run is exported, and writes text, without the plug-in that its devi
   CHECK_THAT(run_hydra(folder, "evaluate there").err, Contains("mine.so"));
 }
 
-TEST_CASE("precision and reserve of a plug-in's devices are told by plan, report and report.json") {
+TEST_CASE("precision and reserve of a plug-in's devices are shown by plan, report and report.json") {
   const temporary_folder folder;
   const std::string named = " --plugin " + plugin("board");
   folder.write("w.toml", on("kind = \"board\"\nmemory = \"24MiB\"\nreserve = \"1MiB\"\nprecision = \"bf16\""));
@@ -146,7 +146,7 @@ TEST_CASE("a device that cannot be made ends the program with its name and its r
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
-TEST_CASE("a run that was planned and cannot begin leaves no folder: the same command may be given again") {
+TEST_CASE("a run that was planned and cannot start leaves no folder: the same command may be given again") {
   const temporary_folder folder;
   folder.write("w.toml", on("kind = \"moody\"\nmemory = \"24MiB\"\nmood = \"changing\""));
   const auto train = [&](const std::string& options) {
@@ -162,7 +162,7 @@ TEST_CASE("a run that was planned and cannot begin leaves no folder: the same co
   CHECK_FALSE(folder.read("mine/workload.toml").empty());
 }
 
-TEST_CASE("a run that was overtaken while it was planned is refused, and what the other has written stays") {
+TEST_CASE("a run whose folder another run has made while it was planned is refused, and the other's files stay") {
   for (const char* options : {"", " --resume"}) {
     const temporary_folder folder;
     folder.write("w.toml", on("kind = \"moody\"\nmemory = \"24MiB\"\nmood = \"overtaken\""));

@@ -36,7 +36,7 @@ void damage(const fs::path& checkpoint) {
   REQUIRE(bytes.good());
 }
 
-/// The checkpoint whose folder's name begins or does not begin with "best".
+/// The checkpoint whose folder's name starts with "best", or the one whose name does not.
 fs::path checkpoint_of(const temporary_folder& folder, bool best) {
   for (const fs::directory_entry& e : fs::directory_iterator{folder.path() / "runs/w/checkpoints/gpt"})
     if (e.path().filename().string().starts_with("best") == best) return e.path();
@@ -104,7 +104,7 @@ TEST_CASE("evaluate refuses what is not there by name") {
   CHECK_THAT(refused("w.toml --best"), Contains("no run folder"));
   std::filesystem::create_directory(folder.path() / "run");
   folder.write("run/workload.toml", example);
-  CHECK_THAT(refused("run"), Contains("no whole checkpoint") && Contains("nothing is saved yet: go on by hydra train --resume"));
+  CHECK_THAT(refused("run"), Contains("no whole checkpoint") && Contains("nothing is saved yet: continue by hydra train --resume"));
   CHECK_THAT(refused("run --best"), Contains("was not evaluated yet") && Contains("keep_best"));
   std::filesystem::create_directory(folder.path() / "run/data.json");
   CHECK_THAT(refused("run"), Contains("run/data.json: a folder; a file is expected"));
@@ -166,7 +166,7 @@ TEST_CASE("numbers to predict with a loss of classes are refused with what to do
   CHECK(run_hydra(folder, "train w.toml --quiet --set model.loss=mse").status == 0);
 }
 
-TEST_CASE("a command that reads a run passes a damaged checkpoint over aloud, and leaves it as it is") {
+TEST_CASE("a command that reads a run skips a damaged checkpoint with a note, and leaves it as it is") {
   const temporary_folder folder;
   folder.write("w.toml", rising());
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);

@@ -36,7 +36,7 @@ void check_refused(const outcome& o, const std::string& why) {
   CHECK_THAT(o.err, Contains(why));
 }
 
-/// Whether a checkpoint has moved from where the run began.
+/// Whether the values of a checkpoint differ from those that the run started with.
 bool has_trained(const fs::path& exported, const fs::path& begin) {
   const hub_tensors after{exported}, before{begin};
   CHECK(after.all().size() == before.all().size());
@@ -45,7 +45,7 @@ bool has_trained(const fs::path& exported, const fs::path& begin) {
   });
 }
 
-/// Of a model's checkpoints: which steps were saved depends on how long saving took.
+/// The newest step of a model's checkpoints: which steps were saved depends on how long saving took.
 std::string newest_step(const fs::path& checkpoints) {
   std::string newest;
   for (const fs::directory_entry& e : fs::directory_iterator{checkpoints})
@@ -55,7 +55,7 @@ std::string newest_step(const fs::path& checkpoints) {
 
 }  // namespace
 
-TEST_CASE("a trained model is exported as a checkpoint that another run begins with") {
+TEST_CASE("a trained model is exported as a checkpoint that another run starts from") {
   const temporary_folder folder;
   train_two(folder);
   const outcome o = run_hydra(folder, "export run gpt out/");
@@ -71,7 +71,7 @@ TEST_CASE("a trained model is exported as a checkpoint that another run begins w
   CHECK(run_hydra(folder, "train again.toml --quiet").status == 0);
 }
 
-TEST_CASE("a state that the run has left behind is exported only where its step is asked for") {
+TEST_CASE("a state that is older than the run's last step is exported only if its step is asked for") {
   const temporary_folder folder;
   folder.write("w.toml", bent("seed = 7", "seed = 7\ncheckpoint = { every_steps = 1, keep = 3 }"));
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output run").status == 0);
@@ -79,7 +79,7 @@ TEST_CASE("a state that the run has left behind is exported only where its step 
   for (const fs::directory_entry& e : fs::directory_iterator{saved})
     if (e.path().filename().string().ends_with("-step-3")) fs::remove_all(e.path());
   const std::string step = newest_step(saved);
-  check_refused(run_hydra(folder, "export run gpt out"), "gpt has come to step 3, but what is saved is step " + step);
+  check_refused(run_hydra(folder, "export run gpt out"), "gpt has reached step 3, but step " + step + " is saved");
   check_refused(run_hydra(folder, "export run gpt out --step 3"), "no checkpoint between two steps of step 3");
   CHECK_FALSE(fs::exists(folder.path() / "out"));
   const outcome asked = run_hydra(folder, "export run gpt out --step " + step);
@@ -115,7 +115,7 @@ TEST_CASE("a run is refused another checkpoint under the same name") {
   CHECK_THAT(o.err, Contains("weights: "));
 }
 
-TEST_CASE("a checkpoint that is damaged ends a training before it begins") {
+TEST_CASE("a checkpoint that is damaged ends a training run before it starts") {
   const temporary_folder folder;
   test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
   tensors.erase("transformer.ln_f.bias");
@@ -127,7 +127,7 @@ TEST_CASE("a checkpoint that is damaged ends a training before it begins") {
   CHECK_FALSE(fs::exists(folder.path() / "runs"));
 }
 
-TEST_CASE("the settings of the checkpoint that a model began as are exported with it") {
+TEST_CASE("the settings of the checkpoint that a model was started from are exported with it") {
   const temporary_folder folder;
   train_two(folder);
   folder.write("tiny/generation_config.json", "{\"eos_token_id\": [3, 4]}");
@@ -138,7 +138,7 @@ TEST_CASE("the settings of the checkpoint that a model began as are exported wit
   CHECK_FALSE(fs::exists(folder.path() / "out/preprocessor_config.json"));
 }
 
-TEST_CASE("a tokenizer that cannot be copied is said before a weight is written") {
+TEST_CASE("a tokenizer that cannot be copied is reported before a weight is written") {
   const temporary_folder folder;
   folder.write("corpus.txt", std::string(400, 'a'));
   fs::create_directory(folder.path() / "words");

@@ -25,7 +25,7 @@ std::string bent_in(std::string text, const std::string& part, const std::string
   return text.replace(at, part.size(), by);
 }
 
-/// The example's model, with room for texts.
+/// The example's model, with a longer context.
 void train_on_ids(const temporary_folder& folder) {
   folder.write("w.toml", bent("context = 4", "context = 32"));
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
@@ -40,7 +40,7 @@ void train_on_text(const temporary_folder& folder) {
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
 }
 
-/// A tokenizer that was learnt from the letters a to d, with a token to begin texts with.
+/// A tokenizer that was trained on the letters a to d, with a begin-of-text token.
 void learn_tokenizer(const temporary_folder& folder) {
   folder.write("learn.txt", "abcd abcd abcd abcd");
   REQUIRE(run_hydra(folder, "tokenize learn.txt --train 258 --output t.json --special '<|endoftext|>'").status == 0);
@@ -120,7 +120,7 @@ TEST_CASE("a tokenizer that a run names relative to its working directory is fou
   CHECK(run_hydra(elsewhere, "generate " + (folder.path() / "runs/w").string() + how).out == there.out);
 }
 
-TEST_CASE("a model of a run goes on with token ids, and its export with the same ones, wherever they fit") {
+TEST_CASE("a model of a run continues token ids, and its export with the same ones, wherever they fit") {
   const temporary_folder folder;
   train_on_ids(folder);
   const std::string how = " --prompt-ids '1 2 3' --tokens 20 --seed 5";
@@ -155,7 +155,7 @@ TEST_CASE("samples differ from each other and not from run to run; without tempe
   CHECK(likeliest == std::vector<std::string>(3, likeliest[0]));
 }
 
-TEST_CASE("a model that has learnt text goes on with text, given on the command line or in a file") {
+TEST_CASE("a model that was trained on text continues a text, given on the command line or in a file") {
   const temporary_folder folder;
   train_on_text(folder);
   folder.write("prompt.txt", "to be");
@@ -172,7 +172,7 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
   train_on_ids(folder);
   std::string many;
   for (int i = 0; i < 32; ++i) many += " 1";
-  check_refused(folder, "runs/w --prompt-ids '" + many + "'", "context of 32 leaves no room");
+  check_refused(folder, "runs/w --prompt-ids '" + many + "'", "context of 32 has no place");
   check_refused(folder, "runs/w --prompt-ids '1 2' --tokens 31", "at most 30 do");
   check_refused(folder, "runs/w --prompt-ids '1 5000'", "token id 5000");
   check_refused(folder, "runs/w --prompt-ids 'a b'", "\"a\" is no token id");
@@ -200,7 +200,7 @@ TEST_CASE("sources that are none, and families that write no text, are refused")
   check_refused(folder, "runs/w --prompt-ids 1", "models of the family mlp write no text");
 }
 
-TEST_CASE("a memory that holds no layer ends with status 3 and says what would do") {
+TEST_CASE("a memory that is too small for a layer ends with status 3 and says how much is needed") {
   const temporary_folder folder;
   train_on_ids(folder);
   const outcome o = run_hydra(folder, "generate runs/w --prompt-ids 1 --memory 1KiB");
@@ -208,7 +208,7 @@ TEST_CASE("a memory that holds no layer ends with status 3 and says what would d
   CHECK_THAT(o.err, Contains("one layer at a time") && Contains("1.0 KiB"));
 }
 
-TEST_CASE("a model whose data name a tokenizer's file goes on with text in its tokens") {
+TEST_CASE("a model whose data name a tokenizer's file continues text in its tokens") {
   const temporary_folder folder;
   learn_tokenizer(folder);
   std::string corpus;
@@ -267,11 +267,11 @@ TEST_CASE("a text is written of the tokenizer's tokens, even if the model's voca
   CHECK(text.out == "a\xff\n");
 }
 
-TEST_CASE("a prompt stands behind a begin-of-text token where the checkpoint's tokenizer adds one, and only there") {
+TEST_CASE("a prompt follows a begin-of-text token if the checkpoint's tokenizer adds one, and only then") {
   const temporary_folder folder;
   learn_tokenizer(folder);
   write_padded_gpt2(folder);
-  const auto full = [&] {  // six tokens of the prompt leave no room in a context of six
+  const auto full = [&] {  // six tokens of the prompt fill a context of six
     const outcome o = run_hydra(folder, "generate padded --prompt zyxwv --tokens 1");
     INFO(o.err);
     CHECK((o.status == 0 || o.err.find("the prompt has 6 tokens") != std::string::npos));

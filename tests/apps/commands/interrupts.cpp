@@ -11,7 +11,7 @@ namespace hydra::apps {
 
 namespace {
 
-const std::string first = "interrupted: stopping, and a training is saved first; once more stops at once\n";
+const std::string first = "interrupted: stopping, a training run saves its state first; interrupt again to stop at once\n";
 const std::string second = "interrupted again: stopped at once\n";
 
 /// Sends each signal once the one before has been noticed; ends with 7 if nothing ends it before.
@@ -30,7 +30,7 @@ int send(const std::vector<int>& signals) {
 
 }  // namespace
 
-TEST_CASE("the first signal is told and calls back, and the process goes on") {
+TEST_CASE("the first signal prints a message and calls back, and the process continues") {
   for (const int signal : {SIGINT, SIGTERM}) {
     const child_end end = in_child([signal] { return send({signal}); });
     CHECK(end.status == 7);
@@ -70,7 +70,7 @@ TEST_CASE("a watch without a signal ends quietly, as often as it is made") {
   CHECK(end.err.empty());
 }
 
-TEST_CASE("signals are let through again behind it") {
+TEST_CASE("signals are delivered again after the end of the scope that blocks them") {
   const child_end end = in_child([] {
     { const blocked_signals blocked; }
     ::raise(SIGTERM);

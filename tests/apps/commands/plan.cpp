@@ -49,7 +49,7 @@ TEST_CASE("a saved plan cuts the model of the same name again, and its profile i
   CHECK(second["profiles"] == first["profiles"]);  // the times, too: no two pilots agree to the nanosecond
 }
 
-TEST_CASE("a plan is saved over nothing, and a place that cannot be written is told before the pilot") {
+TEST_CASE("a plan overwrites nothing, and a place that cannot be written is refused before the pilot") {
   const temporary_folder folder;
   const outcome own = plan(folder, example, "--save w.toml");
   CHECK(own.status == 2);

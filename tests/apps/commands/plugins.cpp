@@ -1,5 +1,5 @@
-// Policies of plug-ins in real runs: good ones decide, bad ones are refused before anything starts or replaced in the
-// middle, and the numbers stay.
+// Policies of plug-ins in real runs: good ones decide, bad ones are refused before anything starts or replaced during the
+// run, and the results are the same.
 
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
@@ -33,7 +33,7 @@ finished_run train_with(const std::string& policy) {
   return r;
 }
 
-/// Names and what is said of them.
+/// Names of policies and the expected messages.
 std::vector<std::pair<std::string, std::string>> bad_policies() {
   return {{"throwing", "it fails: a decision throws: the stars are not right"},
           {"blocking", "a decision takes longer than 100.0 ms"},
@@ -117,7 +117,7 @@ TEST_CASE("a run is simulated again with the policy it was started with, its opt
   CHECK_THAT(run_hydra(folder, "simulate good").out, Contains("\nshortest-first ") && Contains("with shortest-first; simulated, "));
   REQUIRE(run_hydra(folder, "train w.toml --quiet --output bad --policy " + plugin("throwing")).status == 0);
   const outcome o = run_hydra(folder, "simulate bad");
-  CHECK_THAT(o.out, Contains("\nthrowing ") && Contains("in mid-run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
+  CHECK_THAT(o.out, Contains("\nthrowing ") && Contains("during the run, the run's policy throwing was replaced by sharded-lrtf: it fails"));
 }
 
 TEST_CASE("a plug-in that cannot be used ends with status 2 before anything was made") {

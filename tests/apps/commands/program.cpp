@@ -62,7 +62,7 @@ TEST_CASE("numbers that an option cannot hold are refused with its name, not tak
   CHECK_THAT(o.err, Contains("hydra: --tokens: \"99999999999999999999\" is no whole number from "));
 }
 
-TEST_CASE("digits behind a zero are decimal ones") {
+TEST_CASE("digits after a zero are decimal") {
   CHECK_THAT(run_hydra(temporary_folder{}, "generate r --prompt-ids 1 --tokens -010").err, Contains("--tokens is -10;"));
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a wrong command line is refused") {
   }
 }
 
-TEST_CASE("what cannot be printed is told and is no success, whether it is noticed on the way or at the end") {
+TEST_CASE("output that cannot be written is an error with a message, whether it is noticed during the run or at its end") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   const std::string why = "cannot write standard output: No space left on device\n";

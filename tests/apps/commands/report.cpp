@@ -42,11 +42,11 @@ TEST_CASE("hydra report prints the tables that the run has printed, and writes a
   CHECK(o.out == run.out);
   const std::string page = folder.read("page.html");
   CHECK(xml_fault(page) == "");
-  CHECK_THAT(page, StartsWith("<!DOCTYPE html>") && Contains("loss curves") && Contains("time-line of the devices"));
+  CHECK_THAT(page, StartsWith("<!DOCTYPE html>") && Contains("loss curves") && Contains("timeline of the devices"));
   CHECK(run_hydra(folder, "report runs/w --html page.html").status == 0);
 }
 
-TEST_CASE("a run without its report, as one that was killed, is told from its metrics") {
+TEST_CASE("a run without its report, as one that was killed, is shown from its metrics") {
   const temporary_folder folder;
   folder.write("w.toml", bent("steps = 3", "steps = 3\ncuts = [0, 2]"));
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
@@ -62,18 +62,18 @@ TEST_CASE("a run without its report, as one that was killed, is told from its me
   CHECK_THAT(run_hydra(folder, "report runs/w").out, Contains("gpt         -    3/3  "));
 }
 
-TEST_CASE("a run before its first step, which has told nothing yet, is told with its models") {
+TEST_CASE("a run before its first step, which has no metrics yet, is shown with its models") {
   const temporary_folder folder;
   std::filesystem::create_directory(folder.path() / "run");
   folder.write("run/workload.toml", example);
   const outcome o = run_hydra(folder, "report run --html page.html");
   INFO(o.err);
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") && Contains("under way or killed; no step is told yet"));
-  CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is told yet"));
+  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") && Contains("under way or killed; no step is reported yet"));
+  CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is reported yet"));
 }
 
-TEST_CASE("metrics that cannot be written are told, and the run goes on") {
+TEST_CASE("metrics that cannot be written are noted, and the run continues") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   std::filesystem::create_directories(folder.path() / "runs/w/metrics.jsonl");
@@ -84,11 +84,11 @@ TEST_CASE("metrics that cannot be written are told, and the run goes on") {
   CHECK_THAT(run_hydra(folder, "report runs/w").err, Contains("note: metrics.jsonl is not written: "));
 }
 
-TEST_CASE("a run without a trace has a page without a time-line") {
+TEST_CASE("a run without a trace has a page without a timeline") {
   const temporary_folder folder;
   write_run(folder, full_report);
   CHECK(run_hydra(folder, "report run --html page.html").status == 0);
-  CHECK_THAT(folder.read("page.html"), Contains("loss curves") && !Contains("time-line of the devices"));
+  CHECK_THAT(folder.read("page.html"), Contains("loss curves") && !Contains("timeline of the devices"));
 }
 
 TEST_CASE("what is no run is refused") {

@@ -23,7 +23,7 @@ outcome resume(const temporary_folder& folder, const std::string& text, const st
   return run_hydra(folder, "train w.toml --resume " + options);
 }
 
-/// A run of the example as it was killed: its workload, and a checkpoint that nobody may touch.
+/// A run of the example as it was killed: its workload, and a checkpoint that must not change.
 void leave_run(const temporary_folder& folder) {
   fs::create_directories(folder.path() / "runs/w/checkpoints/gpt");
   folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);
@@ -40,7 +40,7 @@ std::string refused(const temporary_folder& folder, const outcome& o) {
 
 }  // namespace
 
-TEST_CASE("without a folder a resumed run starts afresh and says so, unless told to be quiet") {
+TEST_CASE("without a folder a resumed run starts afresh and says so, unless --quiet is given") {
   const temporary_folder folder;
   const outcome o = resume(folder, example);
   CHECK(o.status == 0);
@@ -125,7 +125,7 @@ TEST_CASE("two runs do not share a folder") {
   CHECK_THAT(refused(folder, resume(folder, example)), Contains("another run is under way in \"runs/w\""));
 }
 
-TEST_CASE("a damaged checkpoint is passed over, told and set aside; if none is whole nothing is started") {
+TEST_CASE("a damaged checkpoint is skipped with a note and set aside; if none is whole nothing is started") {
   const temporary_folder folder;
   const std::string often = "--set run.checkpoint.every_steps=1 --set run.checkpoint.keep=2";
   REQUIRE(resume(folder, example, often).status == 0);
@@ -181,7 +181,7 @@ TEST_CASE("the default of what decides bits may be written out when a run is res
   CHECK(said == "");
 }
 
-TEST_CASE("of a run that is complete nothing is done again, and its files stay") {
+TEST_CASE("nothing of a complete run is done again, and its files stay") {
   const temporary_folder folder;
   REQUIRE(resume(folder, example, "--quiet").status == 0);
   const auto files = [&] {
@@ -198,7 +198,7 @@ TEST_CASE("of a run that is complete nothing is done again, and its files stay")
   CHECK(resume(folder, example, "--quiet").err.empty());
 }
 
-TEST_CASE("a run that is complete goes on to more steps, and to fewer than are done it does not") {
+TEST_CASE("a complete run continues to more steps, and is refused fewer than are done") {
   const temporary_folder folder;
   REQUIRE(resume(folder, example, "--quiet").status == 0);
   const std::string before = folder.read("runs/w/workload.toml");
@@ -217,7 +217,7 @@ TEST_CASE("a run that is complete goes on to more steps, and to fewer than are d
   CHECK(digest("runs/w") == digest("whole"));
 }
 
-TEST_CASE("a run that was killed before its report was written is told when it is resumed") {
+TEST_CASE("a run that was killed before its report was written is reported when it is resumed") {
   const temporary_folder folder;
   REQUIRE(resume(folder, example, "--quiet").status == 0);
   fs::remove(folder.path() / "runs/w/report.json");
@@ -225,7 +225,7 @@ TEST_CASE("a run that was killed before its report was written is told when it i
   CHECK_THAT(folder.read("runs/w/report.json"), Contains("\"finished\"") && !Contains("left_out"));
 }
 
-TEST_CASE("the report is written behind the other files: it names those that could not be") {
+TEST_CASE("the report is written after the other files: it names those that could not be written") {
   const temporary_folder folder;
   for (const char* file : {"plan.json", "trace.json"}) fs::create_directories(folder.path() / "runs/w" / file / "in the way");
   folder.write("runs/w/workload.toml", parse_workload(example, "w.toml").expanded);

@@ -19,7 +19,7 @@ outcome train_with(const temporary_folder& folder, const std::string& options) {
 
 }  // namespace
 
-TEST_CASE("--set may be repeated, before and behind the file, and the run folder tells what was run") {
+TEST_CASE("--set may be repeated, before and after the file, and the run folder records what was run") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   const outcome o = run_hydra(folder, "train --set model.steps=2 w.toml --quiet --set run.seed=3 --set device.count=2");
@@ -30,7 +30,7 @@ TEST_CASE("--set may be repeated, before and behind the file, and the run folder
   CHECK_THAT(folder.read("runs/w/report.json"), Contains("\"seed\": 3") && Contains("\"cpu:1\""));
 }
 
-TEST_CASE("garbage behind --set ends with status 2, names --set and leaves no folder") {
+TEST_CASE("garbage after --set ends with status 2, names --set and leaves no folder") {
   const temporary_folder folder;
   for (const char* set : {"nonsense", "''", "=3", "run..seed=3", "run.seed=", "'run.seed=[1'", "run.sed=3",
                           "model.stpes=3", "model.gtp.steps=3", "run.seed.low=3", "model.steps=many", "model.steps=0",
@@ -44,7 +44,7 @@ TEST_CASE("garbage behind --set ends with status 2, names --set and leaves no fo
   }
 }
 
-TEST_CASE("--set without anything behind it is a wrong command line") {
+TEST_CASE("--set without a value is a wrong command line") {
   const temporary_folder folder;
   const outcome o = train_with(folder, "--set");
   CHECK(o.status == 2);

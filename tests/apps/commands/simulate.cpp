@@ -96,7 +96,7 @@ TEST_CASE("a generated instance can be saved and simulated again with the same r
   check_no_simulation(folder, "--generate equal --save i.json", "--save i.json: exists and is not overwritten");
 }
 
-TEST_CASE("completions are told where models arrive later or have priorities") {
+TEST_CASE("completions are shown if models arrive later or have priorities") {
   const temporary_folder folder;
   const json j =
       simulated(folder, "--generate equal:models=4,devices=2,arrivals=1,length=0.1 --driver loop --policies srtf");
@@ -119,7 +119,7 @@ TEST_CASE("a workload is simulated with one pilot for all policies, or with a sa
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
-TEST_CASE("a run is simulated with the times that it has recorded, beside what it took") {
+TEST_CASE("a run is simulated with the times that it has recorded, and compared with what it took") {
   const temporary_folder folder;
   folder.write("w.toml", example + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
@@ -135,7 +135,7 @@ TEST_CASE("a run is simulated with the times that it has recorded, beside what i
              Contains("the run took ") && Contains("whole-model"));
 }
 
-TEST_CASE("a run is simulated with what its blocks could use of a device, which is not all of its budget") {
+TEST_CASE("a run is simulated with the memory that its blocks could use of a device, which is not all of its budget") {
   const temporary_folder folder;
   folder.write("w.toml", bent("steps = 3", "steps = 3\ncuts = [0, 1, 2, 3]") + "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n");
   REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);

@@ -105,7 +105,7 @@ TEST_CASE("what is wrong in a study is refused by file, line and key") {
         "s.toml:3: cell.family: unknown value \"eqal\"; did you mean \"equal\"?");
   check("[[cell]]\nname = \"a\"\nfiles = [\"none*.json\"]\n", "s.toml:3: cell.files: no file is called \"none*.json\"");
   check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\nrho = 1\n",
-        "s.toml:4: cell.rho: this key is of generated instances");
+        "s.toml:4: cell.rho: this key is for generated instances");
   check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\nfamily = \"equal\"\n",
         "s.toml:3: cell.files: this cell has a family, too");
   check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\n", "s.toml:1: cell.files: s.toml: not valid JSON");

@@ -9,7 +9,7 @@ using Catch::StartsWith;
 
 namespace {
 
-/// A folder with texts and a tokenizer of 258 tokens that was learnt from one of them.
+/// A folder with texts and a tokenizer of 258 tokens that was trained on one of them.
 struct texts {
   texts() {
     folder.write("text.txt", "abab\n\nab \u00e9\n");
@@ -55,7 +55,7 @@ TEST_CASE("hydra tokenize without output says how much it was") {
   CHECK_THAT(t.run("text.txt --tokenizer bytes").out, StartsWith("12 tokens, 12 bytes, 1.000 bytes per token, "));
 }
 
-TEST_CASE("hydra tokenize --train learns what it is asked for") {
+TEST_CASE("hydra tokenize --train trains the tokenizer that is asked for") {
   const texts t;
   CHECK_THAT(t.learnt.err, Contains("258 tokens, 1 merges written to t.json"));
   CHECK(t.run("learn.txt --tokenizer t.json --json").out == "[257, 221, 257, 221, 257, 221, 257]\n");

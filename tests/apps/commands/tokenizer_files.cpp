@@ -20,7 +20,7 @@ void copy_named(const temporary_folder& folder, const tokenizer_choice& choice) 
 
 }  // namespace
 
-TEST_CASE("a tokenizer's files go along under the names that others look for, with the settings beside them") {
+TEST_CASE("a tokenizer's files are copied under the names that others look for, with the settings next to them") {
   const temporary_folder folder;
   folder.write("my-vocab.json", "v");
   folder.write("my-merges.txt", "m");
@@ -43,7 +43,7 @@ TEST_CASE("a tokenizer in one file keeps its kind, and data without one leave no
   CHECK(none.read("out/tokenizer.json").empty());
 }
 
-TEST_CASE("of a tokenizer's folder all that belongs to it goes along, and one without any is refused") {
+TEST_CASE("all files of a tokenizer in its folder are copied, and a folder without any is refused") {
   const temporary_folder folder, empty;
   folder.write("vocab.json", "v");
   folder.write("merges.txt", "m");

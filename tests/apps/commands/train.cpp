@@ -26,7 +26,7 @@ void check_refused(const outcome& o, const temporary_folder& folder, int status)
 
 }  // namespace
 
-TEST_CASE("a wrong key ends with status 2 and says where it stands, the file stays as it is") {
+TEST_CASE("a wrong key ends with status 2 and says where it is, the file stays as it is") {
   const temporary_folder folder;
   const outcome o = train(folder, bent("batch_size", "batchsize"));
   check_refused(o, folder, 2);

@@ -28,5 +28,5 @@ file(STRINGS "${place}/build/program" run_path REGEX "${place}/hydra/lib[^:]*/hy
 if(NOT run_path)
   message(FATAL_ERROR "the program does not know where the installed Hydra's own plug-ins are")
 endif()
-run("spirals .*finished.*told apart" "${place}/build/program")
+run("spirals .*finished.*classified correctly" "${place}/build/program")
 file(REMOVE_RECURSE "${place}")

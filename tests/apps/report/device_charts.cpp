@@ -32,24 +32,24 @@ timeline long_run(std::size_t devices, std::size_t spans) {
 
 }  // namespace
 
-TEST_CASE("the time-line has a label for each lane and a colour for each model") {
+TEST_CASE("the timeline has a label for each lane and a colour for each model") {
   const std::string svg = timeline_chart(long_run(2, 10));
   CHECK(xml_fault(svg) == "");
   CHECK_THAT(svg, Contains(">cpu:0<") && Contains(">cpu:1<") && Contains(">h2d<") && Contains(">d2h<"));
 }
 
-TEST_CASE("the time-line of a long run on many devices stays below three megabytes") {
+TEST_CASE("the timeline of a long run on many devices stays below three megabytes") {
   const std::string svg = timeline_chart(long_run(8, 40000));
   CHECK(svg.size() < 3000000);
   CHECK(svg.size() > 100000);
 }
 
-TEST_CASE("a trace without spans has no time-line") {
+TEST_CASE("a trace without spans has no timeline") {
   CHECK(timeline_chart({}).empty());
   CHECK(timeline_chart(long_run(2, 0)).empty());
 }
 
-TEST_CASE("blame is shown as reported, without parts of no time") {
+TEST_CASE("the time breakdown is shown as reported, without parts of zero length") {
   const auto bars = breakdown_bars(example_run());
   REQUIRE(bars.size() == 1);
   CHECK(bars[0].parts.size() == 6);
@@ -59,7 +59,7 @@ TEST_CASE("blame is shown as reported, without parts of no time") {
   CHECK_THAT(svg, Contains("waits for the optimizer: 0.500 s") && !Contains("exposed d2h"));
 }
 
-TEST_CASE("without blame a bar tells busy, exposed and idle time") {
+TEST_CASE("without a time breakdown a bar shows busy, exposed and idle time") {
   recorded_run run = example_run();
   run.breakdown.clear();
   const auto bars = breakdown_bars(run);
@@ -68,7 +68,7 @@ TEST_CASE("without blame a bar tells busy, exposed and idle time") {
   CHECK(bars[0].parts[2].name == "idle");
 }
 
-TEST_CASE("times that cannot be are not drawn") {
+TEST_CASE("impossible times are not drawn") {
   recorded_run run = example_run();
   run.breakdown[0] = {{"compute", -1}, {"actors", std::numeric_limits<double>::quiet_NaN()}, {"new_cause", 2}};
   const std::string svg = breakdown_chart(breakdown_bars(run));

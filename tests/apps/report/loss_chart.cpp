@@ -33,7 +33,7 @@ TEST_CASE("each model has a line, each validation a point, and the drawing is we
   CHECK_THAT(svg, Contains("a&lt;b"));
 }
 
-TEST_CASE("points of validation are drawn behind all lines, so that no line lies on them") {
+TEST_CASE("points of validation are drawn after all lines, so that no line covers them") {
   const std::string svg = loss_chart(std::vector<loss_curve>{{"a", 0, {3, 2}, {{2, 2.5}}}, {"b", 1, {3, 2}, {}}});
   CHECK(svg.find("<circle class=\"point\"") > svg.rfind("fill=\"none\""));
 }

@@ -28,7 +28,7 @@ TEST_CASE("every model has a colour, and neighbours have different ones") {
   CHECK(colours.size() == 30);
 }
 
-TEST_CASE("an axis maps its ends to its ends and holds what lies beyond") {
+TEST_CASE("an axis maps its ends to its ends and clamps values beyond them") {
   const axis a{0, 10, 100, 0};
   CHECK(a.at(0) == 100);
   CHECK(a.at(5) == 50);

@@ -69,7 +69,7 @@ TEST_CASE("every colour variable of the page has a value for light and dark scre
   CHECK(names_in(page.substr(print, page.find("</style>") - print), defined) == used);
 }
 
-TEST_CASE("the headline tells makespan, bound and efficiency as reported") {
+TEST_CASE("the headline shows makespan, bound and efficiency as reported") {
   CHECK_THAT(to_page(example_run(), {}), Contains("<b>10.000 s</b><span>makespan") &&
                                              Contains("<b>8.000 s</b><span>lower bound (uniform)") &&
                                              Contains("<b>80 %</b><span>efficiency") && Contains("<b>1 of 2</b>"));

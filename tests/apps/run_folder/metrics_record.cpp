@@ -25,7 +25,7 @@ const std::string reported = R"({"time": 100, "model": "a", "step": 1, "steps": 
 
 }  // namespace
 
-TEST_CASE("metrics tell of the models of the workload, in its order, how far they are") {
+TEST_CASE("metrics show the progress of the workload's models, in its order") {
   const recorded_run r = parse_metrics(reported, plan, 110);
   CHECK(r.summary.name == "r");
   CHECK(r.unfinished == "under way or killed; last line 7 s ago");
@@ -43,7 +43,7 @@ TEST_CASE("metrics tell of the models of the workload, in its order, how far the
   CHECK(a.status == model_status::under_way);
 }
 
-TEST_CASE("a step that is told again takes back what followed it") {
+TEST_CASE("a step that is reported again removes what followed it") {
   const recorded_run r = parse_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110);
   REQUIRE(r.summary.models.size() == 1);
   CHECK(r.summary.models[0].loss == std::vector<float>{3, 2});
@@ -54,7 +54,7 @@ TEST_CASE("lines without a time, as a resume adds them, hide neither an earlier 
   const std::string added = "{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n";
   CHECK(parse_metrics(reported + "\n" + added, plan, 110).unfinished == "under way or killed; last line 7 s ago");
   CHECK(parse_metrics(added, plan, 110).unfinished == "under way or killed; its last line has no time");
-  CHECK(parse_metrics("", plan, 110).unfinished == "under way or killed; no step is told yet");
+  CHECK(parse_metrics("", plan, 110).unfinished == "under way or killed; no step is reported yet");
 }
 
 TEST_CASE("a run that has not ended has a page with its curves") {
@@ -63,7 +63,7 @@ TEST_CASE("a run that has not ended has a page with its curves") {
   CHECK_THAT(page, Contains("under way or killed") && Contains("loss curves") && Contains("not ended") && !Contains("makespan"));
 }
 
-TEST_CASE("metrics hold where they know of later steps than the report") {
+TEST_CASE("metrics take precedence if they have later steps than the report") {
   const temporary_folder folder;
   folder.write("metrics.jsonl", reported);
   CHECK_FALSE(latest_record(folder.path()).unfinished.empty());

@@ -43,7 +43,7 @@ TEST_CASE("an output that exists or cannot be made is refused, and nothing is ma
   CHECK(std::distance(fs::directory_iterator{folder.path()}, {}) == 3);
 }
 
-TEST_CASE("of two runs that both found no folder one makes it, the other is refused and changes nothing") {
+TEST_CASE("of two runs that both found no folder, one makes it, the other is refused and changes nothing") {
   const temporary_folder folder;
   for (const char* output : {"run", "new/below", "with a slash/"}) {
     const fs::path run = folder.path() / output;

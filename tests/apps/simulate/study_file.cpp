@@ -47,7 +47,7 @@ TEST_CASE("a recipe on the command line has the keys of a cell, and its text mak
   CHECK(to_string(parse_recipe("paper")) == "paper");
 }
 
-TEST_CASE("drivers and the rule of completion are read, and the loop is what runs unless said") {
+TEST_CASE("drivers and the rule of completion are read, and the loop is the default") {
   const std::string cell = "[[cell]]\nname = \"a\"\nfamily = \"equal\"\n";
   CHECK(parse_study(cell, "s.toml").drivers.at(0).driver == simulation_driver::loop);
   const auto both =

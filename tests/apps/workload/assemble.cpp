@@ -112,7 +112,7 @@ TEST_CASE("a vocabulary too small for the data is refused where the chain is des
   CHECK_THAT(assembly_refusal(bent("heads = 2", "heads = 2, vocabulary = 31")), StartsWith("w.toml:13: model.chain: "));
 }
 
-TEST_CASE("a family that its devices' precision does not suit is refused where the chain is described") {
+TEST_CASE("a family that cannot be used with its devices' precision is refused where the chain is described") {
   std::string text = bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ family = \"resnet\" }");
   const std::string kind = "kind = \"synthetic-language\"";
   text.replace(text.find(kind), kind.size(), "kind = \"synthetic-classes\"\nshape = [3, 32, 32]");
@@ -122,7 +122,7 @@ TEST_CASE("a family that its devices' precision does not suit is refused where t
              StartsWith("w.toml:15: model.chain: ") && Contains("bf16"));
 }
 
-TEST_CASE("a language is refused for a chain that wants features") {
+TEST_CASE("a language is refused for a chain that needs features") {
   CHECK_THAT(assembly_refusal(bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }",
                                    "{ family = \"mlp\", width = 8 }")),
              StartsWith("w.toml:"));
@@ -146,7 +146,7 @@ TEST_CASE("a cut behind the last layer is refused where the cuts are given") {
 TEST_CASE("what asks for more memory than the host has is refused where it is written") {
   const place where{std::make_shared<std::string>("w.toml"), 8};
   const auto open = []() -> int { throw std::bad_alloc{}; };
-  CHECK_THROWS_WITH(located(where, "data.d", open), StartsWith("w.toml:8: data.d: the host has not the memory"));
+  CHECK_THROWS_WITH(located(where, "data.d", open), StartsWith("w.toml:8: data.d: this needs more memory than the host has"));
   try {
     located(where, "data.d", open);
   } catch (const fault_error& e) {
@@ -154,7 +154,7 @@ TEST_CASE("what asks for more memory than the host has is refused where it is wr
   }
 }
 
-TEST_CASE("a layer of more bytes than there can be is told before it is measured") {
+TEST_CASE("a layer of more bytes than there can be is refused before it is measured") {
   const fault f = plan_refusal(bent("width = 8", "width = 8, vocabulary = 9223372036854775807"));
   CHECK(f.code == fault_code::does_not_fit);
   CHECK_THAT(f.text, Contains("model 'gpt': layer 0 (") && Contains("more bytes than can be counted"));

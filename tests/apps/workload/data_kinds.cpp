@@ -41,7 +41,7 @@ struct data_table {
     return std::get<Kind>(read(text).what);
   }
 
-  /// What is said; empty if it is taken.
+  /// The message of the refusal; empty if the data are accepted.
   std::string refusal(const std::string& text) const {
     try {
       read(text);
@@ -58,7 +58,7 @@ const std::string text = "kind = \"text\"\ntrain = \"DIR/t\"\n", jsonl = "kind =
 
 }  // namespace
 
-TEST_CASE("a text is of bytes, or of the tokenizer that is named, or says nothing of it") {
+TEST_CASE("a text is read as bytes, by the named tokenizer, or without a choice of either") {
   const data_table t;
   CHECK(t.as<text_files>(text).tokenizer == tokenizer_choice{});
   CHECK(t.as<text_files>(text + "tokenizer = \"bytes\"").tokenizer == tokenizer_choice{.bytes = true});
@@ -157,7 +157,7 @@ seed = 9
   CHECK(d.seed == 9);
 }
 
-TEST_CASE("images that cannot be are refused") {
+TEST_CASE("impossible images are refused") {
   const data_table t;
   CHECK_THAT(t.refusal("kind = \"images\"\ntrain = \"DIR/t\""),
              StartsWith("w.toml:2: data.d.train: ") && Contains("is a file"));

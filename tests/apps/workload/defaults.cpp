@@ -1,4 +1,4 @@
-// What `hydra families`, the README and the comparison of a resumed run say that a key is without being written, and what it is.
+// The documented defaults (`hydra families`, README, comparison of a resumed run) are the actual defaults.
 
 #include "actors/session/early_stop.hpp"
 #include "actors/session/session.hpp"
@@ -58,7 +58,7 @@ const rules_by_path& all_rules() {
   return all;
 }
 
-/// Its default is told by a value, not by words such as "the run's".
+/// Its default is given as a value, not by words such as "the run's".
 bool tells_value(const key_rule& rule) {
   using enum value_kind;
   if (rule.kind == text) return rule.fallback.starts_with('"') || std::ranges::count(rule.choices, rule.fallback) > 0;
@@ -111,7 +111,7 @@ void add_data(std::map<std::string, std::string>& all) {
   all["data.synthetic-classes.seed"] = toml(classes.seed);
   for (const std::string kind : {"text", "tokens", "jsonl", "csv"}) {
     all["data." + kind + ".tokenizer"] =
-        toml("bytes");  // of models that start from no checkpoint; identities tell the others
+        toml("bytes");  // of models that do not start from a checkpoint; the identities of others have their tokenizer
     all["data." + kind + ".mask_share"] = toml(mask_options{}.share);
     all["data." + kind + ".seed"] = toml(mask_options{}.seed);
   }
@@ -223,7 +223,7 @@ std::map<std::string, std::string> defaults() {
 
 }  // namespace
 
-TEST_CASE("the default that is told of a key is the one of the struct that it goes to") {
+TEST_CASE("the documented default of a key is the default of the struct that it is read into") {
   for (const auto& [path, is] : defaults()) {
     CAPTURE(path, is);
     const auto found = all_rules().find(path);
@@ -233,7 +233,7 @@ TEST_CASE("the default that is told of a key is the one of the struct that it go
   }
 }
 
-TEST_CASE("every key whose default is told by a value is compared with its struct here") {
+TEST_CASE("every key whose default is given as a value is compared with its struct here") {
   const auto compared = defaults();
   for (const auto& [path, rule] : all_rules()) {
     CAPTURE(path, rule.fallback);

@@ -16,7 +16,7 @@ using Catch::StartsWith;
 
 namespace {
 
-/// The example with another device, whose `kind` stands on line 6, and a plug-in.
+/// The example with another device, whose `kind` is on line 6, and a plug-in.
 std::string with_plugin(const std::string& device) {
   std::string text = bent("kind = \"cpu\"\nmemory = \"24MiB\"", device);
   const std::string seed = "seed = 7";
@@ -130,7 +130,7 @@ TEST_CASE("gradients in bf16 are refused of devices in fp32, and where devices d
              StartsWith("w.toml:11: device.gradients: bf16 here, but fp32 at w.toml:4"));
 }
 
-TEST_CASE("what a plug-in's device means by precision is its own affair") {
+TEST_CASE("an option named precision of another plug-in's device is not compared") {
   key_rule own{.name = "precision", .fallback = "half"};
   value_table keys;
   keys.set("precision", text_value("bf16", {}));

@@ -1,5 +1,5 @@
 #pragma once
-// A small workload to bend, and what the reader says of it.
+// A small workload to modify, and the reader's messages about it.
 
 #include "apps/workload/workload.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace hydra::apps {
 
-/// Every line counts: tests name them.
+/// Tests name its lines by number.
 inline const std::string example = R"([run]
 seed = 7
 
@@ -30,7 +30,7 @@ optimizer = { learning_rate = 1e-3 }
 /// The example with `part` (which must be there) replaced.
 std::string bent(const std::string& part, const std::string& by);
 
-/// What the reader says of a text called "w.toml"; empty if it is accepted.
+/// The reader's message about a text called "w.toml"; empty if it is accepted.
 std::string refusal(const std::string& text);
 
 }  // namespace hydra::apps

@@ -18,7 +18,7 @@ std::vector<forbidden_change> changes(const std::string& recorded, const workloa
   return forbidden_changes({was, top, ""}, {w.as_run, w.file, ""});
 }
 
-/// What resuming the run of the text `was` with the text `is` says; empty if it may go on.
+/// The message when the run of the text `was` is resumed with the text `is`; empty if it may continue.
 std::string changed(const std::string& was, const std::string& is, const std::vector<key_override>& set = {}) {
   const std::vector<forbidden_change> all =
       changes(parse_workload(was, "w.toml").expanded, parse_workload(is, "w.toml", set));
@@ -71,7 +71,7 @@ TEST_CASE("a key at its default and one written with that value are the same") {
   CHECK(changed(bent("[run]\nseed = 7\n", ""), bent("[run]\nseed = 7\n", "[run]\nseed = 0\n")) == "");
 }
 
-TEST_CASE("a change of the run is refused where it stands, with both values") {
+TEST_CASE("a change of the run is refused where it is written, with both values") {
   CHECK_THAT(changed_by("seed = 7", "seed = 8"),
              StartsWith("w.toml:2: run.seed: another value than in run/workload.toml:2 (was 7, is 8)") &&
                  Contains("only device (but for kind, threads, precision, gradients and tf32), host, policy, plugins, "
@@ -130,7 +130,7 @@ TEST_CASE("models are matched by name: one more or less is a change, another ord
              StartsWith("w.toml:11: model.other: missing (was at run/workload.toml:"));
 }
 
-TEST_CASE("grids are compared member by member; the first change is told and the others are counted") {
+TEST_CASE("grids are compared member by member; the first change is named and the others are counted") {
   const std::string grid = "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n";
   CHECK(changed(example + grid, example + grid) == "");
   CHECK_THAT(changed(example + grid, bent("batch_size = 4", "batch_size = 5") + grid),

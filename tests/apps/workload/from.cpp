@@ -46,7 +46,7 @@ TEST_CASE("a grid varies the keys of a chain that comes from a checkpoint") {
   CHECK(w.models[1].description.chain.context == 5);
 }
 
-TEST_CASE("a chain that comes from nowhere, or from two places, is refused with its line") {
+TEST_CASE("a chain without a source, or with two, is refused with its line") {
   const temporary_folder folder;
   write_tiny(folder);
   CHECK_THAT(refusal(bent(example_chain, "{ from = \"no/such\" }")),

@@ -37,20 +37,20 @@ TEST_CASE("a grid makes every combination, the last key fastest, in the order of
                      {1e-3, 4}, {1e-3, 8}, {1e-3, 16}, {3e-4, 4}, {3e-4, 8}, {3e-4, 16}});
 }
 
-TEST_CASE("models of a grid stand where the model stood") {
+TEST_CASE("models of a grid take the place of the model") {
   const std::string second =
       "[[model]]\nname = \"last\"\nchain = { family = \"mlp\", width = 4 }\ndata = \"language\"\nbatch_size = 1\nsteps "
       "= 1\noptimizer = { learning_rate = 1 }\n";
   CHECK(names(with_grid("seed = [1, 2]\n") + second) == std::vector<std::string>{"gpt-1", "gpt-2", "last"});
 }
 
-TEST_CASE("numbers stand in names as they are written in the file") {
+TEST_CASE("numbers in names are written as in the file") {
   CHECK(names(with_grid("learning_rate = [1.0e-3, 3E-4, 0.10]\n", "m-{learning_rate}")) ==
         std::vector<std::string>{"m-1.0e-3", "m-3E-4", "m-0.10"});
   CHECK(names(with_grid("batch_size = [1_0, 0x10]\n", "b{batch_size}")) == std::vector<std::string>{"b1_0", "b0x10"});
 }
 
-TEST_CASE("numbers are as written behind characters of several bytes") {
+TEST_CASE("numbers after characters of several bytes are as written") {
   const std::string text = bent("[data.language]", "[data.\"\u00E9\"]");
   const std::string line = "grid = { data = [\"\u00E9\"], seed = [10, 20] }\n";
   CHECK(names(text + line) == std::vector<std::string>{"gpt-\u00E9-10", "gpt-\u00E9-20"});
@@ -105,7 +105,7 @@ chain.width = [4, 8]
   CHECK(w.models[3].description.optimizer.momentum == 0.9);
 }
 
-TEST_CASE("a key of a grid that the model's family does not take is refused where it stands in the grid") {
+TEST_CASE("a key of a grid that the model's family does not have is refused where it is in the grid") {
   CHECK_THAT(grid_refusal("\"optimizer.momentum\" = [0.9]\n"),
              StartsWith("w.toml:19: model.optimizer.momentum: ") && Contains("belongs to kind \"sgd\""));
 }
@@ -164,7 +164,7 @@ TEST_CASE("a grid may not vary the name") {
   CHECK_THAT(grid_refusal("name = [\"a\"]\n"), StartsWith("w.toml:19: model.grid.name: unknown key"));
 }
 
-TEST_CASE("a grid of more models than anyone wants is refused before it is made") {
+TEST_CASE("a grid of too many models is refused before it is expanded") {
   std::string hundred = "[0";
   for (int i = 1; i < 101; ++i) hundred += ", " + std::to_string(i);
   hundred += "]\n";
@@ -178,13 +178,13 @@ TEST_CASE("a placeholder that is no key of the grid is refused") {
   CHECK_THAT(grid_refusal("seed = [1]\n", "m{seed"), StartsWith("w.toml:12: model.name: "));
 }
 
-TEST_CASE("names that a grid's placeholders do not tell apart are refused") {
+TEST_CASE("names that a grid's placeholders do not distinguish are refused") {
   CHECK_THAT(grid_refusal("seed = [1, 2]\nbatch_size = [4]\n", "m{batch_size}"),
              StartsWith("w.toml:12: model.name: \"m4\" is used twice"));
   CHECK_THAT(grid_refusal("seed = [1, 1]\n"), StartsWith("w.toml:12: model.name: \"gpt-1\" is used twice"));
 }
 
-TEST_CASE("a wrong value of a grid is refused where it stands in the grid") {
+TEST_CASE("a wrong value of a grid is refused where it is in the grid") {
   CHECK_THAT(grid_refusal("seed = [1]\nbatch_size = [4,\n0]\n"), StartsWith("w.toml:21: model.batch_size: 0 "));
 }
 

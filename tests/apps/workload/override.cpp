@@ -23,7 +23,7 @@ workload with(const std::vector<std::string>& sets, const std::string& text = ex
   return parse_workload(text, "w.toml", overrides);
 }
 
-/// What is said of the workload with overrides; empty if it is accepted.
+/// The message about the workload with overrides; empty if it is accepted.
 std::string set_refusal(const std::vector<std::string>& sets, const std::string& text = example) {
   try {
     with(sets, text);
@@ -136,7 +136,7 @@ TEST_CASE("a grid can be changed and made from the command line") {
   CHECK(with({"model.grid.optimizer.learning_rate=[1, 2, 3]"}).models.size() == 3);
 }
 
-TEST_CASE("a key that a grid varies is not quietly lost") {
+TEST_CASE("an override of a key that a grid varies is not ignored") {
   for (const char* set : {"model.batch_size=2", "model.gpt.optimizer.learning_rate=1", "model.optimizer={}"})
     CHECK_THAT(set_refusal({set}, example + grid), StartsWith(std::string{"--set "} + set + ": model.") &&
                                                        Contains("the grid at w.toml:") && Contains("model.grid."));

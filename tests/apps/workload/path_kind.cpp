@@ -14,7 +14,7 @@ using Catch::StartsWith;
 
 namespace fs = std::filesystem;
 
-TEST_CASE("what is at a path is told, also that nothing is") {
+TEST_CASE("the kind of what is at a path is returned, also that nothing is there") {
   const temporary_folder folder;
   const fs::path file = folder.write("file", "text");
   CHECK(kind_of(folder.path()) == fs::file_type::directory);
@@ -24,13 +24,13 @@ TEST_CASE("what is at a path is told, also that nothing is") {
   CHECK(why_unknown(folder.path() / "none").empty());
 }
 
-TEST_CASE("a path of which the system does not tell what is there is refused with its reason") {
+TEST_CASE("a path that the system cannot inspect is refused with its reason") {
   const std::string name(300, 'a');
   CHECK_THROWS_WITH(kind_of(name), name + ": File name too long");
   CHECK_THROWS_WITH(kind_of(name, "--save"), StartsWith("--save aaa") && EndsWith(": File name too long"));
 }
 
-TEST_CASE("what lies in a folder that may not be entered is not said to be missing") {
+TEST_CASE("a file in a folder that may not be entered is not reported as missing") {
   const temporary_folder folder;
   const fs::path hidden = folder.write("hidden", "text");
   fs::permissions(folder.path(), fs::perms::none);

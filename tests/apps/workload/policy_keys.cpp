@@ -47,7 +47,7 @@ TEST_CASE("paths of plug-ins start at the folder of the file, those of options a
                         Contains((std::filesystem::current_path() / "mine.so").string()) && Contains("no such file"));
 }
 
-TEST_CASE("what is wrong with a policy or a plug-in is said with its place") {
+TEST_CASE("an error of a policy or a plug-in is reported with its place") {
   CHECK_THAT(refusal(run_with("policy = 3")), StartsWith("w.toml:3: run.policy: 3 is written here, expected a policy's name"));
   CHECK_THAT(refusal(run_with("policy = { units = 3 }")), StartsWith("w.toml:3: run.policy: a table is written here"));
   CHECK_THAT(refusal(run_with("policy = { name = \"fifo\", units = \"3\" }")),

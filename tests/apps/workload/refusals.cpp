@@ -1,4 +1,4 @@
-// What a user may get wrong in a file, and where the answer points.
+// Mistakes of users in a file, and the places that the messages name.
 
 #include "tests/apps/temporary_folder.hpp"
 #include "tests/apps/workload/example.hpp"
@@ -77,7 +77,7 @@ TEST_CASE("a best state is refused where nothing is saved, naming both keys") {
   CHECK(refusal(text) == "");
 }
 
-TEST_CASE("a wish to the schedule that makes no sense is refused") {
+TEST_CASE("a priority, deadline or arrival that makes no sense is refused") {
   const auto with = [](const std::string& lines) { return refusal(bent("steps = 3", "steps = 3\n" + lines)); };
   for (const char* priority : {"0", "-1", "nan", "inf", "\"high\""})
     CHECK_THAT(with("priority = " + std::string{priority}),
@@ -89,7 +89,7 @@ TEST_CASE("a wish to the schedule that makes no sense is refused") {
   CHECK(with("arrival = \"2s\"\ndeadline = \"2.5s\"\npriority = 0.5") == "");
 }
 
-TEST_CASE("a misplaced key is sent where it belongs") {
+TEST_CASE("the message about a misplaced key says where it belongs") {
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nlearning_rate = 1")),
              StartsWith("w.toml:17: model.learning_rate: ") && Contains("belongs into \"optimizer\""));
   CHECK_THAT(with_optimizer("learning_rate = 1, momentum = 0.9"), Contains("belongs to kind \"sgd\""));
@@ -207,11 +207,11 @@ TEST_CASE("unknown names of kinds, families, policies and data are refused with 
              StartsWith("w.toml:17: model.loss: ") && Contains("mean \"mse\""));
 }
 
-TEST_CASE("options of a chain that do not go together are refused") {
+TEST_CASE("options of a chain that exclude each other are refused") {
   CHECK_THAT(refusal(bent("heads = 2", "heads = 3")), StartsWith("w.toml:13: model.chain: ") && Contains("heads"));
 }
 
-TEST_CASE("keys of a model that do not go together are refused") {
+TEST_CASE("keys of a model that exclude each other are refused") {
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nepochs = 1")),
              StartsWith("w.toml:16: model.steps: ") && Contains("exactly one"));
   CHECK_THAT(refusal(bent("steps = 3\n", "")), StartsWith("w.toml:11: model.steps: ") && Contains("exactly one"));
@@ -274,7 +274,7 @@ TEST_CASE("files that data name must be there") {
              StartsWith("w.toml:9: data.vocabulary: missing"));
 }
 
-TEST_CASE("a shape is channels, height and width, and no features stand beside it") {
+TEST_CASE("a shape is channels, height and width, and excludes features") {
   const std::string kind = "kind = \"synthetic-classes\"\n";
   for (const char* shape : {"[3, 8]", "[3, 8, 0]", "[3, 8, 8.0]", "64", "[1, 2, 3, 4]"})
     CHECK_THAT(with_data(kind + "shape = " + shape),
@@ -283,7 +283,7 @@ TEST_CASE("a shape is channels, height and width, and no features stand beside i
              StartsWith("w.toml:11: data.shape: ") && Contains("features"));
 }
 
-TEST_CASE("a file beside the workload file is pointed out when it is looked for elsewhere") {
+TEST_CASE("a file next to the workload file is mentioned if it is looked for elsewhere") {
   const temporary_folder folder;
   const std::string corpus = folder.write("corpus.txt", "text").string();
   const std::string text = bent("kind = \"synthetic-language\"", "kind = \"text\"\ntrain = \"corpus.txt\"");

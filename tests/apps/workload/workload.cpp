@@ -180,7 +180,7 @@ TEST_CASE("host memory may be a share of what is available") {
   const workload tenth = parse_workload(bent("seed = 7\n", "[host]\nmemory = \"10%\"\n"), "w.toml");
   const double ratio =
       static_cast<double>(half.options.host_memory.value()) / static_cast<double>(tenth.options.host_memory.value());
-  CHECK(ratio == Approx(5).epsilon(0.2));  // other processes come and go between the two
+  CHECK(ratio == Approx(5).epsilon(0.2));  // other processes start and end between the two
 }
 
 TEST_CASE("every kind of data that can be opened can be named in a file, and no other") {
