@@ -157,6 +157,11 @@ std::uint64_t task_tracker::updates() const {
   return sum;
 }
 
+unit_position task_tracker::saved_position() const {
+  const auto p = committed();
+  return {std::min(p.step, units_.steps()), units_.training_unit(p)};
+}
+
 std::string task_tracker::describe() const {
   std::string text;
   for (const auto& f : flights_) {

@@ -72,6 +72,9 @@ class task_tracker {
   bool drained() const noexcept { return flights_.empty(); }
   /// The first unit that has not completed.
   unit_position committed() const;
+  /// The same as a training unit, for a checkpoint: that of a model that has been evaluated after its last step is the end
+  /// of its training units.
+  unit_position saved_position() const;
   /// Units on devices and what the model waits for, one per line, for a stuck run.
   std::string describe() const;
   /// Sum over all shards.

@@ -1,6 +1,8 @@
 #include "actors/admission/model_joiner.hpp"
 
+#include "actors/session/session.hpp"
 #include "models/families/mlp/mlp.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"
 #include "tests/support/outfitted_device.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,0 +1,22 @@
+#pragma once
+// Where a model that is resumed continues, from what its checkpoint says.
+
+#include "partition/checkpoint/model_history.hpp"
+#include "partition/plan/cursor.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace hydra {
+
+struct resumed_position {
+  unit_position first;                 ///< unit
+  std::uint32_t reported = 0;          ///< steps that are in the history
+  bool observe_again = false;          ///< whether the last step had been acknowledged is not known
+  std::optional<std::uint32_t> evaluation{};   ///< the same of the evaluation after so many steps
+};
+
+/// `observed`: steps are sent to a controller. `units` end where the model was stopped.
+resumed_position position_of(const model_standing& saved, const cursor& units, bool observed);
+
+}  // namespace hydra
