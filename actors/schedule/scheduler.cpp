@@ -64,7 +64,8 @@ class scheduler final : public scheduler_actor::base {
     quit(caf::exit_reason::unhandled_exception);
   }
 
- private:
+  // -- messages --------------------------------------------------------------------------------------------------------
+
   void on_device_added(const device_added& m) {
     devices_[m.device] = m.actor;
     tracker_.add_device(m.device, m.speed, m.link, m.latency);
@@ -136,6 +137,42 @@ class scheduler final : public scheduler_actor::base {
     settle();
   }
 
+  void on_policy_advised(const policy_advised& m) {
+    if (advice_.asks != nullptr) {
+      advice_.asks->advised(m.request, m.device, m.choice);
+    }
+    place_if_quiet();
+  }
+
+  void on_check_policy(const check_policy&) {
+    awaiting_ = false;
+    const auto since = advice_.asks == nullptr ? std::nullopt : advice_.asks->waiting_since();
+    if (since && clock().now() - *since >= advice_.limit) {
+      replace_policy("has not answered for " + to_string(advice_.limit));
+    }
+    settle();
+  }
+
+  void on_check_devices(const check_devices&) {
+    looking_ = false;
+    if (const auto found = watch_.look(tracker_.loads(), clock().now())) {
+      give_up(found->device, "it has given no sign of life for " + to_string(found->lasted) + ", although it holds units");
+    }
+    settle();
+  }
+
+  void on_report_state(const report_state& m) {
+    send(m.to, state_reported{actor_name, tracker_.describe()});
+    settle();
+  }
+
+  void on_shut_down(const shut_down&) {
+    drop_policy_actor();
+    report();
+    quit();
+  }
+
+ private:
   /// A model that has left and has no flight any more: nobody has to be told of it again.
   void tell_drained(model_id model) {
     if (leaving_.contains(model) && tracker_.flights_of(model).empty()) {
@@ -166,22 +203,6 @@ class scheduler final : public scheduler_actor::base {
     settle();
   }
 
-  void on_policy_advised(const policy_advised& m) {
-    if (advice_.asks != nullptr) {
-      advice_.asks->advised(m.request, m.device, m.choice);
-    }
-    place_if_quiet();
-  }
-
-  void on_check_policy(const check_policy&) {
-    awaiting_ = false;
-    const auto since = advice_.asks == nullptr ? std::nullopt : advice_.asks->waiting_since();
-    if (since && clock().now() - *since >= advice_.limit) {
-      replace_policy("has not answered for " + to_string(advice_.limit));
-    }
-    settle();
-  }
-
   void await_advice() {
     const auto since = awaiting_ || advice_.asks == nullptr ? std::nullopt : advice_.asks->waiting_since();
     if (since) {
@@ -202,25 +223,6 @@ class scheduler final : public scheduler_actor::base {
   }
 
   // -- devices that fall silent --------------------------------------------------------------------------------------------
-
-  void on_check_devices(const check_devices&) {
-    looking_ = false;
-    if (const auto found = watch_.look(tracker_.loads(), clock().now())) {
-      give_up(found->device, "it has given no sign of life for " + to_string(found->lasted) + ", although it holds units");
-    }
-    settle();
-  }
-
-  void on_report_state(const report_state& m) {
-    send(m.to, state_reported{actor_name, tracker_.describe()});
-    settle();
-  }
-
-  void on_shut_down(const shut_down&) {
-    drop_policy_actor();
-    report();
-    quit();
-  }
 
   /// The supervisor ends it; what it holds is undone when the memory manager has fenced it.
   void give_up(device_id device, const std::string& why) {
@@ -345,6 +347,7 @@ class scheduler final : public scheduler_actor::base {
   device_watch watch_;
   bool watches_;
   bool looking_ = false;   ///< a check_devices is under way
+
   run_services services_;
   reporter_actor reporter_;
   supervisor_actor supervisor_;

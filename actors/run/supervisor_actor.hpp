@@ -1,0 +1,142 @@
+#pragma once
+// SUPERVISOR: the actor. What starts a run and lets models join is in supervisor.cpp, what ends it in supervisor_ends.cpp.
+
+#include "actors/protocol.hpp"
+#include "actors/protocol/guarded.hpp"
+#include "actors/run/callback_watch.hpp"
+#include "actors/run/model_ends.hpp"
+#include "actors/run/pending_joins.hpp"
+#include "actors/run/supervisor.hpp"
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace hydra {
+
+/// SUPERVISOR: starts the run, lets models join, is notified of every death, ends the run: tasks -> scheduler -> devices ->
+/// optimizer, memory.
+class supervisor final : public supervisor_actor::base {
+ public:
+  using super = supervisor_actor::base;
+
+  supervisor(caf::actor_config& config, run_services services, supervisor_setup setup)
+      : super(config), services_(std::move(services)), setup_(std::move(setup)), callback_(setup_.callback_limit) {}
+
+  static constexpr const char* actor_name = "supervisor";
+  const char* name() const override { return actor_name; }
+
+  behavior_type make_behavior() override {
+    set_down_handler([this](caf::down_msg& m) { on_down(m); });
+    return {guarded(this, &supervisor::on_actors_spawned), guarded(this, &supervisor::on_add_model),
+            guarded(this, &supervisor::on_model_prepared), guarded(this, &supervisor::on_model_ended),
+            guarded(this, &supervisor::on_model_drained), guarded(this, &supervisor::on_model_released),
+            guarded(this, &supervisor::on_device_given_up), guarded(this, &supervisor::on_callback_began),
+            guarded(this, &supervisor::on_callback_ended),  guarded(this, &supervisor::on_check_controller),
+            guarded(this, &supervisor::on_controller_failed),
+            guarded(this, &supervisor::on_interrupt_run),  guarded(this, &supervisor::on_run_aborted),
+            guarded(this, &supervisor::on_run_stalled)};
+  }
+
+  /// However it ends: tasks that launch() does not know of end with it, and what is being prepared is given up.
+  void on_exit() override {
+    if (!ending_ && setup_.halted) {
+      setup_.halted();
+    }
+    for (const auto& task : actors_.tasks) {
+      end_actor(task);
+    }
+    actors_ = {};
+    joins_ = {};  // who waits for an answer learns by this that there will be none
+  }
+
+  void on_fault(const fault& why) {
+    services_.log->error("supervisor fails: {}", why.text);
+    on_run_aborted({why, !std::exchange(failed_, true)});
+  }
+
+  // -- messages --------------------------------------------------------------------------------------------------------
+  void on_actors_spawned(const actors_spawned& m);
+  /// They are made ready one after the other.
+  void on_add_model(const add_model& m);
+  void on_model_prepared(const model_prepared& m);
+  void on_model_ended(const model_ended& m);
+  void on_model_drained(const model_drained& m);
+  void on_model_released(const model_released& m);
+  /// Who asks twice does not wait.
+  void on_interrupt_run(const interrupt_run&);
+  /// The first reason halts the run; later ones matter only if nothing is to be saved any more.
+  void on_run_aborted(const run_aborted& m);
+  /// Who is asked before it is notified of the halt reports what it held when nothing happened any more.
+  void on_run_stalled(const run_stalled& m);
+  /// Its DEVICE may still be well, what is behind it is not.
+  void on_device_given_up(const device_given_up& m);
+  void on_callback_began(const callback_began& m);
+  void on_callback_ended(const callback_ended&);
+  void on_check_controller(const check_controller&);
+  void on_controller_failed(const controller_failed& m);
+
+ private:
+  template <class Message>
+  void send_to_tasks(const Message& m) {
+    for (const auto& task : actors_.tasks) {
+      send(task, m);
+    }
+  }
+  /// Those that are alive.
+  template <class Message>
+  void send_to_devices(const Message& m) {
+    for (const auto& device : alive_) {
+      send(actors_.devices[device.value], m);
+    }
+  }
+  void prepare_next();
+  /// A model for which there is not enough memory is prepared again when models that have ended give theirs back.
+  bool memory_is_coming_back();
+  void try_to_join(const add_model& asked, const model_prepared& m);
+  void join(const add_model& asked, model_entry entry);
+  task_actor spawn_task(model_id id, const model_entry& entry);
+  void refuse(const add_model& asked, const fault& why);
+  /// No answer waits for the one that is being prepared, but ADMISSION ends only when its preparation does: this is logged.
+  void refuse_all(const fault& why);
+  /// Those that end with the run keep theirs until then.
+  void release_if_over(model_id model);
+  /// One that is being written may never be over.
+  void drop_checkpoints();
+  void on_down(const caf::down_msg& m);
+  /// One that was still to say how its model ended: its announced unit is placed no more, those that wait on devices are
+  /// withdrawn.
+  void on_task_down(model_id model);
+  /// Nobody would see any more whether the run continues: it is halted, and has as long for that as a run may stand still.
+  void on_reporter_down();
+  void lose(device_id device, const fault& why);
+  /// One message to itself at a time, and only while a callback is under way.
+  void watch_callback();
+  /// Once. It may still be in a callback: nobody waits for it any more.
+  void lose_controller(const std::string& why);
+  void end_if_over();
+  void end_host_if_devices_are_gone();
+  /// Last: everybody has said what there was to say.
+  void end_reporter_if_alone();
+
+  run_services services_;
+  supervisor_setup setup_;
+  actors_spawned actors_;                   ///< tasks of released models are null: what is sent to them goes nowhere
+  time_point began_{};
+  std::set<device_id> alive_;
+  std::set<caf::actor_addr> host_;          ///< SCHEDULER and those that end after it, while they are alive
+  model_ends ends_;
+  pending_joins joins_;
+  callback_watch callback_;
+  std::size_t running_ = 0;
+  bool halted_ = false;
+  bool failed_ = false;                   ///< a handler has thrown: the next one ends the run at once
+  bool interrupted_ = false;
+  bool stalled_ = false;
+  bool halting_ = false;
+  bool ending_ = false;
+  bool host_ended_ = false;
+};
+
+}  // namespace hydra

@@ -1,0 +1,191 @@
+// How a run is halted, what a death means, and the order of the end.
+
+#include "actors/run/actor_lists.hpp"
+#include "actors/run/launch.hpp"
+#include "actors/run/supervisor_actor.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace hydra {
+
+void supervisor::on_interrupt_run(const interrupt_run&) {
+  on_run_aborted({{fault_code::interrupted, "the run was interrupted"}, !std::exchange(interrupted_, true)});
+}
+
+void supervisor::on_run_aborted(const run_aborted& m) {
+  if (m.save && std::exchange(halting_, true)) {
+    return;
+  }
+  if (!m.save) {
+    drop_checkpoints();
+  }
+  refuse_all(m.why);
+  send_to_tasks(m);
+  if (!actors_.tasks.empty()) {
+    end_if_over();  // nothing but a model to be added may have kept it
+  }
+}
+
+void supervisor::on_run_stalled(const run_stalled& m) {
+  const report_state question{m.reporter};
+  send_to_tasks(question);
+  send_to_devices(question);
+  send(actors_.scheduler, question);
+  send(actors_.memory, question);
+  send(actors_.optimizer, question);
+  on_run_aborted({m.why, !std::exchange(stalled_, true)});
+}
+
+void supervisor::on_device_given_up(const device_given_up& m) {
+  lose(m.device, m.why);
+  end_actor(actors_.devices.at(m.device.value));
+}
+
+void supervisor::on_callback_began(const callback_began& m) {
+  callback_.began(m.what, clock().now());
+  watch_callback();
+}
+
+void supervisor::on_callback_ended(const callback_ended&) { callback_.ended(); }
+
+void supervisor::on_check_controller(const check_controller&) {
+  if (const auto why = callback_.late(clock().now())) {
+    lose_controller(*why);
+  }
+  watch_callback();
+}
+
+void supervisor::on_controller_failed(const controller_failed& m) { lose_controller(m.why); }
+
+void supervisor::refuse_all(const fault& why) {
+  if (!std::exchange(halted_, true) && setup_.halted) {
+    setup_.halted();
+  }
+  for (const auto& asked : joins_.take_all()) {
+    refuse(asked, {fault_code::refused, "model '" + asked.what.name + "': the run is being halted: " + why.text});
+  }
+}
+
+void supervisor::drop_checkpoints() {
+  if (actors_.checkpointer && host_.erase(actors_.checkpointer.address()) > 0) {
+    end_actor(actors_.checkpointer);
+  }
+}
+
+void supervisor::on_down(const caf::down_msg& m) {
+  if (const auto device = position_of(actors_.devices, m.source)) {
+    lose(device_id{*device}, {fault_code::device_lost, "the device is gone"});
+    return;
+  }
+  if (const auto task = position_of(actors_.tasks, m.source)) {
+    on_task_down(model_id{*task});
+    return;
+  }
+  if (actors_.reporter.address() == m.source) {
+    on_reporter_down();
+    return;
+  }
+  if (actors_.controller && actors_.controller.address() == m.source) {
+    lose_controller("the actor that calls the callbacks is gone");
+    return;
+  }
+  const bool awaited = host_.erase(m.source) > 0;  // not a controller that was given up
+  if (awaited && !ending_) {
+    const bool may_save = m.source == actors_.data.address() || (actors_.admission && m.source == actors_.admission.address());
+    on_run_aborted({{fault_code::internal, "an actor of the run died; the log names it"}, may_save});
+  }
+  end_reporter_if_alone();
+}
+
+void supervisor::on_task_down(model_id model) {
+  if (ends_.has_ended(model)) {
+    return;
+  }
+  services_.log->error("the task of model {} has died", model.value);
+  const fault why{fault_code::internal, "its task has died, which is an error of Hydra; the log may say more"};
+  const model_ended message{model, 0, false, why, {}};
+  send(actors_.scheduler, model_left{model});
+  send(actors_.reporter, message);
+  on_model_ended(message);
+}
+
+void supervisor::on_reporter_down() {
+  if (ending_) {
+    return;
+  }
+  const fault why{fault_code::internal, "the reporter of the run has died"};
+  services_.log->error("{}", why.text);
+  on_run_aborted({why, true});
+  if (setup_.stall_limit > duration{}) {
+    delayed_send(this, setup_.stall_limit, run_aborted{why});
+  }
+}
+
+void supervisor::lose(device_id device, const fault& why) {
+  if (alive_.erase(device) == 0) {
+    return;
+  }
+  send(actors_.reporter, device_lost{device, why});
+  if (ending_) {
+    end_host_if_devices_are_gone();
+    return;
+  }
+  services_.log->warn("device {} is lost ({}); its units go elsewhere", device.value, why.text);
+  send(actors_.memory, device_lost{device, why});
+  if (alive_.empty()) {
+    on_run_aborted({{fault_code::device_lost, "the last device is gone: " + why.text}, true});
+  }
+}
+
+void supervisor::watch_callback() {
+  if (const auto wait = callback_.next_look(clock().now())) {
+    delayed_send(this, *wait, check_controller{});
+  }
+}
+
+void supervisor::lose_controller(const std::string& why) {
+  callback_.ended();
+  if (!actors_.controller) {
+    return;
+  }
+  if (!ending_) {
+    services_.log->warn("{}; the run goes on without callbacks: nothing stops a model early or adds one any more", why);
+    send(actors_.reporter, controller_lost{why});
+  }
+  host_.erase(actors_.controller.address());
+  send(actors_.controller, shut_down{});
+  actors_.controller = nullptr;
+  send_to_tasks(controller_lost{why});
+  end_reporter_if_alone();
+}
+
+void supervisor::end_if_over() {
+  if (running_ > 0 || !joins_.empty() || std::exchange(ending_, true)) {
+    return;
+  }
+  send_to_tasks(shut_down{});
+  send(actors_.scheduler, shut_down{});
+  for (const auto& device : actors_.devices) {
+    send(device, shut_down{});
+  }
+  end_host_if_devices_are_gone();
+}
+
+void supervisor::end_host_if_devices_are_gone() {
+  if (!alive_.empty() || std::exchange(host_ended_, true)) {
+    return;
+  }
+  each_that_ends_late(actors_, [this](const auto& actor) { send(actor, shut_down{}); });
+  end_reporter_if_alone();
+}
+
+void supervisor::end_reporter_if_alone() {
+  if (host_ended_ && host_.empty()) {
+    send(actors_.reporter, shut_down{});
+    quit();
+  }
+}
+
+}  // namespace hydra
