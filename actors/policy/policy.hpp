@@ -2,7 +2,7 @@
 // Scheduling policies: pure objects, called synchronously whenever a staging slot is free. Standard library only.
 //
 // To write one: derive from `policy`, return the index of a candidate or nothing. apps/examples/policy_plugin/ is one
-// outside the tree; one inside gets a row in the table of actors/policy/catalog.cpp (CONTRIBUTING.md shows both). The
+// outside the tree; one inside gets a row in the table of actors/policy/catalog.cpp (docs/extending.md shows both). The
 // conformance suite (tests/support/policy_conformance.hpp) says what every policy must stand.
 
 #include "runtime/base/bytes.hpp"

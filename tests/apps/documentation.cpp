@@ -1,4 +1,4 @@
-// The README and the shipped workloads keep up with the program.
+// The pages of docs/ and the shipped workloads agree with the program.
 
 #include "apps/commands/command.hpp"
 #include "apps/workload/assemble.hpp"
@@ -21,9 +21,9 @@ namespace {
 
 const std::filesystem::path source = HYDRA_SOURCE_DIR;
 
-std::string readme() {
+std::string page(const char* name) {
   std::ostringstream text;
-  text << std::ifstream{source / "README.md"}.rdbuf();
+  text << std::ifstream{source / "docs" / name}.rdbuf();
   return text.str();
 }
 
@@ -42,7 +42,7 @@ std::set<std::string> code_words(const std::string& text) {
   return words;
 }
 
-/// A row of the README's table of a workload file's keys, by its first cell.
+/// A row of the table of a workload file's keys in docs/workload.md, by its first cell.
 struct key_row {
   std::string table;            ///< "device": of this or of the nearest row above that names one
   std::set<std::string> keys;   ///< what is code
@@ -51,7 +51,8 @@ struct key_row {
 
 std::vector<key_row> key_rows() {
   static const std::regex of_table{"`\\[+([a-z]+)"};
-  std::istringstream text{readme().substr(readme().find("| table, key |"))};
+  const std::string all = page("workload.md");
+  std::istringstream text{all.substr(all.find("| table, key |"))};
   std::vector<key_row> rows;
   std::string table;
   for (std::string line; std::getline(text, line) && line.starts_with('|');) {
@@ -107,12 +108,12 @@ double trained_bytes(const model_entry& m, const workload& w) {
 
 }  // namespace
 
-TEST_CASE("every key of a workload file stands in its own row of the README's table") {
+TEST_CASE("every key of a workload file has its own row in docs/workload.md") {
   REQUIRE(file_keys().size() > 100);
   CHECK(without_row(file_keys(), key_rows()) == std::vector<std::string>{});
 }
 
-TEST_CASE("a row that the README's table of keys loses is missed") {
+TEST_CASE("a row that docs/workload.md loses is missed") {
   const auto rows = key_rows();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     auto others = rows;
@@ -122,8 +123,8 @@ TEST_CASE("a row that the README's table of keys loses is missed") {
   }
 }
 
-TEST_CASE("the README names every command") {
-  for (const command& c : commands()) CHECK_THAT(readme(), Catch::Contains("`hydra " + c.name));
+TEST_CASE("docs/commands.md names every command") {
+  for (const command& c : commands()) CHECK_THAT(page("commands.md"), Catch::Contains("hydra " + c.name));
 }
 
 TEST_CASE("every shipped workload can be assembled and fits its devices") {
@@ -150,7 +151,7 @@ std::string small_checkpoint(const temporary_folder& folder) {
   return (folder.path() / "gpt2").string();
 }
 
-TEST_CASE("the README's fine-tuning on questions and answers is read as it is written") {
+TEST_CASE("the tutorial's fine-tuning on questions and answers is read as it is written") {
   const temporary_folder folder;
   const std::string records = folder.write("d.jsonl", "{}\n").string();
   const workload w = read_workload(

@@ -1,4 +1,5 @@
-// What `hydra families`, the README and the comparison of a resumed run say that a key is without being written, and what it is.
+// What `hydra families`, docs/workload.md and the comparison of a resumed run say that a key is without being written,
+// and what it is.
 
 #include "actors/session/early_stop.hpp"
 #include "actors/session/session.hpp"
