@@ -21,7 +21,7 @@ namespace {
 
 const std::filesystem::path source = HYDRA_SOURCE_DIR;
 
-std::string page(const char* name) {
+std::string read_page(const char* name) {
   std::ostringstream text;
   text << std::ifstream{source / "docs" / name}.rdbuf();
   return text.str();
@@ -51,7 +51,7 @@ struct key_row {
 
 std::vector<key_row> key_rows() {
   static const std::regex of_table{"`\\[+([a-z]+)"};
-  const std::string all = page("workload.md");
+  const std::string all = read_page("workload.md");
   std::istringstream text{all.substr(all.find("| table, key |"))};
   std::vector<key_row> rows;
   std::string table;
@@ -124,7 +124,7 @@ TEST_CASE("a row that docs/workload.md loses is missed") {
 }
 
 TEST_CASE("docs/commands.md names every command") {
-  for (const command& c : commands()) CHECK_THAT(page("commands.md"), Catch::Contains("hydra " + c.name));
+  for (const command& c : commands()) CHECK_THAT(read_page("commands.md"), Catch::Contains("hydra " + c.name));
 }
 
 TEST_CASE("every shipped workload can be assembled and fits its devices") {
