@@ -39,7 +39,7 @@ struct loss_floor {
   double log_loss = 0;  ///< on these very samples; approaches `entropy` with their number
 };
 
-/// A finite set of samples. Thread-safe after construction. To add one, write a class like this (CONTRIBUTING.md).
+/// A finite set of samples. Thread-safe after construction. To add one, write a class like this (docs/extending.md).
 class data_source {
  public:
   virtual ~data_source() = default;

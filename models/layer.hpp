@@ -1,5 +1,5 @@
 #pragma once
-// A layer: a functional piece of a chain. To add one, write a class like this and use it in a chain (CONTRIBUTING.md).
+// A layer: a functional piece of a chain. To add one, write a class like this, use it in a chain (docs/extending.md).
 
 #include "models/tensor_spec.hpp"
 #include "runtime/base/tensor_fwd.hpp"

@@ -2,7 +2,7 @@
 // Scheduling policies: pure objects, called synchronously whenever a staging slot is free. Standard library only.
 //
 // To write one: derive from `policy`, return the index of a candidate or nothing. apps/examples/policy_plugin/ is a
-// plug-in; a built-in policy gets a row in the table of actors/policy/catalog.cpp (CONTRIBUTING.md shows both). The
+// plug-in; a built-in policy gets a row in the table of actors/policy/catalog.cpp (docs/extending.md shows both). The
 // conformance suite (tests/support/policy_conformance.hpp) tests what every policy must satisfy.
 
 #include "runtime/base/bytes.hpp"

@@ -8,7 +8,7 @@
 
 namespace hydra::apps {
 
-/// The README lists them.
+/// As docs/running.md lists them.
 enum exit_status : int { all_done = 0, some_failed = 1, bad_input = 2, does_not_fit = 3, interrupted = 130 };
 
 /// The status of a command that has thrown.

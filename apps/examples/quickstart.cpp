@@ -1,4 +1,4 @@
-// The README's first program: two GPT models on two virtual devices, a callback, a report.
+// The first program of docs/cpp.md: two GPT models on two virtual devices, a callback, a report.
 //   quickstart [STEPS [CORPUS.txt]]      default: 200 steps on an embedded synthetic language
 
 #include <hydra/hydra.hpp>

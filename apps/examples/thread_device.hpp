@@ -1,5 +1,5 @@
 #pragma once
-// A device type written from runtime/device/device.hpp: a thread for each queue and an enforced budget, nothing emulated.
+// A device type written from runtime/device/device.hpp: a thread for each queue, an enforced budget, nothing emulated.
 // tests/apps/examples/thread_device.cpp runs the conformance suite on it.
 
 #include "runtime/device/cpu/accounting_allocator.hpp"
@@ -22,7 +22,7 @@
 
 class thread_device final : public hydra::device {
  public:
-  /// If a thread cannot be started, the destructor ends the others: the constructor that this one calls has made the object.
+  /// If a thread cannot be started, the destructor ends the others, because the delegated constructor has completed.
   thread_device(std::string name, hydra::byte_count memory) : thread_device{memory} {
     info_.name = std::move(name);
     info_.kind = "thread";

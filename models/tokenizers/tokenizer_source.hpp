@@ -32,8 +32,8 @@ class tokenizer_source {
 
 /// For tokenizers that Hydra does not read: how their texts can be trained on nevertheless.
 inline constexpr const char* ids_instead =
-    "; the `tokenizers` package can write the token ids of the texts, for data of kind = \"tokens\" (README.md shows "
-    "it)";
+    "; the `tokenizers` package can write the token ids of the texts, for data of kind = \"tokens\" "
+    "(docs/tutorial.md shows it)";
 
 /// A token for messages, in quotes and without characters that a terminal would obey.
 std::string in_quotes(std::string_view token);

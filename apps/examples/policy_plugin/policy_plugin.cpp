@@ -13,7 +13,9 @@ class shortest_first final : public hydra::policy {
 
   std::optional<std::size_t> choose(const hydra::device_state&, std::span<const hydra::candidate> candidates,
                                     const hydra::policy_view&) override {
-    const auto length = [this](const hydra::candidate& c) { return c.remaining - (c.hit ? bonus_ : hydra::duration{}); };
+    const auto length = [this](const hydra::candidate& c) {
+      return c.remaining - (c.hit ? bonus_ : hydra::duration{});
+    };
     const auto shortest = std::ranges::min_element(candidates, {}, length);  // equal ones: the lowest model id
     return static_cast<std::size_t>(shortest - candidates.begin());
   }

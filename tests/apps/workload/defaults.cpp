@@ -1,4 +1,4 @@
-// The documented defaults (`hydra families`, README, comparison of a resumed run) are the actual defaults.
+// The documented defaults (`hydra families`, docs/workload.md, comparison of a resumed run) are the actual defaults.
 
 #include "actors/session/early_stop.hpp"
 #include "actors/session/session.hpp"
