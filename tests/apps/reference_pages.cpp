@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <string_view>
 #include <vector>
 
 namespace hydra::apps {
@@ -16,14 +16,17 @@ namespace {
 constexpr const char* generated = "<!-- Made from the program by tests/apps/documentation.cpp. Do not edit. -->";
 
 /// Text in the cell of a table.
-std::string cell(const std::string& text) {
+std::string cell(std::string_view text) {
   std::string shown;
-  for (const char c : text) shown += c == '|' ? "\\|" : std::string{c};
+  for (const char c : text) {
+    if (c == '|') shown += '\\';
+    shown += c;
+  }
   return shown;
 }
 
 std::string row(const key_rule& key, const std::string& before) {
-  const std::string fallback = key.required ? "required" : key.fallback.empty() ? "none" : key.fallback;
+  const std::string_view fallback = key.required ? "required" : key.fallback.empty() ? "none" : std::string_view{key.fallback};
   return fmt::format("| `{}{}` | {} | {} | {} |\n", before, key.name, cell(fallback), cell(key.help), cell(describe(key)));
 }
 

@@ -1,5 +1,6 @@
 #include "actors/run/device_set.hpp"
 
+#include "actors/session/session.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "partition/plan/plan_file.hpp"
