@@ -182,7 +182,7 @@ TEST_CASE("images have the size that is said, else the model's, else their own")
   o.size = {5, 7};
   CHECK(open_data(images(o), wants)->sample_input().shape == ids{1, 5, 7});
   o.validation = o.train;
-  CHECK_THROWS_WITH(open_data(images(o), wants), Contains("validation_share is for none"));
+  CHECK_THROWS_WITH(open_data(images(o), wants), Contains("validation_share cannot be combined with validation"));
 }
 
 TEST_CASE("cifar files are opened by the short form") {

@@ -32,7 +32,7 @@ const parameter_spec lm_head{.name = "lm_head.weight", .shape = {8, 4}, .initial
 TEST_CASE("a head that is not stored begins random where a new one is asked for, and is missed where not") {
   const chain model = untied_gpt2();
   CHECK_THROWS_WITH(weights_of(tiny_gpt2_tensors(), model, hub_head::stored),
-                    Contains("lacks 1 of 17 tensors: ") && Contains("lm_head.weight; to begin with a new head"));
+                    Contains("lacks 1 of 17 tensors: ") && Contains("lm_head.weight; to start with a new head"));
   std::vector<float> values(32, 5.0f);
   CHECK_FALSE(weights_of(tiny_gpt2_tensors(), model, hub_head::fresh).read(lm_head, values));
   CHECK(values == std::vector<float>(32, 5.0f));

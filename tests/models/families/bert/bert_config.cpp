@@ -72,7 +72,7 @@ TEST_CASE("the architecture says which head, unless one is named") {
 TEST_CASE("data of other classes than the checkpoint's need a new head") {
   CHECK(read(classifier(), {.context = 6}).build(three_classes).outputs(1).back().shape.back() == 3);
   CHECK_THROWS_WITH(read(classifier(), {.context = 6}).build(four_classes),
-                    Contains("id2label: the checkpoint tells 3 classes apart") && Contains("has 4") &&
+                    Contains("id2label: the checkpoint has 3 classes, but") && Contains("has 4") &&
                         Contains("head = \"classification\""));
   const auto fresh = read(classifier(), {.context = 6, .head = "classification"});
   CHECK(fresh.build(four_classes).outputs(1).back().shape.back() == 4);

@@ -56,7 +56,7 @@ TEST_CASE("a vision transformer of a config has its sizes and asks for its image
 }
 
 TEST_CASE("images of other classes than the checkpoint's need a new head") {
-  CHECK_THROWS_WITH(read(small()).build(*images({3, 8, 8}, 4)), Contains("tells 5 classes apart"));
+  CHECK_THROWS_WITH(read(small()).build(*images({3, 8, 8}, 4)), Contains("the checkpoint has 5 classes"));
   CHECK(read(small(), {.head = "classification"}).build(*images({3, 8, 8}, 4)).outputs(1).back().shape.back() == 4);
   CHECK_THROWS_WITH(read(small(), {.head = "masked-lm"}), Contains("no head \"masked-lm\""));
 }
