@@ -8,7 +8,7 @@ using namespace hydra;
 
 namespace {
 
-/// A header that is no header of 8 bytes of data, and what the refusal says.
+/// An invalid header for 8 bytes of data, and the expected message.
 struct malformed {
   std::string json;
   const char* why;
@@ -76,14 +76,14 @@ const malformed table[]{
 
 }  // namespace
 
-TEST_CASE("each way of being no header is refused, with the tensor and what is wrong") {
+TEST_CASE("each invalid header is refused, with the tensor and what is wrong") {
   for (const auto& [json, why] : table) {
     CAPTURE(json.substr(0, 200), why);
     CHECK_THROWS_WITH(parse_safetensors_header(json, 8), Catch::Contains(why));
   }
 }
 
-TEST_CASE("a header that is no header is bad input") {
+TEST_CASE("an invalid header is bad input") {
   try {
     parse_safetensors_header("[]", 0);
     FAIL("it was read");
@@ -92,7 +92,7 @@ TEST_CASE("a header that is no header is bad input") {
   }
 }
 
-TEST_CASE("entries come in the order of their data, whatever that of the header") {
+TEST_CASE("entries are in the order of their data, whatever their order in the header") {
   const auto entries = parse_safetensors_header(
       R"({"c":{"dtype":"U8","shape":[4],"data_offsets":[4,8]},"b":{"dtype":"U8","shape":[0],"data_offsets":[4,4]},)"
       R"("a":{"shape":[2,2],"data_offsets":[0,4],"dtype":"U8","of":"interest to others"}}   )",
