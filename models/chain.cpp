@@ -55,7 +55,7 @@ void check_tie(const parameter_spec& p, const parameter_table& all) {
 void check_averages(const chain& model, const parameter_table& all) {
   const auto average = std::ranges::find_if(all, [](const auto& entry) { return entry.second.averaging > 0; });
   if (model.numbers() == precision::fp32 || average == all.end()) return;
-  refuse(fmt::format("chain \"{}\" has running averages (\"{}\"), which move by less than {} can tell: give the devices "
+  refuse(fmt::format("chain \"{}\" has running averages (\"{}\"), whose changes {} cannot represent: give the devices "
                      "precision = \"fp32\", or choose a family without batch norm",
                      model.family(), average->first, to_string(model.numbers())));
 }
@@ -135,7 +135,7 @@ at::Tensor chain::forward(std::size_t i, std::span<const at::Tensor> parameters,
 }
 
 void chain::refuse_output(std::size_t i, const at::Tensor& output) const {
-  refuse(fmt::format("layer {} (\"{}\") of chain \"{}\" gives {} where it was given {}: convert the tensors of its own to the "
+  refuse(fmt::format("layer {} (\"{}\") of chain \"{}\" returns {} for an input of {}: convert its own tensors to the "
                      "type of its parameters, or give the devices precision = \"fp32\"",
                      i, layers_[i].prefix, family_, c10::toString(output.scalar_type()), to_string(numbers_)));
 }

@@ -13,23 +13,24 @@
 
 namespace hydra {
 
-/// A layer with its place in the names of the model: parameter "ln_1.weight" of prefix "h.0." is "h.0.ln_1.weight".
+/// A layer and its prefix in the names of the model: parameter "ln_1.weight" with prefix "h.0." is "h.0.ln_1.weight".
 struct chain_layer {
   std::string prefix;
   std::shared_ptr<const layer> body;
 };
 
-/// A chain as a Hugging Face checkpoint.
+/// How a chain is stored as a Hugging Face checkpoint.
 struct hub_form {
-  std::string config{};  ///< text of config.json; empty: there is no such form
-  std::function<std::string(const std::string&)> stored_name{};  ///< of a parameter, by its full name; null: the same
+  std::string config{};  ///< text of config.json; empty: the chain has no such form
+  /// name of a parameter, by its full name; null: the same
+  std::function<std::string(const std::string&)> stored_name{};
   std::string preprocessor{};                                    ///< text of preprocessor_config.json; empty: none
 };
 
-/// Builder and value: immutable once handed to a session.
+/// Builder and value: immutable once passed to a session.
 class chain {
  public:
-  /// `sample_input`: what one sample looks like for the first layer (without the batch dimension).
+  /// `sample_input`: shape and type of one sample for the first layer (without the batch dimension).
   chain(std::string family, tensor_spec sample_input, std::shared_ptr<const loss> objective);
 
   /// Appends a layer; returns *this for chaining.
@@ -37,12 +38,12 @@ class chain {
   /// Replaces the loss; returns *this for chaining.
   chain& minimise(std::shared_ptr<const loss> objective);
 
-  /// Parameters begin with these values instead of random ones; returns *this for chaining.
+  /// Parameters start with these values instead of random ones; returns *this for chaining.
   chain& begin_with(std::shared_ptr<const weight_source> weights);
-  /// How it is exported; returns *this for chaining.
+  /// Sets how it is exported; returns *this for chaining.
   chain& publish_as(hub_form form);
-  /// The format of its parameters and boundaries on devices, and of the gradients that leave them: fp32 unless told. Returns
-  /// *this for chaining.
+  /// The format of its parameters and boundaries on devices, and of the gradients that leave them; the default is fp32.
+  /// Returns *this for chaining.
   chain& compute_in(precision numbers, precision gradients = precision::fp32);
 
   const std::string& family() const noexcept { return family_; }
@@ -60,19 +61,19 @@ class chain {
   /// Number of trained values; ties count once.
   std::int64_t parameter_count() const;
 
-  /// Output of every layer for micro-batches of `samples` samples: bf16 where layers speak of f32, if the chain computes in
-  /// it. Throws fault_error{bad_input} naming the layer.
+  /// Output of every layer for micro-batches of `samples` samples: bf16 instead of the layers' f32 if the chain
+  /// computes in bf16. Throws fault_error{bad_input} naming the layer.
   std::vector<tensor_spec> outputs(std::int64_t samples) const;
 
-  /// Layer i on an input in the chain's format, or on the data's: real samples are rounded first. Contiguous, so that a
-  /// boundary does not change what the next layer's kernel sees. Throws fault_error{bad_input} for a layer whose output is
-  /// not in the format of its parameters.
+  /// Layer i on an input in the chain's format, or on the data's: samples of real numbers are rounded first. The input
+  /// is made contiguous, so that a boundary does not change what the next layer's kernel gets. Throws
+  /// fault_error{bad_input} for a layer whose output is not in the format of its parameters.
   at::Tensor forward(std::size_t i, std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const;
 
-  /// Checks names unique, ties resolvable (owner exists before or after, equal shape, not itself a replica), shapes
-  /// consistent, at least one layer, no running averages in bf16, no gradients narrower than the parameters. Throws
-  /// fault_error{bad_input}.
+  /// Checks that names are unique, ties can be resolved (the owner exists before or after, has equal shape, and is not
+  /// itself a tied copy), shapes are consistent, there is at least one layer, no running averages in bf16, and no
+  /// gradients narrower than the parameters. Throws fault_error{bad_input}.
   void validate() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What a layer keeps of the tokens it has seen while a text grows.
+// What a layer remembers of the tokens it has seen while a text is generated.
 
 #include <ATen/core/Tensor.h>
 
@@ -10,8 +10,8 @@ namespace hydra {
 
 /// The keys and values of attention.
 struct decode_memory {
-  std::int64_t seen = 0;              ///< tokens before the next ones
-  std::vector<at::Tensor> tensors{};  ///< the layer's own; empty before the first token
+  std::int64_t seen = 0;              ///< number of tokens so far
+  std::vector<at::Tensor> tensors{};  ///< defined by the layer; empty before the first token
 };
 
 }  // namespace hydra

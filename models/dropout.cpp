@@ -9,7 +9,7 @@
 namespace hydra {
 namespace {
 
-/// The mask is never stored: forward and backward both derive it.
+/// The mask is never stored: forward and backward both compute it.
 struct dropout_function : torch::autograd::Function<dropout_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& input, double p,
                             std::int64_t key) {

@@ -1,11 +1,13 @@
 #pragma once
-// Dropout whose mask is a function of identity, so that a recomputed forward drops the same elements.
+// Dropout with a mask that is a function of the identity of the application, so that a recomputed forward drops the
+// same elements.
 
 #include "models/layer.hpp"
 
 namespace hydra {
 
-/// Key of the mask of one application: (seed, step, micro-batch, layer, site). `site` tells the places of one layer.
+/// Key of the mask of one application: (seed, step, micro-batch, layer, site). `site` distinguishes the places in one
+/// layer.
 std::uint64_t dropout_key(const layer_context& context, std::uint32_t site) noexcept;
 
 /// Zeroes each element with probability `p` and scales the others by 1/(1-p); element i is kept if the i-th uniform

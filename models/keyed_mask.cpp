@@ -56,7 +56,7 @@ void require_type(const at::Tensor& input) {
 
 }  // namespace
 
-// In the file of the function that the layers call, so that no program is linked without it.
+// In the file of the function that the layers call, so that it is linked into every program that uses it.
 TORCH_LIBRARY(hydra, library) { library.def("keyed_mask(Tensor input, float p, int key) -> Tensor"); }
 TORCH_LIBRARY_IMPL(hydra, CPU, library) { library.impl("keyed_mask", TORCH_FN(mask_on_cpu)); }
 TORCH_LIBRARY_IMPL(hydra, Meta, library) { library.impl("keyed_mask", TORCH_FN(mask_shape)); }
@@ -71,8 +71,8 @@ at::Tensor keyed_mask(const at::Tensor& input, double p, std::uint64_t key) {
     return operation.call(input, p, static_cast<std::int64_t>(key));
   } catch (const c10::NotImplementedError&) {
     throw fault_error{fault_code::internal,
-                      fmt::format("keyed dropout is not written for device {}: what brings the device must register a "
-                                  "kernel for hydra::keyed_mask",
+                      fmt::format("keyed dropout has no kernel for device {}: the plug-in of the device must register "
+                                  "a kernel for hydra::keyed_mask",
                                   input.device().str())};
   }
 }

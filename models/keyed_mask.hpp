@@ -1,5 +1,5 @@
 #pragma once
-// The masking of keyed dropout as an operation of LibTorch's dispatcher, so that every device type can bring a kernel.
+// The masking of keyed dropout as an operation of LibTorch's dispatcher, so that each device type can provide a kernel.
 
 #include "runtime/base/tensor_fwd.hpp"
 

@@ -12,7 +12,7 @@
 
 namespace hydra {
 
-/// Thread-safe because const. Both functions throw fault_error{bad_input} for targets that do not suit the output.
+/// Thread-safe because const. Both functions throw fault_error{bad_input} for targets that do not fit the output.
 class loss {
  public:
   virtual ~loss() = default;
@@ -23,15 +23,15 @@ class loss {
   /// "cross-entropy".
   virtual std::string name() const = 0;
 
-  /// Scalar fp32, without gradient: how many of the targets that count are classes with the largest output. None where
-  /// targets are no classes.
+  /// Scalar fp32, without gradient: the number of counted targets whose class has the largest output. Empty if targets
+  /// are not classes.
   virtual std::optional<at::Tensor> correct(const at::Tensor& output, const at::Tensor& targets) const;
 
-  /// Whether correct() has an answer for targets that are classes (i64).
+  /// Whether correct() has a result for targets that are classes (i64).
   virtual bool counts_correct() const { return false; }
 };
 
-/// What a loss gets: the output in fp32, whatever the chain computes in.
+/// The input of a loss: the output in fp32, whatever the chain computes in.
 at::Tensor in_fp32(const at::Tensor& output);
 
 /// output fp32 [..., classes], targets i64 [...]; targets of -100 are masked (contribute nothing, not counted).

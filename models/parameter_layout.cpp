@@ -14,8 +14,9 @@
 namespace hydra {
 namespace {
 
-/// Bytes. cuBLASLt chooses among its kernels by how its operands are aligned, up to this; less, and a weight's place in
-/// its shard, so the cut, would decide on the bits. A cache line and the widest vector register are 64.
+/// Alignment in bytes. cuBLASLt chooses among its kernels by the alignment of its operands, up to this value; with
+/// less, a weight's position in its shard, and so the cut, would affect the bits. A cache line and the widest vector
+/// register are 64.
 constexpr std::size_t alignment = 256;
 
 constexpr std::size_t padded(std::size_t elements, element type) noexcept {
@@ -35,7 +36,7 @@ placed_parameter place(parameter_spec spec, std::size_t layer) {
   return result;
 }
 
-/// What the initial values derive from: the parameter itself, or its owner if it is a replica.
+/// The name that the initial values derive from: the parameter's own, or its owner's if it is a tied copy.
 parameter_spec initial_source(const placed_parameter& p, const chain& model) {
   if (p.tied_to.empty()) return {.name = p.name, .shape = p.shape, .initial = p.initial, .tied_to = {}};
   for (std::size_t i = 0; i < model.size(); ++i)
@@ -57,7 +58,7 @@ float value_at(const initial_value& initial, std::uint64_t key, std::size_t i) {
   return static_cast<float>(initial.value);
 }
 
-/// A normal value takes some 40 ns: worth all cores for a large model, and each value is a function of its index.
+/// A normal value takes about 40 ns: a large model is initialised on all cores; each value is a function of its index.
 void fill(std::span<float> values, const initial_value& initial, std::uint64_t key) {
   tbb::parallel_for(tbb::blocked_range<std::size_t>{0, values.size(), 4096}, [&](const auto& range) {
     for (std::size_t i = range.begin(); i < range.end(); ++i) values[i] = value_at(initial, key, i);

@@ -1,5 +1,5 @@
 #pragma once
-// Where each parameter lies in the flat buffers of a range of layers (numerics contract, rules 1 and 2).
+// The position of each parameter in the flat buffers of a range of layers (numerics contract, rules 1 and 2).
 
 #include "models/chain.hpp"
 #include "runtime/base/tensor_fwd.hpp"
@@ -12,7 +12,8 @@
 namespace hydra {
 
 /// One parameter in a flat buffer. Offsets and sizes in elements. Offsets are multiples of 256 bytes on the device: GPU
-/// libraries choose kernels by alignment up to that, so a weight has the same kernels, and bits, wherever the model is cut.
+/// libraries choose kernels by alignment up to that, so a weight has the same kernels, and bits, wherever the model is
+/// cut.
 struct placed_parameter {
   std::string name;  ///< full
   std::vector<std::int64_t> shape;
@@ -20,15 +21,15 @@ struct placed_parameter {
   std::size_t elements = 0;
   std::size_t layer = 0;  ///< index in the chain
   initial_value initial;
-  std::string tied_to;           ///< full name of the owner, empty if this is no replica
-  double averaging = 0;          ///< of a running average; 0: it is trained
-  std::size_t state_offset = 0;  ///< in the moment buffers; replicas and running averages have none
+  std::string tied_to;           ///< full name of the owner, empty if this is not a tied copy
+  double averaging = 0;          ///< of a running average; 0: the parameter is trained
+  std::size_t state_offset = 0;  ///< in the moment buffers; tied copies and running averages have none
 
   bool trained() const noexcept { return tied_to.empty() && averaging == 0; }  ///< by the optimizer, with moments
 };
 
-/// Layout of layers [first, last) of a chain. The same, in elements, for parameters in the chain's format, fp32 masters and
-/// gradients; moments leave replicas and running averages out.
+/// Layout of layers [first, last) of a chain. The same, in elements, for parameters in the chain's format, fp32 masters
+/// and gradients; moments leave out tied copies and running averages.
 class parameter_layout {
  public:
   parameter_layout(const chain& model, std::size_t first, std::size_t last);
@@ -38,13 +39,15 @@ class parameter_layout {
   std::size_t state_elements() const noexcept { return state_elements_; }  ///< of one moment buffer, padded
   element type() const noexcept { return type_; }                          ///< of parameters on a device
   byte_count bytes() const noexcept { return byte_count{elements_ * sizeof(float)}; }  ///< of masters and gradients
-  byte_count device_bytes() const noexcept { return byte_count{elements_ * width_of(type_)}; }  ///< of parameters there
+  /// of parameters on a device
+  byte_count device_bytes() const noexcept { return byte_count{elements_ * width_of(type_)}; }
 
   /// Views of layer `layer`'s parameters into a flat buffer of elements() values.
   std::vector<at::Tensor> views(const at::Tensor& flat, std::size_t layer) const;
 
-  /// Fills `flat` (elements() floats) with the chain's weights, or initial values; padding and replicas too (a replica gets its owner's
-  /// values, computed from the owner's name and `owner initialiser`, wherever the owner lies).
+  /// Fills `flat` (elements() floats) with the chain's weights, or initial values, including padding and tied copies (a
+  /// tied copy gets its owner's values, computed from the owner's name and `owner initialiser`, in whichever range the
+  /// owner is).
   void initialise(std::span<float> flat, const chain& model, std::uint64_t seed) const;
 
  private:

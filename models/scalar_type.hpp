@@ -1,5 +1,5 @@
 #pragma once
-// Element types as LibTorch calls them.
+// Element types in LibTorch's names.
 
 #include "models/tensor_spec.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Shape and element type of a tensor that does not exist yet.
+// Shape and element type of a tensor, without the tensor.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/precision.hpp"
@@ -19,17 +19,17 @@ constexpr element element_of(precision numbers) noexcept {
   return numbers == precision::bf16 ? element::bf16 : element::f32;
 }
 
-/// Bytes of one.
+/// Bytes of one element.
 constexpr std::uint64_t width_of(element type) noexcept {
   return type == element::bf16 ? 2 : type == element::f32 ? 4 : 8;
 }
 
 /// "f32".
 std::string to_string(element type);
-/// The inverse; nothing for other texts.
+/// The inverse; empty for other texts.
 std::optional<element> element_named(std::string_view text);
 
-/// Shapes of inputs and boundary activations carry the samples of one micro-batch as first dimension.
+/// Shapes of inputs and boundary activations have the samples of one micro-batch as first dimension.
 struct tensor_spec {
   std::vector<std::int64_t> shape;
   element type = element::f32;

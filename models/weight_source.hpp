@@ -1,5 +1,5 @@
 #pragma once
-// Where the parameters of a chain come from when they are not random: a checkpoint.
+// Initial parameters of a chain that are not random: a checkpoint.
 
 #include "models/layer.hpp"
 
@@ -13,11 +13,12 @@ class weight_source {
  public:
   virtual ~weight_source() = default;
 
-  /// Fills `values` (the elements of `p`, row by row) with parameter `p`, whose name is full. False: there is none of that
-  /// name, and the parameter begins random. Throws fault_error{bad_input} with the file if it has another shape.
+  /// Fills `values` (the elements of `p`, row by row) with parameter `p`, given with its full name. False: there is no
+  /// parameter of that name, and it is initialised randomly. Throws fault_error{bad_input} with the file if it has
+  /// another shape.
   virtual bool read(const parameter_spec& p, std::span<float> values) const = 0;
 
-  /// Tells weights from others, wherever they lie: a run is resumed only with the same ones.
+  /// Identifies the weights, wherever they are stored: a run is resumed only with the same ones.
   virtual std::string identity() const = 0;
 };
 

@@ -46,7 +46,7 @@ std::vector<std::size_t> batch_cursor::batch(std::uint64_t step) {
   std::iota(result.begin(), result.end(), first);
   if (!order_.shuffle) return result;
   if (epoch_ != epoch) {
-    permutation_.reset();  // before the next one is made
+    permutation_.reset();  // freed before the next one is allocated
     permutation_ = orders_->of(order_.samples, order_.seed, epoch);
   }
   epoch_ = epoch;

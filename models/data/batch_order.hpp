@@ -11,10 +11,10 @@
 
 namespace hydra {
 
-/// Where a step's batch begins in its epoch.
+/// The position of a step's batch in its epoch.
 struct batch_position {
   std::uint64_t epoch = 0;
-  std::size_t first = 0;  ///< place in the epoch's order
+  std::size_t first = 0;  ///< index in the epoch's order
 };
 
 struct batch_order {
@@ -26,16 +26,16 @@ struct batch_order {
   /// Whole batches of one epoch; the incomplete last one is dropped.
   std::size_t batches_per_epoch() const noexcept { return samples / batch_size; }
 
-  /// Throws fault_error{bad_input} if the samples do not make one batch.
+  /// Throws fault_error{bad_input} if there are too few samples for one batch.
   batch_position position(std::uint64_t step) const;
 
-  /// Sample indices of a step. Shuffled per epoch by a permutation that depends on (seed, epoch) only. Costs a
-  /// permutation of all samples: batch_cursor for many steps.
+  /// Sample indices of a step. Shuffled per epoch by a permutation that depends on (seed, epoch) only. Each call
+  /// computes a permutation of all samples: use batch_cursor for many steps.
   std::vector<std::size_t> batch(std::uint64_t step) const;
 };
 
-/// Permutations of samples, 8 bytes each, kept as long as somebody reads in them: models of one seed over the same data share
-/// one. For one thread.
+/// Permutations of samples, 8 bytes each, kept while a cursor uses them: models with the same seed and data share one.
+/// For one thread.
 class epoch_orders {
  public:
   std::shared_ptr<const std::vector<std::size_t>> of(std::size_t samples, std::uint64_t seed, std::uint64_t epoch);
@@ -44,7 +44,7 @@ class epoch_orders {
   std::map<std::tuple<std::size_t, std::uint64_t, std::uint64_t>, std::weak_ptr<const std::vector<std::size_t>>> known_;
 };
 
-/// batch_order for one who asks step after step: keeps the permutation of the last epoch asked for. Same answers.
+/// batch_order for consecutive steps: keeps the permutation of the last epoch. Same results.
 class batch_cursor {
  public:
   /// `orders`: shared with other cursors; null: none.
@@ -58,7 +58,7 @@ class batch_cursor {
   std::shared_ptr<epoch_orders> orders_;
 };
 
-/// The permutation of 0..n-1 for an epoch (Fisher-Yates with keyed bits).
+/// The permutation of 0..n-1 for an epoch (Fisher-Yates with keyed random numbers).
 std::vector<std::size_t> epoch_permutation(std::size_t n, std::uint64_t seed, std::uint64_t epoch);
 
 }  // namespace hydra

@@ -26,7 +26,7 @@ void check_classes(const cifar_files& o) {
   if (o.train.empty()) throw fault_error{fault_code::bad_input, "cifar: there is no file to train on"};
 }
 
-/// The files of a folder under the names they have in the archive.
+/// The files of a folder, under their names in the archive.
 paths files_in(const fs::path& folder, std::int64_t classes, bool train) {
   if (classes != 10) return {folder / (train ? "train.bin" : "test.bin")};
   if (!train) return {folder / "test_batch.bin"};
@@ -46,7 +46,7 @@ paths unfolded(const paths& given, std::int64_t classes, bool train) {
   return files;
 }
 
-/// Without a word about validation, the test batch beside the training ones if it is there.
+/// Without options for validation: the test batch next to the training files, if it exists.
 paths validation_of(const cifar_files& o) {
   std::error_code ignored;
   const bool folder = o.train.size() == 1 && fs::is_directory(o.train.front(), ignored);

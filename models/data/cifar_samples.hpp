@@ -13,8 +13,8 @@ namespace hydra {
 /// Records of one label (CIFAR-10) or a coarse and a fine one (CIFAR-100) and 3 x 32 x 32 bytes; samples are f32[3, 32, 32].
 class cifar_samples final : public data_source {
  public:
-  /// Throws as mapped_file does, and fault_error{bad_input} naming the file: no whole number of records, a label that is no
-  /// class (with its record), a folder without the files, classes other than 10, 20 or 100.
+  /// Throws as mapped_file does, and fault_error{bad_input} naming the file: its size is not a multiple of a record, a
+  /// label is out of range (with its record), a folder lacks the files, or classes is not 10, 20 or 100.
   explicit cifar_samples(const cifar_files& options);
 
   std::size_t samples(split part) const override { return list(part).size(); }

@@ -37,8 +37,8 @@ class_names::class_names(const std::vector<class_label>& given, const label_cens
   if (given.empty())
     for (const auto& [label, line] : found) classes_.emplace(label, size());
   if (size() < 2)
-    throw fault_error{fault_code::bad_input, fmt::format("{} has {} different labels; at least 2 are needed to tell "
-                                                         "classes apart",
+    throw fault_error{fault_code::bad_input, fmt::format("{} has {} different labels; at least 2 are "
+                                                         "needed",
                                                          file.string(), size())};
 }
 
@@ -60,7 +60,7 @@ void class_names::check(const label_census& found, const std::filesystem::path& 
   }
 }
 
-/// A text that looks like an integer which is a class, too, is told from it by quotes.
+/// A text that looks like an integer which is also a class is quoted to distinguish it.
 std::string class_names::name_of(const class_label& label) const {
   const auto* text = std::get_if<std::string>(&label);
   const bool unlike = text && (label_from(*text) == label || find(label_from(*text)) < 0);

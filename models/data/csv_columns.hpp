@@ -9,17 +9,17 @@
 
 namespace hydra {
 
-/// The line of names.
+/// The header line.
 class csv_columns {
  public:
-  /// Throws fault_error{bad_input} naming the file if it has no records, or if a name is empty or stands twice.
+  /// Throws fault_error{bad_input} naming the file if it has no records, or if a name is empty or occurs twice.
   explicit csv_columns(const csv_file_text& text);
 
   const std::vector<std::string>& names() const noexcept { return names_; }
-  /// Where the column stands. Throws fault_error{bad_input} with the nearest name if there is none.
+  /// The index of the column. Throws fault_error{bad_input} with the nearest name if there is none.
   std::size_t find(const std::string& name) const;
 
-  /// Calls `take` with each record below the line of names. Throws fault_error{bad_input} with the line for a record of
+  /// Calls `take` with each record below the header line. Throws fault_error{bad_input} with the line for a record with
   /// another number of fields.
   void for_each(const csv_file_text& text, const std::function<void(const csv_record&)>& take) const;
 
@@ -29,7 +29,7 @@ class csv_columns {
  private:
   std::filesystem::path file_;
   std::vector<std::string> names_;
-  std::size_t line_ = 1;  ///< of the names
+  std::size_t line_ = 1;  ///< of the header
 };
 
 }  // namespace hydra

@@ -83,7 +83,7 @@ std::size_t after_mark(std::span<const std::byte> bytes) {
   return all.starts_with(mark) ? mark.size() : 0;
 }
 
-/// From the beginning of a record; lines are counted from there.
+/// Starts at the beginning of a record; lines are counted from there.
 void read_records(const csv_file_text& text, std::size_t at, const std::function<bool(csv_record&)>& take) {
   line_parser parser{text};
   csv_record next{.line = 1, .begin = at};

@@ -11,14 +11,14 @@
 namespace hydra {
 
 struct csv_record {
-  std::size_t line = 0;   ///< where it begins, from 1
-  std::size_t begin = 0;  ///< byte of the file
+  std::size_t line = 0;   ///< where it starts, from 1
+  std::size_t begin = 0;  ///< offset in the file
   std::vector<std::string> fields{};
 
   friend bool operator==(const csv_record&, const csv_record&) = default;
 };
 
-/// Where values are from.
+/// The source of the values, for messages.
 struct csv_file_text {
   const std::filesystem::path& file;
   std::span<const std::byte> bytes;
@@ -30,7 +30,7 @@ struct csv_file_text {
 /// fault_error{bad_input} with file and line for quotes that do not match or text that is not UTF-8.
 void for_each_record(const csv_file_text& text, const std::function<bool(csv_record&)>& take);
 
-/// The record that begins at this byte.
+/// The record that starts at this byte.
 csv_record record_at(const csv_file_text& text, std::size_t begin);
 
 }  // namespace hydra

@@ -17,7 +17,7 @@
 namespace hydra {
 namespace {
 
-/// The nearest float, 0 if that is too small to tell; nothing if it is no number or none that floats reach.
+/// The nearest float, 0 for values too small for a float; empty if it is not a number or too large for a float.
 std::optional<float> finite_number(std::string_view text) {
   double x = 0;
   const char* const end = text.data() + text.size();
@@ -35,7 +35,7 @@ struct column_site {
   const std::string& name() const { return header.names()[index]; }
   std::optional<float> number(const csv_record& r) const { return finite_number(r.fields[index]); }
 
-  /// Of a field that is no number.
+  /// Refuses a field that is not a number.
   [[noreturn]] void refuse(const csv_record& r, std::string_view remedy) const {
     const std::string& text = r.fields[index];
     const auto what = text.empty() ? fmt::format("column \"{}\" is empty; fill it in, leave the row out", name())
@@ -44,7 +44,7 @@ struct column_site {
   }
 };
 
-/// Of `inputs`, those that are numbers in this record are what a user can go on with.
+/// Suggests those of `inputs` that are numbers in this record.
 float input_of(const column_site& input, const csv_record& r, const std::vector<column_site>& inputs) {
   if (const auto x = input.number(r)) return *x;
   std::vector<std::string> numbers;
@@ -105,7 +105,7 @@ void csv_rows::choose_columns(const csv_columns& header) {
   if (columns_.empty()) header.refuse({.line = 1}, "there is no column besides the target");
 }
 
-/// The training file is the first: it says which columns and which classes there are.
+/// The training file is read first: it defines columns and classes.
 csv_numbers csv_rows::load(const std::filesystem::path& file) {
   const mapped_file mapped{file};
   digests_ += digest_of(mapped) + ", ";

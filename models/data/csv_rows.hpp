@@ -19,11 +19,11 @@ struct csv_numbers {
   std::vector<std::int64_t> classes{};
 };
 
-/// Samples are f32[columns]; the target is a class, i64[], or of a regression a number, f32[1].
+/// Samples are f32[columns]; the target is a class, i64[], or for a regression a number, f32[1].
 class csv_rows final : public data_source {
  public:
-  /// Reads both files. Throws as mapped_file, csv_columns and class_names do, and fault_error{bad_input} with file and line for
-  /// a field that is no finite number.
+  /// Reads both files. Throws as mapped_file, csv_columns and class_names do, and fault_error{bad_input} with file and
+  /// line for a field that is not a finite number.
   explicit csv_rows(const csv_files& options);
 
   std::size_t samples(split part) const override { return numbers(part).rows; }

@@ -11,10 +11,10 @@
 
 namespace hydra {
 
-/// Keeps where each record begins, 8 bytes a record; a record is parsed when it is read.
+/// Keeps the offset of each record, 8 bytes per record; a record is parsed when it is read.
 class csv_texts final : public record_list {
  public:
-  /// Looks at every record. Without a label (empty) there are no labels. Throws as mapped_file and csv_columns do, and
+  /// Parses every record. If `label` is empty there are no labels. Throws as mapped_file and csv_columns do, and
   /// fault_error{bad_input} with file and line for an empty text.
   csv_texts(const std::filesystem::path& file, std::string text, std::string label, char separator);
 

@@ -26,7 +26,7 @@ template <class Files>
 bool holds_text(const Files&) {
   return true;
 }
-bool holds_text(const token_files&) { return false; }  // but ids, which are what they are
+bool holds_text(const token_files&) { return false; }  // token ids need no tokenizer
 bool holds_text(const csv_files& o) { return !o.text.empty(); }
 
 [[noreturn]] void refuse_without_tokenizer(const std::string& file, const std::filesystem::path& checkpoint) {
@@ -39,7 +39,7 @@ bool holds_text(const csv_files& o) { return !o.text.empty(); }
           file, checkpoint.string())};
 }
 
-/// Nothing: bytes.
+/// Empty: bytes.
 template <with_tokenizer Files>
 tokenizer_choice chosen_tokenizer(const Files& o, const sample_request& wants) {
   if (o.tokenizer == tokenizer_choice{.bytes = true}) return {};

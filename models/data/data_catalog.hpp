@@ -1,5 +1,5 @@
 #pragma once
-// The kinds of data a workload can name, and the function that opens them.
+// The kinds of data of a workload, and the function that opens them.
 
 #include "models/data/data_options.hpp"
 #include "models/data_source.hpp"
@@ -29,19 +29,19 @@ data_description csv(csv_files files);
 data_description images(image_folders folders);
 data_description cifar(cifar_files files);
 
-/// Opens a source, after a look at every record and at the header of every image. Of a text, causal sample i is the window
-/// of context + 1 tokens at i * context. Throws fault_error{bad_input} or {io} with the file and the line or position named:
-/// missing, not readable, empty, not UTF-8, too short for one sample, a token id not below the vocabulary, a record that is
-/// not what the options say, an image that cannot be read; or where the data do not have what the model wants. Text is read
-/// by tokenizer_for().
+/// Opens a source after checking every record and the header of every image. For a text, causal sample i is the window
+/// of context + 1 tokens at i * context. Throws fault_error{bad_input} or {io} with the file and the line or position:
+/// missing, not readable, empty, not UTF-8, too short for one sample, a token id not below the vocabulary, a record
+/// that does not match the options, an image that cannot be read; or if the data lack what the model requires. Text is
+/// read by tokenizer_for().
 std::shared_ptr<const data_source> open_data(const data_description& data, const sample_request& wants);
 inline std::shared_ptr<const data_source> open_data(const data_description& data, std::int64_t context) {
   return open_data(data, sample_request{.context = context});
 }
 
-/// The tokenizer that reads the data's texts for such a model: the one that they name, else that of the checkpoint which the
-/// model starts from, else bytes. Nothing: there are no texts. Throws fault_error{bad_input} if the checkpoint has no tokenizer
-/// and the data name none.
+/// The tokenizer that reads the data's texts for this model: the one that the data name, else that of the checkpoint
+/// which the model starts from, else bytes. Empty if the data are not texts. Throws fault_error{bad_input} if the
+/// checkpoint has no tokenizer and the data name none.
 std::optional<tokenizer_choice> tokenizer_for(const data_description& data, const sample_request& wants);
 
 /// Names for `kind = "..."`.

@@ -1,5 +1,5 @@
 #pragma once
-// What a workload can say of each kind of data, as plain options.
+// The options of each kind of data, as plain structs.
 
 #include "models/pixel_scale.hpp"
 #include "models/tokenizers/tokenizer.hpp"
@@ -25,7 +25,7 @@ struct synthetic_language {
 /// With a shape they are images, and the centres smooth patterns.
 struct synthetic_classes {
   std::int64_t features = 32;
-  std::vector<std::int64_t> shape{};  ///< [channels, height, width]; then `features` is not looked at
+  std::vector<std::int64_t> shape{};  ///< [channels, height, width]; then `features` is ignored
   std::int64_t classes = 10;
   std::int64_t samples = 4096;
   std::int64_t validation_samples = 512;
@@ -33,7 +33,7 @@ struct synthetic_classes {
   std::uint64_t seed = 0;
 };
 
-/// How tokens are hidden for masked samples: the same ones whenever a sample is read.
+/// How tokens are masked: a sample has the same masks whenever it is read.
 struct mask_options {
   double share = 0.15;  ///< of the tokens, at least one of each sample
   std::uint64_t seed = 0;
@@ -56,24 +56,24 @@ struct token_files {
   mask_options masking{};
 };
 
-/// A class as data name it.
+/// A class as it is named in the data.
 using class_label = std::variant<std::int64_t, std::string>;
 
-/// JSON Lines: one object a line. Samples are a field `text`, or `prompt` and `answer` with a loss on the answer alone, or
-/// `text` and `label`.
+/// JSON Lines: one object per line. Samples are a field `text`, or `prompt` and `answer` with a loss on the answer
+/// only, or `text` and `label`.
 struct jsonl_files {
   std::filesystem::path train{};
   std::filesystem::path validation{};  ///< empty: none
   tokenizer_choice tokenizer{};
   std::string text = "text";          ///< name of the field
-  std::string prompt{}, answer{};     ///< names of fields, both or none; `text` is not looked at then
-  std::string label{};                ///< name of the field; for models of classes
+  std::string prompt{}, answer{};     ///< names of fields, both or none; `text` is ignored then
+  std::string label{};                ///< name of the field; for classification
   std::vector<class_label> labels{};  ///< class i is labels[i]; empty: those of the training file, sorted
   bool packing = false;               ///< true: all texts one after the other, cut into windows
   mask_options masking{};
 };
 
-/// Comma-separated values with a line of names. Samples are columns of numbers, or a column of text.
+/// Comma-separated values with a header line. Samples are columns of numbers, or a column of text.
 struct csv_files {
   std::filesystem::path train{};
   std::filesystem::path validation{};  ///< empty: none
@@ -82,7 +82,7 @@ struct csv_files {
   std::vector<class_label> labels{};   ///< class i is labels[i]; empty: those of the training file, sorted
   bool regression = false;             ///< the target is a number
   bool standardise = true;             ///< each column to mean 0 and deviation 1 over the training file
-  std::string text{};                  ///< column of texts; `columns` is not looked at then
+  std::string text{};                  ///< column of texts; `columns` is ignored then
   tokenizer_choice tokenizer{};        ///< of the texts
   char separator = ',';
   mask_options masking{};
@@ -92,12 +92,12 @@ struct csv_files {
 struct image_folders {
   std::filesystem::path train{};
   std::filesystem::path validation{};  ///< empty: none
-  double validation_share = 0;         ///< of each class, taken from `train` where there is no folder to validate on
-  std::vector<std::int64_t> size{};    ///< [height, width]; empty: what the model wants, else that of the files
-  std::int64_t channels = 0;           ///< 1 or 3; 0: what the model wants, else 3
+  double validation_share = 0;         ///< of each class, taken from `train` if there is no validation folder
+  std::vector<std::int64_t> size{};    ///< [height, width]; empty: what the model requires, else that of the files
+  std::int64_t channels = 0;           ///< 1 or 3; 0: what the model requires, else 3
   pixel_scale scale{};
   bool flip = false;       ///< a random half of the training images is mirrored left to right
-  std::uint64_t seed = 0;  ///< of flips and of the share to validate on
+  std::uint64_t seed = 0;  ///< of flips and of the validation share
 };
 
 /// CIFAR-10 or CIFAR-100 in the binary version: files of records, or folders with them under their original names.

@@ -1,5 +1,5 @@
 #pragma once
-// What a model like BERT reads of one text: [CLS] text [SEP] and padding.
+// Samples of one text for models like BERT: [CLS] text [SEP] and padding.
 
 #include "models/tokenizers/tokenizer.hpp"
 
@@ -14,11 +14,11 @@ struct encoder_marks {
   std::int64_t classify = 0, separate = 0, padding = 0, mask = 0;
 };
 
-/// Throws fault_error{bad_input} naming `data` and the tokens that the tokenizer does not have. `mask` is asked for by
-/// masked samples only.
+/// Throws fault_error{bad_input} naming `data` and the tokens that the tokenizer does not have. Only masked samples
+/// require `mask`.
 encoder_marks encoder_marks_of(const tokenizer& by, bool masked, std::string_view data);
 
-/// Throws fault_error{bad_input} unless a sample of `context` tokens has room for [CLS], one token and [SEP].
+/// Throws fault_error{bad_input} unless [CLS], one token and [SEP] fit into a sample of `context` tokens.
 void require_room(std::int64_t context, std::string_view data);
 
 /// Writes i64[3, T] = ids, segments (all 0), 1 for tokens and 0 for padding. Tokens beyond T - 2 are left out.

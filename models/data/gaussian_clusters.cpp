@@ -16,7 +16,7 @@ namespace hydra {
 namespace {
 
 void check_shape(const std::vector<std::int64_t>& shape) {
-  constexpr std::int64_t most = 65536;  // so that no product overflows
+  constexpr std::int64_t most = 65536;  // upper bound, so that no product overflows
   const bool sane = std::ranges::all_of(shape, [](std::int64_t n) { return n > 0 && n <= most; });
   if (shape.size() != 3 || !sane)
     throw fault_error{

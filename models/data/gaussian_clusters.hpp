@@ -9,7 +9,8 @@ namespace hydra {
 /// class's centre plus `noise` times standard normal. Nothing is stored: sample i derives from (seed, split, i).
 class gaussian_clusters final : public data_source {
  public:
-  /// Throws fault_error{bad_input} for sizes that are not positive, a shape that is no image's, or negative noise.
+  /// Throws fault_error{bad_input} for sizes that are not positive, a shape that is not [channels, height, width], or
+  /// negative noise.
   explicit gaussian_clusters(const synthetic_classes& options);
 
   std::size_t samples(split part) const override;

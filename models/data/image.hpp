@@ -1,5 +1,5 @@
 #pragma once
-// Images of 8 bits a channel.
+// Images with 8 bits per channel.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ struct image_size {
   friend bool operator==(const image_size&, const image_size&) = default;
 };
 
-/// Pixels row by row, the channels of a pixel side by side.
+/// Pixels row by row, channels interleaved.
 struct image {
   image_size size{};
   std::int64_t channels = 0;  ///< 1: grey, 3: red, green, blue

@@ -1,6 +1,6 @@
 #pragma once
-// The decoders behind image_file: bytes of a file -> pixels. They throw fault_error{bad_input} with what is wrong in the
-// bytes.
+// The decoders behind image_file: bytes of a file -> pixels. They throw fault_error{bad_input} that says what is wrong
+// with the bytes.
 
 #include "models/data/image.hpp"
 

@@ -40,8 +40,8 @@ void require_end(bool there) {
   if (!there) throw fault_error{fault_code::bad_input, "its end is missing"};
 }
 
-/// Behind the last scan begins nothing but the end; what a program wrote behind that is not looked at. A thumbnail has an end
-/// of its own.
+/// The last scan must be followed by the end marker; anything after that is ignored. A thumbnail has its own end
+/// marker.
 void require_jpeg_end(bytes_of_file bytes) {
   const std::string_view text = as_text(bytes), scan = "\xFF\xDA", end = "\xFF\xD9";
   const auto last = text.rfind(end);
@@ -53,7 +53,7 @@ void require_png_end(bytes_of_file bytes) {
   require_end(as_text(bytes).rfind("\0\0\0\0IEND\xAE\x42\x60\x82"sv) != std::string_view::npos);
 }
 
-/// A small file may say that it is of any size.
+/// A small file may claim any size.
 image_size checked(image_size size) {
   constexpr std::int64_t most = std::int64_t{1} << 28;
   if (size.height > most / std::max<std::int64_t>(size.width, 1))
@@ -63,7 +63,7 @@ image_size checked(image_size size) {
   return size;
 }
 
-/// As ITU-R 601 weighs colours, in 16 bits and rounded.
+/// Luma with the weights of ITU-R 601, in 16 bits and rounded.
 image luma(const image& rgb) {
   image grey = image::blank(rgb.size, 1);
   for (std::size_t i = 0; i < grey.pixels.size(); ++i) {

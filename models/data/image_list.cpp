@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-/// Looks at all in a folder. What cannot be read is a fault, not an end.
+/// Lists the entries of a folder. An entry that cannot be read is a fault, not the end of the list.
 template <class Iterator>
 void each_entry(const fs::path& folder, const std::function<void(const fs::directory_entry&)>& look) {
   std::error_code error;
@@ -35,7 +35,7 @@ void each_entry(const fs::path& folder, const std::function<void(const fs::direc
 std::vector<std::string> folders_in(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(folder, error)) refuse(folder, "does not exist");
-  if (!fs::is_directory(folder, error)) refuse(folder, "is no folder; images lie in a folder for each class");
+  if (!fs::is_directory(folder, error)) refuse(folder, "is not a folder; one folder of images per class is expected");
   std::vector<std::string> names;
   each_entry<fs::directory_iterator>(folder, [&](const fs::directory_entry& e) {
     std::error_code ignored;
@@ -56,7 +56,7 @@ std::vector<fs::path> images_below(const fs::path& folder) {
   return files;
 }
 
-/// Those of the class with the smallest keyed numbers. One at least is left.
+/// The share of the class with the smallest keyed numbers. At least one image is left.
 std::set<fs::path> draw(const std::vector<labelled_image>& images, std::int64_t label, double share,
                         std::uint64_t seed) {
   std::vector<std::pair<std::uint64_t, fs::path>> drawn;

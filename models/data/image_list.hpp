@@ -14,17 +14,18 @@ struct labelled_image {
   std::int64_t label = 0;
 };
 
-/// Names of the folders in `folder`, sorted; class i is the i-th. Hidden ones are left out. Throws fault_error{bad_input}: no
-/// such folder, fewer than two in it.
+/// Names of the folders in `folder`, sorted; class i is the i-th. Hidden ones are ignored. Throws
+/// fault_error{bad_input} if the folder does not exist or has fewer than two folders.
 std::vector<std::string> class_folders(const std::filesystem::path& folder);
 
-/// The JPEG and PNG files below each class folder, sorted by class and path. Throws fault_error{bad_input}: a folder that is no
-/// class, a class without an image (if `complete`), no image at all; fault_error{io} for a folder that cannot be read.
+/// The JPEG and PNG files below each class folder, sorted by class and path. Throws fault_error{bad_input} for a folder
+/// that is not a class, a class without an image (if `complete`), or no image at all; fault_error{io} for a folder that
+/// cannot be read.
 std::vector<labelled_image> list_images(const std::filesystem::path& folder, const std::vector<std::string>& classes,
                                         bool complete);
 
-/// Moves `share` of each class (rounded, but never all of it) from `images` to the result, chosen by seed and name. Keeps the orders. Throws
-/// fault_error{bad_input} unless the share is at least 0 and below 1.
+/// Moves `share` of each class (rounded, but never all of it) from `images` to the result, chosen by seed and name.
+/// Both keep their order. Throws fault_error{bad_input} unless the share is at least 0 and below 1.
 std::vector<labelled_image> take_share(std::vector<labelled_image>& images, double share, std::uint64_t seed);
 
 }  // namespace hydra

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int fraction_bits = 22;
 
-/// Of one target position: the source positions from `first` on and their weights.
+/// For one target position: the source positions from `first` on and their weights.
 struct taps {
   std::int64_t first = 0;
   std::vector<std::int32_t> weights{};
@@ -70,7 +70,7 @@ image narrowed(const image& from, std::int64_t width) {
   return result;
 }
 
-/// A row of sums at a time, so that the inner loop runs along memory.
+/// Sums one row at a time, so that the inner loop reads memory sequentially.
 void add_row(std::span<std::int32_t> sums, const std::uint8_t* row, std::int32_t weight) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += row[i] * weight;
 }

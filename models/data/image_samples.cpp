@@ -17,7 +17,8 @@ namespace hydra {
 
 namespace {
 
-/// Name, class, size and both ends of a file: a folder of images may be too large to be read whole for this.
+/// Digest of name, class, size and both ends of each file: a folder of images may be too large to be read as a whole
+/// for this.
 void add(const labelled_image& i, sha256& to) {
   constexpr std::size_t most = 4096;
   const mapped_file mapped{i.file};

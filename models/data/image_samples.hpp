@@ -15,7 +15,7 @@ struct image_samples_options {
   std::vector<labelled_image> validation{};  ///< may be empty
   std::int64_t classes = 0;
   std::vector<std::string> names{};  ///< of the classes
-  image_size size{};  ///< 0 x 0: that of the files, which must be one
+  image_size size{};  ///< 0 x 0: that of the files, which must all have the same size
   std::int64_t channels = 3;
   pixel_scale scale{};
   bool flip = false;
@@ -25,8 +25,8 @@ struct image_samples_options {
 /// f32[channels, height, width]; the target is the class. An image is decoded when it is read.
 class image_samples final : public data_source {
  public:
-  /// Reads the header and the end of every file. Throws as image_size_of and pixel_values do, and fault_error{bad_input} if there is no size
-  /// for all or another number of channels than 1 or 3.
+  /// Reads the header and the end of every file. Throws as image_size_of and pixel_values do, and
+  /// fault_error{bad_input} if the images have different sizes and none was given, or channels is neither 1 nor 3.
   explicit image_samples(image_samples_options options);
 
   std::size_t samples(split part) const override { return list(part).size(); }
@@ -35,7 +35,7 @@ class image_samples final : public data_source {
   }
   tensor_spec sample_target() const override { return {{}, element::i64}; }
   std::int64_t classes() const override { return options_.classes; }
-  /// Throws fault_error{bad_input} naming a file that is broken behind its header.
+  /// Throws fault_error{bad_input} naming a file that is damaged after its header.
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
   std::vector<std::string> class_names() const override { return options_.names; }

@@ -13,9 +13,9 @@
 namespace hydra {
 namespace {
 
-/// The library's errors jump back to where the decoder was called: no exception may pass through C.
+/// The library's errors jump back to the call of the decoder: exceptions must not pass through C code.
 struct error_trap {
-  jpeg_error_mgr manager;  // first: the library knows its address only
+  jpeg_error_mgr manager;  // first member: the library knows only its address
   std::jmp_buf back;
   char text[JMSG_LENGTH_MAX];
 };
@@ -26,7 +26,7 @@ struct error_trap {
   std::longjmp(trap->back, 1);
 }
 
-/// Pixels that are not there, or not to be made out, would be filled up with grey.
+/// A warning is an error here: the library would fill missing or damaged pixels with grey.
 void judge_warning(j_common_ptr codec, int level) {
   const int code = codec->err->msg_code;
   const bool lost =
@@ -34,7 +34,7 @@ void judge_warning(j_common_ptr codec, int level) {
   if (level < 0 && lost) leave(codec);
 }
 
-/// A decoder that has read the header, after start(). Nothing with a destructor is made between its jumps.
+/// A decoder that has read the header, after start(). No object with a destructor is created between its jumps.
 class jpeg_codec {
  public:
   jpeg_codec() {
@@ -54,10 +54,10 @@ class jpeg_codec {
     return {codec_.image_height, codec_.image_width};
   }
 
-  /// Four channels are printing colours.
+  /// Four channels are printing colours (CMYK).
   std::int64_t stored_channels() const noexcept { return codec_.num_components; }
 
-  /// All rows into `pixels`, in this colour space.
+  /// Decodes all rows into `pixels`, in this colour space.
   void decode(J_COLOR_SPACE space, std::span<std::uint8_t> pixels) {
     if (setjmp(trap_.back)) refuse();
     codec_.out_color_space = space;

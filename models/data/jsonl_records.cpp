@@ -114,7 +114,7 @@ text_record jsonl_records::parse(std::string_view line, std::size_t number) cons
   return r;
 }
 
-/// The number of the line is counted for messages only: the file was right when it was opened.
+/// The line number is counted for messages only: the record was valid when the file was opened.
 text_record jsonl_records::record(std::size_t index) const {
   const std::uint64_t begin = begins_.at(index);
   try {

@@ -10,16 +10,16 @@
 
 namespace hydra {
 
-/// Names of the fields of a record; those that are not wanted are empty.
+/// Names of the fields of a record; empty for fields that are not used.
 struct record_fields {
   std::string prompt{}, text = "text", label{};
 };
 
-/// Keeps where each record begins, 8 bytes a record; a record is parsed when it is read. Blank lines are no records.
+/// Keeps the offset of each record, 8 bytes per record; a record is parsed when it is read. Blank lines are skipped.
 class jsonl_records final : public record_list {
  public:
-  /// Looks at every record. Throws as mapped_file does, and fault_error{bad_input} with file and line: no JSON object, not
-  /// UTF-8, a field missing or of another type, an empty text, no record at all.
+  /// Parses every record. Throws as mapped_file does, and fault_error{bad_input} with file and line: not a JSON object,
+  /// not UTF-8, a field missing or of another type, an empty text, no record at all.
   jsonl_records(const std::filesystem::path& file, record_fields fields);
 
   std::size_t size() const override { return begins_.size(); }

@@ -48,7 +48,7 @@ std::uint64_t markov_chain::moved(std::uint64_t state, std::uint64_t symbol) con
   return (state * symbols_ + symbol) % powers_.back();
 }
 
-/// Draws by three keyed numbers: uniform or not, which suffix, which of its branches.
+/// Draws with three keyed numbers: whether uniform, which suffix, which of its branches.
 std::uint64_t markov_chain::next(std::uint64_t state, std::uint64_t key) const noexcept {
   if (random_uniform(key, 0) < uniform_part) return random_bits(key, 1) % symbols_;
   return successor(state, random_bits(key, 1) % powers_.size(), draw_branch(random_uniform(key, 2)));

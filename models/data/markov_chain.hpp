@@ -1,21 +1,22 @@
 #pragma once
-// A random language whose entropy is known (markov_table): the next symbol depends on the last few.
+// A random language with known entropy (markov_table): the next symbol depends on the last few.
 
 #include <cstdint>
 #include <vector>
 
 namespace hydra {
 
-/// Markov chain of order k. Each suffix of 1..k symbols votes, with equal weight, for a few successors drawn by the
-/// seed, and a small part of the mass is uniform: so every state is reached, short suffixes already teach something
-/// (the loss falls at once), and the rest is learnt only by looking back k symbols. Nothing is stored: distributions
-/// derive from the seed.
+/// Markov chain of order k. Each suffix of 1..k symbols contributes, with equal weight, a few successors drawn by the
+/// seed, and a small part of the probability is uniform: so every state is reached, short suffixes already predict
+/// something (the loss falls at once), and the rest can be learnt only from k symbols of context. Nothing is stored:
+/// distributions derive from the seed.
 class markov_chain {
  public:
   /// Throws fault_error{bad_input} unless symbols is in 2..2^20, order in 1..8 and symbols^order at most 2^40.
   markov_chain(std::int64_t symbols, std::int64_t order, std::uint64_t seed);
 
-  /// `count` symbols; a function of the chain and `stream` (different streams: different texts of one language).
+  /// `count` symbols; a function of the chain and `stream` (different streams are different texts of the same
+  /// language).
   std::vector<std::uint32_t> generate(std::size_t count, std::uint64_t stream) const;
 
   /// P(next | state) for all symbols; the newest symbol is the lowest digit of the state, in base `symbols`.

@@ -28,7 +28,7 @@ table transitions_of(const markov_chain& language) {
   return all;
 }
 
-/// Sums entries whose indices are equal modulo `size`: what is left when the oldest symbol is forgotten.
+/// Sums entries whose indices are equal modulo `size`: the marginal without the oldest symbol.
 table folded(const table& joint, std::uint64_t size) {
   table result(size);
   for (std::size_t i = 0; i < joint.size(); ++i) result[i % size] += joint[i];
@@ -43,7 +43,7 @@ table joint_of(const table& mass, const table& transitions) {
   return joint;
 }
 
-/// P(state, next) in the long run, by power iteration; the uniform part makes the chain ergodic.
+/// Stationary P(state, next), by power iteration; the uniform part makes the chain ergodic.
 table stationary_joint(const table& transitions, std::uint64_t states) {
   table mass(states, 1 / static_cast<double>(states)), joint;
   double change = 1;

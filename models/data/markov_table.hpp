@@ -1,5 +1,6 @@
 #pragma once
-// What can be known about the next symbol of a Markov chain from the last few: exact, by its stationary distribution.
+// The exact conditional distribution of a Markov chain's next symbol given the last few, from its stationary
+// distribution.
 
 #include "models/data/markov_chain.hpp"
 
@@ -21,7 +22,8 @@ class markov_table {
   std::uint64_t symbols() const noexcept { return symbols_; }
   std::size_t order() const noexcept { return conditional_.size(); }
 
-  /// Entropy in nats of the next symbol given the last `seen` symbols, 1 at least; more than the order do not help.
+  /// Entropy in nats of the next symbol given the last `seen` symbols, at least 1; symbols beyond the order do not
+  /// help.
   double entropy(std::size_t seen) const;
 
   /// P(next | last `seen` symbols), 1 <= seen <= order. The newest symbol is the lowest digit of `last`, in base

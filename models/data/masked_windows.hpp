@@ -14,7 +14,7 @@ struct masked_windows_options {
   token_list train{};
   token_list validation{};  ///< may be empty
   std::int64_t vocabulary = 0;
-  std::int64_t context = 0;  ///< tokens per sample, [CLS] and [SEP] among them
+  std::int64_t context = 0;  ///< tokens per sample, including [CLS] and [SEP]
   encoder_marks marks{};
   mask_options masking{};
   std::string fingerprint{};
@@ -23,7 +23,7 @@ struct masked_windows_options {
 /// Sample i is [CLS], the context - 2 tokens at i * (context - 2), [SEP]; the last one is padded.
 class masked_windows final : public data_source {
  public:
-  /// Throws fault_error{bad_input} if the context has no room for a token or there is none to train on.
+  /// Throws fault_error{bad_input} if the context is too small for a token or there are no tokens to train on.
   explicit masked_windows(masked_windows_options options);
 
   std::size_t samples(split part) const override;

@@ -19,7 +19,7 @@ void check(const image_folders& o) {
   if (!o.size.empty() && (o.size.size() != 2 || o.size[0] <= 0 || o.size[1] <= 0))
     refuse(o, "size must be [height, width], both at least 1");
   if (!o.validation.empty() && o.validation_share != 0)
-    refuse(o, "validation names a folder; validation_share is for none");
+    refuse(o, "validation_share cannot be combined with validation, which names a folder");
 }
 
 image_size size_for(const image_folders& o, const sample_request& wants) {

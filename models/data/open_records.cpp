@@ -35,7 +35,7 @@ token_list packed(const packed_file& file, const tokenizer& by) {
                         [&](const token_sink& sink) { write_texts(*file.records, by, sink); }});
 }
 
-/// What decides the samples besides the bytes of the files.
+/// Everything that affects the samples in addition to the bytes of the files.
 std::string rules_of(const record_samples_options& o, const std::vector<class_label>& given) {
   std::string text = fmt::format(", by {} ({}), form {}, context {}, mask {} {}, labels", o.by->identity(),
                                  tokenizer_rules(), static_cast<int>(o.wants.form), o.wants.context, o.masking.share,

@@ -26,7 +26,7 @@ void refuse_labelled(const std::string& name, const sample_request& wants) {
                     name)};
 }
 
-/// Bytes are mapped as they are.
+/// The file is mapped; its bytes are the ids.
 token_list tokens_in(const std::filesystem::path& text, const std::shared_ptr<const tokenizer>& by) {
   if (text.empty()) return {};
   return by ? tokens_of(text, by) : token_list::bytes_of(text);

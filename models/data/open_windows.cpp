@@ -11,7 +11,7 @@ namespace hydra {
 
 namespace {
 
-/// The ids say what the texts and the tokenizer were; which tokens are special, they do not.
+/// The digest of the ids covers texts and tokenizer, but not which tokens are special.
 std::string fingerprint_of(const token_parts& parts, const tokenizer* by, const mask_options& masking,
                            const sample_request& wants) {
   return fmt::format("tokens {} {}, vocabulary {}, by {}, form {}, context {}, mask {} {}", parts.train.digest(),

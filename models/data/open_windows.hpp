@@ -1,5 +1,5 @@
 #pragma once
-// A long list of tokens -> windows in the form that is wanted.
+// A long list of tokens -> windows in the requested form.
 
 #include "models/data/token_list.hpp"
 #include "models/data/data_options.hpp"
@@ -10,7 +10,7 @@
 
 namespace hydra {
 
-/// Tokens of both parts with what they are tokens of.
+/// Tokens of both parts, and the data that they come from.
 struct token_parts {
   std::string name;  ///< for messages
   token_list train{};
@@ -18,8 +18,8 @@ struct token_parts {
   std::int64_t vocabulary = 0;
 };
 
-/// Causal or masked windows. `by` has the special tokens of masked ones, and may be null for causal ones. Throws as
-/// token_windows, masked_windows and encoder_marks_of do.
+/// Causal or masked windows. `by` provides the special tokens of masked ones, and may be null for causal ones. Throws
+/// as token_windows, masked_windows and encoder_marks_of do.
 std::shared_ptr<const data_source> open_windows(token_parts parts, const tokenizer* by, const mask_options& masking,
                                                 const sample_request& wants);
 

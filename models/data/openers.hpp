@@ -1,5 +1,5 @@
 #pragma once
-// Options of data in files -> sources. One function for each kind; open_data() throws what they throw.
+// Opens each kind of data in files. One function per kind; open_data() throws what they throw.
 
 #include "models/data/data_options.hpp"
 #include "models/data_source.hpp"
@@ -8,19 +8,19 @@
 
 namespace hydra {
 
-/// Windows of text, causal or masked. There are no labels in a text: labelled samples are refused.
+/// Windows of text, causal or masked. A text has no labels: labelled samples are refused.
 std::shared_ptr<const data_source> open_text(const text_files& options, const sample_request& wants);
 
-/// The same of tokens.
+/// The same for token ids.
 std::shared_ptr<const data_source> open_tokens(const token_files& options, const sample_request& wants);
 
-/// Records of text in the form that is wanted.
+/// Records of text in the requested form.
 std::shared_ptr<const data_source> open_jsonl(const jsonl_files& options, const sample_request& wants);
 
 /// Rows of numbers, or records of text.
 std::shared_ptr<const data_source> open_csv(const csv_files& options, const sample_request& wants);
 
-/// Images of the size that the options name, else of the size that is wanted.
+/// Images of the size that the options name, else of the size that the model requires.
 std::shared_ptr<const data_source> open_images(const image_folders& options, const sample_request& wants);
 
 /// Images [3, 32, 32].

@@ -23,14 +23,14 @@ class pixel_values {
 
   float operator()(std::size_t channel, std::uint8_t value) const noexcept { return tables_[channel][value]; }
 
-  /// Writes f32[channels, height, width]; mirrored left to right on demand.
+  /// Writes f32[channels, height, width], optionally mirrored left to right.
   void write(const image& from, bool mirrored, std::span<float> out) const;
 
  private:
   std::vector<std::array<float, 256>> tables_;
 };
 
-/// The scale with ImageNet's numbers where it has none.
+/// The scale, with ImageNet's numbers where it is empty.
 pixel_scale with_defaults(pixel_scale scale, std::int64_t channels);
 
 /// Whether a training sample is mirrored: half of them are.

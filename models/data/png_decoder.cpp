@@ -9,14 +9,15 @@
 namespace hydra {
 namespace {
 
-/// The library's simple interface, after the header. Opacity is read, lest colours be mixed with a background.
+/// The library's simple interface, after the header. Alpha is read, otherwise colours would be blended with a
+/// background.
 class png_codec {
  public:
   explicit png_codec(std::span<const std::byte> bytes) {
     codec_.version = PNG_IMAGE_VERSION;
     if (!png_image_begin_read_from_memory(&codec_, bytes.data(), bytes.size())) refuse();
     codec_.format = PNG_FORMAT_RGBA;
-    codec_.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16 bits are as curved as 8, unless the file says otherwise
+    codec_.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16 bits have the same gamma as 8, unless the file says otherwise
   }
   ~png_codec() { png_image_free(&codec_); }
   png_codec(const png_codec&) = delete;

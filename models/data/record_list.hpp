@@ -1,5 +1,5 @@
 #pragma once
-// Texts one by one, as a file has them.
+// The texts of a file, one by one.
 
 #include "models/data/class_names.hpp"
 
@@ -10,19 +10,19 @@ namespace hydra {
 
 /// One sample before it is tokenised.
 struct text_record {
-  std::string prompt{};  ///< without a loss; empty if the file has none
+  std::string prompt{};  ///< has no loss; empty if the file has none
   std::string text{};
   class_label label{};  ///< where the file has labels
 };
 
-/// Thread-safe because const. The file was found to be right when it was opened.
+/// Thread-safe because const. The file was checked when it was opened.
 class record_list {
  public:
   virtual ~record_list() = default;
   virtual std::size_t size() const = 0;
   /// Throws fault_error{bad_input} if the file has changed since.
   virtual text_record record(std::size_t index) const = 0;
-  /// Throws fault_error{io} if the file is not what it was.
+  /// Throws fault_error{io} if the file has changed since it was opened.
   virtual void require_unchanged() const {}
   /// Empty if the file has no labels.
   virtual const label_census& labels() const = 0;

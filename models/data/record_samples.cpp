@@ -26,7 +26,7 @@ void check_labels(const record_samples_options& o) {
     refuse(o, "is read without labels, but the model wants a class for each text; name the `label`");
 }
 
-/// The parts of a record that go into a window of `room` tokens: the prompt's end, the text's beginning.
+/// The parts of a record that fit into a window of `room` tokens: the end of the prompt, the start of the text.
 void shorten(std::vector<std::int64_t>& prompt, std::vector<std::int64_t>& text, std::size_t room) {
   const std::size_t kept = std::min(text.size(), room - std::min(prompt.size(), room / 2));
   text.resize(kept);

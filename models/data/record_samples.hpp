@@ -1,5 +1,5 @@
 #pragma once
-// Samples of text, one for each record of a file.
+// Samples of text, one per record of a file.
 
 #include "models/data/record_list.hpp"
 #include "models/data/token_masking.hpp"
@@ -23,14 +23,13 @@ struct record_samples_options {
   std::string fingerprint{};
 };
 
-/// causal: prompt, text and the end-of-text token where the tokenizer has one, padded on the right; the prompt and the padding
-/// have no targets. A record longer than context + 1 tokens loses the beginning of its prompt, down to half of the window, then
-/// the end of its text.
-/// masked, labelled: [CLS], the first context - 2 tokens of the text, [SEP], padding.
+/// causal: prompt, text and the end-of-text token if the tokenizer has one, padded on the right; the prompt and the
+/// padding have no targets. A record longer than context + 1 tokens loses the start of its prompt, down to half of the
+/// window, then the end of its text. masked, labelled: [CLS], the first context - 2 tokens of the text, [SEP], padding.
 class record_samples final : public data_source {
  public:
-  /// Throws fault_error{bad_input}: a context without room, a tokenizer without the special tokens, labelled samples of records
-  /// that have no labels, prompts in other samples than causal ones.
+  /// Throws fault_error{bad_input}: a context that is too small, a tokenizer without the special tokens, labelled
+  /// samples of records without labels, prompts in samples that are not causal.
   explicit record_samples(record_samples_options options);
 
   std::size_t samples(split part) const override;

@@ -8,7 +8,7 @@
 
 namespace hydra {
 
-/// The bytes as `count` values of T. Throws fault_error{internal} if there is another number of bytes.
+/// The bytes as `count` values of T. Throws fault_error{internal} if the size does not match.
 template <class T>
 std::span<T> values_in(std::span<std::byte> bytes, std::size_t count) {
   if (bytes.size() != count * sizeof(T)) throw fault_error{fault_code::internal, "a sample has another size"};

@@ -9,7 +9,7 @@
 namespace hydra {
 namespace {
 
-/// Periods per image and phase, in turns.
+/// Alternately periods per image and phase.
 struct plane_wave {
   double vertical, horizontal, phase;
 

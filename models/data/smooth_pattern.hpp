@@ -1,5 +1,5 @@
 #pragma once
-// Random images without detail.
+// Random images without fine detail.
 
 #include <cstdint>
 #include <vector>

@@ -60,7 +60,7 @@ void write_bytes(std::ostream& out, const void* from, std::size_t size) {
   out.write(static_cast<const char*>(from), static_cast<std::streamsize>(size));
 }
 
-/// The ids behind room for the header, then the header.
+/// Writes the ids after space for the header, then the header.
 void write_file(std::ostream& out, const token_recipe& recipe) {
   file_header header{magic, 0, digest_of(recipe.key), {}};
   write_bytes(out, &header, sizeof header);
@@ -75,7 +75,7 @@ void write_file(std::ostream& out, const token_recipe& recipe) {
   write_bytes(out, &header, sizeof header);
 }
 
-/// Nothing for a file that is not what was written for this key.
+/// Empty for a file that was not written for this key.
 std::optional<token_list> checked(std::shared_ptr<const mapped_file> file, const std::string& key) {
   const std::span<const std::byte> bytes = file->bytes();
   file_header header;
@@ -96,7 +96,7 @@ std::optional<token_list> load(const fs::path& file, const std::string& key) {
   }
 }
 
-/// Threads of one process would share the temporary file. A cache that cannot be written is no fault.
+/// Threads of one process would share the temporary file. Failure to write the cache is not a fault.
 void try_to_write(const fs::path& file, const token_recipe& recipe) {
   static std::mutex one_at_a_time;
   const std::lock_guard lock{one_at_a_time};

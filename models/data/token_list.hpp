@@ -1,5 +1,5 @@
 #pragma once
-// A long list of token ids, wherever its bytes lie: a vector in memory, or a file mapped into it.
+// A long list of token ids: a vector in memory, or a mapped file.
 
 #include "runtime/storage/mapped_file.hpp"
 
@@ -30,12 +30,12 @@ class token_list {
   /// or an id is not below `vocabulary`, with its position.
   static token_list ids_of(const std::filesystem::path& file, std::int64_t vocabulary);
 
-  /// Of ids in a file: mapped_file::require_unchanged().
+  /// mapped_file::require_unchanged(), if the ids are in a file.
   void require_unchanged() const {
     if (file_) file_->require_unchanged();
   }
 
-  /// SHA-256 of the ids as they lie in memory, 64 hex digits. Reads all of them, unless the list was made with it.
+  /// SHA-256 of the ids as they are in memory, 64 hex digits. Reads all of them, unless the list was created with it.
   std::string digest() const;
 
   std::size_t size() const noexcept { return words_.size() + bytes_.size(); }
@@ -44,11 +44,13 @@ class token_list {
   }
 
  private:
-  std::shared_ptr<const mapped_file> file_;                ///< of either, where they lie in one
-  std::shared_ptr<const std::vector<std::uint32_t>> ids_;  ///< of words, where they do not
+  /// the mapping of `words_` or `bytes_`; null if the ids are in memory
+  std::shared_ptr<const mapped_file> file_;
+  /// the ids of `words_` in memory; null if they are in a file
+  std::shared_ptr<const std::vector<std::uint32_t>> ids_;
   std::span<const std::uint32_t> words_;  ///< either these
   std::span<const std::byte> bytes_;      ///< or these
-  std::string digest_;                    ///< empty: not known yet
+  std::string digest_;                    ///< empty: not computed yet
 };
 
 }  // namespace hydra

@@ -1,5 +1,5 @@
 #pragma once
-// Hides tokens for masked language modelling (Devlin et al. 2018, section 3.1).
+// Masks tokens for masked language modelling (Devlin et al. 2018, section 3.1).
 
 #include "models/data/encoder_sample.hpp"
 #include "models/data/data_options.hpp"
@@ -10,16 +10,17 @@
 
 namespace hydra {
 
-/// Of the tokens that are no special ones, share * n (rounded, at least one) are chosen; of these 80 % become [MASK], 10 % any
-/// token of the vocabulary, 10 % stay. Which ones is a function of the key alone, so a sample is the same in every epoch.
+/// Of the tokens that are not special, share * n (rounded, at least one) are chosen; of these 80 % become [MASK], 10 %
+/// a random token of the vocabulary, 10 % stay. The choice is a function of the key alone, so a sample is the same in
+/// every epoch.
 class token_masking {
  public:
-  /// Throws fault_error{bad_input} unless the share is above 0 and at most 1. `data` is named then.
+  /// Throws fault_error{bad_input} naming `data` unless the share is above 0 and at most 1.
   token_masking(const mask_options& options, const encoder_marks& marks, std::int64_t vocabulary,
                 std::string_view data);
 
-  /// Changes `ids`, writes the targets (the token that was there, masked_target elsewhere) and returns how many count.
-  /// `part` and `index` tell samples apart.
+  /// Changes `ids`, writes the targets (the original token, masked_target elsewhere) and returns how many count. `part`
+  /// and `index` identify the sample.
   std::size_t apply(std::span<std::int64_t> ids, std::span<std::int64_t> targets, std::uint64_t part,
                     std::uint64_t index) const;
 

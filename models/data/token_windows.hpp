@@ -13,7 +13,7 @@ struct token_windows_options {
   token_list validation{};  ///< may be empty
   std::int64_t vocabulary = 0;
   std::int64_t context = 0;                        ///< tokens per sample
-  std::shared_ptr<const markov_table> language{};  ///< what wrote the tokens, where that is known
+  std::shared_ptr<const markov_table> language{};  ///< the source of the tokens, if it is known
   std::string fingerprint{};
 };
 
@@ -36,7 +36,7 @@ class token_windows final : public data_source {
   }
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }
-  /// At position j of a window a model sees j + 1 tokens, whatever stood before the window.
+  /// At position j of a window a model sees j + 1 tokens, whatever came before the window.
   std::optional<loss_floor> floor(split part, std::size_t count) const override;
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{4} << 20;
 
-/// No white space, and in ASCII: other letters are not looked into.
+/// ASCII and not white space: other characters are not classified.
 constexpr bool is_word(char c) noexcept { return c > ' ' && c < '\x7f'; }
 
 bool is_cut(std::string_view text, std::size_t at) noexcept {
@@ -40,7 +40,7 @@ bool separates_lines(const tokenizer& by) try {
     by.encode(pair[1], apart);
     return apart == by.encode(std::string{pair[0]} + std::string{pair[1]});
   });
-} catch (const fault_error&) {  // an example has bytes without a token, which the text may do without
+} catch (const fault_error&) {  // an example has bytes without a token, which the text may not contain
   return false;
 }
 

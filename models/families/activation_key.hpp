@@ -8,7 +8,8 @@
 
 namespace hydra {
 
-/// "gelu" where it is absent. Throws fault_error{bad_input} with file and key for a function that Hydra does not have.
+/// "gelu" if the key is absent. Throws fault_error{bad_input} with file and key for a function that Hydra does not
+/// have.
 activation activation_key(const model_config& config, std::string_view key);
 
 }  // namespace hydra

@@ -7,7 +7,7 @@
 
 namespace hydra {
 
-/// Throws fault_error{bad_input} naming the functions that there are. `who` names the family.
+/// Throws fault_error{bad_input} naming the known functions. `who` names the family.
 activation activation_option(const char* who, const std::string& name);
 
 }  // namespace hydra

@@ -10,18 +10,18 @@
 
 namespace hydra {
 
-/// What `chain = { from = "FOLDER", ... }` may change.
+/// What `chain = { from = "FOLDER", ... }` can change.
 struct from_options {
   std::int64_t context = 0;  ///< tokens per sample; 0: the checkpoint's maximum
-  double dropout = -1;       ///< where the architecture has it; below 0: the checkpoint's
-  std::string head{};        ///< "masked-lm", "classification"; empty: as the architecture says
+  double dropout = -1;       ///< if the architecture has dropout; below 0: the checkpoint's
+  std::string head{};        ///< "masked-lm", "classification"; empty: the architecture's own
 };
 
 /// One entry of config.json's "architectures".
 struct architecture {
   std::string name;  ///< "GPT2LMHeadModel"
-  /// Describes the chain. Its parameters have the names of the checkpoint's tensors, or chain::hub() maps them.
-  /// Throws fault_error{bad_input} with the key for what Hydra's layers cannot do.
+  /// Describes the chain. Its parameters have the names of the checkpoint's tensors, or chain::hub() maps them. Throws
+  /// fault_error{bad_input} with the key for what Hydra's layers do not support.
   chain_description (*read)(const model_config& config, const from_options& options);
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The model families a workload can name: a table of factories (adding one = one file + one line).
+// The model families that a workload can name: a table of factories (adding one = one file + one line).
 
 #include "models/chain.hpp"
 #include "models/data_source.hpp"
@@ -18,14 +18,15 @@ namespace hydra {
 
 using option_value = std::variant<bool, std::int64_t, double, std::string>;
 
-/// How to build a model's chain once its data are known. Made by cnn(...), gpt2(...), mlp(...), describe_chain(...), or
-/// by hand for a user's own chain (family = any name, build = a function).
+/// How to build a model's chain once its data are known. Created by cnn(...), gpt2(...), mlp(...), describe_chain(...),
+/// or by the user for a chain of their own (family = any name, build = a function).
 struct chain_description {
   std::string family;
-  std::int64_t context = 0;  ///< tokens per sample that a language model wants; 0 for others
+  std::int64_t context = 0;  ///< tokens per sample of a language model; 0 for others
   std::function<chain(const data_source&)> build;
-  sample_form form = sample_form::causal;  ///< what samples of text look like
-  std::vector<std::int64_t> image{};       ///< [channels, height, width] that it wants; empty: as the data have them
+  sample_form form = sample_form::causal;  ///< the form of text samples
+  /// [channels, height, width] of the images it requires; empty: as in the data
+  std::vector<std::int64_t> image{};
   std::filesystem::path checkpoint{};      ///< folder of the checkpoint that it starts from; empty: none
 
   sample_request wants() const { return {context, form, image, checkpoint}; }

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of the catalogue: name, help and options of each family, a file each.
+// Rows of the catalogue: name, help and options of each family, one file each.
 
 #include "models/families/catalog.hpp"
 

@@ -36,13 +36,14 @@ const architecture& architecture_of(const model_config& config) {
   const auto& all = architectures();
   const auto found = std::ranges::find(all, name, &architecture::name);
   if (found != all.end()) return *found;
-  config.refuse(key, fmt::format("\"{}\" is none that Hydra reads{}", name, known_instead(name, known_names())));
+  config.refuse(key, fmt::format("\"{}\" is not an architecture that Hydra reads{}", name,
+                                 known_instead(name, known_names())));
 }
 
-/// Each layer has tensors of its own. A file that anybody may have written must not make a chain of any length.
+/// Each layer has its own tensors. A file from an unknown source must not create a chain of arbitrary length.
 void require_stored(const model_config& config, const char* layers_key, std::int64_t layers, std::size_t tensors) {
   if (layers <= static_cast<std::int64_t>(tensors)) return;
-  config.refuse(layers_key, fmt::format("{} layers are written there; the folder has {} tensors", layers, tensors));
+  config.refuse(layers_key, fmt::format("{} layers, but the folder has {} tensors", layers, tensors));
 }
 
 void require_layers(const model_config& config, std::size_t tensors) {

@@ -1,5 +1,5 @@
 #pragma once
-// A folder with a Hugging Face checkpoint (config.json and safetensors), described as a chain that begins with its
+// A folder with a Hugging Face checkpoint (config.json and safetensors), described as a chain that starts from its
 // weights.
 
 #include "models/families/architecture.hpp"
@@ -8,9 +8,9 @@
 
 namespace hydra {
 
-/// The chain of the architecture that config.json names. Its build() checks that the weights are those of the chain (see
-/// hub_weights) and begins with them. Throws fault_error{bad_input} with the file: no folder, a config.json or weights
-/// that cannot be read, an architecture that Hydra does not know, options that do not suit it.
+/// The chain of the architecture that config.json names. Its build() checks that the weights are those of the chain
+/// (see hub_weights) and starts from them. Throws fault_error{bad_input} with the file: not a folder, a config.json or
+/// weights that cannot be read, an unknown architecture, options that do not fit it.
 chain_description describe_from(const std::filesystem::path& folder, const from_options& options);
 
 /// For programs: .chain = from_checkpoint("gpt2", {.context = 512}).

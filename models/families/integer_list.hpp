@@ -1,5 +1,5 @@
 #pragma once
-// Lists of integers where an option is a text: "3,4,6,3".
+// Lists of integers in options that are texts: "3,4,6,3".
 
 #include <cstdint>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace hydra {
 
-/// Integers between commas, blanks around them allowed. `what` names the option, as in "resnet: depths". Throws
+/// Integers separated by commas, with optional blanks. `what` names the option, as in "resnet: depths". Throws
 /// fault_error{bad_input} for anything else, and for an empty list.
 std::vector<std::int64_t> integer_list(std::string_view what, std::string_view text);
 

@@ -20,14 +20,14 @@ std::int64_t label_count(const model_config& config) {
 
 void require_labels(const model_config& config, const data_source& data) {
   if (label_count(config) == data.classes()) return;
-  config.refuse("id2label", fmt::format("the checkpoint tells {} classes apart; {} has {}. Set head = "
-                                        "\"classification\" to begin with a new classifier",
+  config.refuse("id2label", fmt::format("the checkpoint has {} classes, but {} has {}. Set head = "
+                                        "\"classification\" to start with a new classifier",
                                         label_count(config), data.describe(), data.classes()));
 }
 
 namespace {
 
-/// A folder's name is bytes; JSON is UTF-8.
+/// File names are arbitrary bytes; JSON is UTF-8.
 std::string as_utf8(const std::string& name) {
   return parse_json(json_text(json(name))).get<std::string>();
 }

@@ -10,7 +10,7 @@ std::string preprocessor_config(const data_source& data) {
   const auto scale = data.pixel_scaling();
   const tensor_spec sample = data.sample_input();
   if (!scale || sample.shape.size() != 3 || sample.shape[0] != 3) return {};
-  constexpr int bilinear = 2;  // of Pillow's
+  constexpr int bilinear = 2;  // Pillow's constant
   const nlohmann::json config{{"image_processor_type", "ViTImageProcessor"},
                               {"do_convert_rgb", true},
                               {"do_resize", true},

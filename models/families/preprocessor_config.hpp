@@ -7,9 +7,9 @@
 
 namespace hydra {
 
-/// Text of the file by which others do to an image what the data did to theirs: stretched to the samples' size, scaled by
-/// data_source::pixel_scaling(). Empty if samples are no images of three channels that are made of pixels: transformers' processors
-/// make three of every image.
+/// Text of the file that makes other programs prepare an image as the data did: resized to the samples' size, scaled by
+/// data_source::pixel_scaling(). Empty if samples are not images of three channels made from pixels: transformers'
+/// processors produce three channels for every image.
 std::string preprocessor_config(const data_source& data);
 
 }  // namespace hydra

@@ -1,5 +1,5 @@
 #pragma once
-// Rotary positions in a config.json, as transformers 5 and as its predecessors write them.
+// Rotary positions in a config.json, as transformers 5 and earlier versions write them.
 
 #include "models/weights/model_config.hpp"
 #include "models/layers/rotary.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 using row = std::pair<std::string_view, activation>;
 
-/// Of two names of one function the first is written.
+/// If a function has two names, the first is written.
 constexpr std::array rows{row{"gelu", activation::gelu}, row{"gelu_new", activation::gelu_tanh},
                           row{"gelu_pytorch_tanh", activation::gelu_tanh}, row{"relu", activation::relu}};
 

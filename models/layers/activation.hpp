@@ -21,7 +21,7 @@ at::Tensor activate(activation f, const at::Tensor& x);
 /// "gelu", "gelu_new", "relu".
 std::string to_string(activation f);
 
-/// Of these names, or "gelu_pytorch_tanh" (another name of gelu_new); nothing for others.
+/// The function of one of these names, or of "gelu_pytorch_tanh" (another name of gelu_new); empty for others.
 std::optional<activation> activation_named(std::string_view name);
 
 std::vector<std::string> activation_names();

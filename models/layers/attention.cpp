@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t room_step = 64;  ///< tokens
 
-/// Keys or values once per query head: attention without copies would leave the kernel that needs no matrix of scores.
+/// Repeats keys or values for each query head: attention with fewer heads would not use the kernel without a score
+/// matrix.
 at::Tensor for_each_query(const at::Tensor& x, std::int64_t heads) {
   if (x.size(1) == heads) return x;
   const std::int64_t group = heads / x.size(1);
@@ -31,7 +32,7 @@ at::Tensor attend(const attention_heads& h, const std::optional<at::Tensor>& mas
                                                       for_each_query(h.values, heads), mask, 0.0, causal, {}, false);
 }
 
-/// [fresh, seen + fresh]: true where a new token may look.
+/// [fresh, seen + fresh]: true where a new token may attend.
 at::Tensor visible(std::int64_t fresh, std::int64_t seen, const at::Tensor& like) {
   const c10::SymInt shape[]{fresh, seen + fresh};
   return at::_ops::full::call(shape, true, at::kBool, {}, like.device(), {}).tril(seen);
@@ -46,7 +47,7 @@ at::Tensor with_room(const at::Tensor& old, const at::Tensor& fresh, std::int64_
   return larger;
 }
 
-/// All tokens so far, the new ones included.
+/// Keys or values of all tokens so far, including the new ones.
 at::Tensor remember(at::Tensor& kept, const at::Tensor& fresh, std::int64_t seen) {
   kept = with_room(kept, fresh, seen);
   kept.narrow(2, seen, fresh.size(2)).copy_(fresh);

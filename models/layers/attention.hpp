@@ -1,5 +1,5 @@
 #pragma once
-// Causal attention, in one pass over a text or over a text that grows; shared by the blocks of language models.
+// Causal attention over a whole text or over a text that is being generated; shared by the blocks of language models.
 
 #include "models/layer.hpp"
 
@@ -7,32 +7,32 @@
 
 namespace hydra {
 
-/// Queries, keys and values of some tokens: [samples, heads, tokens, size]. Keys and values may have fewer heads, which
-/// divide those of the queries: each serves a group of neighbouring queries (Ainslie et al. 2023).
+/// Queries, keys and values of some tokens: [samples, heads, tokens, size]. Keys and values may have fewer heads, whose
+/// number divides that of the queries: each serves a group of adjacent queries (Ainslie et al. 2023).
 struct attention_heads {
   at::Tensor queries;
   at::Tensor keys;
   at::Tensor values;
 };
 
-/// What each token finds at itself and the tokens before it: [samples, heads, tokens, size].
+/// Attention of each token to itself and the tokens before it: [samples, heads, tokens, size].
 at::Tensor causal_attention(const attention_heads& heads);
 
-/// Attention whose probabilities are made one by one, because some of them are dropped: softmax(Q K^T / sqrt(size) + bias),
-/// dropout, V. As many heads of keys and values as of queries. `bias` is added to the scores, or undefined. `site` tells the
-/// dropout from the layer's others.
+/// Attention with an explicit matrix of probabilities, because some of them are dropped: softmax(Q K^T / sqrt(size) +
+/// bias), dropout, V. As many heads of keys and values as of queries. `bias` is added to the scores, or undefined.
+/// `site` distinguishes this dropout from others of the layer.
 at::Tensor explicit_attention(const attention_heads& heads, const at::Tensor& bias, double dropout,
                               const layer_context& context, std::uint32_t site);
 
-/// Causal attention with dropout of its probabilities, which are then made one by one, in evaluation too: a layer's memory
-/// does not depend on whether it is trained. With a dropout of 0 it is causal_attention().
+/// Causal attention with dropout of its probabilities. The matrix of probabilities is then explicit in evaluation, too:
+/// a layer's memory does not depend on whether it is trained. With a dropout of 0 it is causal_attention().
 at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context, std::uint32_t site);
 
-/// The same for tokens that follow those in `memory`, which keeps the new keys and values. Room is made for 64 tokens at
-/// a time: memory.tensors = {keys, values}, each [samples, heads, room, size].
+/// The same for tokens that follow those in `memory`, which keeps the new keys and values. Its capacity grows by 64
+/// tokens at a time: memory.tensors = {keys, values}, each [samples, heads, capacity, size].
 at::Tensor growing_attention(const attention_heads& heads, decode_memory& memory);
 
-/// f32[samples, tokens, heads * size] as heads, and back.
+/// f32[samples, tokens, heads * size] split into heads, and back.
 at::Tensor split_heads(const at::Tensor& x, std::int64_t heads);
 at::Tensor join_heads(const at::Tensor& x);
 

@@ -22,7 +22,7 @@ using torch::autograd::variable_list;
 constexpr double momentum = 0.1;
 constexpr double eps = 1e-5;
 
-/// Places in parameters; arguments of the function are one further, behind x.
+/// Indices in parameters; the arguments of the function are one further, after x.
 enum parameter : std::size_t { weight, bias, running_mean, running_var };
 
 at::Tensor room_for(const at::Tensor& statistic) {

@@ -5,15 +5,15 @@
 
 namespace hydra {
 
-/// "weight", "bias", "running_mean" and "running_var" behind `prefix`, each [channels]; initial values as torch's.
+/// "weight", "bias", "running_mean" and "running_var" after `prefix`, each [channels]; initial values as torch's.
 std::vector<parameter_spec> batch_norm_parameters(const std::string& prefix, std::int64_t channels);
 
 /// x [samples, channels, ...]; the four parameters of batch_norm_parameters(); eps 1e-5, momentum 0.1, torch's defaults.
 ///
-/// In training x is normalised by its own mean and (biased) variance. Backward gives, as gradient of the running
-/// averages, what moves the sum that has gathered in their .grad to (1-m) * sum + m * statistic, the variance unbiased
+/// In training x is normalised by its own mean and (biased) variance. Backward returns, as gradient of the running
+/// averages, the change of the sum accumulated in their .grad to (1-m) * sum + m * statistic, the variance unbiased
 /// (parameter_spec::averaging); so a forward changes nothing, and each step counts once however often it is recomputed.
-/// Otherwise x is normalised by the running averages.
+/// In evaluation x is normalised by the running averages.
 ///
 /// Throws fault_error{bad_input} in training if a channel has a single value, which has no variance.
 at::Tensor batch_norm(const at::Tensor& x, std::span<const at::Tensor> parameters, const layer_context& context);

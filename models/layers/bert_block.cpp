@@ -12,7 +12,7 @@
 namespace hydra {
 namespace {
 
-/// Places in parameters(); a bias follows its weight.
+/// Indices in parameters(); a bias follows its weight.
 enum parameter : std::size_t {
   query = 0,
   key = 2,

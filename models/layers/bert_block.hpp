@@ -16,8 +16,8 @@ struct bert_block_options {
   double eps = 1e-12;
 };
 
-/// Masked tokens f32[samples, tokens, width + 1] (masked_tokens.hpp) -> the same: post-LN (Devlin et al. 2018). Names as
-/// Hugging Face's behind "bert.encoder.layer.{i}.".
+/// Masked tokens f32[samples, tokens, width + 1] (masked_tokens.hpp) -> the same: post-LN (Devlin et al. 2018). Names
+/// as in Hugging Face's checkpoints after "bert.encoder.layer.{i}.".
 class bert_block final : public layer {
  public:
   explicit bert_block(const bert_block_options& options);

@@ -1,5 +1,5 @@
 #pragma once
-// Last layer of a BERT that names masked tokens.
+// Last layer of a BERT that predicts masked tokens.
 
 #include "models/layer.hpp"
 #include "models/layers/activation.hpp"
@@ -15,7 +15,7 @@ struct bert_masked_lm_head_options {
 };
 
 /// Masked tokens f32[samples, tokens, width + 1] (masked_tokens.hpp) -> logits f32[samples, tokens, vocabulary]. Its
-/// bias is Hugging Face's "cls.predictions.bias", of which "cls.predictions.decoder.bias" is another name there.
+/// bias is Hugging Face's "cls.predictions.bias", which is also named "cls.predictions.decoder.bias" there.
 class bert_masked_lm_head final : public layer {
  public:
   explicit bert_masked_lm_head(bert_masked_lm_head_options options);

@@ -1,5 +1,5 @@
 #pragma once
-// What layers check about their options and inputs.
+// Checks of layers' options and inputs.
 
 #include "models/tensor_spec.hpp"
 
@@ -8,8 +8,8 @@
 
 namespace hydra {
 
-/// Throws fault_error{bad_input} unless `input` has this type and number of dimensions and, if `last` is positive,
-/// this last dimension. `who` names the layer.
+/// Throws fault_error{bad_input} unless `input` has this type and number of dimensions and, if `last` is positive, this
+/// last dimension. `who` names the layer.
 void require_input(std::string_view who, const tensor_spec& input, element type, std::size_t dimensions,
                    std::int64_t last = 0);
 
@@ -22,7 +22,7 @@ void require_context(std::string_view who, std::int64_t tokens, std::int64_t con
 /// Throws fault_error{bad_input} unless `p` is in [0, 1).
 void require_dropout(std::string_view what, double p);
 
-/// " eps=..." for signatures, nothing for layer norm's usual 1e-5.
+/// " eps=..." for signatures; empty for layer norm's usual 1e-5.
 std::string eps_unless_usual(double eps);
 
 /// Throws fault_error{bad_input} unless `input` is f32 [samples, channels, height, width]. `who` names the layer.

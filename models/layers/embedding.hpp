@@ -7,7 +7,7 @@ namespace hydra {
 
 struct embedding_options {
   std::int64_t vocabulary = 0;
-  std::int64_t context = 0;  ///< longest sample
+  std::int64_t context = 0;  ///< maximum length of a sample
   std::int64_t width = 0;
   double dropout = 0;
 };

@@ -23,7 +23,7 @@ at::Tensor fused_attention(const attention_heads& heads, const at::Tensor& bias)
 }  // namespace
 
 at::Tensor key_bias(const at::Tensor& mask) {
-  // Finite in the mask's own format: a text of nothing but padding has no NaN then.
+  // Finite in the mask's own format: a text of padding only gives no NaN.
   const float lowest = mask.scalar_type() == at::kBFloat16
                            ? static_cast<float>(std::numeric_limits<c10::BFloat16>::lowest())
                            : std::numeric_limits<float>::lowest();

@@ -1,5 +1,5 @@
 #pragma once
-// Attention of encoders: each token looks at all tokens of its sample that are there.
+// Attention of encoders: each token attends to all tokens of its sample that are not padding.
 
 #include "models/layer.hpp"
 
@@ -18,14 +18,14 @@ struct attention_projections {
   at::Tensor query, key, value;
 };
 
-/// f32[samples, tokens], 1 where a token is and 0 where padding -> f32[samples, 1, 1, tokens] to be added to the scores
-/// of the keys, without gradient: zero, or the lowest number, whose exponential is exactly zero. Finite, so that a sample
-/// of nothing but padding gives numbers.
+/// f32[samples, tokens], 1 for a token and 0 for padding -> f32[samples, 1, 1, tokens] to be added to the scores of the
+/// keys, without gradient: zero, or the lowest number, whose exponential is exactly zero. Finite, so that a sample of
+/// padding only gives numbers.
 at::Tensor key_bias(const at::Tensor& mask);
 
-/// f32[samples, tokens, width]. `bias` as from key_bias(), or undefined: every key is looked at.
-/// With dropout the probabilities are made one by one, in evaluation too, so that a layer's memory does not depend on
-/// whether it is trained; without, they never exist as a whole (scaled_dot_product_attention).
+/// f32[samples, tokens, width]. `bias` as from key_bias(), or undefined: every key is attended to. With dropout the
+/// matrix of probabilities is explicit, in evaluation too, so that a layer's memory does not depend on whether it is
+/// trained; without dropout it is never materialised (scaled_dot_product_attention).
 at::Tensor encoder_attention(const attention_projections& projections, const at::Tensor& bias,
                              const encoder_attention_options& options, const layer_context& context);
 

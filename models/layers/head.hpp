@@ -9,7 +9,8 @@ struct head_options {
   std::int64_t vocabulary = 0;
   std::int64_t width = 0;
   double eps = 1e-5;      ///< of the norm
-  std::string tied_to{};  ///< full name of the token embedding this head repeats; empty: weights of its own
+  /// full name of the token embedding that this head is a tied copy of; empty: weights of its own
+  std::string tied_to{};
 };
 
 /// f32[samples, tokens, width] -> f32[samples, tokens, vocabulary]: ln_f, then lm_head (no bias).

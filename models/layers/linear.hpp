@@ -1,5 +1,5 @@
 #pragma once
-// A dense layer, with GELU and dropout where it is hidden.
+// A dense layer, with GELU and dropout if it is a hidden layer.
 
 #include "models/layer.hpp"
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr initial_value one{initial_value::kind::constant, 1}, normal{initial_value::kind::normal, 0.02};
 
-/// Hands out a block's parameters in the order of parameters().
+/// Returns a block's parameters in the order of parameters().
 class parameter_reader {
  public:
   explicit parameter_reader(std::span<const at::Tensor> parameters) : rest_(parameters) {}

@@ -1,6 +1,6 @@
 #pragma once
-// Llama's block: grouped-query attention with rotary positions and a gated MLP, each behind an RMS norm and beside a
-// residual (Touvron et al. 2023).
+// Llama's block: grouped-query attention with rotary positions and a gated MLP, each after an RMS norm and with a
+// residual connection (Touvron et al. 2023).
 
 #include "models/layer.hpp"
 #include "models/layers/attention.hpp"

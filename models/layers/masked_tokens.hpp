@@ -1,6 +1,7 @@
 #pragma once
-// Activations between the layers of a masked encoder: each token's vector and, in a column behind it, whether it is one.
-// So the padding mask needs no way of its own past the cuts of a chain: what a layer gets is all it needs.
+// Activations between the layers of a masked encoder: each token's vector and, in one more column, whether it is a
+// token or padding. So the padding mask needs no separate path across the cuts of a chain: a layer's input is all it
+// needs.
 
 #include "models/tensor_spec.hpp"
 
@@ -10,7 +11,7 @@
 
 namespace hydra {
 
-/// f32[samples, tokens, width + 1]: what the column holds is 1 for a token and 0 for padding, and has no gradient.
+/// f32[samples, tokens, width + 1]: the last column is 1 for a token and 0 for padding, and has no gradient.
 struct masked_tokens {
   at::Tensor vectors;  ///< f32[samples, tokens, width], contiguous
   at::Tensor mask;     ///< f32[samples, tokens]

@@ -1,5 +1,5 @@
 #pragma once
-// A convolution and its batch norm: what a ResNet is made of.
+// A convolution followed by batch norm: the building block of a ResNet.
 
 #include "models/layer.hpp"
 #include "models/layers/convolution.hpp"
@@ -12,7 +12,7 @@ struct normed_convolution {
 
   convolution_shape shape;
 
-  /// Appends "convolution.weight" and "normalization." + batch_norm_parameters() behind `prefix`. Weights begin as
+  /// Appends "convolution.weight" and "normalization." + batch_norm_parameters() after `prefix`. Initial weights as
   /// kaiming_normal_(fan_out): normal with variance 2 / (out * kernel^2) (He et al. 2015).
   void add_parameters(const std::string& prefix, std::vector<parameter_spec>& to) const;
 

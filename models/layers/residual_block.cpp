@@ -10,7 +10,7 @@
 namespace hydra {
 namespace {
 
-/// Places in parameters(); a norm's bias follows its weight.
+/// Indices in parameters(); a norm's bias follows its weight.
 enum parameter : std::size_t { conv1 = 0, norm1 = 1, conv2 = 3, norm2 = 4, skip = 6 };
 
 }  // namespace

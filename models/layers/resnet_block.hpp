@@ -11,7 +11,7 @@ struct resnet_block_options {
   std::int64_t out = 0;
   std::int64_t stride = 1;      ///< 2 halves height and width
   bool bottleneck = true;       ///< 1x1, 3x3, 1x1 over out / 4 channels; else 3x3, 3x3
-  bool stride_at_once = false;  ///< of a bottleneck: its first convolution strides (version 1)
+  bool stride_at_once = false;  ///< of a bottleneck: its first convolution has the stride (version 1)
 };
 
 /// f32[samples, in, height, width] -> f32[samples, out, ceil(height / stride), ceil(width / stride)]: convolutions, each

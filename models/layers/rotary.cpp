@@ -47,7 +47,7 @@ std::vector<float> plain_frequencies(const rotary_options& options) {
   return {powers.const_data_ptr<float>(), powers.const_data_ptr<float>() + powers.numel()};
 }
 
-/// Llama 3.1's stretch: of long waves all, of short ones nothing, in between a blend.
+/// Llama 3.1's scaling: long waves are stretched fully, short ones not at all, in between a blend.
 float llama3_frequency(float frequency, const rope_scaling& scaling) {
   const auto factor = static_cast<float>(scaling.factor);
   const auto original = static_cast<float>(scaling.original_context);
@@ -71,8 +71,8 @@ struct turns {
   at::Tensor cosines, sines;
 };
 
-/// [tokens, pairs] of x's type, where x is: only the frequencies come from the host, a few hundred bytes, and nobody waits for
-/// them.
+/// [tokens, pairs] of x's type, on x's device: only the frequencies come from the host, a few hundred bytes, without a
+/// synchronization.
 turns turns_for(const std::vector<float>& frequencies, std::int64_t first, const at::Tensor& x) {
   const auto pairs = static_cast<std::int64_t>(frequencies.size());
   const at::Tensor positions =

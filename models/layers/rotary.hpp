@@ -1,5 +1,6 @@
 #pragma once
-// Rotary positions (Su et al. 2021): pairs of a head's features turn by angles that grow with the token's position.
+// Rotary positions (Su et al. 2021): pairs of a head's features are rotated by angles that grow with the token's
+// position.
 
 #include "runtime/base/tensor_fwd.hpp"
 
@@ -9,13 +10,13 @@
 
 namespace hydra {
 
-/// How the angles are stretched for texts longer than those a model was first trained on.
+/// How the angles are scaled for texts longer than those of the original training.
 struct rope_scaling {
   enum class kind : std::uint8_t { none, linear, llama3 } how = kind::none;
-  double factor = 1;                  ///< of the stretch
+  double factor = 1;                  ///< of the scaling
   double low_frequency_factor = 1;    ///< llama3: waves longer than original_context / this are stretched
   double high_frequency_factor = 4;   ///< llama3: waves shorter than original_context / this are not
-  std::int64_t original_context = 0;  ///< llama3: tokens of that first training
+  std::int64_t original_context = 0;  ///< llama3: tokens per sample in the original training
   friend bool operator==(const rope_scaling&, const rope_scaling&) = default;
 };
 
@@ -35,7 +36,7 @@ class rotary {
   /// Throws fault_error{bad_input} for an odd size or impossible numbers.
   explicit rotary(const rotary_options& options);
 
-  /// x [samples, heads, tokens, size], whose first token is at position `first`, turned; the same shape.
+  /// x [samples, heads, tokens, size], whose first token is at position `first`, rotated; the same shape.
   at::Tensor turn(const at::Tensor& x, std::int64_t first) const;
 
   /// Radians per token of each pair.

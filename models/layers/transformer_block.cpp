@@ -16,7 +16,7 @@
 namespace hydra {
 namespace {
 
-/// Places in parameters(); a bias follows its weight.
+/// Indices in parameters(); a bias follows its weight.
 enum parameter : std::size_t { ln_1 = 0, c_attn = 2, attn_proj = 4, ln_2 = 6, c_fc = 8, mlp_proj = 10 };
 enum site : std::uint32_t { attention_output, mlp_output, attention_shares };
 

@@ -1,5 +1,5 @@
 #pragma once
-// GPT-2's block: attention and MLP, each behind a layer norm and beside a residual.
+// GPT-2's block: attention and MLP, each after a layer norm and with a residual connection.
 
 #include "models/layer.hpp"
 #include "models/layers/attention.hpp"

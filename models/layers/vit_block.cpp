@@ -15,7 +15,7 @@
 namespace hydra {
 namespace {
 
-/// Places in parameters(). The biases of query, key and value are the last ones, for there may be none.
+/// Indices in parameters(). The biases of query, key and value come last, because they are optional.
 enum parameter : std::size_t {
   norm_before = 0,
   norm_after = 2,
@@ -25,7 +25,7 @@ enum parameter : std::size_t {
   query = 10,
   key = 11,
   value = 12,
-  to_bias = 3  ///< from a projection's weight to its bias
+  to_bias = 3  ///< offset from a projection's weight to its bias
 };
 enum site : std::uint32_t { probabilities, attention_output, network_output };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A vision transformer's block: attention and a feed-forward network, each behind a norm and beside a residual.
+// A vision transformer's block: attention and a feed-forward network, each after a norm and with a residual connection.
 
 #include "models/layer.hpp"
 #include "models/layers/activation.hpp"
@@ -18,7 +18,7 @@ struct vit_block_options {
 };
 
 /// f32[samples, tokens, width] -> the same: pre-LN (Dosovitskiy et al. 2020). Names as in Hugging Face's checkpoints
-/// behind "vit.encoder.layer.{i}.".
+/// after "vit.encoder.layer.{i}.".
 class vit_block final : public layer {
  public:
   explicit vit_block(const vit_block_options& options);

@@ -1,5 +1,5 @@
 #pragma once
-// First layer of a vision transformer: an image as patches behind a token of its own.
+// First layer of a vision transformer: a class token followed by the patches of an image.
 
 #include "models/layer.hpp"
 
@@ -15,8 +15,8 @@ struct vit_embedding_options {
   std::int64_t patches() const noexcept { return height / patch * (width / patch); }
 };
 
-/// f32[samples, channels, height, width] -> f32[samples, 1 + patches, features]: the class token, then the patches row by
-/// row. A convolution whose stride is its kernel is a linear map of each patch, and is computed as one.
+/// f32[samples, channels, height, width] -> f32[samples, 1 + patches, features]: the class token, then the patches row
+/// by row. A convolution whose stride equals its kernel is a linear map of each patch, and is computed as one.
 class vit_embedding final : public layer {
  public:
   explicit vit_embedding(const vit_embedding_options& options);

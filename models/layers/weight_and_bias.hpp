@@ -1,5 +1,5 @@
 #pragma once
-// A weight and its bias, neighbours among a layer's parameters: linear maps and norms of encoders.
+// A weight and its bias, adjacent among a layer's parameters: linear maps and norms of encoders.
 
 #include "models/layer.hpp"
 
@@ -10,16 +10,16 @@
 
 namespace hydra {
 
-/// Appends "NAME.weight" [out, in], normal with deviation 0.02, and "NAME.bias" [out], zero: as BERT starts.
+/// Appends "NAME.weight" [out, in], normal with deviation 0.02, and "NAME.bias" [out], zero: BERT's initial values.
 void add_linear(std::vector<parameter_spec>& parameters, const std::string& name, std::int64_t in, std::int64_t out);
 
 /// Appends "NAME.weight", one, and "NAME.bias", zero, both [width].
 void add_norm(std::vector<parameter_spec>& parameters, const std::string& name, std::int64_t width);
 
-/// x W^T + b over the last dimension, with the weight at place `weight` and the bias behind it.
+/// x W^T + b over the last dimension, with the weight at index `weight` and the bias after it.
 at::Tensor apply_linear(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x);
 
-/// Layer norm over the last dimension, with the weight at place `weight` and the bias behind it.
+/// Layer norm over the last dimension, with the weight at index `weight` and the bias after it.
 at::Tensor apply_norm(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x, double eps);
 
 /// Throws fault_error{bad_input} unless 0 < eps < 1. `what` names the option, as in "bert: eps".

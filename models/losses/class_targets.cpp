@@ -22,7 +22,7 @@ void require_classes(std::string_view who, const at::Tensor& output, const at::T
 
 at::Tensor count_correct(const at::Tensor& output, const at::Tensor& targets) {
   const at::Tensor best = at::_ops::argmax::call(output, -1, false);
-  return at::_ops::eq_Tensor::call(best, targets).sum().to(at::kFloat);  // no class is masked_target
+  return at::_ops::eq_Tensor::call(best, targets).sum().to(at::kFloat);  // no class equals masked_target
 }
 
 }  // namespace hydra

@@ -17,7 +17,7 @@ at::Tensor squared_distance(const at::Tensor& a, const at::Tensor& b) {
   return at::_ops::mse_loss::call(a, b, at::Reduction::Sum);
 }
 
-/// A masked row is zero on both sides.
+/// A masked row becomes zero on both sides.
 at::Tensor distance_to_classes(const at::Tensor& output, const at::Tensor& targets) {
   const at::Tensor masked = at::_ops::eq_Scalar::call(targets, masked_target).unsqueeze(-1);
   const at::Tensor zeros = at::_ops::zeros_like::call(output.detach(), {}, {}, {}, {}, {});
@@ -47,7 +47,7 @@ class squared_error final : public loss {
   bool counts_correct() const override { return true; }
 
  private:
-  /// torch would broadcast.
+  /// Checked because torch would broadcast.
   void require_equal_shape(const at::Tensor& output, const at::Tensor& targets) const {
     if (output.sizes() == targets.sizes()) return;
     throw fault_error{fault_code::bad_input,

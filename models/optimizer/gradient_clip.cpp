@@ -9,7 +9,7 @@
 namespace hydra {
 namespace {
 
-/// No copy; the kernel only reads.
+/// A view, not a copy; the kernel only reads.
 float l2_norm(std::span<const float> values) {
   const at::Tensor view = at::from_blob(const_cast<float*>(values.data()), {static_cast<std::int64_t>(values.size())});
   return at::_ops::linalg_vector_norm::call(view, 2, {}, false, {}).const_data_ptr<float>()[0];
@@ -21,8 +21,8 @@ float gradient_norm(std::span<const float> gradient) { return l2_norm(gradient);
 
 float total_norm(std::span<const float> norms) { return l2_norm(norms); }
 
-/// torch divides a number by a tensor as reciprocal times number: up to 1 ulp from one division. A norm that is no
-/// number stays so: std::min answers its first argument then.
+/// torch divides a number by a tensor as reciprocal times number, which differs from a division by up to 1 ulp. A NaN
+/// norm stays NaN: std::min then returns its first argument.
 float clip_coefficient(float max_norm, float norm) noexcept { return std::min(1.0f / (norm + 1e-6f) * max_norm, 1.0f); }
 
 }  // namespace hydra

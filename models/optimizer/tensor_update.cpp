@@ -59,7 +59,7 @@ optional_tensor if_defined(const at::Tensor& t) { return t.defined() ? optional_
 
 }  // namespace
 
-// In the file of the function that is called, so that no program is linked without it.
+// In the file of the function that is called, so that it is linked into every program that uses it.
 TORCH_LIBRARY_FRAGMENT(hydra, library) {
   library.def(
       "update_(Tensor(a!) parameters, Tensor gradients, Tensor(b!)? first, Tensor(c!)? second, Tensor(d!)? copy, "
@@ -81,7 +81,7 @@ void apply_update(const update_constants& constants, const update_tensors& t) {
                    if_defined(t.copy), numbers);
   } catch (const c10::NotImplementedError&) {
     throw fault_error{fault_code::internal,
-                      fmt::format("updates are not written for device {}: what brings the device must register a kernel "
+                      fmt::format("updates have no kernel for device {}: the plug-in of the device must register one "
                                   "for hydra::update_, or optimizer_on must be \"host\"",
                                   t.parameters.device().str())};
   }

@@ -57,7 +57,7 @@ HYDRA_VECTOR_CLONES void plain_sgd_loop(const sgd_constants& c, std::size_t n, f
   for (std::size_t i = 0; i < n; ++i) plain_sgd_element(c, p[i], grad[i]);
 }
 
-/// `b` holds zeros before the first step, which the first step must not read.
+/// `b` is uninitialised for the first step, which must not read it.
 HYDRA_VECTOR_CLONES void momentum_sgd_loop(const sgd_constants& c, bool first, bool nesterov, std::size_t n,
                                            float* __restrict p, const float* __restrict grad, float* __restrict b) {
   for (std::size_t i = 0; i < n; ++i) momentum_sgd_element(c, first, nesterov, p[i], grad[i], b[i]);

@@ -13,7 +13,7 @@ namespace hydra {
 
 enum class update_kind : std::uint8_t { adamw, sgd };
 
-/// What the workload's `optimizer = { ... }` and `schedule = { ... }` say. Defaults as torch's.
+/// The options `optimizer = { ... }` and `schedule = { ... }` of a workload. Defaults as torch's.
 struct update_options {
   update_kind kind = update_kind::adamw;
   double learning_rate = 1e-3;
@@ -62,7 +62,7 @@ struct update_slices {
   std::span<std::uint16_t> copy{};  ///< of the new parameters, in bf16 (models/optimizer/bf16.hpp)
 };
 
-/// All that one step needs to know of its options, its number and its schedule.
+/// Everything that one step needs of its options, its number and its schedule.
 update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,
                               float clip_coefficient);
 

@@ -15,7 +15,7 @@ namespace {
 
 using json = nlohmann::json;
 
-/// Adds a token; complaints name `key`.
+/// Adds a token; errors name `key`.
 void add(const model_config& file, std::string_view key, added_token token, tokenizer_parts& parts) {
   const auto in_model = parts.tokens.find(token.content);
   const std::string* const other = parts.tokens.token_of(token.id);

@@ -1,5 +1,5 @@
 #pragma once
-// Added tokens as files hold them.
+// Added tokens as stored in files.
 
 #include "models/weights/model_config.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"

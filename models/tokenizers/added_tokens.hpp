@@ -1,5 +1,5 @@
 #pragma once
-// Tokens that are recognised in a text before it is cut into words.
+// Tokens that are recognised in a text before it is split into words.
 
 #include "models/tokenizers/pre_tokenizer.hpp"
 #include "models/tokenizers/text_normalizer.hpp"
@@ -20,18 +20,18 @@ struct added_token {
   std::uint32_t id = 0;
   bool special = false;
   bool single_word = false;  ///< not within a word
-  bool lstrip = false;       ///< takes in the white space before it
-  bool rstrip = false;       ///< and behind it
-  bool normalized = false;   ///< looked for in the normalised text, else in the text as it came
+  bool lstrip = false;       ///< includes the white space before it
+  bool rstrip = false;       ///< and after it
+  bool normalized = false;   ///< searched in the normalised text, else in the original text
 };
 
-/// Where a text's pieces go.
+/// Receives the pieces of a text.
 struct piece_sink {
   std::function<void(std::string_view)> text;  ///< a piece without added tokens
   std::function<void(std::uint32_t)> token;
 };
 
-/// Finds tokens from left to right, at one place the longest. Thread-safe because const.
+/// Finds tokens from left to right, the longest at each position. Thread-safe because const.
 class token_finder {
  public:
   explicit token_finder(std::vector<added_token> tokens);
@@ -41,17 +41,17 @@ class token_finder {
   const added_token* token_at(std::string_view text) const;
 
   std::vector<added_token> tokens_;
-  id_by_text places_;                                  ///< in tokens_, by content
+  id_by_text places_;                                  ///< indices in tokens_, by content
   std::array<std::vector<std::size_t>, 256> lengths_;  ///< by first byte, descending
 };
 
-/// All of a tokenizer: those of the text as it came first, then the normaliser, then the normalised ones.
+/// All added tokens of a tokenizer: first those of the original text, then the normaliser, then the normalised ones.
 class added_tokens {
  public:
   added_tokens() : added_tokens({}, {}) {}
   added_tokens(const std::vector<added_token>& tokens, normalizers normalize);
 
-  /// Pieces of text come normalised.
+  /// Pieces of text are passed on normalised.
   void split(std::string_view text, made_texts& made, const piece_sink& sink) const;
 
  private:
@@ -59,7 +59,7 @@ class added_tokens {
   token_finder raw_, normalized_;
 };
 
-/// A token as it is looked for: normalised, if its flag says so.
+/// A token as it is searched: normalised, if its flag says so.
 std::string searched_form(const added_token& token, const normalizers& normalize);
 
 }  // namespace hydra

@@ -50,7 +50,7 @@ token_table beginning(const bpe_training& options, trained_bpe& trained) {
   trained.special = options.special.size();
   std::vector<std::string> bytes;
   for (unsigned byte = 0; byte < 256; ++byte) bytes.emplace_back(alphabet_of(static_cast<unsigned char>(byte)));
-  std::ranges::sort(bytes);  // UTF-8 sorts as code points do
+  std::ranges::sort(bytes);  // UTF-8 sorts like code points
   trained.tokens.insert(trained.tokens.end(), bytes.begin(), bytes.end());
   token_table known;
   for (const std::string& token : trained.tokens)
@@ -58,7 +58,7 @@ token_table beginning(const bpe_training& options, trained_bpe& trained) {
   return known;
 }
 
-/// In no particular order, on which nothing depends.
+/// In no particular order; nothing depends on it.
 template <class Counts>
 std::vector<counted_word> spelled(const Counts& counts, const token_table& known) {
   std::array<std::uint32_t, 256> ids;
@@ -122,7 +122,7 @@ std::string to_tokenizer_json(const trained_bpe& trained) {
                      {"rstrip", false},
                      {"normalized", false},
                      {"special", true}});
-  // An ordered_json looks for a key among all it has: the vocabulary is filled as the list of pairs that it is.
+  // Inserting into an ordered_json searches all its keys: the vocabulary is filled as the list of pairs that it is.
   auto& pairs = vocab.get_ref<json::object_t&>();
   for (std::size_t id = 0; id < trained.tokens.size(); ++id)
     static_cast<std::vector<json::object_t::value_type>&>(pairs).emplace_back(trained.tokens[id], id);

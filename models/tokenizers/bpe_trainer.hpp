@@ -13,24 +13,24 @@
 namespace hydra {
 
 struct bpe_training {
-  std::int64_t vocabulary = 0;         ///< tokens at most: special ones, 256 bytes, merges
-  std::vector<std::string> special{};  ///< get the first ids; nothing is learnt from them where they stand in a text
+  std::int64_t vocabulary = 0;         ///< maximum number of tokens: special ones, 256 bytes, merges
+  std::vector<std::string> special{};  ///< get the first ids; nothing is learnt from them where they occur in a text
   std::int64_t least_count = 2;        ///< pairs that are rarer are not merged
 };
 
 struct trained_bpe {
   std::vector<std::string> tokens;  ///< by id, in GPT-2's alphabet
   std::vector<std::string> merges;  ///< "left right", the first learnt first
-  std::size_t special = 0;          ///< so many tokens at the beginning are special
+  std::size_t special = 0;          ///< number of special tokens, which come first
 };
 
-/// Words are GPT-2's. The most frequent pair of neighbours is merged first, of equally frequent ones that of the lowest ids,
-/// as the `tokenizers` package does; so the result depends on the texts and options alone. Counts are updated with each
-/// merge, and only where it happens. Not thread-safe.
+/// Words are GPT-2's. The most frequent pair of neighbours is merged first, of equally frequent ones that of the lowest
+/// ids, as in the `tokenizers` package; so the result depends on the texts and options alone. Each merge updates only
+/// the counts that it affects. Not thread-safe.
 class bpe_trainer {
  public:
-  /// Throws fault_error{bad_input}: the vocabulary has no place for bytes and special tokens, or one of these is empty,
-  /// there twice, or a byte.
+  /// Throws fault_error{bad_input}: the vocabulary is too small for bytes and special tokens, or one of these is empty,
+  /// given twice, or a byte.
   explicit bpe_trainer(bpe_training options);
 
   /// Throws fault_error{bad_input} with the position of the first byte that is not UTF-8.

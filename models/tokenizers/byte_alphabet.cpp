@@ -53,7 +53,7 @@ std::optional<std::string> from_alphabet(std::string_view token) {
   std::string bytes;
   for (std::size_t i = 0; i < token.size(); ++i) {
     unsigned code_point = static_cast<unsigned char>(token[i]);
-    if (code_point >= 0xE0) return std::nullopt;  // beyond two bytes of UTF-8
+    if (code_point >= 0xE0) return std::nullopt;  // more than two bytes of UTF-8
     if (code_point >= 0x80) {
       if (++i == token.size()) return std::nullopt;
       code_point = (code_point & 0x1F) << 6 | (static_cast<unsigned char>(token[i]) & 0x3F);

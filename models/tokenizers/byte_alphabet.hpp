@@ -1,5 +1,5 @@
 #pragma once
-// GPT-2's alphabet: each byte as a printable character, in which byte-level vocabularies are written.
+// GPT-2's alphabet, in which byte-level vocabularies are written: each byte as a printable character.
 
 #include <optional>
 #include <string>
@@ -11,10 +11,10 @@ namespace hydra {
 /// Source: bytes_to_unicode() of openai/gpt-2, src/encoder.py.
 std::string_view alphabet_of(unsigned char byte) noexcept;
 
-/// Bytes as they stand in a vocabulary: " the" is "Ġthe".
+/// Bytes as they are written in a vocabulary: " the" is "Ġthe".
 std::string to_alphabet(std::string_view bytes);
 
-/// The bytes of a vocabulary's token; nothing if a character of it is not in the alphabet.
+/// The bytes of a vocabulary's token; empty if a character of it is not in the alphabet.
 std::optional<std::string> from_alphabet(std::string_view token);
 
 }  // namespace hydra

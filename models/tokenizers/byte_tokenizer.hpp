@@ -5,7 +5,7 @@
 
 namespace hydra {
 
-/// 256 tokens, none of them special. id_of() takes a text of one byte.
+/// 256 tokens, none of them special. id_of() accepts a text of one byte.
 class byte_tokenizer final : public tokenizer {
  public:
   using tokenizer::encode;

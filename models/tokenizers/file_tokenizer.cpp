@@ -12,7 +12,7 @@ namespace hydra {
 
 namespace {
 
-/// Lists have a place for every id below the largest one: a few bytes of a file must not take gigabytes.
+/// Lists have an entry for every id below the largest one: a small file must not cause an allocation of gigabytes.
 void require_dense_ids(const tokenizer_parts& parts) {
   const std::size_t tokens = parts.tokens.ids().size() + parts.added.size();
   std::size_t places = parts.tokens.size();

@@ -1,5 +1,5 @@
 #pragma once
-// What all tokenizers have that are read from files.
+// What all tokenizers that are read from files have in common.
 
 #include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/added_tokens.hpp"
@@ -35,11 +35,11 @@ class file_tokenizer : public tokenizer {
   special_tokens special() const final { return parts_.special; }
   std::string identity() const final { return parts_.identity; }
   std::string describe() const final { return "tokenizer " + parts_.file; }
-  /// Whether an added token may take in a line break: one within it, or as white space before or behind it.
+  /// Whether an added token may include a line break: within it, or as white space before or after it.
   bool adds_across_lines() const;
 
  protected:
-  /// The ids of pieces that follow each other: normalised text without added tokens.
+  /// The ids of consecutive pieces: normalised text without added tokens.
   class piece_encoder {
    public:
     virtual ~piece_encoder() = default;
@@ -49,12 +49,12 @@ class file_tokenizer : public tokenizer {
   explicit file_tokenizer(tokenizer_parts parts);
 
   const tokenizer_parts& parts() const noexcept { return parts_; }
-  /// The token of an id as a decoder sees it, an added one as it was looked for; null if no token has the id.
+  /// The token of an id as a decoder sees it, an added one as it is searched; null if no token has the id.
   const std::string* token_of(std::uint32_t id) const noexcept;
   bool is_added(std::uint32_t id) const noexcept { return id < added_.size() && !added_[id].empty(); }
 
  private:
-  /// Encodes the pieces of one call, whose text has so many bytes. What is in `made` outlives it.
+  /// Encodes the pieces of one call, whose text has this many bytes. What is in `made` outlives it.
   virtual std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made,
                                                std::vector<std::uint32_t>& ids) const = 0;
   /// All ids are below vocabulary().

@@ -31,7 +31,7 @@ struct linked_word {
     }
   }
 
-  /// The symbol at `i` takes in the one behind it.
+  /// The symbol at `i` absorbs the next one.
   void join(std::uint32_t i, std::uint32_t merged) {
     const std::uint32_t gone = after[i];
     ids[i] = merged;
@@ -40,7 +40,7 @@ struct linked_word {
     if (after[i] != none) before[after[i]] = i;
   }
 
-  std::vector<std::uint32_t> ids;  ///< `none`: taken in
+  std::vector<std::uint32_t> ids;  ///< `none`: absorbed
   std::vector<std::uint32_t> before, after;
 };
 

@@ -7,7 +7,7 @@
 
 namespace hydra {
 
-/// Which two neighbours become which token, and how early.
+/// Which two neighbours become which token, and with which priority.
 class merge_table {
  public:
   struct rule {
@@ -15,8 +15,8 @@ class merge_table {
     std::uint32_t merged = 0;
   };
 
-  explicit merge_table(std::size_t rules);  ///< so many will be added, at most
-  /// Of two rules for one pair the later one counts.
+  explicit merge_table(std::size_t rules);  ///< maximum number of rules that will be added
+  /// If there are two rules for one pair, the later one counts.
   void add(std::uint32_t left, std::uint32_t right, rule r);
   /// Null if the two do not merge. Valid as long as the table is unchanged.
   const rule* find(std::uint32_t left, std::uint32_t right) const noexcept;
@@ -31,7 +31,7 @@ class merge_table {
   std::vector<rule> rules_;
 };
 
-/// What merge() does with words up to, and beyond, some thirty symbols; the results are the same.
+/// The implementations of merge() for words up to, and above, about thirty symbols; the results are the same.
 void merge_by_scanning(const merge_table& table, std::vector<std::uint32_t>& symbols);  ///< O(n^2)
 void merge_by_queue(const merge_table& table, std::vector<std::uint32_t>& symbols);     ///< O(n log n)
 

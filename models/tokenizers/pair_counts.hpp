@@ -23,17 +23,17 @@ class pair_counts {
     std::uint32_t left = 0, right = 0;
     std::int64_t count = 0;
   };
-  /// The most frequent pair, of equals that of the lowest ids; nothing when no word has two symbols.
+  /// The most frequent pair, of equals that of the lowest ids; empty when no word has two symbols.
   std::optional<pair> most_frequent();
-  /// Writes `merged` for `p` in all words, from left to right.
+  /// Replaces `p` by `merged` in all words, from left to right.
   void merge(const pair& p, std::uint32_t merged);
 
  private:
   using key = std::uint64_t;
   struct place {
     std::int64_t count = 0;
-    std::vector<std::uint32_t> words;  ///< that have, or had, the pair; may name one twice
-    bool offered = false;              ///< in this merge
+    std::vector<std::uint32_t> words;  ///< those that have, or had, the pair; a word may occur twice
+    bool offered = false;              ///< already in the queue for this merge
   };
   struct offer {
     std::int64_t count;

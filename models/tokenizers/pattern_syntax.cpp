@@ -57,7 +57,7 @@ class translation {
     if (ahead("{")) return count();
     in_class_ = ahead("[");
     copy(in_class_ ? (ahead("[^") ? 2 : 1) : 1);
-    if (in_class_ && ahead("]")) copy(1);  // a bracket that comes first is no end
+    if (in_class_ && ahead("]")) copy(1);  // a bracket that comes first does not end the class
   }
 
   void class_character() {
@@ -80,14 +80,14 @@ class translation {
     refuse("an unusual kind of group");
   }
 
-  /// {n}, {n,}, {n,m}; Oniguruma has other ideas of {,m} and of a plus behind it.
+  /// {n}, {n,}, {n,m}; Oniguruma interprets {,m} and a plus after it differently.
   void count() {
     const std::size_t end = in_.find('}', at_);
     if (end == std::string_view::npos || at_ + 1 >= in_.size() ||
         !std::isdigit(static_cast<unsigned char>(in_[at_ + 1])))
-      refuse("a brace that begins no count");
+      refuse("a brace that does not start a count");
     copy(end + 1 - at_);
-    if (ahead("+")) refuse("a plus behind a count");
+    if (ahead("+")) refuse("a plus after a count");
   }
 
   void emit(std::string_view text) {

@@ -21,7 +21,7 @@ std::string type_of(const model_config& part) { return part.text("type", ""); }
   part.refuse("type", fmt::format("\"{}\" is not supported; {} is{}", type_of(part), supported, ids_instead));
 }
 
-/// The members of a Sequence, else the part itself; nothing if it is absent.
+/// The members of a Sequence, else the part itself; empty if it is absent.
 std::vector<model_config> members(const model_config& file, std::string_view key, std::string_view list) {
   const auto part = file.table(key);
   if (!part) return {};
@@ -45,7 +45,7 @@ bert_normalizer_options bert_options(const model_config& part) {
   return o;
 }
 
-/// The pattern of a part; one that PCRE2 does not read is refused with the key.
+/// The pattern of a part; a pattern that PCRE2 cannot compile is refused with the key.
 split_pattern compiled(const model_config& part, std::string_view key, const std::string& pattern) try {
   return split_pattern{pattern};
 } catch (const fault_error& e) {

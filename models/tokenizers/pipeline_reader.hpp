@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a tokenizer.json around its model: normalizer, pre_tokenizer, decoder.
+// The parts of a tokenizer.json other than its model: normalizer, pre_tokenizer, decoder.
 
 #include "models/weights/model_config.hpp"
 #include "models/tokenizers/pre_tokenizer.hpp"
@@ -8,7 +8,8 @@
 
 namespace hydra {
 
-// `file` is the whole tokenizer.json. All throw fault_error{bad_input} with file and key for what Hydra does not do.
+// `file` is the whole tokenizer.json. All throw fault_error{bad_input} with file and key for what Hydra does not
+// support.
 
 normalizers read_normalizers(const model_config& file);
 

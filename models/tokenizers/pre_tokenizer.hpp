@@ -1,5 +1,5 @@
 #pragma once
-// Cutting a text into words, between which nothing merges.
+// Splitting a text into words; merges never cross word boundaries.
 
 #include "models/tokenizers/split_pattern.hpp"
 
@@ -11,22 +11,22 @@
 
 namespace hydra {
 
-/// Texts that a call of encode() has made; views of them stay valid until it returns.
+/// Texts that a call of encode() has created; views of them stay valid until it returns.
 using made_texts = std::deque<std::string>;
 
-/// One step of cutting.
+/// One splitting step.
 struct pre_tokenizer_step {
   enum class kind {
-    isolate,         ///< what the pattern finds and what lies between are pieces
-    remove_found,    ///< what the pattern finds is dropped
-    remove_between,  ///< what lies between is dropped
-    prefix_space,    ///< a piece that begins with no space gets one
+    isolate,         ///< matches and the text between them are pieces
+    remove_found,    ///< matches are dropped
+    remove_between,  ///< the text between matches is dropped
+    prefix_space,    ///< a piece that does not start with a space gets one
   };
   kind what = kind::isolate;
-  split_pattern pattern{""};  ///< not looked at by prefix_space
+  split_pattern pattern{""};  ///< ignored by prefix_space
 };
 
-/// Steps that each cut the pieces of the one before. Thread-safe because const.
+/// Steps that each split the pieces of the previous one. Thread-safe because const.
 class pre_tokenizer {
  public:
   using sink = std::function<void(std::string_view)>;

@@ -42,7 +42,7 @@ std::optional<std::string> named(const std::optional<model_config>& file, const 
   return file->text(key, "");
 }
 
-/// "eos_token": null: there is none, whatever tokens have a usual name.
+/// "eos_token": null means that there is none, even if a token has a usual name.
 bool says_none(const std::optional<model_config>& file, const char* key) {
   return file && file->content().contains(key) && file->content().at(key).is_null();
 }

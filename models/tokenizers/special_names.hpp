@@ -1,5 +1,5 @@
 #pragma once
-// Which tokens have a meaning of their own.
+// The tokens with a special meaning.
 
 #include "models/weights/model_config.hpp"
 #include "models/tokenizers/tokenizer.hpp"
@@ -10,7 +10,7 @@
 
 namespace hydra {
 
-/// Files that may lie beside a tokenizer's own.
+/// Optional files next to a tokenizer's own.
 struct tokenizer_settings {
   std::optional<model_config> config{};       ///< tokenizer_config.json
   std::optional<model_config> special_map{};  ///< special_tokens_map.json
@@ -18,7 +18,7 @@ struct tokenizer_settings {
 
 using token_search = std::function<std::optional<std::uint32_t>(std::string_view)>;
 
-/// Tokens as the settings name them (a name that is no token is passed over), else those of usual names that are tokens,
+/// Tokens named by the settings (a name that is not a token is ignored), else those of usual names that are tokens,
 /// unless tokenizer_config.json says null.
 special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of);
 

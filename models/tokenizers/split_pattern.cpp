@@ -34,7 +34,7 @@ std::string message_of(int error) {
 
 struct split_pattern::compiled {
   explicit compiled(const std::string& pattern) : source{pattern}, code{compile(pattern)} {
-    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where there is no JIT, PCRE2 interprets
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // without a JIT, PCRE2 interprets
   }
   ~compiled() { pcre2_code_free(code); }
   compiled(const compiled&) = delete;

@@ -1,5 +1,6 @@
 #pragma once
-// The regular expressions by which tokenizers cut a text, run by PCRE2 with the meaning they have in a tokenizer.json.
+// The regular expressions by which tokenizers split a text, run by PCRE2 with the meaning they have in a
+// tokenizer.json.
 
 #include <cstddef>
 #include <memory>
@@ -12,13 +13,14 @@ namespace hydra {
 /// A compiled pattern; copies share it. Thread-safe because const.
 class split_pattern {
  public:
-  /// A tokenizer.json means Oniguruma's syntax: \s is White_Space, \w has marks, scripts are not script extensions.
-  /// Throws fault_error{bad_input} for what is no pattern or has another meaning in PCRE2: "the pattern P: why".
+  /// In the syntax of a tokenizer.json (Oniguruma's): \s is White_Space, \w has marks, scripts are not script
+  /// extensions. Throws fault_error{bad_input} for an invalid pattern or one with another meaning in PCRE2: "the
+  /// pattern P: why".
   explicit split_pattern(const std::string& pattern);
-  /// The text itself, not a pattern.
+  /// Matches the text literally.
   static split_pattern literal(std::string_view text);
 
-  /// GPT-2's: contractions, letters, digits, others, each with a space before it; white space.
+  /// GPT-2's: contractions, letters, digits, others, each with an optional space before it; white space.
   /// Source: openai/gpt-2, src/encoder.py.
   static const std::string& gpt2();
 
@@ -28,7 +30,7 @@ class split_pattern {
   std::shared_ptr<const compiled> compiled_;
 };
 
-/// What a pattern finds in a text, from left to right without overlap.
+/// The matches of a pattern in a text, from left to right without overlap.
 class pattern_search {
  public:
   /// `text` is valid UTF-8; it and `pattern` outlive the search.
@@ -40,7 +42,8 @@ class pattern_search {
   struct found {
     std::size_t begin = 0, end = 0;
   };
-  /// The next that is not empty; nothing at the end. Throws fault_error{bad_input} if the pattern takes too many steps.
+  /// The next match that is not empty; nothing at the end. Throws fault_error{bad_input} if the pattern takes too many
+  /// steps.
   std::optional<found> next();
 
  private:

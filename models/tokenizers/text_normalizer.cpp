@@ -22,7 +22,7 @@ bool is_dropped(char32_t c) noexcept {
   return c == 0 || c == 0xFFFD || is_control(c);
 }
 
-/// The text that `add(out, code point)` makes of each code point.
+/// The concatenation of what `add(out, code point)` appends for each code point.
 template <class Add>
 std::string each_code_point(std::string_view text, const Add& add) {
   std::string out;

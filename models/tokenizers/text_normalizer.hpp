@@ -1,5 +1,5 @@
 #pragma once
-// What a tokenizer makes of a text before it looks for words.
+// How a tokenizer changes a text before it is split into words.
 
 #include <memory>
 #include <optional>
@@ -13,11 +13,11 @@ namespace hydra {
 class text_normalizer {
  public:
   virtual ~text_normalizer() = default;
-  /// Nothing if the text stays as it is. `text` is valid UTF-8, and so is the result.
+  /// Empty if the text is unchanged. `text` is valid UTF-8, and so is the result.
   virtual std::optional<std::string> apply(std::string_view text) const = 0;
 };
 
-/// One after the other; none: texts stay as they are.
+/// Applied one after the other; none: texts are unchanged.
 using normalizers = std::vector<std::shared_ptr<const text_normalizer>>;
 std::optional<std::string> normalized_by(const normalizers& all, std::string_view text);
 
@@ -28,13 +28,13 @@ class nfc_normalizer final : public text_normalizer {
 };
 
 struct bert_normalizer_options {
-  bool clean_text = true;            ///< drops control characters, makes all white space blanks
-  bool handle_chinese_chars = true;  ///< puts blanks around CJK ideographs
+  bool clean_text = true;            ///< drops control characters, replaces white space by blanks
+  bool handle_chinese_chars = true;  ///< inserts blanks around CJK ideographs
   bool strip_accents = true;         ///< decomposes (NFD) and drops nonspacing marks
   bool lowercase = true;
 };
 
-/// Source: google-research/bert, tokenization.py, as the `tokenizers` package has it (normalizers/bert.rs).
+/// Source: google-research/bert, tokenization.py, as implemented in the `tokenizers` package (normalizers/bert.rs).
 class bert_normalizer final : public text_normalizer {
  public:
   explicit bert_normalizer(const bert_normalizer_options& options) : options_{options} {}

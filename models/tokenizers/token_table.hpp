@@ -12,23 +12,24 @@
 
 namespace hydra {
 
-/// So that a std::string_view finds a std::string.
+/// Makes a std::string_view find a std::string.
 struct text_hash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
 };
 using id_by_text = std::unordered_map<std::string, std::uint32_t, text_hash, std::equal_to<>>;
 
-/// Moves, but is not copied.
+/// Movable, not copyable.
 class token_table {
  public:
   token_table() = default;
   token_table(token_table&&) = default;
   token_table& operator=(token_table&&) = default;
 
-  static constexpr std::uint64_t largest_id = (1u << 24) - 1;  ///< a table has a place for each id up to its largest
+  static constexpr std::uint64_t largest_id = (1u << 24) - 1;  ///< a table has an entry for each id up to its largest
 
-  /// A complaint, if the token or its id is there already in another pair or the id is too large; nothing was added then.
+  /// An error text if the token or its id is already part of another pair or the id is too large; then nothing was
+  /// added.
   [[nodiscard]] std::optional<std::string> add(const std::string& token, std::uint64_t id);
 
   std::optional<std::uint32_t> find(std::string_view token) const;
@@ -40,7 +41,7 @@ class token_table {
 
  private:
   id_by_text ids_;
-  std::vector<const std::string*> tokens_;  ///< keys of ids_, which stay where they are
+  std::vector<const std::string*> tokens_;  ///< keys of ids_, which keep their address
 };
 
 }  // namespace hydra

@@ -12,13 +12,13 @@
 
 namespace hydra {
 
-/// Tokens with a meaning of their own, where a tokenizer has them.
+/// Tokens with a special meaning, if a tokenizer has them.
 struct special_tokens {
   std::optional<std::uint32_t> begin_of_text{}, end_of_text{};
   std::optional<std::uint32_t> padding{}, unknown{};
   std::optional<std::uint32_t> mask{};             ///< BERT's [MASK]
   std::optional<std::uint32_t> classify{};         ///< BERT's [CLS], before a text
-  std::optional<std::uint32_t> separate{};         ///< BERT's [SEP], behind a text
+  std::optional<std::uint32_t> separate{};         ///< BERT's [SEP], after a text
 };
 
 /// Thread-safe because const.
@@ -26,7 +26,7 @@ class tokenizer {
  public:
   virtual ~tokenizer() = default;
 
-  /// Appends the ids of a UTF-8 text. Adds no special token; one that is written out in the text is recognised where the
+  /// Appends the ids of a UTF-8 text. Adds no special token; one that is written in the text is recognised if the
   /// tokenizer's file says so. Throws fault_error{bad_input} with the position of the first byte that is not UTF-8.
   virtual void encode(std::string_view text, std::vector<std::uint32_t>& ids) const = 0;
   std::vector<std::uint32_t> encode(std::string_view text) const {
@@ -35,8 +35,9 @@ class tokenizer {
     return ids;
   }
 
-  /// The text of ids; the exact inverse of encode() where encoding loses nothing (not for WordPiece). Pieces of UTF-8 that
-  /// ids cut apart are returned as they are. Throws fault_error{bad_input} for an id that is not below vocabulary().
+  /// The text of ids; the exact inverse of encode() if encoding loses nothing (not for WordPiece). Partial UTF-8
+  /// sequences, split by ids, are returned as they are. Throws fault_error{bad_input} for an id that is not below
+  /// vocabulary().
   virtual std::string decode(std::span<const std::uint32_t> ids) const = 0;
 
   /// One more than the largest id.
@@ -44,16 +45,16 @@ class tokenizer {
   virtual std::optional<std::uint32_t> id_of(std::string_view token) const = 0;
   virtual special_tokens special() const = 0;
 
-  /// Tells tokenizers apart that give different ids (a hash of what was read): part of the key of a token cache.
+  /// Different for tokenizers that give different ids (a hash of what was read): part of the key of a token cache.
   virtual std::string identity() const = 0;
   /// For messages: "tokenizer gpt2/tokenizer.json".
   virtual std::string describe() const = 0;
 };
 
-/// How a workload names a tokenizer: bytes, a file, or two. Nothing: that of the checkpoint which the model starts from, bytes
-/// for other models.
+/// How a workload names a tokenizer: bytes, a file, or two. Empty: that of the checkpoint which the model starts from,
+/// bytes for other models.
 struct tokenizer_choice {
-  bool bytes = false;              ///< every byte is a token; nothing else is given then
+  bool bytes = false;              ///< every byte is a token; all other members are empty then
   std::filesystem::path file{};    ///< tokenizer.json, or a folder that has it, or vocab.json + merges.txt, or vocab.txt
   std::filesystem::path vocab{};   ///< vocab.json with merges.txt (byte-level BPE), or vocab.txt alone (WordPiece)
   std::filesystem::path merges{};
@@ -64,7 +65,7 @@ struct tokenizer_choice {
 /// wrong in it.
 std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice);
 
-/// Whether a folder has one of the files that open_tokenizer() looks for there.
+/// Whether a folder has one of the files that open_tokenizer() searches there.
 bool has_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace hydra

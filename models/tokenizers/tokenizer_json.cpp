@@ -17,7 +17,7 @@ namespace hydra {
 
 namespace {
 
-/// What is asked of the model's unknown token, which must be in the vocabulary.
+/// The id of the model's unknown token, which must be in the vocabulary.
 std::optional<std::uint32_t> unknown_of(const model_config& model, const token_table& tokens) {
   if (!model.has("unk_token")) return std::nullopt;
   const std::string name = model.text("unk_token", "");
@@ -54,7 +54,7 @@ wordpiece_rules read_wordpiece(const model_config& file, const model_config& mod
   return rules;
 }
 
-/// An old file may leave the type to what else is there.
+/// In an old file the type is missing and follows from the other keys.
 std::string type_of(const model_config& model) { return model.text("type", model.has("merges") ? "BPE" : "WordPiece"); }
 
 }  // namespace

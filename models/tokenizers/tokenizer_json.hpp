@@ -9,9 +9,10 @@
 namespace hydra {
 
 /// Model types BPE (byte-level) and WordPiece; normalizer NFC, BertNormalizer or a Sequence of them; pre_tokenizer
-/// ByteLevel, or a Sequence of Split, Digits and ByteLevel, or BertPreTokenizer; truncation, padding and post_processor are
-/// not looked at, because encode() adds and cuts nothing. tokenizer_config.json and special_tokens_map.json beside the file
-/// name special tokens. Throws fault_error{bad_input} with file and key for what is malformed or not in this list.
+/// ByteLevel, or a Sequence of Split, Digits and ByteLevel, or BertPreTokenizer; truncation, padding and post_processor
+/// are ignored, because encode() neither adds nor truncates. tokenizer_config.json and special_tokens_map.json next to
+/// the file name special tokens. Throws fault_error{bad_input} with file and key for what is malformed or not in this
+/// list.
 std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path& file);
 
 }  // namespace hydra

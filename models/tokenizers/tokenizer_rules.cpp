@@ -15,7 +15,7 @@ namespace {
 constexpr int own_rules = 1;
 
 std::string pcre2_version() {
-  std::array<char, 64> text{};  // the library asks for 24 at least
+  std::array<char, 64> text{};  // the library requires at least 24
   pcre2_config(PCRE2_CONFIG_VERSION, text.data());
   return text.data();
 }

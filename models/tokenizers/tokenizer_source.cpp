@@ -24,7 +24,7 @@ using json = nlohmann::json;
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
 }
 
-/// Refuses what is nested too deep, and a key that an object has twice, of which the parser would keep the last.
+/// Refuses too deep nesting, and a key that an object has twice (the parser would keep the last one).
 class key_check {
  public:
   explicit key_check(const fs::path& file) : file_{file} {}
@@ -40,7 +40,7 @@ class key_check {
 
  private:
   const fs::path& file_;
-  std::vector<std::unordered_set<std::string>> open_;  ///< keys of the objects that have begun, the innermost last
+  std::vector<std::unordered_set<std::string>> open_;  ///< keys of the open objects, the innermost last
 };
 
 }  // namespace

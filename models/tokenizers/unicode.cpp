@@ -29,7 +29,7 @@ std::string mapped(std::string_view text, unsigned options) {
   return {reinterpret_cast<const char*>(out), static_cast<std::size_t>(length)};
 }
 
-/// Line by line: a line's end neither composes nor moves, and most lines of most texts are ASCII.
+/// Line by line: characters neither compose nor reorder across a line's end, and most lines of most texts are ASCII.
 template <class Form>
 std::string by_lines(std::string_view text, const Form& form) {
   std::string out;

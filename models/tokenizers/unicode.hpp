@@ -1,5 +1,5 @@
 #pragma once
-// What tokenizers ask of Unicode: code points, their classes, normal forms. Texts are valid UTF-8.
+// Unicode functions for tokenizers: code points, their classes, normal forms. Texts are valid UTF-8.
 
 #include <cstddef>
 #include <string>

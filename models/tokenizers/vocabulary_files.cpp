@@ -23,7 +23,7 @@ void recognise(tokenizer_parts& parts, std::optional<std::uint32_t> id) {
   if (!known) parts.added.push_back({.content = *parts.tokens.token_of(*id), .id = *id, .special = true});
 }
 
-/// Reads what lies beside the vocabulary into `parts`.
+/// Reads the files next to the vocabulary into `parts`.
 tokenizer_settings read_settings(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
   tokenizer_settings settings{source.object_if_there(folder / "tokenizer_config.json"),
                               source.object_if_there(folder / "special_tokens_map.json")};

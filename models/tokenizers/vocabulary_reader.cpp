@@ -17,7 +17,7 @@ namespace {
 using json = nlohmann::json;
 using place_name = std::function<std::string()>;
 
-/// Calls `line(text, number from 0 on)` for each line, without its end.
+/// Calls `line(text, number)` for each line, without its end; numbers start from 0.
 void each_line(std::string_view text, const std::function<void(std::string_view, std::size_t)>& line) {
   for (std::size_t number = 0; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');

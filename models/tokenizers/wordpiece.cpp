@@ -20,7 +20,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
-/// As the package does it, token by token.
+/// As in the package, token by token.
 void clean_up(std::string& token) {
   constexpr std::array<std::array<std::string_view, 2>, 11> rules{{{" .", "."},
                                                                    {" ?", "?"},

@@ -8,11 +8,11 @@
 
 namespace hydra {
 
-/// Feed the parameters in chain order, each as little-endian fp32 without padding, replicas left out.
+/// Add the parameters in chain order, each as little-endian fp32 without padding; tied copies are left out.
 class digest {
  public:
   void add(std::span<const float> values);
-  /// "sha256:<64 hex digits>". Ends the digest.
+  /// "sha256:<64 hex digits>". The digest cannot be used afterwards.
   std::string finish();
 
  private:

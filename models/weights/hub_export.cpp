@@ -21,7 +21,7 @@ std::string stored_name(const chain& model, const std::string& name) {
   return model.hub().stored_name ? model.hub().stored_name(name) : name;
 }
 
-/// Beside each running mean, transformers keeps how many batches went into it; nothing computes with that.
+/// Next to each running mean, transformers stores the number of batches that contributed; nothing is computed from it.
 void add_counters(const chain& model, tensor_list& all) {
   static constexpr std::int64_t none = 0;
   constexpr std::string_view mean = "running_mean";
@@ -36,7 +36,7 @@ void add_counters(const chain& model, tensor_list& all) {
 
 tensor_list tensors_of(const chain& model, const stored_values& values) {
   tensor_list all;
-  add_counters(model, all);  // first, because a file begins with its widest type
+  add_counters(model, all);  // first, because a file starts with its widest type
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
       if (p.tied_to.empty()) all.push_back({stored_name(model, p.name), values(p)});
@@ -49,7 +49,7 @@ std::uint64_t bytes_of(const tensor_list& tensors) {
   return sum;
 }
 
-/// In order, each part as full as it may be; a tensor that is larger than a part has one of its own.
+/// In order, each part as full as possible; a tensor that is larger than a part gets a part of its own.
 std::vector<tensor_list> parts_of(const tensor_list& tensors, std::uint64_t part_bytes) {
   std::vector<tensor_list> parts(1);
   std::uint64_t filled = 0;

@@ -11,15 +11,16 @@
 
 namespace hydra {
 
-/// The values of a parameter that owns them, F32 and in its shape; the bytes live until the export is written.
+/// The values of an owned parameter, F32 and in its shape; the bytes must stay valid until the export is written.
 using stored_values = std::function<stored_tensor(const parameter_spec&)>;
 
-/// Bytes of a file of weights before another is begun, as Hugging Face's libraries cut.
+/// Maximum bytes of a file of weights, as in Hugging Face's libraries.
 inline constexpr std::uint64_t hub_part_bytes = 5'000'000'000;
 
-/// Adds config.json, preprocessor_config.json where the chain has one, and model.safetensors; model-00001-of-00002.safetensors,
-/// ... and model.safetensors.index.json if there are more bytes than `part_bytes`. Replicas are not stored. The values go from where they lie into the files, without a
-/// copy. Throws fault_error{bad_input} if the chain has no chain::hub() form, what `values` throws, {io}.
+/// Adds config.json, preprocessor_config.json if the chain has one, and model.safetensors; or
+/// model-00001-of-00002.safetensors, ... and model.safetensors.index.json if there are more bytes than `part_bytes`.
+/// Tied copies are not stored. The values are written from where they are, without a copy. Throws
+/// fault_error{bad_input} if the chain has no chain::hub() form, what `values` throws, {io}.
 void write_hub_files(durable_folder& into, const chain& model, const stored_values& values,
                      std::uint64_t part_bytes = hub_part_bytes);
 

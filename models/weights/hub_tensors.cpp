@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> base_models{"transformer.", "model.", "bert.", "vit.", "resnet."};
-constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its begin to its end
+constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its start to its end
 
 [[noreturn]] void refuse(const fs::path& file, std::string_view why) {
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
@@ -35,7 +35,7 @@ void add_samples(std::span<const std::byte> data, sha256& hash) {
     hash.add(data.subspan(last * i / (sampled_places - 1), sampled_bytes));
 }
 
-/// A part's name comes from a file that anybody may have written: it stays in the folder.
+/// A part's name comes from an untrusted file: it must stay in the folder.
 fs::path part_path(const fs::path& index, const std::string& tensor, const nlohmann::json& part) {
   const fs::path name = part.is_string() ? part.get<std::string>() : std::string{};
   if (name.empty() || name != name.filename())

@@ -14,37 +14,36 @@
 
 namespace hydra {
 
-/// A tensor and the file it lies in.
+/// A tensor and its file.
 struct hub_tensor {
   std::filesystem::path file;
   std::string name;  ///< as stored
   stored_tensor tensor;
 };
 
-/// The name without the prefix of a base model ("transformer.", "model.", "bert.", "vit.", "resnet."), which some
-/// checkpoints have and some have not, and with the names that norms have had since 2019 (weight, bias; before: gamma,
-/// beta).
+/// The name without the prefix of a base model ("transformer.", "model.", "bert.", "vit.", "resnet."), which only some
+/// checkpoints have, and with the names that norms have had since 2019 (weight, bias; before: gamma, beta).
 std::string canonical_name(std::string_view stored);
 
 /// Opened once; all headers are checked then, and no data are read. Thread-safe.
 class hub_tensors {
  public:
-  /// Throws fault_error{bad_input} with the file: none of the two files, a part that is missing or does not suit the
-  /// index, a file that is no safetensors file, two tensors of one canonical name.
+  /// Throws fault_error{bad_input} with the file: neither of the two files exists, a part is missing or contradicts the
+  /// index, a file is not a safetensors file, or two tensors have the same canonical name.
   explicit hub_tensors(std::filesystem::path folder);
 
-  /// By any name with the same canonical one.
+  /// By any name with the same canonical name.
   const hub_tensor* find(std::string_view name) const;
   /// By canonical name.
   const std::map<std::string, hub_tensor, std::less<>>& all() const noexcept { return tensors_; }
   const std::filesystem::path& folder() const noexcept { return folder_; }
 
-  /// SHA-256 of names, types, shapes and 64 places of every tensor (all of one of up to 4 KiB), however the checkpoint is
-  /// cut into files: cheap, and training changes those bytes.
+  /// SHA-256 of names, types, shapes and 64 samples of every tensor (all of a tensor of up to 4 KiB), independent of
+  /// how the checkpoint is divided into files: cheap, and training changes those bytes.
   std::string identity() const;
 
-  /// Where SHA256SUMS lies beside them, as in what Hydra exports: compares it with the files that it lists, once. Reads them whole.
-  /// Throws fault_error{bad_input} with the file that is another.
+  /// If SHA256SUMS is next to them, as in Hydra's exports: compares the listed files with it, once. Reads them as a
+  /// whole. Throws fault_error{bad_input} with the file that differs.
   void verify() const;
 
  private:

@@ -15,13 +15,13 @@
 namespace hydra {
 namespace {
 
-constexpr std::size_t named_at_most = 5;  // in a complaint
+constexpr std::size_t named_at_most = 5;  // in an error message
 
-/// Canonical names begin so.
+/// Prefixes of canonical names.
 constexpr std::array<std::string_view, 5> head_prefixes{"cls.", "lm_head.", "classifier.", "score.", "pooler."};
-/// What pre-training needs beside the task's own head, and older checkpoints keep.
+/// Heads of pre-training in addition to the task's own head, kept in older checkpoints.
 constexpr std::array<std::string_view, 2> pretraining_heads{"pooler.", "cls.seq_relationship."};
-/// Canonical names end so: constants that follow from the configuration, and counters that nothing reads.
+/// Suffixes of canonical names: constants that follow from the configuration, and counters that nothing reads.
 constexpr std::array<std::string_view, 7> buffers{
     "attn.bias", "attn.masked_bias", "rotary_emb.inv_freq", "position_ids", "token_type_ids", "num_batches_tracked",
     "predictions.decoder.bias"};
@@ -55,7 +55,7 @@ std::string stored_name(const chain& model, const std::string& name) {
   return model.hub().stored_name ? model.hub().stored_name(name) : name;
 }
 
-/// Goes through a chain's parameters and says which tensor each of them is.
+/// Determines which tensor each parameter of a chain is.
 class matching {
  public:
   matching(const hub_tensors& tensors, const chain& model, hub_head head)
@@ -80,7 +80,7 @@ class matching {
     if (takes(p, *tensor) && (p.tied_to.empty() || !places_.contains(owner))) places_[owner] = tensor;
   }
 
-  /// False for the head of other classes that a fresh one replaces.
+  /// False for a head of other classes that a fresh one replaces.
   bool takes(const parameter_spec& p, const hub_tensor& t) const {
     if (t.tensor.shape != p.shape) {
       if (may_be_fresh(t.name)) return false;
@@ -107,7 +107,7 @@ class matching {
     if (missing.empty()) return;
     refuse(tensors_.folder(),
            fmt::format("the checkpoint lacks {} of {} tensors: {}{}", missing.size(), expected_.size(), listed(missing),
-                       heads ? "; to begin with a new head say so with head = \"...\"" : ""));
+                       heads ? "; to start with a new head, set head = \"...\"" : ""));
   }
 
   void check_left_over() const {

@@ -11,16 +11,16 @@
 
 namespace hydra {
 
-/// Whether a head that the checkpoint does not have (or has for other classes) begins random.
+/// Whether a head that the checkpoint does not have (or has for other classes) is initialised randomly.
 enum class hub_head : std::uint8_t { stored, fresh };
 
-/// Checked whole when it is made: nothing is ever half-loaded.
+/// Fully checked when it is created: a checkpoint is never loaded in part.
 class hub_weights final : public weight_source {
  public:
-  /// Parameters go by chain::hub().stored_name; what is tied may be stored once or more. Throws fault_error{bad_input}
-  /// with file and tensor: a parameter that is not stored (but for those of a fresh head), a tensor of another shape, or
-  /// of a type that fp32 does not hold exactly, a tensor that no parameter takes (but for buffers that follow from the
-  /// configuration, and heads that the chain has not).
+  /// Parameters are mapped by chain::hub().stored_name; tied ones may be stored once or more often. Throws
+  /// fault_error{bad_input} with file and tensor: a parameter that is not stored (except those of a fresh head), a
+  /// tensor of another shape, or of a type that fp32 does not hold exactly, a tensor that no parameter uses (except
+  /// buffers that follow from the configuration, and heads that the chain does not have).
   hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head);
 
   /// Throws fault_error{bad_input} for values that are not finite, and what hub_tensors::verify() throws.
@@ -29,7 +29,7 @@ class hub_weights final : public weight_source {
 
  private:
   std::shared_ptr<const hub_tensors> tensors_;
-  std::map<std::string, const hub_tensor*, std::less<>> places_;  ///< by the parameter's full name; replicas are not in it
+  std::map<std::string, const hub_tensor*, std::less<>> places_;  ///< by the parameter's full name; without tied copies
   std::string identity_;
 };
 

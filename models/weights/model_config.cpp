@@ -54,7 +54,7 @@ void model_config::refuse(std::string_view key, std::string_view why) const {
 void model_config::require(std::string_view key, const json& only) const {
   const json* const value = find(key);
   if (value && *value != only)
-    refuse(key, fmt::format("{} is written there; Hydra knows only {}", json_text(*value), json_text(only)));
+    refuse(key, fmt::format("{} is not supported; Hydra knows only {}", json_text(*value), json_text(only)));
 }
 
 std::int64_t model_config::integer_of(std::string_view key, const json& value) const {

@@ -1,5 +1,5 @@
 #pragma once
-// config.json of a Hugging Face checkpoint: keys with their types, and complaints that name file and key.
+// config.json of a Hugging Face checkpoint: typed keys, and errors that name file and key.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -17,7 +17,7 @@ namespace hydra {
 class model_config {
  public:
   model_config(std::string file, nlohmann::json table, std::string prefix = {});
-  /// Throws fault_error{bad_input} if the file is missing, holds no JSON object, or is nested more than 100 deep.
+  /// Throws fault_error{bad_input} if the file is missing, is not a JSON object, or is nested more than 100 deep.
   static model_config read(const std::filesystem::path& file);
 
   bool has(std::string_view key) const;  ///< and it is not null
@@ -28,12 +28,12 @@ class model_config {
   bool boolean(std::string_view key, bool fallback) const;
   std::string text(std::string_view key, std::string fallback) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
-  /// A table within; nothing if it is not there or null.
+  /// A nested table; empty if it is absent or null.
   std::optional<model_config> table(std::string_view key) const;
 
   /// "file: key: why".
   [[noreturn]] void refuse(std::string_view key, std::string_view why) const;
-  /// refuse() unless the key is absent or has this value: what Hydra's layers do not do otherwise.
+  /// refuse() unless the key is absent or has this value: Hydra's layers support no other.
   void require(std::string_view key, const nlohmann::json& only) const;
 
   const nlohmann::json& content() const noexcept { return *table_; }
@@ -45,7 +45,7 @@ class model_config {
 
   std::string file_;
   std::shared_ptr<const nlohmann::json> table_;
-  std::string prefix_;  ///< of keys in complaints: "rope_scaling."
+  std::string prefix_;  ///< of keys in errors: "rope_scaling."
 };
 
 }  // namespace hydra

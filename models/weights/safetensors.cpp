@@ -53,7 +53,7 @@ std::string quoted(const std::string& name) {
   throw fault_error{fault_code::internal, fmt::format("tensor {} cannot be stored: {}", quoted(name), why)};
 }
 
-/// A view of elements that do not begin at their width could not be used where it lies.
+/// Elements that are not aligned to their width could not be used in place.
 void check(const named_tensor& t, std::uint64_t begin) {
   if (t.name == metadata) refuse(t.name, "the format reserves the name");
   if (valid_utf8(std::as_bytes(std::span{t.name})) != t.name.size()) refuse(t.name, "its name is no UTF-8");
@@ -81,7 +81,7 @@ std::string header_of(std::span<const named_tensor> tensors) {
   return header + "}";
 }
 
-/// With spaces, so that the data behind it is aligned in the file.
+/// Padded with spaces, so that the data after it are aligned in the file.
 void pad(std::string& header) {
   const std::size_t end = sizeof(std::uint64_t) + header.size();
   header.append((alignment - end % alignment) % alignment, ' ');

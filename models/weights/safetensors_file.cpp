@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t length_bytes = sizeof(std::uint64_t);
 
-/// The header's length, which the file must have room for.
+/// The length of the header, which must fit into the file.
 std::size_t header_length(std::span<const std::byte> file) {
   if (file.size() < length_bytes)
     throw fault_error{fault_code::bad_input, fmt::format("{} bytes are too few for a header", file.size())};

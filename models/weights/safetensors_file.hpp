@@ -1,5 +1,5 @@
 #pragma once
-// Reading a safetensors file: the tensors lie in the file's mapping, and are paged in when they are read.
+// Reading a safetensors file: the tensors are in the file's mapping, and are paged in when they are read.
 
 #include "runtime/storage/mapped_file.hpp"
 #include "models/weights/safetensors.hpp"
@@ -14,17 +14,17 @@
 
 namespace hydra {
 
-/// All checks are done before the constructor returns; no byte of data is read for them. May be read by many threads.
+/// All checks are done before the constructor returns; they read no data. May be read by many threads.
 class safetensors_file {
  public:
-  /// Throws fault_error{bad_input} with the path, and the tensor if one is wrong, for a file that is missing or not
-  /// what the format says (see parse_safetensors_header()); {io} if it cannot be read.
+  /// Throws fault_error{bad_input} with the path, and the tensor if one is wrong, for a file that is missing or not in
+  /// the format (see parse_safetensors_header()); {io} if it cannot be read.
   explicit safetensors_file(const std::filesystem::path& path);
 
-  /// In the order of the data in the file; empty tensors at one place by name.
+  /// In the order of the data in the file; empty tensors at the same offset by name.
   const std::vector<std::string>& names() const noexcept { return names_; }
-  /// Nothing if there is no such tensor. The data live as long as this object. In files of write_safetensors() they
-  /// begin at a multiple of the element's width; in others they may not.
+  /// Null if there is no such tensor. The data are valid as long as this object. In files of write_safetensors() they
+  /// start at a multiple of the element's width; in others they may not.
   std::optional<stored_tensor> find(std::string_view name) const;
 
  private:

@@ -26,7 +26,7 @@ void require(bool kept, const std::string& name, std::string_view why) {
   if (!kept) refuse(fmt::format("tensor {}: {}", json_text(json(name)), why));
 }
 
-/// Refuses what is nested too deep, and a key that an object has twice, of which the parser would keep the last.
+/// Refuses too deep nesting, and a key that an object has twice (the parser would keep the last one).
 class key_check {
  public:
   bool operator()(int depth, json::parse_event_t event, json& parsed) {
@@ -39,21 +39,21 @@ class key_check {
   }
 
  private:
-  std::vector<std::set<std::string>> open_;  ///< keys of the objects that have begun, the innermost last
+  std::vector<std::set<std::string>> open_;  ///< keys of the open objects, the innermost last
 };
 
 json parse(std::string_view text) try {
   if (!text.starts_with('{')) refuse("the header is no object");           // the format allows no space before it
-  if (text.find('\0') != text.npos) refuse("the header has a zero byte");  // where the parser would end
+  if (text.find('\0') != text.npos) refuse("the header has a zero byte");  // the parser would stop there
   key_check check;
   return json::parse(text, std::ref(check));
-} catch (const json::parse_error& e) {  // whose text may quote bytes that are no UTF-8
+} catch (const json::parse_error& e) {  // its text may quote bytes that are not UTF-8
   refuse(fmt::format("the header is no JSON from byte {} on", e.byte));
 } catch (const json::exception& e) {
   refuse(fmt::format("the header is no JSON: {}", json_complaint(e)));
 }
 
-/// An array of integers from 0 to 2^63 - 1. A wrong element is not quoted: it may be of any size and depth.
+/// An array of integers from 0 to 2^63 - 1. An invalid element is not quoted: it may be of any size and depth.
 std::vector<std::int64_t> counts_of(const std::string& name, const json& entry, const char* key) {
   const auto found = entry.find(key);
   require(found != entry.end() && found->is_array(), name, fmt::format("{} is no array", key));
@@ -79,7 +79,7 @@ header_entry entry_of(const std::string& name, const json& entry) {
   const auto type = type_in(name, entry);
   auto shape = counts_of(name, entry, "shape");
   const auto offsets = counts_of(name, entry, "data_offsets");
-  require(offsets.size() == 2 && offsets[0] <= offsets[1], name, "data_offsets are not a begin and an end");
+  require(offsets.size() == 2 && offsets[0] <= offsets[1], name, "data_offsets are not a start and an end");
   const auto begin = static_cast<std::uint64_t>(offsets[0]), end = static_cast<std::uint64_t>(offsets[1]);
   require(bytes_of(type, shape) == end - begin, name,
           fmt::format("{}[{}] is not of {} bytes", to_string(type), fmt::join(shape, ", "), end - begin));
@@ -94,7 +94,7 @@ void check_metadata(const json& metadata) {
 void check_cover(const std::vector<header_entry>& entries, std::uint64_t data_bytes) {
   std::uint64_t covered = 0;
   for (const header_entry& e : entries) {
-    require(e.begin == covered, e.name, fmt::format("begins at {} instead of {}", e.begin, covered));
+    require(e.begin == covered, e.name, fmt::format("starts at {} instead of {}", e.begin, covered));
     require(e.end <= data_bytes, e.name, fmt::format("ends at {} of {} bytes", e.end, data_bytes));
     covered = e.end;
   }

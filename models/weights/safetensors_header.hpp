@@ -10,7 +10,7 @@
 
 namespace hydra {
 
-/// One tensor of a header. Its data are the bytes [begin, end) behind the header.
+/// One tensor of a header. Its data are the bytes [begin, end) after the header.
 struct header_entry {
   std::string name;
   stored_type type = stored_type::f32;
@@ -18,10 +18,10 @@ struct header_entry {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// Entries in the order of their data (empty ones at a place by name), which they cover from 0 to `data_bytes` without
-/// gap or overlap, each as long as its type and shape say. Unknown keys of an entry are passed over.
-/// Throws fault_error{bad_input} with the tensor's name for anything else: no JSON object, a name given twice, a type
-/// that we do not know, a shape or offsets that are no integers or do not fit.
+/// Entries in the order of their data (empty ones at the same offset by name), which they cover from 0 to `data_bytes`
+/// without gap or overlap, each as long as its type and shape say. Unknown keys of an entry are ignored. Throws
+/// fault_error{bad_input} with the tensor's name for anything else: not a JSON object, a name given twice, an unknown
+/// type, a shape or offsets that are not integers or do not fit.
 std::vector<header_entry> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes);
 
 }  // namespace hydra

@@ -16,7 +16,7 @@
 namespace hydra {
 namespace {
 
-constexpr std::size_t part_elements = std::size_t{1} << 18;  // 1 MiB of fp32: many pages, and in the caches
+constexpr std::size_t part_elements = std::size_t{1} << 18;  // 1 MiB of fp32: many pages, and fits into the caches
 
 /// IEEE 754 binary16: 5 bits of exponent with bias 15, 10 of fraction.
 float from_half(std::uint16_t bits) {
@@ -43,7 +43,7 @@ void widen_part(stored_type type, std::span<const std::byte> from, std::span<flo
   std::memcpy(to.data(), from.data(), from.size());
 }
 
-/// While the values are in the caches. By their bits: a loop without branches.
+/// Called while the values are in the caches. Works on their bits: a loop without branches.
 std::size_t not_finite_in(std::span<const float> values) {
   constexpr std::uint32_t exponent = 0x7F800000u;
   std::size_t count = 0;
@@ -57,7 +57,7 @@ void check(const stored_tensor& from, std::span<float> to) {
                                                         to_string(from.type), to.size())};
 }
 
-/// Calls `done` with each part of the source that has been read, and what it became.
+/// Calls `done` with each part of the source that has been read, and its converted values.
 template <class Done>
 void widen_parts(const stored_tensor& from, std::span<float> to, const Done& done) {
   check(from, to);

@@ -25,7 +25,7 @@ using options = std::map<std::string, option_value>;
 
 std::int64_t number(std::int64_t n) { return n; }
 
-/// Small shapes, all that can be dropped dropped.
+/// Small shapes; everything that can have dropout has it.
 struct small_family {
   std::string name;
   options with{};
@@ -83,10 +83,10 @@ samples read_samples(const data_source& data, std::int64_t n) {
   return all;
 }
 
-/// What training and scoring leave: gradients, loss, its number of right predictions.
+/// Results of training and evaluation: gradients, loss, number of right predictions.
 using outcome = std::vector<at::Tensor>;
 
-/// A chain with its parameters, wherever these are.
+/// A chain with its parameters, on any device.
 class placed_chain {
  public:
   placed_chain(const chain& model, const at::Tensor& flat) : model_{model}, layout_{model, 0, model.size()} {
@@ -163,7 +163,7 @@ void check_equal(const outcome& a, const outcome& b) {
 
 }  // namespace
 
-TEST_CASE("the layers and the loss of every family compute where their input is, without waiting for it") {
+TEST_CASE("the layers and the loss of every family compute on their input's device, without synchronizing") {
   std::set<std::string> seen;
   for (const small_family& f : small_families()) {
     seen.insert(f.name);
@@ -178,7 +178,7 @@ TEST_CASE("the layers and the loss of every family compute where their input is,
   for (const family& f : families()) CHECK(seen.contains(f.name));
 }
 
-TEST_CASE("language models write token by token where their input is") {
+TEST_CASE("language models generate token by token on their input's device") {
   for (const small_family& f : small_families()) {
     if (f.name != "gpt2" && f.name != "llama") continue;
     const chain model = describe_chain(f.name, f.with).build(*f.data);

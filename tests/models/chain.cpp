@@ -11,7 +11,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Parameters and nothing else.
+/// Parameters only.
 struct parameters_only final : layer {
   explicit parameters_only(std::vector<parameter_spec> specs) : specs_(std::move(specs)) {}
   std::vector<parameter_spec> parameters() const override { return specs_; }
@@ -63,7 +63,7 @@ TEST_CASE("a tied parameter counts once") {
   CHECK(c.parameter_count() == 12);
 }
 
-TEST_CASE("a replica may come before its owner") {
+TEST_CASE("a tied copy may come before its owner") {
   CHECK_NOTHROW(of({{"r", {3}, {}, "w"}, {"w", {3}, {}, {}}}).validate());
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("dropout zeroes or scales each element") {
     if (values(y)[i] != 0) CHECK(values(y)[i] == values(x)[i] * static_cast<float>(1 / 0.75));
 }
 
-TEST_CASE("dropout drops as often as asked") {
+TEST_CASE("dropout drops with the given probability") {
   for (const double p : {0.1, 0.5, 0.9}) {
     const double kept = number(keyed_dropout(ones(), p, here, 0).ne(0).to(at::kDouble).mean());
     CHECK(kept == Approx(1 - p).margin(4 * std::sqrt(p * (1 - p) / 2000)));
@@ -65,7 +65,7 @@ TEST_CASE("dropout's gradient passes the forward's mask and scale") {
   CHECK(number(x.grad().eq(0).to(at::kDouble).mean()) == Approx(0.3).margin(0.05));
 }
 
-TEST_CASE("dropout masks by place whatever the strides of input and upstream") {
+TEST_CASE("dropout masks by logical index, whatever the strides of input and upstream gradient") {
   const at::Tensor x = random_tensor({40, 50}, 1).t().set_requires_grad(true);
   const at::Tensor y = keyed_dropout(x, 0.5, here, 0);
   CHECK(same_bits(y, keyed_dropout(x.detach().contiguous(), 0.5, here, 0)));
@@ -100,7 +100,7 @@ TEST_CASE("the threshold of dropout is the least integer that is not below p") {
     CHECK(dropped_below(p) == static_cast<std::uint64_t>(std::ceil(p * 0x1.0p53)));
 }
 
-TEST_CASE("dropout knows its output's shape without numbers") {
+TEST_CASE("dropout gives its output's shape on the meta device") {
   const at::Tensor y = keyed_dropout(at::empty_like(ones(), at::kMeta).t(), 0.5, here, 0);
   CHECK(y.is_meta());
   CHECK(y.sizes() == at::IntArrayRef{40, 50});
@@ -111,5 +111,5 @@ TEST_CASE("a device without a kernel for dropout is named") {
   const at::Tensor strange = at::detail::make_tensor<c10::TensorImpl>(
       c10::DispatchKeySet{c10::DispatchKey::Vulkan}, caffe2::TypeMeta::Make<float>(), at::Device{at::kVulkan, 0});
   CHECK_THROWS_WITH(keyed_dropout(strange, 0.5, here, 0),
-                    Catch::Contains("keyed dropout is not written for device vulkan:0"));
+                    Catch::Contains("keyed dropout has no kernel for device vulkan:0"));
 }

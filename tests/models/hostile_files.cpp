@@ -1,4 +1,4 @@
-// Files that come from strangers: whatever stands in them, they are read or refused, and nothing breaks.
+// Untrusted files: whatever they contain, they are read or refused, and nothing crashes.
 
 #include "models/data/data_catalog.hpp"
 #include "models/families/hub_folder.hpp"
@@ -24,12 +24,12 @@ using nlohmann::json;
 
 namespace {
 
-/// Changes a file as damage, a slip or malice does: the same changes in every run.
+/// Changes a file at random, as damage or malice would: the same changes in every run.
 class mutator {
  public:
   explicit mutator(std::uint64_t seed) : random_{seed} {}
 
-  /// Of bytes, or of values of the tree; one to three of them.
+  /// Changes bytes, or values of the tree; one to three of them.
   std::string changed(const json& file) {
     if (below(2) == 0) return changed(file.dump(), 1 + below(3));
     json other = file;
@@ -109,7 +109,7 @@ class mutator {
   std::mt19937_64 random_;
 };
 
-/// Reads so many changed files. A refusal is a fault; anything else that is thrown is none.
+/// Reads this many changed files. A refusal is a fault_error; any other exception is an error.
 template <class Read>
 void read_changed(const json& file, std::size_t times, const Read& read) {
   mutator change{file.dump().size()};
@@ -140,7 +140,7 @@ json with_settings(json file) {
   return file;
 }
 
-/// Configurations of each architecture; none but the first is that of the tensors.
+/// Configurations of each architecture; only the first one fits the tensors.
 std::vector<json> configs() {
   const json sizes{{"hidden_size", 8},
                    {"num_hidden_layers", 1},

@@ -60,7 +60,7 @@ std::vector<at::Tensor> outputs_of(const chain& c, at::Tensor x) {
   return all;
 }
 
-/// Gives fp32 whatever it gets.
+/// Returns fp32 whatever its input.
 struct widening final : layer {
   std::vector<parameter_spec> parameters() const override { return {}; }
   tensor_spec output(const tensor_spec& input) const override { return input; }
@@ -72,7 +72,7 @@ struct widening final : layer {
 
 }  // namespace
 
-TEST_CASE("every layer of every family gives bf16 where it gets bf16, near what it gives in fp32") {
+TEST_CASE("every layer of every family returns bf16 for bf16, near its result in fp32") {
   const std::string family = GENERATE("mlp", "gpt2", "llama", "bert", "vit", "cnn");
   chain c = chain_of(family);
   const at::Tensor x = input_of(c);
@@ -90,7 +90,7 @@ TEST_CASE("every layer of every family gives bf16 where it gets bf16, near what 
   }
 }
 
-TEST_CASE("in bf16 a text of nothing but padding has finite values") {
+TEST_CASE("in bf16 a text of padding only has finite values") {
   chain c = chain_of("bert");
   c.compute_in(precision::bf16);
   at::Tensor x = input_of(c);
@@ -98,14 +98,14 @@ TEST_CASE("in bf16 a text of nothing but padding has finite values") {
   CHECK(number(outputs_of(c, x).back().isfinite().all().to(at::kDouble)) == 1);
 }
 
-TEST_CASE("a chain computes in fp32 unless told, and rounds nothing then") {
+TEST_CASE("a chain computes in fp32 by default, and rounds nothing then") {
   const chain c = chain_of("mlp");
   CHECK(c.numbers() == precision::fp32);
   CHECK(c.outputs(2).back().type == element::f32);
   CHECK(outputs_of(c, input_of(c)).back().scalar_type() == at::kFloat);
 }
 
-TEST_CASE("a layer that gives fp32 where it was given bf16 is refused by name") {
+TEST_CASE("a layer that returns fp32 for bf16 is refused by name") {
   chain c{"test", {{4}, element::f32}, cross_entropy()};
   c.add("odd.", std::make_shared<widening>());
   CHECK_NOTHROW(c.forward(0, {}, zeros({2, 4}), {}));
@@ -114,7 +114,7 @@ TEST_CASE("a layer that gives fp32 where it was given bf16 is refused by name") 
                     Contains("layer 0 (\"odd.\")") && Contains("Float") && Contains("bf16"));
 }
 
-TEST_CASE("layers hear of f32 in a chain that computes in bf16") {
+TEST_CASE("layers get shapes in f32 from a chain that computes in bf16") {
   chain c{"test", {{4}, element::f32}, cross_entropy()};
   c.add("a.", std::make_shared<linear>(linear_options{.in = 4, .out = 6}));
   c.add("b.", std::make_shared<linear>(linear_options{.in = 6, .out = 2}));
@@ -131,7 +131,7 @@ TEST_CASE("a chain with running averages cannot be rounded to bf16") {
   CHECK_THROWS_WITH(c.validate(), Contains("running averages") && Contains("without batch norm"));
 }
 
-TEST_CASE("gradients of a chain are rounded only where its parameters are") {
+TEST_CASE("gradients of a chain are rounded only if its parameters are") {
   chain c = chain_of("mlp");
   CHECK_NOTHROW(c.compute_in(precision::bf16, precision::bf16).validate());
   CHECK(c.gradients() == precision::bf16);

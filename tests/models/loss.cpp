@@ -52,7 +52,7 @@ TEST_CASE("the squared error of real targets is a sum over values") {
   CHECK(number(mse()->sum(output, targets)) == Approx(number(output.sub(targets).square().sum())).epsilon(1e-6));
 }
 
-TEST_CASE("a masked class contributes no squared error and no gradient, whatever stands there") {
+TEST_CASE("a masked class contributes no squared error and no gradient, whatever its output") {
   const at::Tensor output = random_tensor({2, 4}, 1);
   values(output)[0] = NAN;
   output.set_requires_grad(true);
@@ -88,11 +88,11 @@ TEST_CASE("losses count the targets that have the largest output, but not masked
   }
 }
 
-TEST_CASE("nothing is correct or wrong about real targets") {
+TEST_CASE("real targets are not counted as correct or wrong") {
   CHECK_FALSE(mse()->correct(random_tensor({2, 3}, 1), random_tensor({2, 3}, 2)).has_value());
 }
 
-TEST_CASE("targets that do not suit the output are refused, not broadcast") {
+TEST_CASE("targets that do not fit the output are refused, not broadcast") {
   const at::Tensor output = random_tensor({2, 3}, 1);
   CHECK_THROWS_WITH(mse()->sum(output, random_tensor({2, 1}, 2)), Contains("[2, 3]") && Contains("must be equal"));
   for (const auto& l : {cross_entropy(), mse()}) {

@@ -11,7 +11,7 @@
 
 namespace hydra::test {
 
-/// Normal values that depend on `seed` only.
+/// Normal values that depend only on `seed`.
 at::Tensor random_tensor(const std::vector<std::int64_t>& shape, std::uint64_t seed, at::ScalarType type = at::kFloat);
 /// Values in [0, limit).
 at::Tensor random_ids(const std::vector<std::int64_t>& shape, std::int64_t limit, std::uint64_t seed);
@@ -21,7 +21,7 @@ at::Tensor zeros(const std::vector<std::int64_t>& shape, at::ScalarType type = a
 std::span<float> values(const at::Tensor& t);
 std::vector<float> copy_of(const at::Tensor& t);
 
-/// Same shape and the same bits.
+/// Whether both have the same shape and the same bits.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);
 /// Largest absolute difference.
 double distance(const at::Tensor& a, const at::Tensor& b);

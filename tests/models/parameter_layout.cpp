@@ -12,7 +12,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// Odd sizes, so that padding matters; the last layer repeats the first one's weights.
+/// Odd sizes, so that padding matters; the last layer is tied to the first one's weights.
 chain tied_model() {
   chain c{"test", {{5}, element::i64}, cross_entropy()};
   c.add("", std::make_shared<embedding>(embedding_options{.vocabulary = 7, .context = 5, .width = 3}));
@@ -47,7 +47,7 @@ TEST_CASE("every parameter starts at a multiple of 256 bytes and none overlap") 
   CHECK(layout.bytes() == byte_count{layout.elements() * 4});
 }
 
-TEST_CASE("moments leave replicas out") {
+TEST_CASE("moments leave out tied copies") {
   const parameter_layout layout{tied_model(), 0, 3};
   CHECK(layout.elements() - layout.state_elements() == 64);  // lm_head.weight: 21 padded
   CHECK(named(layout, "lm_head.weight").tied_to == "wte.weight");
@@ -62,7 +62,7 @@ TEST_CASE("initial values do not depend on the cut") {
   CHECK(pieces == initial_values(model, 0, 3));
 }
 
-TEST_CASE("a replica starts as its owner wherever the owner lies") {
+TEST_CASE("a tied copy is initialised like its owner, wherever the owner is") {
   const chain model = tied_model();
   const std::vector<float> first = initial_values(model, 0, 1), last = initial_values(model, 2, 3);
   const placed_parameter tied_copy = named(parameter_layout{model, 2, 3}, "lm_head.weight");
@@ -98,7 +98,7 @@ TEST_CASE("views share the flat buffer and have the layer's shapes") {
   CHECK(values(flat)[named(layout, "middle.bias").offset + 2] == 5);
 }
 
-TEST_CASE("gradients of detached views land in the flat gradient buffer") {
+TEST_CASE("gradients of detached views are accumulated in the flat gradient buffer") {
   const chain model = tied_model();
   const parameter_layout layout{model, 1, 2};
   const auto n = static_cast<std::int64_t>(layout.elements());

@@ -37,7 +37,8 @@ std::pair<at::Tensor, at::Tensor> first_sample(const data_source& data) {
   return {input, target};
 }
 
-/// The gradient of wte.weight at the start, on sample 0, by a tied model as torch's users write it: one leaf used twice.
+/// The gradient of wte.weight at the start, on sample 0, of a tied model as torch's users write it: one leaf used
+/// twice.
 at::Tensor shared_gradient(const reference_options& job) {
   const parameter_layout layout{job.model, 0, job.model.size()};
   const at::Tensor flat = zeros({static_cast<std::int64_t>(layout.elements())});
@@ -83,7 +84,7 @@ TEST_CASE("the reference gives the same bits again") {
   CHECK(a.digest == b.digest);
 }
 
-TEST_CASE("seeds of model and data, dropout and the update all reach the reference") {
+TEST_CASE("seeds of model and data, dropout and the update all affect the reference") {
   reference_options job = language_job(small, 3), other = job;
   const std::string digest = train_reference(job).digest;
   other.seed = 1;
@@ -105,12 +106,12 @@ TEST_CASE("micro-batches change only the order of summation") {
   for (std::size_t i = 0; i < whole.size(); ++i) CHECK(split[i] == Approx(whole[i]).epsilon(1e-4));
 }
 
-TEST_CASE("a replica ends as a copy of its owner") {
+TEST_CASE("a tied copy equals its owner at the end") {
   const auto parameters = train_reference(language_job(small, 2)).parameters;
   CHECK(parameters.at("lm_head.weight") == parameters.at("wte.weight"));
 }
 
-TEST_CASE("a tied weight moves by the gradient of both its uses") {
+TEST_CASE("a tied weight is updated with the gradients of both its uses") {
   reference_options job = language_job(small, 1);
   job.batch_size = 1, job.shuffle = false, job.update = sgd({.learning_rate = 0});
   const std::vector<float> start = train_reference(job).parameters.at("wte.weight");

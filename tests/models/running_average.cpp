@@ -6,7 +6,7 @@
 
 using namespace hydra;
 
-TEST_CASE("a running average keeps its share of K micro-batches and takes up what they gathered") {
+TEST_CASE("a running average keeps its share after K micro-batches and adds what they gathered") {
   std::vector<float> average{1, -2, 0};
   const std::vector<float> gathered{0.5f, 0.25f, -1};
   apply_average(0.5, 3, average, gathered);

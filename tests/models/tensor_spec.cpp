@@ -11,7 +11,7 @@ TEST_CASE("a spec counts its elements and bytes by type") {
   CHECK(tensor_spec{{}, element::i64}.elements() == 1);
 }
 
-TEST_CASE("a batch puts the samples in front") {
+TEST_CASE("the first dimension of a batch is the number of samples") {
   CHECK(batched({{3, 4}, element::f32}, 8) == tensor_spec{{8, 3, 4}, element::f32});
   CHECK(batched({{}, element::i64}, 8) == tensor_spec{{8}, element::i64});
 }

@@ -34,7 +34,7 @@ bert_head head_of(const model_config& config, const from_options& options) {
   return bert_head::masked_lm;
 }
 
-/// The id of the padding: 0 is BERT's own, null means that there is none.
+/// The id of the padding token: 0 is BERT's own, null means none.
 std::int64_t padding_of(const model_config& config) {
   const auto found = config.content().find("pad_token_id");
   return found != config.content().end() && found->is_null() ? -1 : config.integer("pad_token_id", 0);

@@ -11,10 +11,10 @@
 namespace hydra {
 namespace {
 
-/// Beyond this many doublings no image is left and channels overflow.
+/// With more stages the image would vanish and the number of channels overflow.
 constexpr std::int64_t most_stages = 16;
 
-/// `blocks` blocks of equal size; the first one of a later stage changes it.
+/// `blocks` blocks of equal size; the first block of a later stage changes the size.
 void add_stage(chain& c, const cnn_options& options, std::int64_t stage) {
   const std::int64_t width = options.width << stage;
   const residual_block_options same{.in = width, .out = width, .groups = options.groups};

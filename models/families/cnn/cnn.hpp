@@ -17,7 +17,7 @@ struct cnn_options {
 /// with a block that halves height and width (rounded up) and doubles the channels. Samples are f32 [channels, height,
 /// width].
 ///
-/// Group norm has no running statistics, so every layer is a pure function; batch norm is not.
+/// Group norm has no running statistics, so every layer is a pure function; with batch norm it would not be.
 chain_description cnn(const cnn_options& options);
 
 }  // namespace hydra

@@ -68,7 +68,7 @@ llama_options complete(llama_options o) {
 
 chain_description llama(const llama_options& options) {
   const llama_options o = complete(options);
-  static_cast<void>(llama_block{block_of(o)});  // complains now rather than when the data are known
+  static_cast<void>(llama_block{block_of(o)});  // validates now rather than when the data are known
   return {"llama", o.context, [o](const data_source& data) { return build_llama(o, data); }};
 }
 

@@ -1,12 +1,12 @@
 #pragma once
-// Llama and its kin: RMS norms, rotary positions, grouped-query attention, gated MLP (Touvron et al. 2023).
+// Llama and similar models: RMS norms, rotary positions, grouped-query attention, gated MLP (Touvron et al. 2023).
 
 #include "models/families/catalog.hpp"
 #include "models/layers/rotary.hpp"
 
 namespace hydra {
 
-/// As they are: Llama 2 and 3. With qkv_bias: Qwen 2. With qk_norm: Qwen 3.
+/// Defaults: Llama 2 and 3. With qkv_bias: Qwen 2. With qk_norm: Qwen 3.
 struct llama_options {
   std::int64_t layers = 0;  ///< blocks
   std::int64_t width = 0;

@@ -19,7 +19,7 @@ std::int64_t context_of(const model_config& config, const from_options& options)
   return context_from(config, options, positions, config.integer(positions));
 }
 
-/// What the architectures share; biases and norms are theirs to add.
+/// What the architectures have in common; biases and norms are added by each.
 llama_options common(const model_config& config) {
   config.require("hidden_act", "silu");
   const rope_choice rope = rope_from(config);
@@ -46,12 +46,12 @@ chain_description described(const model_config& config, const from_options& opti
   return publishing(llama(o), published(config, architecture));
 }
 
-/// Attention over a window is attention over everything as long as no text is longer than the window.
+/// Attention over a window equals full attention as long as no text is longer than the window.
 void require_within_window(const model_config& config, const from_options& options) {
   const std::int64_t window = config.integer("sliding_window");
   if (context_of(config, options) > window)
-    config.refuse("sliding_window", fmt::format("{} is written there; Hydra has no attention over a window: ask for a "
-                                                "context of at most {} tokens, where that is the same",
+    config.refuse("sliding_window", fmt::format("{} is set, but Hydra has no attention over a window: choose a "
+                                                "context of at most {} tokens, where the result is the same",
                                                 window, window));
 }
 

@@ -32,7 +32,7 @@ void check(const resnet_options& o) {
     for (const std::int64_t n : o.hidden_sizes) require_groups("resnet: bottlenecks", 4, n);
 }
 
-/// What the data have, which must be what was told.
+/// The value of the data, which must equal the option if that is set.
 std::int64_t agreed(const char* what, std::int64_t reported, std::int64_t there) {
   if (reported > 0 && reported != there) refuse(fmt::format("{} {}, but the data have {}", reported, what, there));
   return there;

@@ -23,7 +23,7 @@ struct resnet_options {
 /// have transformers' names, and batch norm's running averages are among them.
 ///
 /// Throws fault_error{bad_input} for lists of different length and the like; its build() for data with other channels
-/// or classes than told.
+/// or classes than the options.
 chain_description resnet(const resnet_options& options);
 
 }  // namespace hydra

@@ -39,7 +39,7 @@ void check(const vit_options& options) {
   check_image(options);
 }
 
-/// The images that the data have; they must be those that were asked for.
+/// The size of the data's images; it must be the requested one.
 std::vector<std::int64_t> images_of(const vit_options& options, const data_source& data) {
   const tensor_spec input = data.sample_input();
   require_input(fmt::format("vit on {}: a sample", data.describe()), input, element::f32, 3);

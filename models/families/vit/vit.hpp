@@ -12,7 +12,7 @@ struct vit_options {
   std::int64_t heads = 0;   ///< divides width
   std::int64_t hidden = 0;  ///< units of the feed-forward networks; 0: 4 * width
   std::int64_t patch = 0;   ///< side of a patch, in pixels; divides the images' sides
-  std::vector<std::int64_t> image{};  ///< [channels, height, width] that the data are asked for; empty: as they are
+  std::vector<std::int64_t> image{};  ///< [channels, height, width] that are requested of the data; empty: as they are
   activation act = activation::gelu;
   bool qkv_bias = true;
   double dropout = 0;            ///< embeddings, attention output and feed-forward output

@@ -7,7 +7,7 @@ namespace hydra {
 
 namespace {
 
-/// [channels, height, width] of square images, or nothing where the data decide.
+/// [channels, height, width] of square images; empty: the data decide.
 std::vector<std::int64_t> square_images(const option_map& o) {
   const auto side = get<std::int64_t>(o, "image");
   if (side == 0) return {};

@@ -16,7 +16,7 @@ const batch_order shuffled{.samples = 10, .batch_size = 3, .seed = 5};
 
 }  // namespace
 
-TEST_CASE("an epoch's permutation holds every sample once") {
+TEST_CASE("an epoch's permutation has every sample once") {
   std::vector<std::size_t> p = epoch_permutation(100, 1, 0);
   CHECK_FALSE(std::ranges::is_sorted(p));
   std::ranges::sort(p);
@@ -49,7 +49,7 @@ TEST_CASE("without shuffling batches keep the file's order") {
   CHECK(plain.batch(4) == std::vector<std::size_t>{3, 4, 5});
 }
 
-TEST_CASE("a cursor answers as the order does, whichever way the steps are asked for") {
+TEST_CASE("a cursor gives the same batches as the order, whatever the order of the steps") {
   batch_cursor cursor{shuffled};
   for (const std::uint64_t step : {0, 1, 7, 7, 2, 100, 3}) CHECK(cursor.batch(step) == shuffled.batch(step));
 }
@@ -59,7 +59,7 @@ TEST_CASE("too few samples for one batch are refused") {
   CHECK_THROWS_WITH(none.batch(0), Contains("2 samples do not make a batch of 3"));
 }
 
-TEST_CASE("cursors of one order share its permutation, which goes with the last of them") {
+TEST_CASE("cursors of one order share its permutation, which is freed with the last of them") {
   const auto orders = std::make_shared<epoch_orders>();
   std::weak_ptr<const std::vector<std::size_t>> first;
   {

@@ -13,7 +13,7 @@ using namespace hydra;
 using namespace hydra::test;
 using Catch::Matchers::Contains;
 
-TEST_CASE("data of every kind that is mapped say that their file has changed") {
+TEST_CASE("a changed file is reported by data of every kind that is mapped") {
   const temporary_folder folder;
   std::string text;
   for (int i = 0; i < 64; ++i) text += "abcdefg\n";

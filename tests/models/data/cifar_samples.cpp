@@ -12,7 +12,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Labels and 3072 bytes that begin with `first` and ascend.
+/// Labels and 3072 bytes that start with `first` and increase.
 std::string record(std::initializer_list<int> labels, int first) {
   std::string bytes;
   for (const int label : labels) bytes += static_cast<char>(label);
@@ -47,7 +47,7 @@ TEST_CASE("a CIFAR-100 record has a coarse and a fine label") {
   CHECK(read_sample<float>(cifar_samples{{.train = {file}, .classes = 20}}, 0).target[0] == 19);
 }
 
-TEST_CASE("a folder has its files under their original names, and the test batch to validate on") {
+TEST_CASE("a folder has its files under their original names, and the test batch for validation") {
   const temporary_folder folder;
   for (int i = 1; i <= 5; ++i) folder.write("data_batch_" + std::to_string(i) + ".bin", record({i}, 0));
   folder.write("test_batch.bin", record({7}, 0) + record({8}, 0));
@@ -58,7 +58,7 @@ TEST_CASE("a folder has its files under their original names, and the test batch
   CHECK_THROWS_WITH((cifar_samples{{.train = {folder.path()}, .classes = 100}}), Contains("train.bin does not exist"));
 }
 
-TEST_CASE("rows of mirrored CIFAR images are turned, validation images never") {
+TEST_CASE("rows of mirrored CIFAR images are reversed, validation images never") {
   const temporary_folder folder;
   std::string many;
   for (int i = 0; i < 64; ++i) many += record({0}, 0);
@@ -87,7 +87,7 @@ TEST_CASE("files of another size, other labels and other numbers of classes are 
   CHECK_THROWS_WITH((cifar_samples{{.train = {file}, .classes = 50}}), Contains("classes is 50"));
 }
 
-TEST_CASE("a folder without a test batch has no validation images, unless they are asked for") {
+TEST_CASE("a folder without a test batch has no validation images, unless they are requested") {
   const temporary_folder folder;
   for (int i = 1; i <= 5; ++i) folder.write("data_batch_" + std::to_string(i) + ".bin", record({i}, 0));
   CHECK(cifar_samples{{.train = {folder.path()}}}.samples(split::validation) == 0);
@@ -95,7 +95,7 @@ TEST_CASE("a folder without a test batch has no validation images, unless they a
                     Contains("test_batch.bin does not exist"));
 }
 
-TEST_CASE("the fingerprint tells records of other bytes, parts or options apart") {
+TEST_CASE("the fingerprint distinguishes records of other bytes, parts or options") {
   const temporary_folder folder;
   const auto a = folder.write("a.bin", record({3}, 0)), b = folder.write("b.bin", record({3}, 1));
   const std::string first = cifar_samples{{.train = {a}}}.fingerprint();

@@ -30,7 +30,7 @@ TEST_CASE("names of classes are the labels as they are, without quotes; no two a
   CHECK(alike.names() == std::vector<std::string>{"2", "\"2\"", "10"});
 }
 
-TEST_CASE("labels that are given are classes in the given order") {
+TEST_CASE("given labels are classes in the given order") {
   const class_names names{{bee, ant}, {{ant, 1}}, "f"};
   CHECK(names.find(bee) == 0);
   CHECK(names.find(ant) == 1);
@@ -43,7 +43,7 @@ TEST_CASE("a label that is not known is refused with its line") {
                     Contains("v.csv:7: the label 2 is not known; known are \"ant\", \"bee\""));
 }
 
-TEST_CASE("one class is none, and a label given twice is a slip") {
+TEST_CASE("a single class and a label given twice are refused") {
   CHECK_THROWS_WITH((class_names{{}, {{ant, 1}}, "t.jsonl"}), Contains("t.jsonl has 1 different labels"));
   CHECK_THROWS_WITH((class_names{{ant, bee, ant}, {}, "f"}), Contains("\"ant\" is given twice"));
 }

@@ -30,7 +30,7 @@ using fields = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("records have the line and the byte where they begin") {
+TEST_CASE("records have the line and the byte where they start") {
   const auto all = records("a,b\n1, 2 \r\n\n\"x\ny\",\"q \"\"z\"\"\"\nlast,");
   REQUIRE(all.size() == 4);
   CHECK(all[0] == csv_record{1, 0, {"a", "b"}});
@@ -39,7 +39,7 @@ TEST_CASE("records have the line and the byte where they begin") {
   CHECK(all[3] == csv_record{6, 28, {"last", ""}});
 }
 
-TEST_CASE("a record can be read where it begins") {
+TEST_CASE("a record can be read from its offset") {
   const std::string_view text = "a,b\n1,2\n\"x\ny\",3\n4,5";
   CHECK(record_at(file(text), 8).fields == fields{"x\ny", "3"});
   CHECK(record_at(file(text), 16).fields == fields{"4", "5"});
@@ -51,13 +51,13 @@ TEST_CASE("separators may be others, and a byte order mark is no field") {
   CHECK(records("\xEF\xBB\xBFid,x\n")[0] == csv_record{1, 3, {"id", "x"}});
 }
 
-TEST_CASE("reading ends when the taker has enough") {
+TEST_CASE("reading ends when the callback returns false") {
   std::size_t taken = 0;
   for_each_record(file("a\nb\nc\n"), [&](csv_record&) { return ++taken < 2; });
   CHECK(taken == 2);
 }
 
-TEST_CASE("quotes that do not match and bytes that are no text are refused with the line") {
+TEST_CASE("quotes that do not match and invalid UTF-8 are refused with the line") {
   CHECK_THROWS_WITH(records("a,b\nx\"y,2\n"), Contains("f.csv:2: quotes do not match"));
   CHECK_THROWS_WITH(records("a,b\n\"x,2\n3,4\n"), Contains("f.csv:2: the quoted field that begins here does not end"));
   CHECK_THROWS_WITH(records("a,b\n1,\xFF\n"), Contains("f.csv:2: not UTF-8: byte 2 of the line (0xff)"));

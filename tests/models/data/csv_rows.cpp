@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Files of rows that live as long as this.
+/// Files of rows that are removed with this object.
 struct row_files {
   temporary_folder folder;
 
@@ -65,7 +65,7 @@ TEST_CASE("columns are standardised by mean and deviation of the training file, 
   CHECK(read_sample<float>(data, 2).input[1] == Approx(1 / deviation));
   const auto v = read_sample<float>(data, 0, split::validation);
   CHECK(v.input[0] == Approx(0));
-  CHECK(v.input[1] == Approx(2 / deviation));  // columns go by name
+  CHECK(v.input[1] == Approx(2 / deviation));  // columns are matched by name
   CHECK(v.target[0] == 1);
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("a regression predicts the target's number") {
   CHECK(read_sample<float, float>(data, 1).target == std::vector<float>{100});
 }
 
-TEST_CASE("labels that are numbers are classes in the order of the numbers, given ones in theirs") {
+TEST_CASE("labels that are numbers are classes in numeric order, given ones in the given order") {
   const row_files files;
   const std::string_view text = "kind,x\n10,1\n9,2\n";
   CHECK(read_sample<float>(csv_rows{files.options(text)}, 0).target[0] == 1);
@@ -96,7 +96,7 @@ TEST_CASE("labels that are numbers are classes in the order of the numbers, give
   CHECK(read_sample<float>(csv_rows{files.options(text, o)}, 0).target[0] == 0);
 }
 
-TEST_CASE("an empty cell is no class, unless it is named as one") {
+TEST_CASE("an empty cell is not a class, unless it is named as one") {
   const row_files files;
   const std::string_view text = "kind,x\na,1\n,2\nb,3\n";
   CHECK_THAT(refusal(files.options(text)), Contains("train.csv:3: the label is empty"));
@@ -113,7 +113,7 @@ TEST_CASE("numbers too small for a float are 0") {
   CHECK(read_sample<float>(data, 1).input[0] == -0.1F);
 }
 
-TEST_CASE("the fingerprint tells rows of other bytes or options apart") {
+TEST_CASE("the fingerprint distinguishes rows of other bytes or options") {
   const row_files files;
   const std::string first = csv_rows{files.options(flowers)}.fingerprint();
   CHECK(csv_rows{files.options(flowers)}.fingerprint() == first);
@@ -136,7 +136,7 @@ TEST_CASE("a column of texts or an empty cell is refused with what to do") {
              Contains("\"low\" in column \"y\" is no number; write one, or leave out regression = true"));
 }
 
-TEST_CASE("what is wrong in a file of rows is refused by file and line") {
+TEST_CASE("invalid rows are refused by file and line") {
   const row_files files;
   CHECK_THAT(refusal(files.options("kind,x\na,1\nb,two\n")),
              Contains("train.csv:3: \"two\" in column \"x\" is no number"));

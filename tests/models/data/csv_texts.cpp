@@ -20,7 +20,7 @@ TEST_CASE("a column of texts is read record by record, with its labels") {
   CHECK(r.labels() == label_census{{std::string{"good"}, 2}, {std::string{"bad"}, 5}});
 }
 
-TEST_CASE("a column of texts may stand without labels") {
+TEST_CASE("a column of texts may have no labels") {
   const temporary_folder folder;
   CHECK(csv_texts{folder.write("f.csv", "what\nx\n"), "what", "", ','}.labels().empty());
 }

@@ -44,7 +44,7 @@ TEST_CASE("tokens are opened with their vocabulary") {
                     Contains("token 3 at position 2"));
 }
 
-TEST_CASE("a source of one's own is passed through, none is refused") {
+TEST_CASE("a user's own source is passed through, a null one is refused") {
   const auto own = open_data({synthetic_classes{}}, 0);
   CHECK(open_data({own}, 0) == own);
   CHECK_THROWS_AS(open_data({std::shared_ptr<const data_source>{}}, 0), fault_error);

@@ -68,7 +68,7 @@ TEST_CASE("with a shape samples are images around a smooth pattern of their clas
   CHECK(pixels != vector.features);
 }
 
-TEST_CASE("a shape that is no image's is refused") {
+TEST_CASE("a shape that is not that of an image is refused") {
   CHECK_THROWS_WITH((gaussian_clusters{{.shape = {3, 8}}}), Catch::Contains("[3, 8]") && Catch::Contains("height"));
   CHECK_THROWS_AS((gaussian_clusters{{.shape = {3, 0, 8}}}), fault_error);
   CHECK_THROWS_WITH((gaussian_clusters{{.shape = {3, 65537, 8}}}), Catch::Contains("from 1 to 65536"));

@@ -32,7 +32,7 @@ image three(const image& grey) {
   return all;
 }
 
-/// The file without its end.
+/// The file without its end marker.
 void cut(const std::filesystem::path& file, double share) {
   std::filesystem::resize_file(
       file, static_cast<std::uintmax_t>(share * static_cast<double>(std::filesystem::file_size(file))));
@@ -58,7 +58,7 @@ TEST_CASE("a PNG file has exactly the pixels that were written") {
   CHECK(decode_image(file, 1).pixels == ramp(small, 1).pixels);
 }
 
-TEST_CASE("opacity of a PNG file is dropped, and of 16 bits the upper 8 are kept") {
+TEST_CASE("the alpha channel of a PNG file is dropped, and of 16 bits the upper 8 are kept") {
   const temporary_folder folder;
   const auto file = folder.path() / "a.png";
   write_png(file, ramp(small, 4));
@@ -87,7 +87,7 @@ TEST_CASE("a JPEG file has nearly the pixels that were written") {
   CHECK(decode_image(file, 3).pixels == three(decode_image(file, 1)).pixels);
 }
 
-TEST_CASE("what a file is, its bytes say") {
+TEST_CASE("the format of a file is determined by its bytes") {
   const temporary_folder folder;
   const auto file = folder.path() / "a.jpg";
   write_png(file, ramp(small, 3));
@@ -97,7 +97,7 @@ TEST_CASE("what a file is, its bytes say") {
   CHECK_FALSE(is_image_name("a.txt"));
 }
 
-TEST_CASE("a file that is no image, or a broken one, is refused by name") {
+TEST_CASE("a file that is not an image, or is damaged, is refused by name") {
   const temporary_folder folder;
   CHECK_THROWS_WITH(image_size_of(folder.write("a.png", "hello")), Contains("a.png is neither a JPEG nor a PNG file"));
   for (const char* name : {"b.png", "b.jpg"}) {
@@ -112,7 +112,7 @@ TEST_CASE("a file that is no image, or a broken one, is refused by name") {
   }
 }
 
-TEST_CASE("an end is looked for behind the pixels, whatever stands before and behind it") {
+TEST_CASE("the end marker is searched after the pixels, whatever comes before and after it") {
   const temporary_folder folder;
   for (const char* name : {"b.png", "b.jpg"}) {
     const auto file = folder.path() / name;
@@ -130,7 +130,7 @@ TEST_CASE("an end is looked for behind the pixels, whatever stands before and be
                     Contains("its end is missing"));
 }
 
-TEST_CASE("a JPEG file whose pixels cannot be made out is refused, not filled up") {
+TEST_CASE("a JPEG file whose pixels cannot be decoded is refused, not filled up") {
   const temporary_folder folder;
   const auto file = folder.path() / "a.jpg";
   write_jpeg(file, ramp({64, 64}, 3));
@@ -142,7 +142,7 @@ TEST_CASE("a JPEG file whose pixels cannot be made out is refused, not filled up
   CHECK_THROWS_WITH(decode_image(file, 3), Contains("a.jpg cannot be read as an image: ") && Contains("Huffman code"));
 }
 
-TEST_CASE("a small file that says it is a huge image is refused with its size") {
+TEST_CASE("a small file that claims to be a huge image is refused with its size") {
   const temporary_folder folder;
   const auto file = folder.path() / "a.jpg";
   write_jpeg(file, ramp({64, 64}, 3));
@@ -154,7 +154,7 @@ TEST_CASE("a small file that says it is a huge image is refused with its size") 
   CHECK_THROWS_WITH(decode_image(file, 3), refused);
 }
 
-TEST_CASE("printing colours are refused") {
+TEST_CASE("printing colours (CMYK) are refused") {
   const temporary_folder folder;
   write_jpeg(folder.path() / "c.jpg", ramp({8, 8}, 4));
   CHECK_THROWS_WITH(image_size_of(folder.path() / "c.jpg"), Contains("c.jpg") && Contains("CMYK"));

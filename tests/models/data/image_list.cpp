@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Two classes with so many empty files each.
+/// Two classes with this many empty files each.
 void fill(const temporary_folder& folder, int cats, int dogs) {
   for (int i = 0; i < cats; ++i) folder.write("cat/" + std::to_string(i) + ".png", "");
   for (int i = 0; i < dogs; ++i) folder.write("dog/" + std::to_string(i) + ".jpg", "");
@@ -22,7 +22,7 @@ void fill(const temporary_folder& folder, int cats, int dogs) {
 
 }  // namespace
 
-TEST_CASE("classes are the folders in their order, images their files, deeper ones included") {
+TEST_CASE("classes are the folders in their order, images their files, including those in subfolders") {
   const temporary_folder folder;
   folder.write("dog/b.JPG", "");
   folder.write("dog/a/c.png", "");
@@ -39,7 +39,7 @@ TEST_CASE("classes are the folders in their order, images their files, deeper on
   CHECK(images[2].label == 1);
 }
 
-TEST_CASE("folders that do not suit are refused by name") {
+TEST_CASE("invalid folders are refused by name") {
   const temporary_folder folder;
   CHECK_THROWS_WITH(class_folders(folder.path() / "none"), Contains("none does not exist"));
   folder.write("cat/notes.txt", "");
@@ -50,7 +50,7 @@ TEST_CASE("folders that do not suit are refused by name") {
   CHECK_THROWS_WITH(list_images(folder.path(), {"ant", "cat"}, false), Contains("dog is no class"));
 }
 
-TEST_CASE("a share to validate on is taken from each class, the same one every time") {
+TEST_CASE("a validation share is taken from each class, the same one every time") {
   const temporary_folder folder;
   fill(folder, 40, 10);
   const auto all = list_images(folder.path(), {"cat", "dog"}, true);
@@ -71,7 +71,7 @@ TEST_CASE("a share to validate on is taken from each class, the same one every t
   CHECK_THROWS_WITH(take_share(again, 1, 1), Contains("validation_share is 1"));
 }
 
-TEST_CASE("a share to validate on leaves an image of each class to train on") {
+TEST_CASE("a validation share leaves an image of each class to train on") {
   const temporary_folder folder;
   fill(folder, 3, 1);
   auto train = list_images(folder.path(), {"cat", "dog"}, true);
@@ -80,7 +80,7 @@ TEST_CASE("a share to validate on leaves an image of each class to train on") {
   CHECK(std::ranges::count(train, 1, &labelled_image::label) == 1);
 }
 
-TEST_CASE("a folder that cannot be read is a fault that names it") {
+TEST_CASE("a folder that cannot be read is refused by name") {
   const temporary_folder folder;
   fill(folder, 1, 1);
   namespace fs = std::filesystem;

@@ -26,7 +26,7 @@ using bytes = std::vector<std::uint8_t>;
 }  // namespace
 
 // Expected values: Pillow 13, Image.fromarray(...).resize((width, height), Image.BILINEAR).
-TEST_CASE("resized images are as Pillow makes them, smaller and larger, in one direction and in both") {
+TEST_CASE("resized images equal Pillow's, smaller and larger, in one direction and in both") {
   const image from = uneven({5, 7}, 1);
   CHECK(resized(from, {2, 3}).pixels == bytes{71, 121, 134, 119, 150, 126});
   CHECK(resized(from, {8, 4}).pixels == bytes{7,   53,  123, 90,  24,  74,  148, 118, 53,  103, 175,
@@ -40,12 +40,12 @@ TEST_CASE("resized images are as Pillow makes them, smaller and larger, in one d
         bytes{16, 29, 64, 121, 200, 46, 169, 108, 129, 172, 94, 124, 177, 108, 79, 108, 158, 231, 70, 187, 70});
 }
 
-TEST_CASE("channels are resized each by itself") {
+TEST_CASE("channels are resized independently") {
   CHECK(resized(uneven({6, 5}, 3), {4, 2}).pixels == bytes{35,  85,  135, 127, 146, 146, 124, 141, 132, 124, 104, 147,
                                                            120, 153, 172, 149, 99,  128, 163, 172, 84,  158, 132, 102});
 }
 
-TEST_CASE("an image of the right size stays as it is, and one of one colour keeps it") {
+TEST_CASE("an image of the right size is unchanged, and one of one colour keeps it") {
   CHECK(resized(uneven({5, 7}, 3), {5, 7}).pixels == uneven({5, 7}, 3).pixels);
   image plain = image::blank({33, 17}, 3);
   std::ranges::fill(plain.pixels, std::uint8_t{200});

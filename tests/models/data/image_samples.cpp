@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// So many equal images of this size.
+/// This many equal images of this size.
 image_samples_options options(const temporary_folder& folder, std::size_t count, image_size size) {
   image_samples_options o{.name = "pictures", .classes = 3};
   for (std::size_t i = 0; i < count; ++i) {
@@ -58,7 +58,7 @@ TEST_CASE("scale, channels and size are those of the options") {
   CHECK(values[0] < values[5]);
 }
 
-TEST_CASE("half of the training images are mirrored, the same ones whenever they are read") {
+TEST_CASE("half of the training images are mirrored, the same ones at every read") {
   const temporary_folder folder;
   auto o = options(folder, 100, {2, 3});
   o.validation = o.train;
@@ -79,7 +79,7 @@ TEST_CASE("half of the training images are mirrored, the same ones whenever they
   CHECK(flipped == Approx(50).margin(20));
 }
 
-TEST_CASE("images of several sizes need a size to be brought to") {
+TEST_CASE("images of several sizes need a target size") {
   const temporary_folder folder;
   auto o = options(folder, 2, {4, 5});
   write_png(o.train[1].file, ramp({4, 6}, 3));
@@ -89,7 +89,7 @@ TEST_CASE("images of several sizes need a size to be brought to") {
   CHECK(pixels(image_samples{o}, 1).size() == 60);
 }
 
-TEST_CASE("a broken header or a missing end is found when the data are opened, broken pixels when they are read") {
+TEST_CASE("a damaged header or a missing end is found when the data are opened, damaged pixels when they are read") {
   const temporary_folder folder;
   auto o = options(folder, 3, {40, 50});
   std::fstream{o.train[1].file, std::ios::in | std::ios::out | std::ios::binary}.seekp(60).write("pixels", 6);
@@ -103,7 +103,7 @@ TEST_CASE("a broken header or a missing end is found when the data are opened, b
   CHECK_THROWS_WITH(image_samples{o}, Contains("2.png"));
 }
 
-TEST_CASE("numbers for other channels than the images have are refused") {
+TEST_CASE("means and deviations for another number of channels are refused") {
   const temporary_folder folder;
   auto o = options(folder, 1, {4, 5});
   o.scale.mean = {0.5};
@@ -115,7 +115,7 @@ TEST_CASE("numbers for other channels than the images have are refused") {
   CHECK_THROWS_WITH(image_samples{o}, Contains("1 or 3 channels, not 2"));
 }
 
-TEST_CASE("the fingerprint tells images of other bytes, classes or options apart") {
+TEST_CASE("the fingerprint distinguishes images of other bytes, classes or options") {
   const temporary_folder folder;
   const auto o = options(folder, 3, {4, 5});
   const std::string first = image_samples{o}.fingerprint();

@@ -11,7 +11,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// What is said of a file; empty if it is taken.
+/// The error message for a file; empty if it is accepted.
 std::string refusal(const std::string& text, const record_fields& fields = {}) {
   const temporary_folder folder;
   const auto file = folder.write("f.jsonl", text);
@@ -26,7 +26,7 @@ std::string refusal(const std::string& text, const record_fields& fields = {}) {
 
 }  // namespace
 
-TEST_CASE("records are lines, blank ones and a last line break aside") {
+TEST_CASE("records are lines, except blank ones; the last line break is optional") {
   const temporary_folder folder;
   const jsonl_records r{
       folder.write("f",
@@ -39,7 +39,7 @@ TEST_CASE("records are lines, blank ones and a last line break aside") {
   CHECK(r.labels().empty());
 }
 
-TEST_CASE("prompt, answer and label are the fields that are named") {
+TEST_CASE("prompt, answer and label are read from the fields that the options name") {
   const temporary_folder folder;
   const jsonl_records r{
       folder.write("f", "{\"q\": \"why\", \"a\": \"so\", \"l\": \"x\"}\n{\"q\": \"\", \"a\": \"no\", \"l\": -3}\n"),
@@ -51,7 +51,7 @@ TEST_CASE("prompt, answer and label are the fields that are named") {
   CHECK(r.labels() == label_census{{std::string{"x"}, 1}, {std::int64_t{-3}, 2}});
 }
 
-TEST_CASE("a line that is no record is refused by file and line") {
+TEST_CASE("a line that is not a record is refused by file and line") {
   const std::string good = "{\"text\": \"a\"}\n\n";
   CHECK(refusal(good) == "");
   CHECK_THAT(refusal(good + "{\"text\": \"b\"\n"), Contains("f.jsonl:3: no JSON (byte "));
@@ -66,7 +66,7 @@ TEST_CASE("a line that is no record is refused by file and line") {
                Contains("f.jsonl:1: \"l\" is neither a text nor an integer below 2^63"));
 }
 
-TEST_CASE("numbers that no machine holds and JSON of any depth are refused by file and line") {
+TEST_CASE("numbers beyond a double and too deeply nested JSON are refused by file and line") {
   const auto nested = [](std::size_t depth) {
     return "{\"text\": \"a\", \"v\": " + std::string(depth, '[') + std::string(depth, ']') + "}";
   };

@@ -1,5 +1,5 @@
 #pragma once
-// A tokenizer small enough to see through: each byte is a token, behind BERT's special ones.
+// A very simple tokenizer: each byte is a token; the first ids are BERT's special tokens.
 
 #include "models/tokenizers/tokenizer.hpp"
 
@@ -12,7 +12,7 @@ class letter_tokenizer : public tokenizer {
  public:
   static constexpr std::uint32_t padding = 0, classify = 1, separate = 2, mask = 3, end = 4, first_byte = 5;
 
-  /// One that has no special tokens; one that puts a token before every text, as SentencePiece does.
+  /// One without special tokens; one that inserts a token before every text, as SentencePiece does.
   static letter_tokenizer plain() { return letter_tokenizer{special_tokens{}}; }
   static letter_tokenizer with_prefix() {
     letter_tokenizer t;

@@ -11,7 +11,8 @@ using namespace hydra;
 
 namespace {
 
-/// The mass of every state of an order-2 chain of 3 symbols after many steps from a uniform start, in the plainest way.
+/// The probability of every state of an order-2 chain of 3 symbols after many steps from a uniform start, computed
+/// directly.
 std::vector<std::vector<double>> long_run(const markov_chain& language) {
   std::vector<std::vector<double>> mass(3, std::vector<double>(3, 1.0 / 9));
   for (int step = 0; step < 2000; ++step) {
@@ -47,7 +48,7 @@ TEST_CASE("with as many symbols as the order the table repeats the chain") {
       CHECK(table.probability(s, 2, next) == Approx(tiny.distribution(s)[next]).epsilon(1e-12));
 }
 
-TEST_CASE("with fewer symbols the forgotten ones are averaged by how often they occur") {
+TEST_CASE("with fewer symbols the forgotten ones are averaged by their frequency") {
   const markov_table table{tiny};
   const auto mass = long_run(tiny);
   for (std::uint64_t b = 0; b < 3; ++b)
@@ -79,7 +80,7 @@ TEST_CASE("no other predictor has an expected log-loss below the entropy") {
   CHECK(expected_log_loss(tiny, table, uniform) == Approx(std::log(3)));
 }
 
-TEST_CASE("every order has entropies that fall with what is seen, and rows that sum to one") {
+TEST_CASE("every order has entropies that fall with the number of symbols seen, and rows that sum to one") {
   for (const std::int64_t order : {1, 2, 3, 4}) {
     const markov_table table{markov_chain{6, order, 1}};
     REQUIRE(table.order() == static_cast<std::size_t>(order));

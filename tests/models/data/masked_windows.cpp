@@ -26,7 +26,7 @@ masked_windows windows(std::size_t tokens, std::int64_t context) {
                          .masking = {}}};
 }
 
-/// The ids before some were hidden.
+/// The ids before masking.
 std::vector<std::int64_t> unmasked(const read_values<std::int64_t, std::int64_t>& s) {
   std::vector<std::int64_t> ids{s.input.begin(), s.input.begin() + static_cast<std::ptrdiff_t>(s.target.size())};
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -49,14 +49,14 @@ TEST_CASE("a masked sample is a window between [CLS] and [SEP], with segments an
   CHECK(s.counted == 1);
 }
 
-TEST_CASE("the last masked sample is padded, and its padding is not attended to") {
+TEST_CASE("the last masked sample is padded, and its padding is excluded by the mask") {
   const auto s = read_sample(windows(20, 10), 2);
   CHECK(unmasked(s) == std::vector<std::int64_t>{1, 116, 117, 118, 119, 2, 0, 0, 0, 0});
   CHECK(std::vector<std::int64_t>(s.input.begin() + 20, s.input.end()) ==
         std::vector<std::int64_t>{1, 1, 1, 1, 1, 1, 0, 0, 0, 0});
 }
 
-TEST_CASE("masked samples need room, tokens and a tokenizer with the special ones") {
+TEST_CASE("masked samples need a large enough context, tokens and a tokenizer with the special ones") {
   CHECK_THROWS_WITH(windows(20, 2), Contains("at least 3 tokens"));
   CHECK_THROWS_WITH(windows(0, 10), Contains("no tokens to train on"));
   CHECK_THROWS_WITH(encoder_marks_of(letter_tokenizer::plain(), true, "text t"),

@@ -20,10 +20,10 @@ namespace {
 using ids = std::vector<std::int64_t>;
 constexpr std::int64_t no = masked_target;
 
-/// BERT's vocabulary in small.
+/// A small BERT vocabulary.
 const std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\ntwo\nthree\nfour\nfive\n";
 
-/// A folder with a cache of its own.
+/// A folder with its own cache.
 struct data_folder : temporary_folder {
   data_folder() { ::setenv("HYDRA_CACHE", (path() / "cache").c_str(), 1); }
   ~data_folder() { ::unsetenv("HYDRA_CACHE"); }
@@ -36,7 +36,7 @@ sample_request masked(std::int64_t context) { return {.context = context, .form 
 
 }  // namespace
 
-TEST_CASE("a text with a tokenizer is windows of its tokens") {
+TEST_CASE("a text with a tokenizer gives windows of its tokens") {
   const data_folder folder;
   const auto data = open_data(text(folder.write("t", "one two three four five one"), {}, {.vocab = folder.vocab()}), 2);
   CHECK(data->classes() == 10);
@@ -46,7 +46,7 @@ TEST_CASE("a text with a tokenizer is windows of its tokens") {
   CHECK_FALSE(std::filesystem::is_empty(folder.path() / "cache" / "tokens"));
 }
 
-TEST_CASE("a text is masked for a model that wants it, if its tokenizer can") {
+TEST_CASE("a text is masked for a model that requires it, if its tokenizer has the special tokens") {
   const data_folder folder;
   const auto file = folder.write("t", "one two three four five one two");
   const auto data = open_data({text_files{.train = file, .tokenizer = {.vocab = folder.vocab()}}}, masked(6));
@@ -56,7 +56,7 @@ TEST_CASE("a text is masked for a model that wants it, if its tokenizer can") {
   CHECK_THROWS_WITH(open_data(text(file), labelled(6)), Contains("has no labels"));
 }
 
-TEST_CASE("a text is read by the tokenizer of the checkpoint that the model starts from, unless the data say another") {
+TEST_CASE("a text is read by the tokenizer of the checkpoint that a model starts from, unless the data name another") {
   const data_folder folder;
   const sample_request wants{.context = 2, .checkpoint = folder.vocab().parent_path()};
   const auto file = folder.write("t", "one two three four five one");
@@ -75,7 +75,7 @@ TEST_CASE("a text is read by the tokenizer of the checkpoint that the model star
   CHECK(tokenizer_for(bytes, wants) == tokenizer_choice{});
 }
 
-TEST_CASE("a text for a checkpoint without tokenizer is refused with what can be said, and bytes can be asked for") {
+TEST_CASE("a text for a checkpoint without tokenizer is refused with the options, and bytes can be requested") {
   const data_folder folder;
   const sample_request wants{.context = 2, .checkpoint = folder.path()};
   const auto file = folder.write("t", "one two three");
@@ -85,7 +85,7 @@ TEST_CASE("a text for a checkpoint without tokenizer is refused with what can be
   CHECK(open_data(text(file, {}, {.bytes = true}), wants)->classes() == 256);
 }
 
-TEST_CASE("ids and numbers are what they are, whatever tokenizer a checkpoint has") {
+TEST_CASE("ids and numbers do not depend on the tokenizer of a checkpoint") {
   const data_folder folder;
   const sample_request wants{.context = 2, .checkpoint = folder.vocab().parent_path()};
   const data_description ids{token_files{.train = folder.write("t", std::string(16, '\0')), .vocabulary = 300}};
@@ -141,7 +141,7 @@ TEST_CASE("records with labels are classified; validation has no labels of its o
   CHECK_THROWS_WITH(open_data(jsonl(o), labelled(4)), Contains("is read without labels"));
 }
 
-TEST_CASE("what records cannot be is refused") {
+TEST_CASE("invalid combinations of record options are refused") {
   const data_folder folder;
   const auto file = folder.write("f.jsonl", "{\"text\": \"ab\", \"q\": \"x\"}\n");
   CHECK_THROWS_WITH(open_data(jsonl({.train = file, .prompt = "q"}), 4), Contains("name both or none"));
@@ -166,7 +166,7 @@ TEST_CASE("comma-separated values are rows of numbers, or texts with labels") {
   CHECK_THROWS_WITH(open_data(csv({.train = file, .columns = {"x"}, .text = "what"}), 4), Contains("either columns"));
 }
 
-TEST_CASE("images have the size that is said, else the model's, else their own") {
+TEST_CASE("images have the given size, else the model's, else their own") {
   const data_folder folder;
   for (const char* name : {"cat", "dog"}) {
     std::filesystem::create_directories(folder.path() / "train" / name);
@@ -182,7 +182,7 @@ TEST_CASE("images have the size that is said, else the model's, else their own")
   o.size = {5, 7};
   CHECK(open_data(images(o), wants)->sample_input().shape == ids{1, 5, 7});
   o.validation = o.train;
-  CHECK_THROWS_WITH(open_data(images(o), wants), Contains("validation_share is for none"));
+  CHECK_THROWS_WITH(open_data(images(o), wants), Contains("validation_share cannot be combined with validation"));
 }
 
 TEST_CASE("cifar files are opened by the short form") {
@@ -199,7 +199,7 @@ TEST_CASE("a vocabulary smaller than that of the tokenizer is refused") {
   CHECK(open_data({o}, 2)->classes() == 12);
 }
 
-TEST_CASE("an empty cell is no class of texts, unless it is named as one") {
+TEST_CASE("an empty cell is not a class of texts, unless it is named as one") {
   const data_folder folder;
   const auto file = folder.write("f.csv", "mood,what\ngood,one\n,two\nbad,two\n");
   csv_files o{.train = file, .target = "mood", .text = "what", .tokenizer = {.vocab = folder.vocab()}};
@@ -208,7 +208,7 @@ TEST_CASE("an empty cell is no class of texts, unless it is named as one") {
   CHECK(read_sample(*open_data(csv(o), labelled(5)), 1).target == ids{2});
 }
 
-TEST_CASE("fingerprints tell texts, tokens and records of other bytes, tokenizers or options apart") {
+TEST_CASE("fingerprints distinguish texts, tokens and records of other bytes, tokenizers or options") {
   const data_folder folder;
   const auto t = folder.write("t", "one two three four five one");
   const std::string bytes = open_data(text(t), 2)->fingerprint();
@@ -230,7 +230,7 @@ TEST_CASE("fingerprints tell texts, tokens and records of other bytes, tokenizer
   CHECK(open_data(jsonl({.train = f}), 4)->fingerprint() != records);
 }
 
-TEST_CASE("a classifier of texts is refused whose embeddings the tokenizer's ids go beyond") {
+TEST_CASE("a text classifier with fewer embeddings than the tokenizer has ids is refused") {
   const data_folder folder;
   const auto train = folder.write("t.jsonl", "{\"text\": \"one\", \"l\": \"b\"}\n{\"text\": \"two\", \"l\": \"a\"}\n");
   const auto data = open_data(jsonl({.train = train, .tokenizer = {.vocab = folder.vocab()}, .label = "l"}), labelled(4));

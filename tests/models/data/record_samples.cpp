@@ -73,14 +73,14 @@ TEST_CASE("a text of the context's length ends with a target") {
   CHECK(s.target == spell("bcd."));
 }
 
-TEST_CASE("the loss is on the answer alone, its end included") {
+TEST_CASE("the loss is on the answer alone, including its end") {
   const auto s = read_sample(record_samples{options({{.prompt = "why", .text = "so"}}, 8)}, 0);
   CHECK(s.input == spell("whyso.__"));
   CHECK(s.target == spell("--so.---"));
   CHECK(s.counted == 3);
 }
 
-TEST_CASE("of a long record the prompt loses its beginning, down to half of the window, then the answer its end") {
+TEST_CASE("a long record loses the start of its prompt, down to half of the window, then the end of its answer") {
   const auto prompt_first = read_sample(record_samples{options({{.prompt = "0123456789", .text = "ab"}}, 7)}, 0);
   CHECK(prompt_first.input == spell("56789ab"));
   CHECK(prompt_first.target == spell("----ab."));
@@ -92,7 +92,7 @@ TEST_CASE("of a long record the prompt loses its beginning, down to half of the 
   CHECK(answer_only.target == spell("abcde"));
 }
 
-TEST_CASE("a tokenizer without an end of texts or padding adds none, and pads with 0") {
+TEST_CASE("a tokenizer without end-of-text or padding tokens adds none, and pads with 0") {
   auto o = options({{.text = "ab"}}, 4);
   o.by = std::make_shared<letter_tokenizer>(letter_tokenizer::plain());
   const auto s = read_sample(record_samples{std::move(o)}, 0);
@@ -126,7 +126,7 @@ TEST_CASE("a record may be masked") {
   CHECK(std::accumulate(s.input.end() - 30, s.input.end(), std::int64_t{0}) == 22);
 }
 
-TEST_CASE("records without labels, a context or the special tokens are refused where they are needed") {
+TEST_CASE("records without labels, a context or the special tokens are refused if they are needed") {
   CHECK_THROWS_WITH(record_samples{options({{.text = "a"}}, 6, sample_form::labelled)},
                     Contains("records is read without labels"));
   CHECK_THROWS_WITH(record_samples{options({{.text = "a"}}, 0)}, Contains("records needs a model with a context"));

@@ -23,7 +23,7 @@ TEST_CASE("a pattern varies, but little between neighbours") {
     if ((i + 1) % side != 0) steps += std::pow(values[i + 1] - values[i], 2);
   }
   CHECK(squares / side / side > 0.2);
-  CHECK(steps < 0.1 * squares);  // white noise: twice as much as the squares
+  CHECK(steps < 0.1 * squares);  // for white noise it would be twice the squares
 }
 
 TEST_CASE("patterns of all keys have mean square one") {

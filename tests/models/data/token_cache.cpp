@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Counts how often its tokens 0..n-1 are made, in two pieces.
+/// Counts how often its tokens 0..n-1 are computed, in two pieces.
 struct counted_recipe {
   std::size_t made = 0;
 
@@ -52,7 +52,7 @@ void flip_byte(const fs::path& file, std::streamoff at) {
 
 }  // namespace
 
-TEST_CASE("tokens are made once and mapped from then on") {
+TEST_CASE("tokens are computed once and mapped from then on") {
   const temporary_folder folder;
   counted_recipe recipe;
   CHECK(counts(cached_tokens(recipe.of("a"), folder.path() / "deep" / "er"), 1000));
@@ -69,7 +69,7 @@ TEST_CASE("another key has another file") {
   CHECK(recipe.made == 2);
 }
 
-TEST_CASE("a file that is damaged anywhere is made again") {
+TEST_CASE("a file that is damaged anywhere is written again") {
   const temporary_folder folder;
   counted_recipe recipe;
   cached_tokens(recipe.of("a"), folder.path());
@@ -86,7 +86,7 @@ TEST_CASE("a file that is damaged anywhere is made again") {
   CHECK(recipe.made == 9);
 }
 
-TEST_CASE("another text's file under this one's name is not taken") {
+TEST_CASE("another text's file under this one's name is not used") {
   const temporary_folder folder;
   counted_recipe recipe;
   cached_tokens(recipe.of("a"), folder.path());
@@ -99,7 +99,7 @@ TEST_CASE("another text's file under this one's name is not taken") {
   CHECK(counts(cached_tokens(recipe.of("b", 10), folder.path()), 10));
 }
 
-TEST_CASE("without a folder that can be written, tokens stay in memory") {
+TEST_CASE("without a writable folder, tokens stay in memory") {
   const temporary_folder folder;
   counted_recipe recipe;
   const fs::path no_folder = folder.write("file", "x") / "below";
@@ -107,14 +107,14 @@ TEST_CASE("without a folder that can be written, tokens stay in memory") {
   CHECK(counts(cached_tokens(recipe.of("a"), ""), 1000));
 }
 
-TEST_CASE("what the text does not allow is told, and leaves no file") {
+TEST_CASE("an error of the text is passed on and leaves no file") {
   const temporary_folder folder;
   const token_recipe broken{"a", [](const token_sink&) { throw fault_error{fault_code::bad_input, "no text"}; }};
   CHECK_THROWS_WITH(cached_tokens(broken, folder.path()), "no text");
   CHECK(files_in(folder.path()).empty());
 }
 
-TEST_CASE("the folder of the cache is the one that the environment names") {
+TEST_CASE("the folder of the cache is taken from the environment") {
   const auto set = [](const char* name, const char* to) { to ? ::setenv(name, to, 1) : ::unsetenv(name); };
   const char* const old = std::getenv("HYDRA_CACHE");
   const std::string kept = old ? old : "";
@@ -128,7 +128,7 @@ TEST_CASE("the folder of the cache is the one that the environment names") {
   set("HYDRA_CACHE", old ? kept.c_str() : nullptr);
 }
 
-TEST_CASE("what a killed process has left in the cache is removed by the next one that writes there") {
+TEST_CASE("leftovers of a killed process in the cache are removed by the next process that writes there") {
   const temporary_folder folder;
   const auto left = folder.write(".0123.tokens.99999999.tmp", "half of a cache");
   counted_recipe recipe;

@@ -59,7 +59,7 @@ TEST_CASE("missing, empty and torn files are refused by name") {
   CHECK(code_of("no such file") == fault_code::bad_input);
 }
 
-TEST_CASE("copies of a list share its bytes beyond the first one's life") {
+TEST_CASE("copies of a list share its bytes and may outlive the original") {
   token_list copy;
   {
     const temporary_file file{"abc"};

@@ -21,7 +21,7 @@ struct masked_row {
   std::size_t counted;
 };
 
-/// [CLS] 100..100+n-1 [SEP] and three of padding, masked.
+/// [CLS] 100..100+n-1 [SEP] and three padding tokens, masked.
 masked_row mask(std::size_t n, std::uint64_t index, mask_options options = {}) {
   masked_row row{std::vector<std::int64_t>(n + 5), std::vector<std::int64_t>(n + 5), 0};
   row.ids[0] = marks.classify;
@@ -33,7 +33,7 @@ masked_row mask(std::size_t n, std::uint64_t index, mask_options options = {}) {
 
 }  // namespace
 
-TEST_CASE("fifteen per cent of the tokens are chosen, and of the special ones none") {
+TEST_CASE("fifteen per cent of the tokens are chosen, but never a special one") {
   for (std::uint64_t index = 0; index < 50; ++index) {
     const masked_row row = mask(100, index);
     CHECK(row.counted == 15);
@@ -47,7 +47,7 @@ TEST_CASE("fifteen per cent of the tokens are chosen, and of the special ones no
   }
 }
 
-TEST_CASE("of the chosen ones 80 per cent are hidden, 10 per cent replaced, 10 per cent kept; each place alike") {
+TEST_CASE("of the chosen ones 80 per cent are masked, 10 per cent replaced and 10 per cent kept everywhere") {
   double hidden = 0, kept = 0, replaced = 0, chosen = 0;
   std::vector<std::size_t> places(102);
   for (std::uint64_t index = 0; index < 2000; ++index) {
@@ -65,7 +65,7 @@ TEST_CASE("of the chosen ones 80 per cent are hidden, 10 per cent replaced, 10 p
   for (std::size_t i = 1; i <= 100; ++i) CHECK(places[i] == Approx(300).margin(70));
 }
 
-TEST_CASE("masks differ between samples and seeds, and a sample always has the same") {
+TEST_CASE("masks differ between samples and seeds, and a sample always has the same masks") {
   CHECK(mask(50, 7).ids == mask(50, 7).ids);
   CHECK(mask(50, 7).targets != mask(50, 8).targets);
   CHECK(mask(50, 7).targets != mask(50, 7, {.seed = 1}).targets);
@@ -77,7 +77,7 @@ TEST_CASE("at least one token of a sample is chosen, and with a share of 1 all a
   CHECK(mask(20, 0, {.share = 1}).counted == 20);
 }
 
-TEST_CASE("a share of nothing or of more than all is refused") {
+TEST_CASE("a share of 0 or above 1 is refused") {
   for (const double share : {0.0, -0.1, 1.1})
     CHECK_THROWS_WITH(mask(10, 0, {.share = share}), Contains("data: mask_share is"));
 }

@@ -74,8 +74,8 @@ token_windows text_of(const markov_chain& language, std::size_t tokens, std::int
                         .language = std::make_shared<markov_table>(language)}};
 }
 
-/// The mean, and four times its standard error from the means of 50 equal parts of the samples: parts are long enough to
-/// be almost independent, the samples of one part need not be.
+/// The mean, and four times its standard error from the means of 50 equal parts of the samples: parts are long enough
+/// to be almost independent; the samples within a part need not be.
 std::pair<double, double> mean_and_margin(const token_windows& data, std::size_t samples) {
   constexpr std::size_t parts = 50;
   double before = 0, sum = 0, squares = 0;
@@ -91,7 +91,7 @@ std::pair<double, double> mean_and_margin(const token_windows& data, std::size_t
 
 }  // namespace
 
-TEST_CASE("the floor's entropy is the mean over positions that see few symbols and all others") {
+TEST_CASE("the floor's entropy is the mean over all positions, including those that see few symbols") {
   const markov_chain language{5, 3, 2};
   const markov_table table{language};
   const auto entropy = [&](std::int64_t context) {
@@ -113,7 +113,7 @@ TEST_CASE("the floor's log-loss is that of the chain on these tokens, each windo
       sum -= std::log(language.distribution(4 * text[i - 1] + text[i])[text[i + 1]]);
   }
   CHECK(text_of(language, 7, 3).floor(split::train, 2)->log_loss == Approx(sum / 6));
-  CHECK(text_of(language, 7, 3).floor(split::train, 99)->log_loss == Approx(sum / 6));  // there are only two
+  CHECK(text_of(language, 7, 3).floor(split::train, 99)->log_loss == Approx(sum / 6));  // there are only two samples
 }
 
 TEST_CASE("the floor's log-loss approaches its entropy") {

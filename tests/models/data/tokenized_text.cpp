@@ -27,13 +27,13 @@ std::vector<std::size_t> piece_sizes(const std::string& text, const tokenizer& b
 
 }  // namespace
 
-TEST_CASE("a text is cut behind a line break that no token of a tokenizer can cross") {
+TEST_CASE("a text is cut after a line break that no token of a tokenizer can span") {
   CHECK(line_cut("one\ntwo", 1) == 4);
   CHECK(line_cut("one\ntwo\nthree", 5) == 8);
   CHECK(line_cut("one \n = two", 1) == 5);
   CHECK(line_cut("one\n\ntwo", 1) == 8);        // two line breaks are one piece of white space
-  CHECK(line_cut("one\n\n two", 1) == 5);       // but for the blank that goes with the word
-  CHECK(line_cut("one\n\xC2\xA0two", 1) == 9);  // what follows may be white space
+  CHECK(line_cut("one\n\n two", 1) == 5);       // except for the blank that belongs to the word
+  CHECK(line_cut("one\n\xC2\xA0two", 1) == 9);  // the next character may be white space
   CHECK(line_cut("one two", 1) == 7);
   CHECK(line_cut("one\n", 1) == 4);
 }
@@ -51,7 +51,7 @@ TEST_CASE("a long text is tokenised in pieces whose ids are those of the whole")
   CHECK(ids == by.encode(text));
 }
 
-TEST_CASE("a tokenizer whose ids depend on where a text begins gets the text at once") {
+TEST_CASE("a tokenizer whose ids depend on the start of a text gets the text as a whole") {
   const std::string text = many_lines();
   CHECK(piece_sizes(text, letter_tokenizer::with_prefix()) == std::vector<std::size_t>{text.size() + 1});
 }
@@ -79,7 +79,7 @@ TEST_CASE("a text that is not UTF-8 is refused before it is tokenised, with the 
                     Contains("latin.txt") && Contains("byte 4 (0xff)"));
 }
 
-TEST_CASE("a text is taken whole if an added token may reach across a line break") {
+TEST_CASE("a text is tokenised as a whole if an added token may span a line break") {
   const auto with_token = [](const nlohmann::json& token) {
     auto file = bpe_file({"a b"});
     file["added_tokens"] = {token};
@@ -96,7 +96,7 @@ TEST_CASE("a text is taken whole if an added token may reach across a line break
   CHECK(piece_sizes(text, *with_token(added(300, "text\nline"))).size() == 1);
 }
 
-TEST_CASE("the key of a cached text names the rules and the libraries that made its ids") {
+TEST_CASE("the key of a cached text contains the rules and the libraries that determine its ids") {
   const std::string key = cache_key("text t", letter_tokenizer{});
   CHECK_THAT(key, Contains("text t") && Contains("letters") && Contains("rules ") && Contains("utf8proc ") &&
                       Contains("PCRE2 "));

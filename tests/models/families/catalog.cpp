@@ -57,7 +57,7 @@ TEST_CASE("an integer is accepted where a real number is expected") {
   CHECK_NOTHROW(describe_chain("gpt2", with(small_gpt2(), "dropout", number(0))));
 }
 
-TEST_CASE("every option has a help text and required ones no default that would do") {
+TEST_CASE("every option has a help text, and no required one has a usable default") {
   for (const family& f : families())
     for (const family_option& o : f.options) {
       CHECK_FALSE(o.help.empty());

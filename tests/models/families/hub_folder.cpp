@@ -29,7 +29,7 @@ chain built(const fs::path& folder, const from_options& options = {}) {
   return describe_from(folder, options).build(*text());
 }
 
-/// With which a checkpoint is refused; empty if it is not.
+/// The message with which a checkpoint is refused; empty if it is accepted.
 std::string refusal_of(const nlohmann::json& config, const hub_test_tensors& tensors, const from_options& options = {}) {
   const temporary_folder folder;
   write_checkpoint(folder.path(), config, tensors);
@@ -49,7 +49,7 @@ std::string refusal_with(const char* key, const nlohmann::json& value) {
   return refusal_of(config, tiny_gpt2_tensors());
 }
 
-/// The values with which a chain begins.
+/// The initial values of a chain.
 std::vector<float> values_of(const chain& model) {
   const parameter_layout layout{model, 0, model.size()};
   std::vector<float> values(layout.elements());
@@ -76,7 +76,7 @@ hub_test_tensors without_prefix(const hub_test_tensors& tensors) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint's chain begins with the checkpoint's values, replicas with their owner's") {
+TEST_CASE("a checkpoint's chain starts with the checkpoint's values, tied copies with their owner's") {
   const temporary_folder folder;
   const hub_test_tensors tensors = tiny_gpt2_tensors();
   write_checkpoint(folder.path(), tiny_gpt2_config(), tensors);
@@ -100,7 +100,7 @@ TEST_CASE("names without the prefix, a tied head that is stored too, and buffers
   CHECK(values_of(built(plain.path())) == values_of(built(other.path())));
 }
 
-TEST_CASE("an owner that is stored under its replica's name only is found there") {
+TEST_CASE("an owner that is stored only under its tied copy's name is found there") {
   const temporary_folder plain, other;
   hub_test_tensors tensors = tiny_gpt2_tensors();
   write_checkpoint(plain.path(), tiny_gpt2_config(), tensors);
@@ -110,7 +110,7 @@ TEST_CASE("an owner that is stored under its replica's name only is found there"
   CHECK(values_of(built(plain.path())) == values_of(built(other.path())));
 }
 
-TEST_CASE("weights that are not those of the model are refused whole, with file and tensor") {
+TEST_CASE("weights that do not match the model are refused, with file and tensor") {
   const auto bent = [](const auto& change) {
     hub_test_tensors tensors = tiny_gpt2_tensors();
     change(tensors);
@@ -130,7 +130,7 @@ TEST_CASE("weights that are not those of the model are refused whole, with file 
              Contains("tensor transformer.ln_f.bias: is of type F64"));
 }
 
-TEST_CASE("values that are not finite are refused when they are read, with file, tensor and how many") {
+TEST_CASE("values that are not finite are refused when they are read, with file, tensor and their number") {
   for (const float wrong : {std::nanf(""), INFINITY, -INFINITY}) {
     const temporary_folder folder;
     hub_test_tensors tensors = tiny_gpt2_tensors();
@@ -142,7 +142,7 @@ TEST_CASE("values that are not finite are refused when they are read, with file,
   }
 }
 
-TEST_CASE("weights that are not those of the SHA256SUMS beside them are refused when they are read, with the file") {
+TEST_CASE("weights that differ from the SHA256SUMS next to them are refused when they are read, with the file") {
   const temporary_folder folder;
   const fs::path original = folder.path() / "original", stored = folder.path() / "stored";
   write_checkpoint(original, tiny_gpt2_config(), tiny_gpt2_tensors());
@@ -161,7 +161,7 @@ TEST_CASE("weights that are not those of the SHA256SUMS beside them are refused 
   CHECK_NOTHROW(values_of(built(stored)));
 }
 
-TEST_CASE("a configuration that Hydra cannot follow is refused with file and key") {
+TEST_CASE("a configuration that Hydra does not support is refused with file and key") {
   CHECK_THAT(refusal_with("architectures", {"GPT2LMHeadModle"}),
              Contains("config.json: architectures: ") && Contains("did you mean \"GPT2LMHeadModel\"?"));
   CHECK_THAT(refusal_with("architectures", nullptr), Contains("config.json: architectures: is no list"));
@@ -170,13 +170,13 @@ TEST_CASE("a configuration that Hydra cannot follow is refused with file and key
   CHECK_THAT(refusal_with("activation_function", "relu"), Contains("config.json: activation_function: "));
 }
 
-TEST_CASE("more layers than the folder has tensors are refused before a chain of them is made") {
+TEST_CASE("more layers than the folder has tensors are refused before the chain is built") {
   CHECK_THAT(refusal_with("n_layer", 1'000'000'000'000), Contains("config.json: n_layer: 1000000000000 layers") &&
                                                              Contains("has 16 tensors"));
   CHECK_THAT(refusal_with("depths", {1, 17}), Contains("config.json: depths: 17 layers"));
 }
 
-TEST_CASE("a folder that is none, or has no config.json, is refused") {
+TEST_CASE("a folder that does not exist, or has no config.json, is refused") {
   const temporary_folder folder;
   CHECK_THROWS_WITH(describe_from(folder.path() / "missing", {}), Contains("missing is no folder"));
   CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("config.json: does not exist"));
@@ -184,7 +184,7 @@ TEST_CASE("a folder that is none, or has no config.json, is refused") {
   CHECK_THROWS_WITH(describe_from(folder.path(), {}), Contains("config.json holds no JSON object"));
 }
 
-TEST_CASE("a shorter context than the checkpoint's is taken, a longer one refused") {
+TEST_CASE("a shorter context than the checkpoint's is accepted, a longer one refused") {
   const temporary_folder folder;
   write_checkpoint(folder.path(), tiny_gpt2_config(), tiny_gpt2_tensors());
   CHECK(from_checkpoint(folder.path()).context == 6);

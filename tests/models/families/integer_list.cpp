@@ -10,7 +10,7 @@ TEST_CASE("a list of integers is read from a text") {
   CHECK(integer_list("x", "3,4, 6 ,-3") == std::vector<std::int64_t>{3, 4, 6, -3});
 }
 
-TEST_CASE("what is no list of integers is refused by the option's name") {
+TEST_CASE("an invalid list of integers is refused by the option's name") {
   for (const char* text : {"", "3,", ",3", "3;4", "3,4.5", "a", "3 4", "99999999999999999999"})
     CHECK_THROWS_WITH(integer_list("resnet: depths", text), Contains("resnet: depths is \""));
 }

@@ -31,7 +31,7 @@ std::shared_ptr<const data_source> pets(const temporary_folder& folder, image_fo
 
 }  // namespace
 
-TEST_CASE("what images went through is told as transformers' image processors read it") {
+TEST_CASE("the preprocessing of images is written as transformers' image processors read it") {
   const temporary_folder folder;
   const auto data = pets(folder, {.size = {12, 16}, .scale = {.mean = {0.5, 0.25, 0.125}, .deviation = {1, 2, 4}}});
   const json reported = json::parse(preprocessor_config(*data));
@@ -42,21 +42,21 @@ TEST_CASE("what images went through is told as transformers' image processors re
   for (const char* key : {"do_resize", "do_rescale", "do_normalize", "do_convert_rgb"}) CHECK(reported[key] == true);
 }
 
-TEST_CASE("numbers that the user leaves out are told as they are used") {
+TEST_CASE("numbers that the user leaves out are written as they are used") {
   const temporary_folder folder;
   const json reported = json::parse(preprocessor_config(*pets(folder)));
   CHECK(reported["image_mean"] == json{0.485, 0.456, 0.406});
   CHECK(reported["size"] == json{{"height", 8}, {"width", 8}});
 }
 
-TEST_CASE("data that are no images of three channels have no image processor") {
+TEST_CASE("data other than images of three channels have no image processor") {
   const temporary_folder folder;
   CHECK(preprocessor_config(*pets(folder, {.channels = 1})).empty());
   CHECK(preprocessor_config(*open_data({synthetic_classes{.shape = {3, 8, 8}}}, 0)).empty());
   CHECK(preprocessor_config(*open_data({synthetic_language{}}, 4)).empty());
 }
 
-TEST_CASE("a folder whose name is not UTF-8 is a label with what can be read of it") {
+TEST_CASE("a folder whose name is not UTF-8 becomes a label with the invalid bytes replaced") {
   const temporary_folder folder;
   std::filesystem::create_directories(folder.path() / "pets" / "caf\xE9");
   write_png(folder.path() / "pets" / "caf\xE9" / "1.png", ramp({8, 8}, 3));
@@ -64,7 +64,7 @@ TEST_CASE("a folder whose name is not UTF-8 is a label with what can be read of 
   CHECK(json::parse(model.hub().config)["id2label"]["0"] == "caf\xEF\xBF\xBD");
 }
 
-TEST_CASE("models of images have the folders' names as labels, and their processor beside the weights") {
+TEST_CASE("models of images have the folders' names as labels, and their processor next to the weights") {
   const temporary_folder folder;
   const auto data = pets(folder, {.size = {32, 32}});
   for (const chain& model : {vit({.layers = 1, .width = 8, .heads = 2, .patch = 4}).build(*data),

@@ -31,7 +31,7 @@ TEST_CASE("each activation is the function of its name") {
   }
 }
 
-TEST_CASE("activations are found by Hugging Face's names and written by the first of them") {
+TEST_CASE("activations are found by Hugging Face's names and written with the first of them") {
   for (const std::string& name : activation_names()) CHECK(activation_named(name).has_value());
   CHECK(activation_named("gelu_pytorch_tanh") == activation::gelu_tanh);
   CHECK(to_string(activation::gelu_tanh) == "gelu_new");

@@ -29,7 +29,7 @@ TEST_CASE("neighbouring query heads share the keys and values of their group") {
   CHECK(same_bits(causal_attention(h), causal_attention({h.queries, twice(h.keys), twice(h.values)})));
 }
 
-TEST_CASE("attention over a text that grows, beyond the room it began with, is that over the whole text") {
+TEST_CASE("attention over a growing text, beyond its initial capacity, equals that over the whole text") {
   const attention_heads h = random_heads(150);
   const at::Tensor whole = causal_attention(h);
   decode_memory memory;
@@ -41,7 +41,7 @@ TEST_CASE("attention over a text that grows, beyond the room it began with, is t
   CHECK(memory.tensors[0].size(2) == 192);
 }
 
-TEST_CASE("dropout takes attention's probabilities away at random, by key, and nothing in evaluation") {
+TEST_CASE("dropout zeroes attention's probabilities at random, by key, and none in evaluation") {
   const attention_heads h{random_tensor({2, 3, 7, 4}, 1), random_tensor({2, 3, 7, 4}, 2), random_tensor({2, 3, 7, 4}, 3)};
   const layer_context trains{.seed = 3, .step = 1};
   layer_context evaluates = trains;
@@ -50,7 +50,7 @@ TEST_CASE("dropout takes attention's probabilities away at random, by key, and n
   CHECK(distance(dropped_attention(h, 0.4, evaluates, 2), causal_attention(h)) < 1e-6);
   CHECK(same_bits(dropped_attention(h, 0.4, trains, 2), dropped_attention(h, 0.4, trains, 2)));
   CHECK_FALSE(same_bits(dropped_attention(h, 0.4, trains, 2), dropped_attention(h, 0.4, trains, 1)));
-  // The first token sees only itself: it keeps its value, scaled, or nothing.
+  // The first token attends only to itself: its value is kept and scaled, or dropped.
   const at::Tensor first = dropped_attention(h, 0.4, trains, 2).select(2, 0).div(h.values.select(2, 0));
   for (std::int64_t i = 0; i < first.numel(); ++i) {
     const float share = first.contiguous().const_data_ptr<float>()[i];

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t channels = 3;
 
-/// Random scale and shift, averages that stand somewhere; all leaves, as in a visit.
+/// Random scale and shift, running averages that are not at their initial values; all are leaves, as in a visit.
 std::vector<at::Tensor> leaves(at::ScalarType type = at::kFloat) {
   std::vector<at::Tensor> all{random_tensor({channels}, 1, type), random_tensor({channels}, 2, type),
                               random_tensor({channels}, 3, type), random_tensor({channels}, 4, type).abs().add(0.5)};
@@ -66,7 +66,7 @@ TEST_CASE("the derivatives of batch norm are those of its values") {
   CHECK(gradient_error([&] { return batch_norm(x, p, {}).mul(weights).sum(); }, trained) < 1e-7);
 }
 
-TEST_CASE("outside training batch norm takes the running averages") {
+TEST_CASE("outside training batch norm uses the running averages") {
   const auto p = leaves();
   const at::Tensor x = micro_batch(0);
   const at::Tensor y = batch_norm(x, p, {.training = false});
@@ -92,7 +92,7 @@ TEST_CASE("running averages follow torch's over steps of one micro-batch and of 
   }
 }
 
-TEST_CASE("the averages' gradients begin the same whether none is there or zeros are") {
+TEST_CASE("the averages' gradients are the same whether they start undefined or at zero") {
   const auto none = leaves(), zeroed = leaves();
   for (const auto& each : zeroed) each.mutable_grad() = zeros({channels});
   for (const auto& p : {none, zeroed})
@@ -101,7 +101,7 @@ TEST_CASE("the averages' gradients begin the same whether none is there or zeros
   CHECK(same_bits(none[3].grad(), zeroed[3].grad()));
 }
 
-TEST_CASE("a forward without gradient changes nothing and has the bits of one with it") {
+TEST_CASE("a forward without gradient changes nothing and gives the same bits as one with it") {
   const auto p = leaves(), before = leaves();
   const at::Tensor with = batch_norm(micro_batch(0), p, {}).detach();
   c10::NoGradGuard no_grad;
@@ -120,7 +120,7 @@ TEST_CASE("batch norm of zeros is finite") {
     CHECK(std::isfinite(number(g.abs().max())));
 }
 
-TEST_CASE("batch norm refuses one value of a channel in training, and takes it otherwise") {
+TEST_CASE("batch norm refuses a single value per channel in training, and accepts it in evaluation") {
   const auto p = leaves();
   CHECK_THROWS_WITH(batch_norm(zeros({1, channels, 1, 1}), p, {}), Contains("no variance"));
   CHECK_NOTHROW(batch_norm(zeros({1, channels, 1, 1}), p, {.training = false}));

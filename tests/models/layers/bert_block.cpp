@@ -31,7 +31,7 @@ at::Tensor random_input(std::int64_t tokens, at::ScalarType type) {
 
 TEST_CASE("a BERT block's gradients are those of the numerical derivative, with padding and each activation") {
   for (const activation f : {activation::gelu, activation::gelu_tanh, activation::relu}) {
-    // the mask is an input without gradient: the derivative is taken in the vectors only
+    // the mask is an input without gradient: only the vectors are differentiated
     const bert_block block{with(f)};
     std::vector<at::Tensor> leaves = random_parameters(block, 1, at::kDouble);
     const std::vector<at::Tensor> parameters = leaves;
@@ -54,7 +54,7 @@ TEST_CASE("a BERT block passes the mask on and its outputs are normalised") {
   CHECK(number(y.narrow(2, 0, 8).mean({-1}).abs().max()) < 1e-5);
 }
 
-TEST_CASE("padding behind a text changes nothing of its tokens, and what stands there does not matter") {
+TEST_CASE("padding after a text does not affect its tokens, whatever its content") {
   const bert_block block{small};
   const auto p = random_parameters(block, 1);
   const at::Tensor shorter = block.forward(p, random_input(5, at::kFloat), {})[1].narrow(0, 0, 3);
@@ -65,7 +65,7 @@ TEST_CASE("padding behind a text changes nothing of its tokens, and what stands 
   CHECK(distance(shorter, block.forward(p, other, {})[1].narrow(0, 0, 3)) < 1e-6);
 }
 
-TEST_CASE("a BERT block's signature tells apart whatever behaves otherwise") {
+TEST_CASE("a BERT block's signature distinguishes whatever affects its behaviour") {
   std::vector<bert_block_options> all(8, small);
   all[1].width = 16, all[2].heads = 4, all[3].hidden = 13, all[4].act = activation::relu;
   all[5].dropout = 0.1, all[6].attention_dropout = 0.1, all[7].eps = 1e-5;

@@ -15,7 +15,7 @@ const bert_classifier_options classifying{.width = 8, .classes = 3};
 
 }  // namespace
 
-TEST_CASE("a masked-lm head's gradients are those of the numerical derivative, and none is the mask's") {
+TEST_CASE("a masked-lm head's gradients are those of the numerical derivative, and the mask has none") {
   const bert_masked_lm_head head{naming};
   CHECK(layer_gradient_error(head, random_tensor({2, 5, 9}, 9, at::kDouble)) < 1e-6);
   const at::Tensor x = random_tensor({2, 5, 9}, 9).set_requires_grad(true);
@@ -23,7 +23,7 @@ TEST_CASE("a masked-lm head's gradients are those of the numerical derivative, a
   CHECK(number(x.grad().select(2, 8).abs().max()) == 0);
 }
 
-TEST_CASE("a masked-lm head repeats the word embeddings and has a bias of its own") {
+TEST_CASE("a masked-lm head is tied to the word embeddings and has its own bias") {
   const auto parameters = bert_masked_lm_head{naming}.parameters();
   CHECK(parameters[4].tied_to == "words");
   CHECK(parameters[4].shape == std::vector<std::int64_t>{7, 8});
@@ -33,7 +33,7 @@ TEST_CASE("a masked-lm head repeats the word embeddings and has a bias of its ow
   CHECK_THROWS_AS(bert_masked_lm_head{naming}.output({{2, 5, 8}, element::f32}), fault_error);
 }
 
-TEST_CASE("a BERT classifier looks at the first token only") {
+TEST_CASE("a BERT classifier uses the first token only") {
   const bert_classifier head{classifying};
   const auto p = random_parameters(head, 1, at::kDouble);
   const at::Tensor x = random_tensor({2, 5, 9}, 9, at::kDouble);

@@ -11,7 +11,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// One output value, in the plainest loops.
+/// One output value, by simple loops.
 double plain(const at::Tensor& x, const at::Tensor& w, const convolution_shape& shape,
              const std::array<std::int64_t, 4>& at) {
   const auto [sample, out, row, column] = at;
@@ -27,7 +27,7 @@ double plain(const at::Tensor& x, const at::Tensor& w, const convolution_shape& 
   return sum;
 }
 
-/// Largest difference to the plain loops.
+/// Largest difference from the simple loops.
 double error(const convolution_shape& shape, at::ScalarType type) {
   const at::Tensor x = random_tensor({2, shape.in, 5, 4}, 1, type);
   const at::Tensor w = random_tensor(convolution_weight("w", shape).shape, 2, type);
@@ -43,7 +43,7 @@ double error(const convolution_shape& shape, at::ScalarType type) {
 
 }  // namespace
 
-TEST_CASE("a convolution equals the plain loops for every kernel and stride in use") {
+TEST_CASE("a convolution equals simple loops for every kernel and stride in use") {
   for (const std::int64_t kernel : {1, 3})
     for (const std::int64_t stride : {1, 2}) {
       const convolution_shape shape{.in = 3, .out = 2, .kernel = kernel, .stride = stride};
@@ -52,7 +52,7 @@ TEST_CASE("a convolution equals the plain loops for every kernel and stride in u
     }
 }
 
-TEST_CASE("a convolution's size is that of its output") {
+TEST_CASE("the computed size of a convolution is that of its output") {
   for (const std::int64_t kernel : {1, 3})
     for (const std::int64_t stride : {1, 2})
       for (const std::int64_t size : {1, 2, 5, 8}) {
@@ -62,7 +62,7 @@ TEST_CASE("a convolution's size is that of its output") {
       }
 }
 
-TEST_CASE("a convolution's weight starts in torch's bound") {
+TEST_CASE("a convolution's initial weight is within torch's bound") {
   const parameter_spec w = convolution_weight("conv.weight", {.in = 4, .out = 8, .kernel = 3});
   CHECK(w.shape == std::vector<std::int64_t>{8, 4, 3, 3});
   CHECK(w.initial.how == initial_value::kind::uniform);

@@ -16,7 +16,7 @@ const convolution_stem stem{{.in = 3, .out = 4, .groups = 2}};
 
 }  // namespace
 
-TEST_CASE("a stem convolves, normalises and cuts off what is negative") {
+TEST_CASE("a stem convolves, normalises and applies ReLU") {
   const auto p = random_parameters(stem, 1, at::kDouble);
   const at::Tensor x = random_tensor({2, 3, 5, 4}, 5, at::kDouble);
   const at::Tensor y = group_norm(convolve(x, p[0], {.in = 3, .out = 4}), 2, p[1], p[2]);

@@ -25,7 +25,7 @@ TEST_CASE("an embedding's gradients are those of the numerical derivative") {
   CHECK(layer_gradient_error(e, random_ids({2, 5}, 7, 3)) < 1e-8);
 }
 
-TEST_CASE("an embedding of a text that grows goes on where the text ended, up to its context") {
+TEST_CASE("an embedding of a growing text continues where the text ended, up to its context") {
   const embedding e{{.vocabulary = 7, .context = 6, .width = 4, .dropout = 0.5}};
   const auto p = random_parameters(e, 1);
   const at::Tensor ids = random_ids({2, 6}, 7, 3), whole = e.forward(p, ids, {.training = false});
@@ -34,7 +34,7 @@ TEST_CASE("an embedding of a text that grows goes on where the text ended, up to
   CHECK_THROWS_WITH(e.decode(p, ids.narrow(1, 3, 3), memory), Contains("7 tokens") && Contains("context is 6"));
 }
 
-TEST_CASE("an embedding refuses reals and samples longer than its context") {
+TEST_CASE("an embedding refuses real numbers and samples longer than its context") {
   const embedding e{{.vocabulary = 7, .context = 6, .width = 4}};
   CHECK(e.output({{2, 6}, element::i64}) == tensor_spec{{2, 6, 4}, element::f32});
   CHECK_THROWS_WITH(e.output({{2, 7}, element::i64}), Contains("7 tokens") && Contains("context is 6"));

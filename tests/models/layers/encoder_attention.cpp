@@ -18,14 +18,14 @@ attention_projections random_projections(at::ScalarType type) {
   return {random_tensor({2, 5, 8}, 1, type), random_tensor({2, 5, 8}, 2, type), random_tensor({2, 5, 8}, 3, type)};
 }
 
-/// The second sample has two tokens and three places of padding.
+/// The second sample has two tokens and three padding tokens.
 at::Tensor some_padding(at::ScalarType type) {
   const at::Tensor mask = zeros({2, 5}, type).fill_(1);
   mask[1].narrow(0, 2, 3).fill_(0);
   return mask;
 }
 
-/// One head over the keys that are there, and no others.
+/// One head over the unmasked keys only.
 at::Tensor plain_head(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   const at::Tensor scores = q.matmul(k.t()).div(std::sqrt(static_cast<double>(q.size(1))));
   return scores.softmax(-1).matmul(v);
@@ -42,17 +42,17 @@ at::Tensor plain_attention(const attention_projections& p, std::int64_t sample, 
 
 }  // namespace
 
-TEST_CASE("an encoder's attention looks at every token that is there and at no padding, fused or step by step") {
+TEST_CASE("an encoder's attention attends to every token and to no padding, fused or with explicit probabilities") {
   const auto p = random_projections(at::kDouble);
   const at::Tensor bias = key_bias(some_padding(at::kDouble));
-  for (const double dropout : {0.0, 0.5}) {  // which is not applied in evaluation, but chooses the way
+  for (const double dropout : {0.0, 0.5}) {  // not applied in evaluation, but chooses the implementation
     const at::Tensor y = encoder_attention(p, bias, {.heads = 2, .dropout = dropout}, evaluation);
     CHECK(distance(y[0], plain_attention(p, 0, 5)) < 1e-12);
     CHECK(distance(y[1], plain_attention(p, 1, 2)) < 1e-12);
   }
 }
 
-TEST_CASE("attention without a bias looks at every key") {
+TEST_CASE("attention without a bias attends to every key") {
   const auto p = random_projections(at::kDouble);
   for (const double dropout : {0.0, 0.5})
     CHECK(distance(encoder_attention(p, {}, {.heads = 2, .dropout = dropout}, evaluation)[1], plain_attention(p, 1, 5)) <
@@ -72,7 +72,7 @@ TEST_CASE("dropout of the attention's probabilities depends on step and site and
   CHECK(distance(sum.div(4000), encoder_attention(p, {}, {.heads = 2}, evaluation)) < 0.1);
 }
 
-TEST_CASE("a sample of nothing but padding gives numbers") {
+TEST_CASE("a sample of padding only gives finite numbers") {
   const auto p = random_projections(at::kFloat);
   for (const double dropout : {0.0, 0.5}) {
     const at::Tensor y = encoder_attention(p, key_bias(zeros({2, 5})), {.heads = 2, .dropout = dropout}, evaluation);

@@ -22,7 +22,7 @@ TEST_CASE("a head's gradients are those of the numerical derivative") {
   CHECK(layer_gradient_error(head{{.vocabulary = 7, .width = 4}}, random_tensor({2, 3, 4}, 5, at::kDouble)) < 1e-8);
 }
 
-TEST_CASE("a head is a replica only when it is tied") {
+TEST_CASE("a head is a tied copy only if it is tied") {
   CHECK(head{{.vocabulary = 7, .width = 4}}.parameters()[2].tied_to.empty());
   const head tied{{.vocabulary = 7, .width = 4, .tied_to = "wte.weight"}};
   CHECK(tied.parameters()[2].tied_to == "wte.weight");

@@ -36,7 +36,7 @@ TEST_CASE("a linear layer refuses inputs of another width or rank") {
   CHECK_THROWS_AS(l.output({{2, 3, 4}, element::f32}), fault_error);
 }
 
-TEST_CASE("signatures tell what costs differently") {
+TEST_CASE("signatures distinguish layers of different cost") {
   const linear a{{.in = 4, .out = 3}}, b{{.in = 4, .out = 3}}, c{{.in = 4, .out = 3, .gelu = true}};
   CHECK(a.signature() == b.signature());
   CHECK(a.signature() != c.signature());

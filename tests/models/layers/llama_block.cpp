@@ -24,7 +24,7 @@ llama_block_options everything() {
   return o;
 }
 
-// The block again, in the plainest operations; parameters by name.
+// A second implementation of the block, in basic operations; parameters by name.
 
 using parameter_map = std::map<std::string, at::Tensor>;
 
@@ -44,7 +44,7 @@ at::Tensor plain_linear(parameter_map& p, const std::string& name, const at::Ten
   return p.contains(name + ".bias") ? y.add(p.at(name + ".bias")) : y;
 }
 
-/// Tokens [tokens, size] of head `h`, normed and turned.
+/// Tokens [tokens, size] of head `h`, normalised and rotated.
 at::Tensor plain_head(parameter_map& p, const std::string& which, const at::Tensor& all, std::int64_t h,
                       const llama_block_options& o) {
   at::Tensor x = all.narrow(1, h * o.head_size, o.head_size);
@@ -75,7 +75,7 @@ at::Tensor plain_block(parameter_map p, const at::Tensor& x, const llama_block_o
 
 }  // namespace
 
-TEST_CASE("a llama block computes what the plain operations compute") {
+TEST_CASE("a llama block equals its second implementation in basic operations") {
   for (const auto& options : {grouped, everything()}) {
     const llama_block block{options};
     const auto p = random_parameters(block, 1, at::kDouble);
@@ -99,7 +99,7 @@ TEST_CASE("a llama block computes the same bits again, with and without gradient
   CHECK(same_bits(with_graph, block.forward(p, x, {})));
 }
 
-TEST_CASE("a text that grows by any pieces gives a llama block what the whole text gives") {
+TEST_CASE("a llama block gives the same for a text in pieces as for the whole text") {
   const llama_block block{everything()};
   const auto p = random_parameters(block, 1);
   const at::Tensor x = random_tensor({2, 70, 8}, 9), whole = block.forward(p, x, {});

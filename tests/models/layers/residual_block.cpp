@@ -15,7 +15,7 @@ namespace {
 const residual_block plain{{.in = 4, .out = 4, .groups = 2}};
 const residual_block halving{{.in = 4, .out = 8, .stride = 2, .groups = 2}};
 
-/// The block by its parts, with the skip given.
+/// The block composed of its parts, with the given skip.
 at::Tensor by_parts(const std::vector<at::Tensor>& p, const at::Tensor& x, std::int64_t stride,
                     const at::Tensor& skip) {
   const std::int64_t out = p[0].size(0);
@@ -49,7 +49,7 @@ TEST_CASE("the gradients of both kinds of blocks are those of the numerical deri
   CHECK(layer_gradient_error(halving, x) < 1e-6);
 }
 
-TEST_CASE("a block's shapes are those of its output, down to one pixel") {
+TEST_CASE("a block's computed shapes are those of its output, down to one pixel") {
   for (const residual_block& block : {plain, halving})
     for (const std::int64_t size : {1, 2, 5}) {
       const auto y = block.forward(random_parameters(block, 1), random_tensor({2, 4, size, 3}, 5), {});

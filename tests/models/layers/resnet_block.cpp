@@ -12,8 +12,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// gradient_error of the trained parameters and the input: what running averages get is no derivative. The seeds are
-/// such that no ReLU changes its mind within a difference.
+/// gradient_error of the trained parameters and the input (the gradients of running averages are not derivatives). The
+/// seeds are such that no ReLU changes its sign within a difference.
 double trained_gradient_error(const layer& l, const at::Tensor& input) {
   const auto parameters = random_parameters(l, 1, at::kDouble);
   std::vector<at::Tensor> leaves{input.set_requires_grad(true)};
@@ -33,7 +33,7 @@ void check_output(const layer& l, const std::vector<std::int64_t>& input) {
 
 }  // namespace
 
-TEST_CASE("the gradients of ResNet layers are the derivatives") {
+TEST_CASE("the gradients of ResNet layers are those of the numerical derivative") {
   for (const bool bottleneck : {false, true})
     for (const std::int64_t stride : {1, 2}) {
       INFO(bottleneck << " " << stride);
@@ -44,7 +44,7 @@ TEST_CASE("the gradients of ResNet layers are the derivatives") {
   CHECK(trained_gradient_error(embedding, random_tensor({2, 2, 9, 7}, 104, at::kDouble)) < 1e-7);
 }
 
-TEST_CASE("ResNet layers say the shapes that they give, of even and odd images") {
+TEST_CASE("ResNet layers compute their output shapes, for even and odd images") {
   check_output(resnet_embedding{{.in = 3, .out = 4}}, {2, 3, 13, 8});
   for (const bool at_once : {false, true}) {
     const resnet_block block{{.in = 4, .out = 8, .stride = 2, .stride_at_once = at_once}};
@@ -53,7 +53,7 @@ TEST_CASE("ResNet layers say the shapes that they give, of even and odd images")
   check_output(resnet_block{{.in = 4, .out = 4, .bottleneck = false}}, {2, 4, 5, 6});
 }
 
-TEST_CASE("a ResNet layer has a shortcut only where shapes differ") {
+TEST_CASE("a ResNet layer has a shortcut only if shapes differ") {
   CHECK(resnet_block{{.in = 4, .out = 4}}.parameters().size() == 15);
   CHECK(resnet_block{{.in = 4, .out = 4, .stride = 2}}.parameters().size() == 20);
   CHECK(resnet_block{{.in = 8, .out = 4, .bottleneck = false}}.parameters().size() == 15);

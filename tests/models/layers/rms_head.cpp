@@ -20,7 +20,7 @@ TEST_CASE("an RMS head's gradients are those of the numerical derivative") {
   CHECK(layer_gradient_error(rms_head{{.vocabulary = 7, .width = 4}}, random_tensor({2, 3, 4}, 5, at::kDouble)) < 1e-8);
 }
 
-TEST_CASE("an RMS head is a replica only when it is tied") {
+TEST_CASE("an RMS head is a tied copy only if it is tied") {
   CHECK(rms_head{{.vocabulary = 7, .width = 4}}.parameters()[1].tied_to.empty());
   const rms_head tied{{.vocabulary = 7, .width = 4, .tied_to = "model.embed_tokens.weight"}};
   CHECK(tied.parameters()[1].tied_to == "model.embed_tokens.weight");

@@ -32,7 +32,7 @@ TEST_CASE("frequencies fall geometrically from one to nearly one over theta") {
   CHECK(f[2] == Approx(0.01).epsilon(1e-6));
 }
 
-TEST_CASE("features i and i + size/2 turn by position times frequency") {
+TEST_CASE("features i and i + size/2 are rotated by position times frequency") {
   const rotary r{{.size = 4, .theta = 100}};
   const at::Tensor x = random_tensor({1, 1, 3, 4}, 1, at::kDouble), y = r.turn(x, 5);
   for (std::int64_t token = 0; token < 3; ++token)
@@ -44,7 +44,7 @@ TEST_CASE("features i and i + size/2 turn by position times frequency") {
     }
 }
 
-TEST_CASE("a product of turned queries and keys depends on their distance alone") {
+TEST_CASE("a product of rotated queries and keys depends only on their distance") {
   const rotary r{{.size = 8}};
   const at::Tensor q = random_tensor({1, 1, 1, 8}, 1, at::kDouble), k = random_tensor({1, 1, 1, 8}, 2, at::kDouble);
   const auto product = [&](std::int64_t at, std::int64_t other) { return r.turn(q, at).mul(r.turn(k, other)).sum(); };
@@ -58,7 +58,7 @@ TEST_CASE("linear scaling divides all frequencies by its factor") {
   for (std::size_t i = 0; i < 3; ++i) CHECK(scaled[i] == plain[i] / 4);
 }
 
-TEST_CASE("llama3 scaling stretches long waves, leaves short ones and blends between") {
+TEST_CASE("llama3 scaling stretches long waves, keeps short ones and blends between") {
   const auto plain = rotary{{.size = 128, .theta = 500000}}.frequencies();
   const auto scaled = rotary{{.size = 128, .theta = 500000, .scaling = llama3}}.frequencies();
   int blended = 0;

@@ -17,7 +17,7 @@ TEST_CASE("a token embedding is the token's row") {
   for (std::int64_t t = 0; t < 5; ++t) CHECK(same_bits(y[1][t], p[0][ids[1][t].const_data_ptr<std::int64_t>()[0]]));
 }
 
-TEST_CASE("a token embedding refuses reals and samples longer than its context, at once or piece by piece") {
+TEST_CASE("a token embedding refuses real numbers and samples longer than its context, whole or in pieces") {
   const token_embedding e{{.vocabulary = 7, .context = 6, .width = 4}};
   CHECK(e.output({{2, 6}, element::i64}) == tensor_spec{{2, 6, 4}, element::f32});
   CHECK_THROWS_WITH(e.output({{2, 7}, element::i64}), Contains("7 tokens") && Contains("context is 6"));

@@ -17,7 +17,7 @@ namespace {
 
 const transformer_block_options small{.width = 8, .heads = 2, .layers = 3};
 
-// The block again, in the plainest operations.
+// A second implementation of the block, in basic operations.
 
 at::Tensor plain_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
   const at::Tensor centred = x.sub(x.mean({-1}, true));
@@ -51,7 +51,7 @@ at::Tensor plain_block(const std::vector<at::Tensor>& p, const at::Tensor& x, st
 
 }  // namespace
 
-TEST_CASE("a block computes what the plain operations compute") {
+TEST_CASE("a block equals its second implementation in basic operations") {
   const transformer_block block{small};
   const auto p = random_parameters(block, 1, at::kDouble);
   const at::Tensor x = random_tensor({2, 5, 8}, 9, at::kDouble);
@@ -82,15 +82,15 @@ TEST_CASE("a block computes the same bits again, with and without gradients") {
   CHECK(same_bits(with_graph, block.forward(p, x, context)));
 }
 
-TEST_CASE("a block drops the attention's output and the MLP's with masks of their own") {
+TEST_CASE("a block drops the attention's output and the MLP's with different masks") {
   const transformer_block block{{.width = 8, .heads = 2, .layers = 3, .dropout = 0.5}};
   std::vector<at::Tensor> p = random_parameters(block, 1);
   for (const std::size_t projection : {4, 10}) p[projection].detach().zero_(), p[projection + 1].detach().fill_(1);
-  const at::Tensor x = zeros({2, 5, 8}), y = block.forward(p, x, {});  // each output is one: kept, it becomes two
+  const at::Tensor x = zeros({2, 5, 8}), y = block.forward(p, x, {});  // each output is one: if kept, it becomes two
   for (const double both_one_none : {0, 2, 4}) CHECK(number(y.eq(both_one_none).sum()) > 0);
 }
 
-TEST_CASE("a text that grows by any pieces gives a block what the whole text gives") {
+TEST_CASE("a block gives the same for a text in pieces as for the whole text") {
   const transformer_block block{{.width = 8, .heads = 2, .layers = 3, .dropout = 0.5}};
   const auto p = random_parameters(block, 1);
   const at::Tensor x = random_tensor({2, 10, 8}, 9), whole = block.forward(p, x, {.training = false});
@@ -102,7 +102,7 @@ TEST_CASE("a text that grows by any pieces gives a block what the whole text giv
   }
 }
 
-TEST_CASE("residual projections start smaller the deeper the model") {
+TEST_CASE("residual projections have smaller initial values in deeper models") {
   const auto parameters = transformer_block{small}.parameters();
   CHECK(parameters[4].initial.value == Approx(0.02 / std::sqrt(6)));
   CHECK(parameters[10].initial.value == Approx(0.02 / std::sqrt(6)));

@@ -54,7 +54,7 @@ TEST_CASE("a vision block's gradients are those of the numerical derivative, wit
   CHECK(layer_gradient_error(vit_block{without_bias()}, x) < 1e-6);
 }
 
-TEST_CASE("a vision block whose biases are zero is one without") {
+TEST_CASE("a vision block with zero biases equals one without biases") {
   const vit_block with{small}, without{without_bias()};
   const auto p = random_parameters(with, 1);
   for (std::size_t i : {13, 14, 15}) p[i].detach().fill_(0);
@@ -65,14 +65,14 @@ TEST_CASE("a vision block whose biases are zero is one without") {
   CHECK(with.signature() != without.signature());
 }
 
-TEST_CASE("a vision block does not care for the order of the other tokens") {
+TEST_CASE("a vision block does not depend on the order of the other tokens") {
   const vit_block block{small};
   const auto p = random_parameters(block, 1, at::kDouble);
   const at::Tensor x = random_tensor({2, 5, 8}, 9, at::kDouble);
   CHECK(distance(block.forward(p, x.flip({1}), {}), block.forward(p, x, {}).flip({1})) < 1e-10);
 }
 
-TEST_CASE("a vision classifier looks at the class token only") {
+TEST_CASE("a vision classifier uses the class token only") {
   const vit_classifier head{{.width = 8, .classes = 3}};
   const at::Tensor x = random_tensor({2, 5, 8}, 9, at::kDouble);
   CHECK(layer_gradient_error(head, x) < 1e-6);

@@ -34,13 +34,13 @@ TEST_CASE("a value is rounded as at::BFloat16 rounds it, special ones and halfwa
   CHECK(different == 0);
 }
 
-TEST_CASE("what is no number stays none") {
+TEST_CASE("NaN stays NaN") {
   for (const std::uint32_t bits : {0x7f800001u, 0x7fc00000u, 0xffffffffu, 0xff810000u})
     CHECK(c10::BFloat16(to_bf16(std::bit_cast<float>(bits)), c10::BFloat16::from_bits()) !=
           c10::BFloat16(to_bf16(std::bit_cast<float>(bits)), c10::BFloat16::from_bits()));
 }
 
-TEST_CASE("what is widened is what c10::BFloat16 means, and it is added in fp32") {
+TEST_CASE("widening gives the values of c10::BFloat16, and they are added in fp32") {
   std::vector<std::uint16_t> all(1 << 16);
   std::iota(all.begin(), all.end(), std::uint16_t{0});
   std::vector<float> widened(all.size()), sums(all.size(), 1e-3f);

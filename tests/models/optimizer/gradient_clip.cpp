@@ -39,7 +39,7 @@ TEST_CASE("the clip coefficient has the bits of torch's") {
   }
 }
 
-TEST_CASE("small gradients are not scaled and a norm that is no number stays so") {
+TEST_CASE("small gradients are not scaled and a NaN norm stays NaN") {
   CHECK(clip_coefficient(1, 0.5f) == 1);
   CHECK(clip_coefficient(1, 0) == 1);
   CHECK(std::isnan(clip_coefficient(1, NAN)));

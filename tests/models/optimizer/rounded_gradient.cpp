@@ -22,7 +22,7 @@ std::vector<std::uint16_t> random_halves(std::size_t n, std::uint64_t key) {
 
 }  // namespace
 
-TEST_CASE("a gradient in bf16 is widened with its replicas, added in fp32 in their order, from any place on") {
+TEST_CASE("a gradient in bf16 is widened with its tied copies, added in fp32 in their order, from any offset") {
   const auto own = random_halves(100, 1), first = random_halves(100, 2), second = random_halves(100, 3);
   const rounded_gradient gradient{own, {first, second}};
   std::vector<float> part(30);
@@ -33,10 +33,10 @@ TEST_CASE("a gradient in bf16 is widened with its replicas, added in fp32 in the
     CHECK(part[i] == sum);
     rounded_sums += static_cast<std::size_t>(sum == from_bf16(to_bf16(sum)));
   }
-  CHECK(rounded_sums < part.size());  // bf16 could not hold them
+  CHECK(rounded_sums < part.size());  // bf16 could not represent them
 }
 
-TEST_CASE("the norm of a gradient in bf16 is that of its pieces' norms, near that of the whole") {
+TEST_CASE("the norm of a gradient in bf16 is the norm of its pieces' norms, near that of the whole") {
   for (const std::size_t n : {std::size_t{1}, widened_at_once, widened_at_once + 1, 3 * widened_at_once - 5}) {
     const auto own = random_halves(n, 1), tied_copy = random_halves(n, 2);
     const rounded_gradient gradient{own, {tied_copy}};

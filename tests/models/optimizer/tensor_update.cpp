@@ -33,7 +33,7 @@ at::Tensor if_wanted(bool wanted, const at::Tensor& t) { return wanted ? t : at:
 
 }  // namespace
 
-TEST_CASE("an update of tensors has the bits of the update of buffers, whatever the rule and the length") {
+TEST_CASE("an update of tensors gives the bits of the update of buffers, whatever the rule and the length") {
   const auto rule = GENERATE(adamw({.learning_rate = 3e-3, .weight_decay = 0.1}), sgd({.learning_rate = 0.05, .weight_decay = 0.01}),
                              sgd({.learning_rate = 0.05, .momentum = 0.9}),
                              sgd({.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true}));
@@ -71,14 +71,14 @@ TEST_CASE("constants survive the dispatcher's list of numbers") {
   }
 }
 
-TEST_CASE("an update of tensors that do not belong together is refused") {
+TEST_CASE("an update of tensors with different lengths is refused") {
   const auto constants = constants_of(adamw({}), 0, 1, 1.0F);
   CHECK_THROWS_WITH(apply_update(constants, update_tensors{zeros({4}), zeros({3}), zeros({4}), zeros({4})}), Contains("update of 4"));
   CHECK_THROWS_AS(apply_update(constants, update_tensors{zeros({4}), zeros({4}), zeros({4}).to(at::kDouble), zeros({4})}), fault_error);
   CHECK_THROWS_AS(apply_update(constants, update_tensors{zeros({4}), zeros({4}), zeros({4})}), fault_error);  // a moment is missing
 }
 
-TEST_CASE("a device whose plug-in brings no kernel for updates is told what to do") {
+TEST_CASE("a device whose plug-in has no kernel for updates is refused with what to do") {
   const auto there = [](const at::Tensor& t) { return t.to(at::kMeta); };
   const update_tensors tensors{there(zeros({4})), there(zeros({4})), there(zeros({4})), there(zeros({4}))};
   CHECK_THROWS_WITH(apply_update(constants_of(adamw({}), 0, 1, 1.0F), tensors), Contains("hydra::update_") && Contains("optimizer_on"));

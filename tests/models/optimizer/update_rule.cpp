@@ -103,7 +103,7 @@ TEST_CASE("adamw treats every element alike: splitting a buffer anywhere gives t
   CHECK(same(whole, parts));
 }
 
-TEST_CASE("adamw in a scalar loop has the same bits: no clone of the loop rounds otherwise") {
+TEST_CASE("adamw in a scalar loop has the same bits: no clone of the loop rounds differently") {
   buffers ours{999}, plain{999};
   const at::Tensor g = gradient(999, 0);
   apply_update(hard, 0, steps, 1, ours.slices(g));
@@ -185,9 +185,9 @@ TEST_CASE("values that no optimizer accepts are refused by name") {
   CHECK_THROWS_WITH(validate(sgd({.nesterov = true})), Contains("nesterov"));
 }
 
-TEST_CASE("the copy has the bits of at::BFloat16 of the new values, which it does not change") {
+TEST_CASE("the copy has the bits of the new values as at::BFloat16, and does not change them") {
   const update_options rule = GENERATE(hard, sgd({.learning_rate = 0.1, .momentum = 0.9}), sgd({.learning_rate = 0.1}));
-  constexpr std::int64_t n = 40001;  // more than is rounded at once
+  constexpr std::int64_t n = 40001;  // more than is rounded at a time
   buffers without{n}, with{n};
   std::vector<std::uint16_t> copy(n);
   for (std::uint32_t step = 0; step < 3; ++step) {

@@ -15,7 +15,7 @@ namespace {
 
 using word = std::vector<std::string>;
 
-/// Counts all pairs anew for each merge.
+/// Counts all pairs again for each merge.
 std::vector<std::string> merges_by_recounting(std::map<word, std::int64_t> words, std::vector<std::string> tokens,
                                               std::size_t size) {
   std::vector<std::string> merges;
@@ -27,7 +27,8 @@ std::vector<std::string> merges_by_recounting(std::map<word, std::int64_t> words
     for (const auto& [w, count] : words)
       for (std::size_t i = 0; i + 1 < w.size(); ++i) pairs[{id(w[i]), id(w[i + 1])}] += count;
     const auto best =
-        std::ranges::max_element(pairs, {}, [](const auto& p) { return p.second; });  // the first: lowest ids
+        // the first one, which has the lowest ids
+        std::ranges::max_element(pairs, {}, [](const auto& p) { return p.second; });
     if (best == pairs.end() || best->second < 2) break;
     const std::string left = tokens[best->first.first], right = tokens[best->first.second];
     merges.push_back(left + " " + right);
@@ -46,7 +47,7 @@ std::vector<std::string> merges_by_recounting(std::map<word, std::int64_t> words
 
 }  // namespace
 
-TEST_CASE("counts that are updated with each merge choose what counting anew chooses") {
+TEST_CASE("counts that are updated with each merge give the same merges as counting again") {
   std::mt19937 random{5};
   for (int round = 0; round < 20; ++round) {
     bpe_trainer trainer{{.vocabulary = 300}};
@@ -65,7 +66,7 @@ TEST_CASE("counts that are updated with each merge choose what counting anew cho
   }
 }
 
-TEST_CASE("a tokenizer that was learnt is read back and gives the text back") {
+TEST_CASE("a learnt tokenizer can be read and decodes what it encodes") {
   bpe_trainer trainer{{.vocabulary = 270, .special = {"<|endoftext|>", "<pad>"}}};
   const std::string text = "low lower lowest<|endoftext|>slow slower \u00e9t\u00e9 \u00e9t\u00e9<|endoftext|>";
   trainer.add(text);
@@ -85,7 +86,7 @@ TEST_CASE("the order of texts does not matter") {
   CHECK(to_tokenizer_json(one.train()) == to_tokenizer_json(other.train()));
 }
 
-TEST_CASE("what cannot be learnt is refused") {
+TEST_CASE("impossible options are refused") {
   CHECK_THROWS_WITH((bpe_trainer{{.vocabulary = 256, .special = {"<x>"}}}), Catch::Contains("at least 257 are needed"));
   CHECK_THROWS_WITH((bpe_trainer{{.vocabulary = 300, .special = {"a"}}}), Catch::Contains("cannot be a special token"));
   CHECK_THROWS_WITH((bpe_trainer{{.vocabulary = 300, .special = {""}}}), Catch::Contains("cannot be a special token"));

@@ -28,40 +28,40 @@ nlohmann::json split(const std::string& regex, const std::string& behavior = "Is
 
 }  // namespace
 
-TEST_CASE("merges go by rank, not by length or place") {
+TEST_CASE("merges are ordered by rank, not by length or position") {
   const auto t = opened(bpe_file({"b c", "a b", "a bc"}));
   CHECK(t->encode("abc") == ids{258});  // b+c first, then a+bc
   CHECK(t->encode("ab") == ids{257});
   CHECK(t->encode("aab bc") == ids{'a', 257, ' ', 256});
 }
 
-TEST_CASE("of two merges of one pair the later one counts, as in the package") {
+TEST_CASE("of two merges for one pair the later one counts, as in the `tokenizers` package") {
   const auto t = opened(bpe_file({"a b", "b c", "a b"}));
   CHECK(t->encode("abc") == ids{'a', 257});
 }
 
-TEST_CASE("a word that is a token is taken whole only if the file ignores merges") {
+TEST_CASE("a word that is a token is kept as a whole only if the file ignores merges") {
   auto file = bpe_file({"b c", "a b"});
-  file["model"]["vocab"]["abc"] = 258;  // no merge makes it
+  file["model"]["vocab"]["abc"] = 258;  // no merge produces it
   CHECK(opened(file)->encode("abc") == ids{'a', 256});
   file["model"]["ignore_merges"] = true;
   CHECK(opened(file)->encode("abc") == ids{258});
   CHECK(opened(file)->encode("abcab") == ids{'a', 256, 257});
 }
 
-TEST_CASE("GPT-2's words are cut as GPT-2 cuts them") {
+TEST_CASE("texts are split into words as GPT-2 splits them") {
   const auto t = opened(bpe_file({"Ġ a", "' s", "Ġ Ġ", "a Ġ"}));
-  CHECK(t->encode("a  a") == ids{'a', ' ', 256});  // the last blank goes with the word; no token crosses words
+  CHECK(t->encode("a  a") == ids{'a', ' ', 256});  // the last blank belongs to the word; no token crosses words
   CHECK(t->encode("a's") == ids{'a', 257});
   CHECK(t->encode("a  ") == ids{'a', 258});
 }
 
-TEST_CASE("U+180E is no white space, though PCRE2's own \\s has it") {
+TEST_CASE("U+180E is not white space, although PCRE2's own \\s has it") {
   const auto t = opened(bpe_file({"! á"}));  // 0xE1 is the first byte of U+180E
   CHECK(t->encode("!\u180e").front() == 256);
 }
 
-TEST_CASE("what a Split removes is gone, what it isolates stays") {
+TEST_CASE("what a Split removes is dropped, what it isolates is kept") {
   const ids a_b{'a', 'b'}, spaces{'a', ' ', ' ', 'b'};
   auto file = bpe_file({});
   file["pre_tokenizer"] = split(R"(\s+)");
@@ -72,7 +72,7 @@ TEST_CASE("what a Split removes is gone, what it isolates stays") {
   CHECK(opened(file)->encode("a  b") == a_b);
 }
 
-TEST_CASE("a text or a piece that begins with no blank gets one where the file says so") {
+TEST_CASE("a text or a piece that does not start with a blank gets one if the file says so") {
   auto file = bpe_file({});
   file["added_tokens"] = {added(256, "<x>")};
   file["pre_tokenizer"]["add_prefix_space"] = true;
@@ -81,7 +81,7 @@ TEST_CASE("a text or a piece that begins with no blank gets one where the file s
   CHECK(t->encode("").empty());
 }
 
-TEST_CASE("added tokens are found first, the longest at a place, with what their flags say") {
+TEST_CASE("added tokens are found first, the longest at each position, according to their flags") {
   auto file = bpe_file({});
   file["added_tokens"] = {added(256, "<x>"), added(257, "<x>y"), added(258, "cat")};
   file["added_tokens"][2]["single_word"] = true;
@@ -95,7 +95,7 @@ TEST_CASE("added tokens are found first, the longest at a place, with what their
   CHECK(t->decode(ids{258, 256}) == "cat<x>");
 }
 
-TEST_CASE("NFC composes before words are cut, but not within added tokens as they came") {
+TEST_CASE("NFC composes before the split into words, but not within added tokens that are not normalised") {
   auto file = bpe_file({});
   file["normalizer"] = {{"type", "NFC"}};
   CHECK(opened(file)->encode("e\u0301") == ids{0xC3, 0xA9});
@@ -105,7 +105,7 @@ TEST_CASE("NFC composes before words are cut, but not within added tokens as the
   CHECK(opened(file)->encode("x\u00e9") == ids{'x', 256});
 }
 
-TEST_CASE("decoding gives back the bytes, those of cut characters, too") {
+TEST_CASE("decoding returns the bytes, also those of partial characters") {
   const auto t = opened(bpe_file({"Ġ a", "Ã ©"}));
   const std::string text = "a\u00e9 \u4e2d\n\t a\r\n \U0001F600";
   CHECK(t->decode(t->encode(text)) == text);
@@ -113,7 +113,7 @@ TEST_CASE("decoding gives back the bytes, those of cut characters, too") {
   CHECK_THROWS_WITH(t->decode(ids{'a', 258}), Catch::Contains("token 1: the id 258 is not below 258"));
 }
 
-TEST_CASE("a byte without a token is unknown, or refused, never dropped") {
+TEST_CASE("a byte without a token is unknown or refused, never dropped") {
   auto file = bpe_file({});
   file["model"]["vocab"].erase("z");
   CHECK_THROWS_WITH(opened(file)->encode("az"), Catch::Contains("the byte 0x7A of \"az\" has no token"));
@@ -127,7 +127,7 @@ TEST_CASE("a text that is not UTF-8 is refused with the byte") {
   CHECK_THROWS_WITH(opened(bpe_file({}))->encode("ab\xff"), Catch::Contains("not UTF-8 from byte 2 on"));
 }
 
-TEST_CASE("threads that share a tokenizer get what one gets") {
+TEST_CASE("threads that share a tokenizer get the same ids as a single thread") {
   const auto t = opened(bpe_file({"a b", "ab ab", "Ġ ab"}));
   std::string text;
   for (int i = 0; i < 2000; ++i) text += "abab ab" + std::to_string(i);
@@ -139,7 +139,7 @@ TEST_CASE("threads that share a tokenizer get what one gets") {
   for (const ids& f : found) CHECK(f == alone);
 }
 
-TEST_CASE("special tokens have their usual names, or those beside the file, and files that differ differ in identity") {
+TEST_CASE("special tokens have usual names, or those given next to the tokenizer; other files change the identity") {
   auto file = bpe_file({});
   file["added_tokens"] = {added(256, "<|endoftext|>")};
   const auto t = opened(file);

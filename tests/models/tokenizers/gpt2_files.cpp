@@ -1,4 +1,4 @@
-// GPT-2's two files in small. tests/python/compare_tokenizers.py reads the real ones where they are.
+// Small versions of GPT-2's two files. tests/python/compare_tokenizers.py reads the real ones if they are available.
 
 #include "models/tokenizers/tokenizer.hpp"
 #include "tests/models/tokenizers/made_tokenizers.hpp"
@@ -11,7 +11,8 @@ using namespace hydra::test;
 
 namespace {
 
-/// Bytes 0 to 255, the words "Hello" (259) and " world" (264), "n'" (265), which no word holds, and the end of a text (266).
+/// Bytes 0 to 255, the words "Hello" (259) and " world" (264), "n'" (265), which is part of no word, and the end of a
+/// text (266).
 struct gpt2_files : temporary_folder {
   gpt2_files() {
     const std::vector<std::string> merges{"H e",  "He l",  "Hel l",  "Hell o",  "Ġ w",

@@ -6,7 +6,7 @@
 
 using namespace hydra;
 
-TEST_CASE("a word is merged by a queue as it is by scanning") {
+TEST_CASE("merging a word with a queue gives the same as scanning") {
   std::mt19937 random{3};
   for (int round = 0; round < 300; ++round) {
     merge_table table{60};

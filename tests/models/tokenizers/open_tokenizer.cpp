@@ -14,7 +14,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// A change that makes a file bad, and what the refusal says behind the file's name.
+/// A change that makes a file invalid, and the message after the file's name.
 struct malformed {
   std::string patch;  ///< JSON merge patch
   const char* why;
@@ -65,7 +65,7 @@ const malformed bad_bpe[]{
 
 }  // namespace
 
-TEST_CASE("each way of being no tokenizer.json that Hydra reads is refused with file and key") {
+TEST_CASE("each invalid or unsupported tokenizer.json is refused with file and key") {
   for (const auto& [patch, why] : bad_bpe) {
     auto file = bpe_file({"a b"});
     file.merge_patch(nlohmann::json::parse(patch));
@@ -75,7 +75,7 @@ TEST_CASE("each way of being no tokenizer.json that Hydra reads is refused with 
   }
 }
 
-TEST_CASE("a tokenizer of SentencePiece's kind is refused with the way round it") {
+TEST_CASE("a tokenizer like SentencePiece's is refused with the alternative") {
   for (const char* patch : {R"({"model": {"type": "Unigram"}})", R"({"model": {"byte_fallback": true}})",
                             R"({"pre_tokenizer": {"type": "Metaspace"}})", R"({"normalizer": {"type": "Prepend"}})",
                             R"({"pre_tokenizer": null})", R"({"decoder": {"type": "Metaspace"}})"}) {
@@ -90,7 +90,7 @@ TEST_CASE("a tokenizer of SentencePiece's kind is refused with the way round it"
   CHECK_THROWS_WITH(open_tokenizer({.file = folder.path()}), Catch::Contains("kind = \"tokens\""));
 }
 
-TEST_CASE("a file that is no JSON is refused with the byte, one that says a thing twice with the key") {
+TEST_CASE("a file that is not JSON is refused with the byte, a duplicate key with the key") {
   const auto refused = [](const std::string& text, const std::string& why) {
     const temporary_file on_disk{text};
     CAPTURE(text);
@@ -106,7 +106,7 @@ TEST_CASE("a file that is no JSON is refused with the byte, one that says a thin
   refused(R"({"model": {"type": "WordPiece", "vocab": {"a": 0}}})", "model.unk_token: is missing");
 }
 
-TEST_CASE("a merge that is none is refused with its line") {
+TEST_CASE("an invalid merge is refused with its line") {
   const temporary_folder folder;
   const auto open = [&](const std::string& vocab, const std::string& merges) {
     std::ofstream{folder.path() / "vocab.json"} << vocab;
@@ -123,7 +123,7 @@ TEST_CASE("a merge that is none is refused with its line") {
                     Catch::Contains("vocab.json: vocabulary: \"b\": the id 0 is that of"));
 }
 
-TEST_CASE("what lies beside a vocabulary says how it is used") {
+TEST_CASE("the files next to a vocabulary say how it is used") {
   const temporary_folder folder;
   std::ofstream{folder.path() / "vocab.txt"} << "[UNK]\nA\na\n##a\nstop\n";
   std::ofstream{folder.path() / "tokenizer_config.json"}
@@ -133,7 +133,7 @@ TEST_CASE("what lies beside a vocabulary says how it is used") {
   CHECK(t->special().end_of_text == 4u);
 }
 
-TEST_CASE("a special token that is null is none, whatever the vocabulary has") {
+TEST_CASE("a special token that is null does not exist, whatever the vocabulary has") {
   const temporary_folder folder;
   std::ofstream{folder.path() / "vocab.txt"} << "[UNK]\n</s>\n<pad>\n";
   CHECK(open_tokenizer({.file = folder.path()})->special().end_of_text == 1u);
@@ -142,7 +142,7 @@ TEST_CASE("a special token that is null is none, whatever the vocabulary has") {
   CHECK(open_tokenizer({.file = folder.path()})->special().padding == 2u);
 }
 
-TEST_CASE("a choice that names nothing readable is bad input that says what is missing") {
+TEST_CASE("a choice without a readable file is refused with what is missing") {
   const temporary_folder folder;
   const auto refused = [](const tokenizer_choice& choice, const char* why) {
     CHECK_THROWS_WITH(open_tokenizer(choice), Catch::Contains(why));
@@ -156,7 +156,7 @@ TEST_CASE("a choice that names nothing readable is bad input that says what is m
   refused({.file = folder.path()}, "vocab.txt: line 2: \"a\" is there already");
 }
 
-TEST_CASE("no choice makes every byte a token") {
+TEST_CASE("without a choice every byte is a token") {
   const auto t = open_tokenizer({});
   CHECK(t->encode("a\u00e9") == std::vector<std::uint32_t>{'a', 0xC3, 0xA9});
   CHECK(t->decode(std::vector<std::uint32_t>{0xC3}) == "\xC3");

@@ -20,7 +20,7 @@ using texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a pattern means what Oniguruma means by it") {
+TEST_CASE("a pattern has the meaning that it has in Oniguruma") {
   CHECK(found(split_pattern{R"(\w+)"}, "e\u0301t\u0660_ x") == texts{"e\u0301t\u0660_", "x"});
   CHECK(found(split_pattern{R"([^\s]+)"}, "a\u180eb\u2003c") == texts{"a\u180eb", "c"});
   CHECK(found(split_pattern{R"(\p{Han}+)"}, "a\u4e2d\u3001b") ==
@@ -30,7 +30,7 @@ TEST_CASE("a pattern means what Oniguruma means by it") {
   CHECK(found(split_pattern::literal("a.b"), "a.b axb") == texts{"a.b"});
 }
 
-TEST_CASE("what PCRE2 would read in another way is refused") {
+TEST_CASE("what PCRE2 would interpret differently is refused") {
   for (const char* pattern :
        {R"(\h)", R"([a[bc]])", R"([a-z&&[^b]])", R"(\p{N}{1,3}+)", R"(a{,3})", R"((?m:.))", R"([\W])", "a\\"}) {
     CAPTURE(pattern);
@@ -40,7 +40,7 @@ TEST_CASE("what PCRE2 would read in another way is refused") {
   CHECK_THROWS_WITH(split_pattern{R"(\p{Nonsense})"}, Catch::Contains("unknown property"));
 }
 
-TEST_CASE("a long run of one class needs no more than there is of stack") {
+TEST_CASE("a long run of one class does not overflow the stack") {
   const std::string blanks(1'000'000, ' ');
   CHECK(found(split_pattern{split_pattern::gpt2()}, blanks + "a").size() == 2);
   CHECK(found(split_pattern{R"((?:a|b)+)"}, std::string(100'000, 'a')).size() == 1);

@@ -21,14 +21,14 @@ std::shared_ptr<const tokenizer> opened(const nlohmann::json& file) {
 
 }  // namespace
 
-TEST_CASE("words are cut from the left into the longest pieces, or are unknown as a whole") {
+TEST_CASE("words are split from the left into the longest pieces, or are unknown as a whole") {
   const auto t = opened(wordpiece_file(tokens));
   CHECK(t->encode("unaffable") == ids{2, 3, 4});
   CHECK(t->encode("unaffable! unx") == ids{2, 3, 4, 5, 0});
-  CHECK(t->encode("##aff") == ids{0, 0, 0});  // two punctuation marks and a word that has no beginning
+  CHECK(t->encode("##aff") == ids{0, 0, 0});  // two punctuation marks and a word that has no first piece
 }
 
-TEST_CASE("BERT's normaliser drops controls and accents, sets ideographs apart and writes small letters") {
+TEST_CASE("BERT's normaliser drops control characters and accents, separates ideographs and lowercases") {
   const auto t = opened(wordpiece_file(tokens));
   CHECK(t->encode("CAF\u00c9") == ids{6});
   CHECK(t->encode("ca\u200bf\u0001e\u0301") == ids{6});
@@ -45,7 +45,7 @@ TEST_CASE("a word of more than a hundred characters is unknown") {
   CHECK(t->encode(std::string(101, 'a')) == ids{0});
 }
 
-TEST_CASE("decoding joins pieces and takes back blanks before punctuation") {
+TEST_CASE("decoding joins pieces and removes blanks before punctuation") {
   const auto t = opened(wordpiece_file(tokens));
   CHECK(t->decode(ids{2, 3, 4, 5, 9}) == "unaffable! a");
   CHECK(t->decode(ids{3, 4}) == "##affable");

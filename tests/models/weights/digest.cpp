@@ -13,7 +13,7 @@ TEST_CASE("a digest is the SHA-256 of the little-endian values") {
   CHECK(d.finish() == "sha256:2f9cc761bc2594fa578868daeedc59b0fc115513fae3e5dc09c4e86e50b8aaf6");
 }
 
-TEST_CASE("a digest does not depend on how the values are fed") {
+TEST_CASE("a digest does not depend on how the values are divided") {
   digest d;
   d.add(std::array{1.0f});
   d.add(std::array{-2.5f, 0.1f});

@@ -26,7 +26,7 @@ std::shared_ptr<const data_source> text() {
   return open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
 }
 
-/// Exports the tiny GPT-2 in `from` with its own tensors, in parts of so many bytes.
+/// Exports the tiny GPT-2 in `from` with its own tensors, in parts of this many bytes.
 void export_tiny(const fs::path& from, const fs::path& to, std::uint64_t part_bytes) {
   const hub_tensors tensors{from};
   durable_folder into{posix_file_system(), to};
@@ -50,7 +50,7 @@ void check_equal(const fs::path& a, const fs::path& b) {
 
 }  // namespace
 
-TEST_CASE("what is exported is what was read, in one file or in parts") {
+TEST_CASE("an export equals what was read, in one file or in parts") {
   const temporary_folder folder;
   const fs::path original = folder.path() / "original", whole = folder.path() / "whole", parts = folder.path() / "parts";
   write_checkpoint(original, tiny_gpt2_config(), tiny_gpt2_tensors());
@@ -65,7 +65,7 @@ TEST_CASE("what is exported is what was read, in one file or in parts") {
   check_equal(original, parts);
 }
 
-TEST_CASE("what is exported is read again") {
+TEST_CASE("an export can be read again") {
   const temporary_folder folder;
   const fs::path original = folder.path() / "original", first = folder.path() / "first", second = folder.path() / "second";
   write_checkpoint(original, tiny_gpt2_config(), tiny_gpt2_tensors());
@@ -74,7 +74,7 @@ TEST_CASE("what is exported is read again") {
   check_equal(original, second);
 }
 
-TEST_CASE("a model without a form as a checkpoint of Hugging Face is not exported, and nothing is left") {
+TEST_CASE("a model without a form as a Hugging Face checkpoint is not exported, and nothing is left") {
   const temporary_folder folder;
   const auto data = open_data({synthetic_classes{}}, 0);
   const auto no_values = [](const parameter_spec&) { return stored_tensor{}; };

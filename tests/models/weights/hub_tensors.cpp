@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// With which a folder is refused; empty if it is not.
+/// The message with which a folder is refused; empty if it is accepted.
 std::string refusal_of(const fs::path& folder) {
   try {
     hub_tensors{folder};
@@ -48,7 +48,7 @@ void write_parts(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("names with and without the base model's prefix, and those of old norms, are the same") {
+TEST_CASE("names with and without the base model's prefix, and old names of norms, are equivalent") {
   CHECK(canonical_name("transformer.h.0.ln_1.weight") == "h.0.ln_1.weight");
   CHECK(canonical_name("h.0.ln_1.weight") == "h.0.ln_1.weight");
   CHECK(canonical_name("model.layers.0.mlp.up_proj.weight") == "layers.0.mlp.up_proj.weight");
@@ -57,7 +57,7 @@ TEST_CASE("names with and without the base model's prefix, and those of old norm
   CHECK(canonical_name("classifier.1.weight") == "classifier.1.weight");
 }
 
-TEST_CASE("a checkpoint in parts is the one in a file") {
+TEST_CASE("a checkpoint in parts equals the one in a single file") {
   const temporary_folder one, parts;
   write_tensors(one.path() / "model.safetensors", {{"a", ramp({2}, 1)}, {"b", ramp({3}, 2)}});
   write_parts(parts.path());
@@ -76,7 +76,7 @@ TEST_CASE("weights of the same shapes with other values have another identity") 
   CHECK(hub_tensors{a.path()}.identity() != hub_tensors{b.path()}.identity());
 }
 
-TEST_CASE("an index that does not suit its parts is refused with the file and the tensor") {
+TEST_CASE("an index that contradicts its parts is refused with the file and the tensor") {
   const temporary_folder folder;
   write_parts(folder.path());
   CHECK(refusal_of(folder.path()).empty());
@@ -97,7 +97,7 @@ TEST_CASE("an index that does not suit its parts is refused with the file and th
   CHECK_THAT(refusal_of(folder.path()), Contains("index.json holds no JSON object"));
 }
 
-TEST_CASE("a folder without safetensors, and a tensor that is there twice, are refused") {
+TEST_CASE("a folder without safetensors, and a tensor that is stored twice, are refused") {
   const temporary_folder folder;
   CHECK_THAT(refusal_of(folder.path()), Contains("has neither model.safetensors nor "));
   write_tensors(folder.path() / "model.safetensors",
@@ -116,7 +116,7 @@ TEST_CASE("a file that ends anywhere before its end is refused with its name") {
   }
 }
 
-TEST_CASE("weights that differ away from their middles have another identity") {
+TEST_CASE("weights that differ only outside their middle have another identity") {
   const temporary_folder a, b;
   hub_test_tensor changed = ramp({4096}, 1);
   for (std::size_t i = 4 * 3000; i < 4 * 4000; ++i) changed.bytes[i] = '\1';

@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// With a head of its own, "lm_head.weight".
+/// With its own head, "lm_head.weight".
 chain untied_gpt2() {
   const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
   return gpt2({.layers = 1, .width = 4, .heads = 2, .context = 6, .tied = false}).build(*data);
@@ -29,16 +29,16 @@ const parameter_spec lm_head{.name = "lm_head.weight", .shape = {8, 4}, .initial
 
 }  // namespace
 
-TEST_CASE("a head that is not stored begins random where a new one is asked for, and is missed where not") {
+TEST_CASE("a head that is not stored is initialised randomly if a new one is requested, and refused otherwise") {
   const chain model = untied_gpt2();
   CHECK_THROWS_WITH(weights_of(tiny_gpt2_tensors(), model, hub_head::stored),
-                    Contains("lacks 1 of 17 tensors: ") && Contains("lm_head.weight; to begin with a new head"));
+                    Contains("lacks 1 of 17 tensors: ") && Contains("lm_head.weight; to start with a new head"));
   std::vector<float> values(32, 5.0f);
   CHECK_FALSE(weights_of(tiny_gpt2_tensors(), model, hub_head::fresh).read(lm_head, values));
   CHECK(values == std::vector<float>(32, 5.0f));
 }
 
-TEST_CASE("a stored head is taken if it suits, and makes room for a new one of other classes") {
+TEST_CASE("a stored head is used if it fits, and replaced by a new one for other classes") {
   const chain model = untied_gpt2();
   hub_test_tensors tensors = tiny_gpt2_tensors();
   std::vector<float> values(32);
@@ -50,7 +50,7 @@ TEST_CASE("a stored head is taken if it suits, and makes room for a new one of o
   CHECK_THROWS_WITH(weights_of(tensors, model, hub_head::stored), Contains("tensor lm_head.weight: is [9, 4]; "));
 }
 
-TEST_CASE("the heads of pre-training and of other tasks are passed over, other tensors are not") {
+TEST_CASE("the heads of pre-training and of other tasks are ignored, other tensors are not") {
   const chain model = untied_gpt2();
   hub_test_tensors tensors = tiny_gpt2_tensors();
   tensors["lm_head.weight"] = ramp({8, 4}, 3);

@@ -11,7 +11,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// What is said of a file behind its name; empty if it is read.
+/// The error message for a file, after its name; empty if it is read.
 std::string refusal(const std::string& text) {
   const temporary_file on_disk{text};
   try {
@@ -28,7 +28,7 @@ std::string nested(std::size_t depth) {
 
 }  // namespace
 
-TEST_CASE("a configuration that is no JSON object is refused with what the parser says") {
+TEST_CASE("a configuration that is not a JSON object is refused with the parser's message") {
   CHECK(refusal("{}") == "");
   CHECK(refusal("[]") == " holds no JSON object");
   CHECK_THAT(refusal(R"({"a": 1,})"), Catch::StartsWith(" holds no JSON object: byte 9: syntax error"));
@@ -36,13 +36,13 @@ TEST_CASE("a configuration that is no JSON object is refused with what the parse
   CHECK_THAT(refusal("{\"a\": \"\xFF\"}"), Catch::StartsWith(" holds no JSON object: byte 8: "));
 }
 
-TEST_CASE("a configuration is not nested deeper than can be worked with") {
+TEST_CASE("a configuration that is nested too deep is refused") {
   CHECK(refusal(nested(99)) == "");
   CHECK(refusal(nested(100)) == " is nested more than 100 deep");
   CHECK(refusal(nested(100'000)) == " is nested more than 100 deep");
 }
 
-TEST_CASE("an integer that 64 bits with a sign do not hold is refused, not wrapped around") {
+TEST_CASE("an integer that does not fit into 64 bits with a sign is refused, not wrapped around") {
   const model_config c{"f", nlohmann::json::parse(R"({"a": 9223372036854775807, "b": 9223372036854775808, "c": [1, 18446744073709551615]})")};
   CHECK(c.integer("a") == 9223372036854775807);
   CHECK_THROWS_WITH(c.integer("b"), "f: b: 9223372036854775808 is not below 2^63");

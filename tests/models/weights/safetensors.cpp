@@ -22,7 +22,7 @@ const std::vector<named_tensor> mixed{{"ids", tensor_of(stored_type::i64, {2}, t
                                       {"none", tensor_of(stored_type::f32, {0, 3}, "")},
                                       {"r\xC3\xA4nd\"om\n", tensor_of(stored_type::u8, {5}, five_bytes)}};
 
-/// Number of bytes in the header, as the format says: eight bytes, the lowest first.
+/// Number of bytes in the header, as the format defines it: eight bytes, the lowest first.
 std::size_t header_length(const std::string& file) {
   std::size_t length = 0;
   for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(file.at(static_cast<std::size_t>(i)));
@@ -35,14 +35,14 @@ void check_refused(const std::vector<named_tensor>& tensors, const char* why) {
 
 }  // namespace
 
-TEST_CASE("a file of one tensor is, byte for byte, what the format says") {
+TEST_CASE("a file of one tensor is as the format specifies, byte for byte") {
   const std::string header = R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[],"data_offsets":[0,4]}})";
   CHECK(header.size() == 84);  // 8 + 84 bytes, and 36 to the next multiple of 64
   CHECK(safetensors_text({{"w", tensor_of(stored_type::f32, {}, "data")}}) ==
         std::string{"\x78\0\0\0\0\0\0\0", 8} + header + std::string(36, ' ') + "data");
 }
 
-TEST_CASE("a plain reader of the format finds every tensor's bytes") {
+TEST_CASE("a simple reader of the format finds every tensor's bytes") {
   const std::string file = safetensors_text(mixed);
   const std::size_t start = 8 + header_length(file);
   const auto header = nlohmann::json::parse(file.substr(8, start - 8));
@@ -59,7 +59,7 @@ TEST_CASE("a plain reader of the format finds every tensor's bytes") {
 }
 
 TEST_CASE("data start at a multiple of 64 bytes and follow one another in the order given") {
-  for (std::size_t n = 0; n < 70; ++n) {  // every length of a header
+  for (std::size_t n = 0; n < 70; ++n) {  // all lengths of a header
     const std::string file = safetensors_text({{std::string(n, 'x'), tensor_of(stored_type::u8, {5}, five_bytes)}});
     CHECK((8 + header_length(file)) % 64 == 0);
     CHECK(file.size() == 8 + header_length(file) + 5);
@@ -68,13 +68,13 @@ TEST_CASE("data start at a multiple of 64 bytes and follow one another in the or
   CHECK(file.substr(8 + header_length(file)) == two_ints + six_floats + five_bytes);
 }
 
-TEST_CASE("no tensors make a file of a header") {
+TEST_CASE("a file without tensors consists of a header") {
   const std::string file = safetensors_text({});
   CHECK(file.size() == 64);
   CHECK(file.substr(8) == R"({"__metadata__":{"format":"pt"}})" + std::string(24, ' '));
 }
 
-TEST_CASE("what no reader would take is not written") {
+TEST_CASE("what readers would refuse is not written") {
   const auto byte = tensor_of(stored_type::u8, {1}, "x"), four = tensor_of(stored_type::f32, {1}, "1234");
   check_refused({{"a", byte}, {"a", byte}}, "\"a\" cannot be stored: its name is taken");
   check_refused({{"__metadata__", byte}}, "reserves the name");

@@ -20,7 +20,7 @@ const std::vector<named_tensor> mixed{{"ids", tensor_of(stored_type::i64, {2}, t
                                       {"none", tensor_of(stored_type::f32, {0, 3}, "")},
                                       {"r\xC3\xA4nd\"om\n\0\\"s, tensor_of(stored_type::u8, {5}, five_bytes)}};
 
-/// The text with which a file of these bytes is refused; empty if it is not.
+/// The message with which a file of these bytes is refused; empty if it is accepted.
 std::string refusal_of(std::string_view bytes) {
   const temporary_file file{bytes};
   try {
@@ -50,7 +50,7 @@ TEST_CASE("tensors are found as they were written") {
   CHECK_FALSE(file.find("unknown"));
 }
 
-TEST_CASE("names come in the order of the data") {
+TEST_CASE("names are in the order of the data") {
   const temporary_file written{safetensors_text(mixed)};
   const safetensors_file file{written.path()};
   for (std::size_t i = 0; i < mixed.size(); ++i) CHECK(file.names()[i] == mixed[i].name);
@@ -68,14 +68,14 @@ TEST_CASE("a file that is cut anywhere is refused") {
   CHECK_THAT(refusal_of(whole + "x"), Contains("no tensor owns"));
 }
 
-TEST_CASE("a header that the file has no room for is refused without reading it") {
+TEST_CASE("a header longer than the file is refused without reading it") {
   CHECK_THAT(refusal_of("\x02\0\0\0"sv), Contains("4 bytes are too few"));
   CHECK_THAT(refusal_of("\x03\0\0\0\0\0\0\0{}"sv), Contains("header of 3 bytes does not fit a file of 10"));
   CHECK_THAT(refusal_of("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF{}"sv), Contains("18446744073709551615 bytes does not fit"));
   CHECK_THAT(refusal_of("\0\0\0\0\0\0\0\0"sv), Contains("no object"));
 }
 
-TEST_CASE("what is wrong with a tensor is said with file and tensor") {
+TEST_CASE("an invalid tensor is refused with file and tensor") {
   const std::string header = R"({"h.0.weight":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})";
   const std::string length{static_cast<char>(header.size())};
   CHECK_THAT(refusal_of(length + std::string(7, '\0') + header + "data"), Contains("tensor \"h.0.weight\""));

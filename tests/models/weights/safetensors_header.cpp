@@ -8,7 +8,7 @@ using namespace hydra;
 
 namespace {
 
-/// A header that is no header of 8 bytes of data, and what the refusal says.
+/// An invalid header for 8 bytes of data, and the expected message.
 struct malformed {
   std::string json;
   const char* why;
@@ -51,9 +51,9 @@ const malformed table[]{
     {a(R"("dtype":"F32","shape":[)" + deep_array + R"(],"data_offsets":[0,8])"), "the header is nested more than 100 deep"},
     {R"({"a":)" + deep_array + "}", "the header is nested more than 100 deep"},
     {a(R"("dtype":"F32","shape":[2])"), "tensor \"a\": data_offsets is no array"},
-    {a(R"("dtype":"F32","shape":[2],"data_offsets":[8])"), "tensor \"a\": data_offsets are not a begin and an end"},
-    {a(R"("dtype":"F32","shape":[2],"data_offsets":[0,8,8])"), "tensor \"a\": data_offsets are not a begin"},
-    {a(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"), "tensor \"a\": data_offsets are not a begin"},
+    {a(R"("dtype":"F32","shape":[2],"data_offsets":[8])"), "tensor \"a\": data_offsets are not a start and an end"},
+    {a(R"("dtype":"F32","shape":[2],"data_offsets":[0,8,8])"), "tensor \"a\": data_offsets are not a start"},
+    {a(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"), "tensor \"a\": data_offsets are not a start"},
     {a(R"("dtype":"F32","shape":[2],"data_offsets":[-8,0])"), "tensor \"a\": data_offsets[0] is no count"},
     {a(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])"), "tensor \"a\": F32[3] is not of 8 bytes"},
     {a(R"("dtype":"I64","shape":[2],"data_offsets":[0,8])"), "tensor \"a\": I64[2] is not of 8 bytes"},
@@ -61,29 +61,29 @@ const malformed table[]{
     {a(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])"), "is not of 0 bytes"},
     {a(R"("dtype":"F32","shape":[4611686018427387906],"data_offsets":[0,8])"), "is not of 8 bytes"},
     {a(R"("dtype":"F32","shape":[4],"data_offsets":[0,16])"), "tensor \"a\": ends at 16 of 8 bytes"},
-    {a(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])"), "tensor \"a\": begins at 4 instead of 0"},
+    {a(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])"), "tensor \"a\": starts at 4 instead of 0"},
     {a(R"("dtype":"F32","shape":[1],"data_offsets":[0,4])"), "no tensor owns bytes 4 to 8"},
     {"{}", "no tensor owns bytes 0 to 8"},
     {a(R"("dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[3],"data_offsets":[5,8])"),
-     "tensor \"b\": begins at 5 instead of 4"},
+     "tensor \"b\": starts at 5 instead of 4"},
     {a(R"("dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[5],"data_offsets":[3,8])"),
-     "tensor \"b\": begins at 3 instead of 4"},
+     "tensor \"b\": starts at 3 instead of 4"},
     {a(R"("dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8])"),
-     "tensor \"b\": begins at 0 instead of 8"},
+     "tensor \"b\": starts at 0 instead of 8"},
     {a(R"("dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[0],"data_offsets":[4,4])"),
-     "tensor \"b\": begins at 4 instead of 8"},
+     "tensor \"b\": starts at 4 instead of 8"},
 };
 
 }  // namespace
 
-TEST_CASE("each way of being no header is refused, with the tensor and what is wrong") {
+TEST_CASE("each invalid header is refused, with the tensor and what is wrong") {
   for (const auto& [json, why] : table) {
     CAPTURE(json.substr(0, 200), why);
     CHECK_THROWS_WITH(parse_safetensors_header(json, 8), Catch::Contains(why));
   }
 }
 
-TEST_CASE("a header that is no header is bad input") {
+TEST_CASE("an invalid header is bad input") {
   try {
     parse_safetensors_header("[]", 0);
     FAIL("it was read");
@@ -92,7 +92,7 @@ TEST_CASE("a header that is no header is bad input") {
   }
 }
 
-TEST_CASE("entries come in the order of their data, whatever that of the header") {
+TEST_CASE("entries are in the order of their data, whatever their order in the header") {
   const auto entries = parse_safetensors_header(
       R"({"c":{"dtype":"U8","shape":[4],"data_offsets":[4,8]},"b":{"dtype":"U8","shape":[0],"data_offsets":[4,4]},)"
       R"("a":{"shape":[2,2],"data_offsets":[0,4],"dtype":"U8","of":"interest to others"}}   )",

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t all_patterns = 65536;
 
-/// Every pattern of 16 bits, from an odd address on.
+/// Every pattern of 16 bits, starting at an odd address.
 std::vector<float> widened_patterns(stored_type type) {
   std::vector<std::uint16_t> bits(all_patterns);
   std::iota(bits.begin(), bits.end(), std::uint16_t{0});
@@ -44,12 +44,12 @@ std::size_t wrong(stored_type type) {
 
 }  // namespace
 
-TEST_CASE("each of the 65536 values of bf16 and f16 is widened exactly, wherever it begins") {
+TEST_CASE("each of the 65536 values of bf16 and f16 is widened exactly, at any alignment") {
   CHECK(wrong<c10::BFloat16>(stored_type::bf16) == 0);
   CHECK(wrong<c10::Half>(stored_type::f16) == 0);
 }
 
-TEST_CASE("fp32 is copied bit for bit, over the bounds of the parts that are read at once") {
+TEST_CASE("fp32 is copied bit for bit, across the bounds of the parts that are read at a time") {
   std::vector<std::uint32_t> bits((std::size_t{1} << 19) + 7);
   std::iota(bits.begin(), bits.end(), 0x7F7FFFF0u);  // through infinity into NaNs
   const std::string_view bytes{reinterpret_cast<const char*>(bits.data()), 4 * bits.size()};
@@ -58,7 +58,7 @@ TEST_CASE("fp32 is copied bit for bit, over the bounds of the parts that are rea
   CHECK(std::memcmp(values.data(), bits.data(), bytes.size()) == 0);
 }
 
-TEST_CASE("what fp32 does not hold exactly is not widened") {
+TEST_CASE("types that fp32 does not represent exactly are not widened") {
   for (const auto type : {stored_type::f64, stored_type::i64, stored_type::u8, stored_type::f8_e4m3})
     CHECK_FALSE(widens_to_f32(type));
   std::vector<float> two(2);

@@ -77,14 +77,14 @@ TEST_CASE("bert names its parameters as Hugging Face does") {
   CHECK(others[40] == "classifier.bias");
 }
 
-TEST_CASE("bert asks for masked texts or for labelled ones") {
+TEST_CASE("bert requires masked texts or labelled ones") {
   CHECK(bert(small).wants() == sample_request{6, sample_form::masked, {}});
   CHECK(bert(classifying()).wants() == sample_request{6, sample_form::labelled, {}});
   CHECK(bert(small).build(masked).outputs(2).back().shape == std::vector<std::int64_t>{2, 6, 11});
   CHECK(bert(classifying()).build(labelled).outputs(2).back().shape == std::vector<std::int64_t>{2, 3});
 }
 
-TEST_CASE("padding behind a text changes no logit of its tokens and no class") {
+TEST_CASE("padding after a text changes no logit of its tokens and no class") {
   bert_options roomy = small;
   roomy.positions = 12;
   const chain naming = bert(roomy).build(masked);

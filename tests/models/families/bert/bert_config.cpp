@@ -41,7 +41,7 @@ std::string signature(const json& table, std::size_t layer, const from_options& 
 
 }  // namespace
 
-TEST_CASE("a BERT of a config has its sizes, and transformers' defaults where it says nothing") {
+TEST_CASE("a BERT of a config has its sizes, and transformers' defaults for missing keys") {
   CHECK(read(small()).wants() == sample_request{10, sample_form::masked, {}});
   CHECK(signature(small(), 0) ==
         "bert embedding vocabulary=20 positions=10 types=2 width=8 padding=0 dropout=0.1 eps=1e-12");
@@ -59,7 +59,7 @@ TEST_CASE("context and dropout of a config may be changed, the positions stay") 
   CHECK(signature(small(), 1, {.dropout = 0}).find("dropout=0 attention_dropout=0") != std::string::npos);
 }
 
-TEST_CASE("the architecture says which head, unless one is named") {
+TEST_CASE("the architecture determines the head, unless one is named") {
   CHECK(read(with(small(), "architectures", {"BertForPreTraining"})).form == sample_form::masked);
   CHECK(read(classifier()).form == sample_form::labelled);
   CHECK(read(classifier(), {.head = "masked-lm"}).form == sample_form::masked);
@@ -72,13 +72,13 @@ TEST_CASE("the architecture says which head, unless one is named") {
 TEST_CASE("data of other classes than the checkpoint's need a new head") {
   CHECK(read(classifier(), {.context = 6}).build(three_classes).outputs(1).back().shape.back() == 3);
   CHECK_THROWS_WITH(read(classifier(), {.context = 6}).build(four_classes),
-                    Contains("id2label: the checkpoint tells 3 classes apart") && Contains("has 4") &&
+                    Contains("id2label: the checkpoint has 3 classes, but") && Contains("has 4") &&
                         Contains("head = \"classification\""));
   const auto fresh = read(classifier(), {.context = 6, .head = "classification"});
   CHECK(fresh.build(four_classes).outputs(1).back().shape.back() == 4);
 }
 
-TEST_CASE("what Hydra's BERT cannot do is refused by its key") {
+TEST_CASE("what Hydra's BERT does not support is refused by its key") {
   CHECK_THROWS_WITH(read(with(small(), "is_decoder", true)), Contains("config.json: is_decoder"));
   CHECK_THROWS_WITH(read(with(small(), "position_embedding_type", "relative_key")), Contains("position_embedding_type"));
   CHECK_THROWS_WITH(read(with(small(), "tie_word_embeddings", false)), Contains("tie_word_embeddings"));
@@ -86,7 +86,7 @@ TEST_CASE("what Hydra's BERT cannot do is refused by its key") {
   CHECK_THROWS_WITH(read(with(classifier(), "problem_type", "regression")), Contains("problem_type"));
 }
 
-TEST_CASE("the config of an export is the original's, in fp32, with what changed") {
+TEST_CASE("the config of an export is the original's, in fp32, with the changes") {
   const auto exported = [](const json& table, const from_options& options, const data_source& data) {
     return json::parse(read(table, options).build(data).hub().config);
   };

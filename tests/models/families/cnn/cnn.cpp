@@ -38,7 +38,7 @@ TEST_CASE("a cnn has as many parameters as its convolutions, norms and head") {
   CHECK(c.parameter_count() == stem + same + halving + 8 * 5 + 5);
 }
 
-TEST_CASE("equal blocks of a cnn are measured once, blocks that halve are others") {
+TEST_CASE("equal blocks of a cnn have one signature, blocks that halve another") {
   const chain c = cnn({.stages = 2, .blocks = 3, .width = 8}).build(*images({3, 8, 8}));
   CHECK(c.at(1).body->signature() == c.at(3).body->signature());
   CHECK(c.at(4).body->signature() != c.at(5).body->signature());

@@ -47,7 +47,7 @@ TEST_CASE("gpt2 names its parameters as Hugging Face does") {
   CHECK(names[28] == "lm_head.weight");
 }
 
-TEST_CASE("gpt2 ties its head by default and not when told so") {
+TEST_CASE("gpt2 ties its head by default and not with tied = false") {
   gpt2_options untied = small;
   untied.tied = false;
   CHECK(build(small, 9).parameters(3)[2].tied_to == "wte.weight");
@@ -63,13 +63,13 @@ TEST_CASE("gpt2 takes its vocabulary from the data or a larger one from the opti
   CHECK_THROWS_WITH(build(wide, 9), Contains("vocabulary is 8") && Contains("up to 8"));
 }
 
-TEST_CASE("gpt2 refuses data that are no tokens and samples beyond its context") {
+TEST_CASE("gpt2 refuses data that are not tokens and samples beyond its context") {
   CHECK_THROWS_WITH(gpt2(small).build(*open_data({synthetic_classes{}}, 0)), Contains("wants i64"));
   const auto long_samples = open_data({synthetic_language{.tokens = 100, .validation_tokens = 0}}, 7);
   CHECK_THROWS_WITH(gpt2(small).build(*long_samples), Contains("7 tokens"));
 }
 
-TEST_CASE("the gradients of owner and replica add up to those of one shared weight, bit for bit") {
+TEST_CASE("the gradients of owner and tied copy add up to those of one shared weight, bit for bit") {
   const chain model = build(small, 9);
   const parameter_layout layout{model, 0, model.size()};
   const at::Tensor flat = zeros({static_cast<std::int64_t>(layout.elements())});

@@ -30,7 +30,7 @@ chain build(const chain_description& d) {
 
 }  // namespace
 
-TEST_CASE("a GPT-2 is read with its sizes; shorter samples leave its positions as they are") {
+TEST_CASE("a GPT-2 is read with its sizes; a shorter context keeps all its positions") {
   const chain_description d = gpt2_from_config(file(with(small(), "layer_norm_epsilon", 1e-6)), {.context = 16});
   CHECK(d.context == 16);
   const chain model = build(d);
@@ -39,15 +39,15 @@ TEST_CASE("a GPT-2 is read with its sizes; shorter samples leave its positions a
   CHECK(model.parameters(3)[2].tied_to == "wte.weight");
 }
 
-TEST_CASE("GPT-2's two dropouts must be one, or the user's") {
+TEST_CASE("GPT-2's two dropouts must be equal, or replaced by the user's") {
   const json config = with(small(), "embd_pdrop", 0.2);
   CHECK_THROWS_WITH(gpt2_from_config(file(config), {}),
-                    Contains("m/config.json: embd_pdrop: 0.2") && Contains("0.1 at resid_pdrop"));
+                    Contains("m/config.json: embd_pdrop: 0.2") && Contains("differs from resid_pdrop, 0.1"));
   const chain model = build(gpt2_from_config(file(config), {.dropout = 0}));
   CHECK(json::parse(model.hub().config).at("embd_pdrop") == 0);
 }
 
-TEST_CASE("what changes a GPT-2's results and Hydra does not do is refused with its key") {
+TEST_CASE("a setting of GPT-2 that changes results and that Hydra does not support is refused with its key") {
   const auto refuses = [](const char* key, json value) {
     CHECK_THROWS_WITH(gpt2_from_config(file(with(small(), key, value)), {}), Contains(key));
   };
@@ -58,7 +58,7 @@ TEST_CASE("what changes a GPT-2's results and Hydra does not do is refused with 
   CHECK_NOTHROW(gpt2_from_config(file(with(small(), "n_inner", 32)), {}));
 }
 
-TEST_CASE("a chain of gpt2 options is published under Hugging Face's names and read back as it was") {
+TEST_CASE("a chain of gpt2 options is exported under Hugging Face's names and read back unchanged") {
   const gpt2_options options{
       .layers = 2, .width = 8, .heads = 2, .context = 32, .vocabulary = 9, .dropout = 0.2, .eps = 1e-6, .tied = false};
   const chain original = build(gpt2(options));

@@ -59,7 +59,7 @@ TEST_CASE("llama names its parameters as Hugging Face does") {
     CHECK(std::ranges::count(full, "model.layers.1." + std::string{name}) == 1);
 }
 
-TEST_CASE("llama ties its head only when told so") {
+TEST_CASE("llama ties its head only with tied = true") {
   llama_options tied = small;
   tied.tied = true;
   CHECK(build(small, 9).parameters(3)[1].tied_to.empty());
@@ -88,7 +88,7 @@ TEST_CASE("llama refuses impossible options before it knows the data") {
   CHECK_THROWS_WITH(llama(wrong), Contains("eps is 0"));
 }
 
-TEST_CASE("llama refuses data that are no tokens and samples beyond its context") {
+TEST_CASE("llama refuses data that are not tokens and samples beyond its context") {
   CHECK_THROWS_WITH(llama(small).build(*open_data({synthetic_classes{}}, 0)), Contains("wants i64"));
   const auto long_samples = open_data({synthetic_language{.tokens = 100, .validation_tokens = 0}}, 7);
   CHECK_THROWS_WITH(llama(small).build(*long_samples), Contains("7 tokens"));

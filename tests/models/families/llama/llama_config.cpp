@@ -34,7 +34,7 @@ std::string block_of(const json& config) { return build(llama_from_config(file(c
 
 }  // namespace
 
-TEST_CASE("a llama is read with its sizes, and samples as long as its positions reach") {
+TEST_CASE("a llama is read with its sizes, and a context of all its positions") {
   const chain_description d = llama_from_config(file(small()), {});
   CHECK(d.family == "llama");
   CHECK(d.context == 32);
@@ -44,7 +44,7 @@ TEST_CASE("a llama is read with its sizes, and samples as long as its positions 
                     Contains("m/config.json: max_position_embeddings") && Contains("33 tokens do not fit"));
 }
 
-TEST_CASE("rotary positions are read from the keys of transformers 5 and of its predecessors") {
+TEST_CASE("rotary positions are read from the keys of transformers 5 and of earlier versions") {
   const json scaling{
       {"factor", 8.0}, {"low_freq_factor", 1.0}, {"high_freq_factor", 4.0}, {"original_max_position_embeddings", 16}};
   json now = scaling;
@@ -62,12 +62,12 @@ TEST_CASE("rotary positions that Hydra does not know are refused by name") {
                     Contains("partial_rotary_factor: 0.5"));
 }
 
-TEST_CASE("what changes a llama's results and Hydra does not do is refused with its key") {
+TEST_CASE("a setting of llama that changes results and that Hydra does not support is refused with its key") {
   CHECK_THROWS_WITH(llama_from_config(file(with(small(), "hidden_act", "gelu")), {}), Contains("hidden_act: \"gelu\""));
   CHECK_THROWS_WITH(llama_from_config(file(small()), {.dropout = 0.1}), Contains("no dropout"));
 }
 
-TEST_CASE("a sliding window is taken where no sample is longer") {
+TEST_CASE("a sliding window is accepted if no sample is longer") {
   const json windowed = with(small(), "sliding_window", 16);
   CHECK_THROWS_WITH(mistral_from_config(file(windowed), {}), Contains("sliding_window: 16") && Contains("at most 16"));
   CHECK(mistral_from_config(file(windowed), {.context = 16}).context == 16);
@@ -84,7 +84,7 @@ TEST_CASE("Qwen 2 has biases of queries, keys and values, Qwen 3 norms of querie
              Contains("head_size=128") && Contains("qkv_bias=false output_bias=false") && Contains("qk_norm=true"));
 }
 
-TEST_CASE("a chain that was read is published with the config that was read") {
+TEST_CASE("a chain that was read is exported with the config that was read") {
   const json config = with(with(small(), "eos_token_id", 5), "torch_dtype", "bfloat16");
   const json form = json::parse(build(llama_from_config(file(config), {})).hub().config);
   CHECK(form.at("eos_token_id") == 5);
@@ -93,7 +93,7 @@ TEST_CASE("a chain that was read is published with the config that was read") {
 }
 
 TEST_CASE(
-    "a chain of options is published as the architecture that has its biases and norms, and read back as it was") {
+    "a chain of options is exported as the architecture that has its biases and norms, and read back unchanged") {
   const auto options = [](bool qkv, bool output, bool mlp, bool norm) {
     return llama_options{.layers = 2,
                          .width = 8,

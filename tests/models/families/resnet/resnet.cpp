@@ -56,7 +56,7 @@ TEST_CASE("ResNet-50 has its published number of parameters") {
   CHECK(describe_chain("resnet", {}).build(*data).parameter_count() == 25'557'032);
 }
 
-TEST_CASE("the parameters of a resnet have the names of transformers, running averages among them") {
+TEST_CASE("the parameters of a resnet have the names of transformers, including running averages") {
   const auto all = names(resnet(small).build(*images({3, 32, 32})));
   for (const char* name :
        {"resnet.embedder.embedder.convolution.weight", "resnet.embedder.embedder.normalization.running_var",
@@ -65,7 +65,7 @@ TEST_CASE("the parameters of a resnet have the names of transformers, running av
     CHECK(all.contains(name));
 }
 
-TEST_CASE("a resnet says its configuration, and is built from it again") {
+TEST_CASE("a resnet writes its configuration, and is built from it again") {
   const auto data = images({3, 32, 32});
   for (const char* type : {"basic", "bottleneck"}) {
     auto options = small;
@@ -80,7 +80,7 @@ TEST_CASE("a resnet says its configuration, and is built from it again") {
   }
 }
 
-TEST_CASE("a configuration that is no such resnet is refused with its key") {
+TEST_CASE("a configuration that Hydra's resnet does not support is refused with its key") {
   CHECK_NOTHROW(resnet_from_config(config_of(), {}).build(*images({3, 32, 32})));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"hidden_act", "gelu"}}), {}), Contains("config.json: hidden_act"));
   CHECK_THROWS_WITH(resnet_from_config(config_of({{"depths", {1}}}), {}), Contains("config.json: depths"));
@@ -91,7 +91,7 @@ TEST_CASE("a configuration that is no such resnet is refused with its key") {
                     Contains("1 channels, but the data have 3"));
 }
 
-TEST_CASE("a resnet's classes keep their names, and what is exported says that it is fp32") {
+TEST_CASE("a resnet's classes keep their names, and an export is fp32") {
   const nlohmann::json names{{"0", "a"}, {"1", "b"}, {"2", "c"}, {"3", "d"}, {"4", "e"}};
   const auto exported = [&](const from_options& options) {
     const auto config = config_of({{"id2label", names}, {"torch_dtype", "bfloat16"}});

@@ -39,7 +39,7 @@ TEST_CASE("vit names its parameters as Hugging Face's checkpoints do") {
   CHECK(c.outputs(2)[3].shape == std::vector<std::int64_t>{2, 5});
 }
 
-TEST_CASE("vit asks the data for images of its size, or takes them as they are") {
+TEST_CASE("vit requires images of its size of the data, or accepts them as they are") {
   vit_options sized = small;
   sized.image = {3, 8, 8};
   CHECK(vit(sized).wants() == sample_request{0, sample_form::causal, {3, 8, 8}});
@@ -66,7 +66,7 @@ TEST_CASE("vit refuses vectors, patches that do not tile and impossible options"
   CHECK_THROWS_WITH(vit({.layers = 1, .width = 8, .heads = 2, .patch = 4, .image = {8, 8}}), Contains("channels, height"));
 }
 
-TEST_CASE("workloads ask for square images by their side") {
+TEST_CASE("workloads request square images by their side") {
   const auto described = describe_chain("vit", {{"layers", std::int64_t{1}},
                                                 {"width", std::int64_t{8}},
                                                 {"heads", std::int64_t{2}},

@@ -31,7 +31,7 @@ std::shared_ptr<const data_source> images(std::vector<std::int64_t> shape, std::
   return open_data({synthetic_classes{.shape = std::move(shape), .classes = classes}}, 0);
 }
 
-/// Images of two classes that have names.
+/// Images of two named classes.
 class named_images final : public data_source {
  public:
   std::size_t samples(split) const override { return 0; }
@@ -45,7 +45,7 @@ class named_images final : public data_source {
 
 }  // namespace
 
-TEST_CASE("a vision transformer of a config has its sizes and asks for its images") {
+TEST_CASE("a vision transformer of a config has its sizes and requires images of its size") {
   CHECK(read(small()).image == std::vector<std::int64_t>{3, 8, 8});
   CHECK(read(with(small(), "image_size", {8, 12})).image == std::vector<std::int64_t>{3, 8, 12});
   const chain c = read(with(small(), "qkv_bias", false)).build(*images({3, 8, 8}));
@@ -56,7 +56,7 @@ TEST_CASE("a vision transformer of a config has its sizes and asks for its image
 }
 
 TEST_CASE("images of other classes than the checkpoint's need a new head") {
-  CHECK_THROWS_WITH(read(small()).build(*images({3, 8, 8}, 4)), Contains("tells 5 classes apart"));
+  CHECK_THROWS_WITH(read(small()).build(*images({3, 8, 8}, 4)), Contains("the checkpoint has 5 classes"));
   CHECK(read(small(), {.head = "classification"}).build(*images({3, 8, 8}, 4)).outputs(1).back().shape.back() == 4);
   CHECK_THROWS_WITH(read(small(), {.head = "masked-lm"}), Contains("no head \"masked-lm\""));
 }
@@ -83,7 +83,7 @@ TEST_CASE("labels keep their names with the stored head only") {
   CHECK_FALSE(json::parse(fresh.hub().config).contains("problem_type"));
 }
 
-TEST_CASE("what Hydra's vision transformer cannot do is refused by its key") {
+TEST_CASE("what Hydra's vision transformer does not support is refused by its key") {
   CHECK_THROWS_WITH(read(with(small(), "hidden_act", "silu")), Contains("config.json: hidden_act"));
   CHECK_THROWS_WITH(read(with(small(), "image_size", {8, 8, 8})), Contains("config.json: image_size"));
   CHECK_THROWS_WITH(read(with(small(), "patch_size", 3)), Contains("do not tile"));
