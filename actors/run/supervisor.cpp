@@ -15,8 +15,8 @@ namespace hydra {
 
 namespace {
 
-/// SUPERVISOR: starts the run, lets models join, hears of every death, ends the run: tasks -> scheduler -> devices ->
-/// optimizer, memory.
+/// SUPERVISOR: starts the run, lets models join, is notified of every actor's death, ends the run: tasks -> scheduler
+/// -> devices -> optimizer, memory.
 class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
@@ -39,7 +39,7 @@ class supervisor final : public supervisor_actor::base {
             guarded(this, &supervisor::on_run_stalled)};
   }
 
-  /// However it ends: those of the crew that launch() does not know of end with it, and what is being prepared is given up.
+  /// At any end: actors of the run that launch() does not know end with it, and a preparation is cancelled.
   void on_exit() override {
     if (!ending_ && setup_.halted) {
       setup_.halted();
@@ -48,7 +48,7 @@ class supervisor final : public supervisor_actor::base {
       end_actor(task);
     }
     actors_ = {};
-    asked_.clear();  // who waits for an answer learns by this that there will be none
+    asked_.clear();  // callers that wait for an answer are notified that there is none
   }
 
   void on_fault(const fault& why) {
@@ -92,7 +92,7 @@ class supervisor final : public supervisor_actor::base {
 
   // -- models that join ------------------------------------------------------------------------------------------------
 
-  /// They are made ready one after the other.
+  /// Models are prepared one after the other.
   void on_add_model(const add_model& m) {
     if (!actors_.admission || halted_ || ending_) {
       refuse(m, {fault_code::refused, "model '" + m.what.name + (halted_ ? "': the run is being halted" : "': the run has ended")});
@@ -126,7 +126,8 @@ class supervisor final : public supervisor_actor::base {
     end_if_over();
   }
 
-  /// A model for which there is no room waits for the memory of those that have ended: prepared again, now or when there is more.
+  /// A model that does not fit waits for the memory of models that have ended: it is prepared again, now or when more
+  /// memory is free.
   bool memory_is_coming_back() {
     if (released_.size() > released_when_asked_) {
       prepare_next();
@@ -183,7 +184,8 @@ class supervisor final : public supervisor_actor::base {
     }
   }
 
-  /// No answer waits for the one that is being prepared, but ADMISSION ends only when its preparation does: that is told.
+  /// All models that wait to join are refused now. ADMISSION ends only after its current preparation, which `halted`
+  /// cuts short.
   void refuse_all(const fault& why) {
     if (!std::exchange(halted_, true) && setup_.halted) {
       setup_.halted();
@@ -220,7 +222,7 @@ class supervisor final : public supervisor_actor::base {
     release_if_over(m.model);
   }
 
-  /// Those that end with the run keep theirs until then.
+  /// Models that end with the run keep their memory until then.
   void release_if_over(model_id model) {
     if (ended_.contains(model) && drained_.contains(model) && !ending_ && releases_.insert(model).second) {
       send(actors_.memory, release_model{model, finished_.contains(model)});
@@ -241,7 +243,7 @@ class supervisor final : public supervisor_actor::base {
 
   // -- halting ---------------------------------------------------------------------------------------------------------
 
-  /// Who asks twice does not wait.
+  /// The second interrupt ends the run without saving.
   void on_interrupt_run(const interrupt_run&) {
     on_run_aborted({{fault_code::interrupted, "the run was interrupted"}, !std::exchange(interrupted_, true)});
   }
@@ -259,18 +261,18 @@ class supervisor final : public supervisor_actor::base {
       send(task, m);
     }
     if (!actors_.tasks.empty()) {
-      end_if_over();  // nothing but a model to be added may have kept it
+      end_if_over();  // the run may only have waited for a model to be added
     }
   }
 
-  /// One that is being written may never be over.
+  /// A checkpoint that is being written may hang.
   void drop_checkpoints() {
     if (actors_.checkpointer && host_.erase(actors_.checkpointer.address()) > 0) {
       end_actor(actors_.checkpointer);
     }
   }
 
-  /// Who is asked before it hears of the halt says what it held when nothing went on.
+  /// Actors are asked before they are notified of the halt: they report their state while there was no progress.
   void on_run_stalled(const run_stalled& m) {
     const report_state question{m.reporter};
     for (const auto& task : actors_.tasks) {
@@ -316,8 +318,8 @@ class supervisor final : public supervisor_actor::base {
     end_reporter_if_alone();
   }
 
-  /// One that was still to say how its model ended: its announced unit is placed no more, those that wait on devices are
-  /// withdrawn.
+  /// A task that had not reported the end of its model: its announced unit is not placed any more, those that wait on
+  /// devices are withdrawn.
   void on_task_down(model_id model) {
     if (ended_.contains(model)) {
       return;
@@ -330,7 +332,7 @@ class supervisor final : public supervisor_actor::base {
     on_model_ended(message);
   }
 
-  /// Nobody would see any more whether the run goes on: it is halted, and has as long for that as a run may stand still.
+  /// Nothing would detect a run without progress any more: the run is halted, within the stall limit.
   void on_reporter_down() {
     if (ending_) {
       return;
@@ -345,7 +347,7 @@ class supervisor final : public supervisor_actor::base {
 
   void on_device_down(device_id device) { lose(device, {fault_code::device_lost, "the device is gone"}); }
 
-  /// Its DEVICE may still be well, what is behind it is not.
+  /// The DEVICE actor may still work, the device behind it does not.
   void on_device_given_up(const device_given_up& m) {
     lose(m.device, m.why);
     end_actor(actors_.devices.at(m.device.value));
@@ -360,7 +362,7 @@ class supervisor final : public supervisor_actor::base {
       end_host_if_devices_are_gone();
       return;
     }
-    services_.log->warn("device {} is lost ({}); its units go elsewhere", device.value, why.text);
+    services_.log->warn("device {} is lost ({}); its units move to other devices", device.value, why.text);
     send(actors_.memory, device_lost{device, why});
     if (alive_.empty()) {
       on_run_aborted({{fault_code::device_lost, "the last device is gone: " + why.text}, true});
@@ -391,14 +393,14 @@ class supervisor final : public supervisor_actor::base {
 
   void on_controller_failed(const controller_failed& m) { lose_controller(m.why); }
 
-  /// Once. It may still be in a callback: nobody waits for it any more.
+  /// Once. It may still be in a callback: nothing waits for it any more.
   void lose_controller(const std::string& why) {
     callback_.reset();
     if (!actors_.controller) {
       return;
     }
     if (!ending_) {
-      services_.log->warn("{}; the run goes on without callbacks: nothing stops a model early or adds one any more", why);
+      services_.log->warn("{}; the run continues without callbacks: nothing stops a model early or adds one any more", why);
       send(actors_.reporter, controller_lost{why});
     }
     host_.erase(actors_.controller.address());
@@ -445,7 +447,7 @@ class supervisor final : public supervisor_actor::base {
     end_reporter_if_alone();
   }
 
-  /// Last: everybody has said what there was to say.
+  /// Last: all actors have reported.
   void end_reporter_if_alone() {
     if (host_ended_ && host_.empty()) {
       send(actors_.reporter, shut_down{});
@@ -455,19 +457,19 @@ class supervisor final : public supervisor_actor::base {
 
   run_services services_;
   supervisor_setup setup_;
-  actors_spawned actors_;                   ///< tasks of released models are null: what is sent to them goes nowhere
+  actors_spawned actors_;                   ///< tasks of released models are null: messages to them are dropped
   time_point began_{};
   std::set<device_id> alive_;
-  std::set<caf::actor_addr> host_;        ///< scheduler, memory, optimizer, data, controller, checkpointer, recruiter that live
+  std::set<caf::actor_addr> host_;        ///< live ones of scheduler, memory, optimizer, data, controller, ...
   std::set<model_id> ended_;
   std::set<model_id> finished_;           ///< of these, those that did not fail
   std::set<model_id> drained_;            ///< have no unit on any device
-  std::set<model_id> releases_;           ///< their memory is to be given back
-  std::set<model_id> released_;           ///< it has been
-  std::deque<add_model> asked_;           ///< the first one is being prepared, or waits for memory to be prepared again
-  std::size_t released_when_asked_ = 0;   ///< models whose memory it could have
+  std::set<model_id> releases_;           ///< their memory must be freed
+  std::set<model_id> released_;           ///< their memory has been freed
+  std::deque<add_model> asked_;           ///< the first one is being prepared, or waits for memory
+  std::size_t released_when_asked_ = 0;   ///< number of released models at its last preparation
   bool waits_for_memory_ = false;
-  std::optional<std::pair<std::string, time_point>> callback_;   ///< that the CONTROLLER is in, and since when
+  std::optional<std::pair<std::string, time_point>> callback_;   ///< the CONTROLLER's current callback, and its start
   bool checks_controller_ = false;        ///< a check_controller is under way
   std::size_t running_ = 0;
   bool halted_ = false;

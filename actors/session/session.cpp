@@ -42,7 +42,7 @@ namespace hydra {
 
 namespace {
 
-/// What is on when the user does not say how much host memory a run may use.
+/// The share of the available host memory that a run uses by default.
 byte_count default_host_memory() { return byte_count{available_host_memory().value() / 4 * 3}; }
 
 std::size_t count_shards(const workload_plan& plan) {
@@ -55,13 +55,13 @@ std::size_t count_shards(const workload_plan& plan) {
 
 int default_optimizer_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
 
-/// A model that another thread adds while the run is under way. The promise is broken if nobody hears of it.
+/// A model that another thread adds while the run is under way. The promise is broken if no actor answers it.
 struct join_request {
   model_description what;
   std::shared_ptr<std::promise<model_id>> answer;
 };
 
-/// What the supervisor is told.
+/// The message to the supervisor.
 add_model reported(join_request r) {
   return {std::move(r.what), [answer = std::move(r.answer)](const join_result& result) {
             if (result.why) {
@@ -74,21 +74,21 @@ add_model reported(join_request r) {
 
 void check_count(int count) {
   if (count < 1) {
-    throw fault_error(fault_code::bad_input, fmt::format("device: count: {} devices are none; use 1 or more", count));
+    throw fault_error(fault_code::bad_input, fmt::format("device: count: must be at least 1, got {}", count));
   }
 }
 
 session_options checked(session_options o) {
   constexpr double most_minutes = 1e6;
   const auto minutes = o.checkpoint.every_minutes;
-  if (!(minutes >= 0 && minutes <= most_minutes)) {  // nor is what is not a number
+  if (!(minutes >= 0 && minutes <= most_minutes)) {  // false for NaN
     throw fault_error(fault_code::bad_input, fmt::format("checkpoint.every_minutes: {} is out of range; use 0 (off) to {:.0f}",
                                                          minutes, most_minutes));
   }
   return o;
 }
 
-/// What was made; a fault gets the place in front, if there is one.
+/// Calls the factory; a fault gets the place as a prefix, if there is one.
 template <class Make>
 auto located(const std::string& where, const Make& make) {
   try {
@@ -99,7 +99,7 @@ auto located(const std::string& where, const Make& make) {
   }
 }
 
-/// What blocks may use of it.
+/// The memory that blocks may use.
 byte_count usable(const device_info& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
 
 /// The checkpoint is of the model's end: nothing is left to compute, nothing to step.
@@ -119,13 +119,13 @@ bool is_at_end(const saved_model& saved, const sharded_model& m) {
 }
 
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
-  const auto* why = kept ? "a model that joined later needed their room (raise host_memory), or the run ended before they were "
+  const auto* why = kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they were "
                            "handed over (its report says why); read its checkpoint"
                          : "session_options::keep_parameters is off; its checkpoint has them";
   throw fault_error(fault_code::refused, fmt::format("model '{}': its parameters are not there any more: {}", model, why));
 }
 
-/// An object of a user's own, whose exceptions are its own.
+/// A user's object, whose exceptions are caught.
 std::unique_ptr<policy> guard(std::unique_ptr<policy> p) {
   if (!p) {
     throw fault_error(fault_code::bad_input, "policy: there is no object (a null pointer); give one, or a name");
@@ -133,7 +133,7 @@ std::unique_ptr<policy> guard(std::unique_ptr<policy> p) {
   return std::make_unique<guarded_policy>(std::move(p));
 }
 
-/// Models may join while this lives.
+/// Models may join as long as this exists.
 class open_line {
  public:
   explicit open_line(request_queue<join_request>& line) : line_(line) { line_.open(); }
@@ -161,13 +161,13 @@ struct session::state {
   std::unique_ptr<policy> chosen;
   bool built_in = true;                                   ///< `chosen` is Hydra's own
   policy_actor_setup advice;                                  ///< of a policy actor, which `chosen` asks
-  std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last one that was chosen by name and is no actor
+  std::function<std::unique_ptr<policy>()> make_chosen;   ///< the last policy chosen by name that is not an actor
   std::vector<device_entry> device_entries;
   std::vector<model_description> descriptions;
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
 
-  // made by plan()
+  // set by plan()
   std::vector<device_info> machines;
   std::string setting;   ///< of the pilot
   std::vector<prepared_model> prepared;
@@ -177,7 +177,7 @@ struct session::state {
   known_rates device_updates;
   byte_count host_cap;
 
-  // made by run()
+  // set by run()
   std::unique_ptr<device_set> devices;
   std::unique_ptr<host_arena> arena;
   std::vector<model_entry> models;
@@ -188,7 +188,7 @@ struct session::state {
   request_queue<join_request> joins;
   std::unique_ptr<model_joiner> joiner;
   kept_parameters kept;
-  std::unique_ptr<run_metrics> metrics;             ///< null: they are not written
+  std::unique_ptr<run_metrics> metrics;             ///< null: metrics are not written
   std::vector<std::string> metrics_notes;
 
   model_id add(model_description model);
@@ -358,7 +358,7 @@ prepared_model prepared_by(model_preparer& preparer, const model_description& m)
 
 }  // namespace
 
-/// On devices of its own: those of the run start with empty queues and counters.
+/// On other device objects: those of the run start with empty queues and counters.
 void session::state::prepare_models() {
   const auto own = make_devices();
   machines = own->infos();
@@ -403,8 +403,8 @@ workload_plan session::state::plan_with(stepping_space room) const {
   return hydra::make_plan(requests, limits_of(machines));
 }
 
-/// The split by rates never makes a workload need more than it does at home: no shard more, no device memory, no host
-/// memory that is not there.
+/// Steps on devices by rates must not make a workload need more than steps on the host: no more shards, no more device
+/// memory, no host memory that is not available.
 workload_plan session::state::plan_models() const {
   auto at_home = plan_with(stepping_space::none);
   const auto by_rates = [](const prepared_model& p) { return p.stepping.place == optimizer_place::automatic; };
@@ -432,11 +432,11 @@ std::optional<workload_plan> session::state::split_plan(stepping_space room, con
     }
     return split;
   } catch (const fault_error&) {
-    return std::nullopt;  // at home it fits
+    return std::nullopt;  // with steps on the host it fits
   }
 }
 
-/// Where the cuts of a checkpoint cannot be kept, an older one of the begin of a step is taken up.
+/// If the cuts of a checkpoint do not fit, an older one from the start of a step is resumed.
 workload_plan session::state::plan_with_checkpoints() {
   try {
     return plan_models();
@@ -448,8 +448,7 @@ workload_plan session::state::plan_with_checkpoints() {
   return plan_models();
 }
 
-/// What is left of a model is told in wall time, so that one whose copies cannot be hidden counts as the longer one it
-/// is.
+/// Remaining times are wall times, so that a model whose copies cannot be hidden counts as longer.
 void session::state::scale_remaining_times(const workload_plan& made) {
   std::vector<sharded_model_ptr> cut;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
@@ -463,7 +462,7 @@ void session::state::scale_remaining_times(const workload_plan& made) {
 
 void session::state::make_plan() {
   if (descriptions.empty()) {
-    throw fault_error(fault_code::bad_input, "the workload has no model; add one [[model]] at least");
+    throw fault_error(fault_code::bad_input, "the workload has no model; add at least one [[model]]");
   }
   if (device_entries.empty()) {
     throw fault_error(fault_code::bad_input, "the workload has no device; add at least one [[device]]");
@@ -492,7 +491,7 @@ const workload_plan& session::plan() {
   return *state_->plan;
 }
 
-/// The devices with the rate of their links, which is measured where it is not emulated.
+/// The devices with the rates of their links, which are measured unless they are emulated.
 std::vector<device_info> session::state::measured_machines() {
   const auto own = make_devices();
   const auto measured = own->pointers();
@@ -548,7 +547,7 @@ bool session::complete() {
 
 // -- the run --------------------------------------------------------------------------------------------------------------
 
-/// A device of which others have a part may have less now than when it was planned for.
+/// If other processes use a device, it may have less memory now than at planning time.
 void session::state::check_devices() const {
   const auto needed = plan->staging_bytes + plan->computing_bytes;
   const auto now = devices->infos();
@@ -571,7 +570,7 @@ model_entry session::state::load_model(std::size_t i) const {
   const auto id = model_id{static_cast<std::uint32_t>(i)};
   auto entry = hydra::load_model(cut_model(i), prepared[i].data, saved, id, *arena);
   if (saved) {
-    log->info("{} goes on after step {} of {} ({})", entry.what->name, entry.standing.step, entry.what->steps,
+    log->info("{} continues after step {} of {} ({})", entry.what->name, entry.standing.step, entry.what->steps,
               saved->folder.string());
   }
   return entry;
@@ -598,7 +597,7 @@ void session::state::save_plan() const {
   write_atomically(options.output / "plan.json", [this](std::ostream& out) { out << to_json(*plan); });
 }
 
-/// What can be read while the run goes on: it can do without.
+/// Files that can be read during the run. The run does not depend on them.
 void session::state::begin_records() {
   if (options.output.empty()) {
     return;
@@ -606,7 +605,7 @@ void session::state::begin_records() {
   try {
     save_plan();
   } catch (const fault_error& e) {
-    log->warn("{}", e.what_happened().text);  // at its end it is tried again, and noted
+    log->warn("{}", e.what_happened().text);  // it is tried again at the end of the run, and noted
   }
   try {
     metrics = std::make_unique<run_metrics>(options.output, models, options.resume, log);
@@ -622,8 +621,8 @@ void session::state::end_metrics() {
   }
 }
 
-/// Those that have joined are models of the session from now on. Of those that ended with the run the parameters are
-/// kept: what else they had at home goes with the record.
+/// Models that have joined are models of the session from now on. The parameters of models that ended with the run are
+/// kept; their other host memory is freed with the record.
 void session::state::keep_models(const run_record& record) {
   for (const auto& entry : record.joined) {
     models.push_back(entry);
@@ -635,10 +634,10 @@ void session::state::keep_models(const run_record& record) {
   }
 }
 
-/// Models that join later than the room for transfers is locked, and what fits in no gap of it.
+/// Blocks of models that joined after the pinned pool was locked, and blocks that fit in no gap of it.
 void session::state::tell_unlocked() const {
   if (const auto n = arena->unlocked_blocks(); n > 0) {
-    log->info("{} blocks found no place in the locked host memory: their copies took a detour", n);
+    log->info("{} blocks did not fit in the locked host memory: their copies were slower", n);
   }
 }
 
@@ -658,7 +657,7 @@ int session::state::optimizer_threads() const {
 /// Warns of a policy actor that has not ended.
 void session::state::retire(policy_host& home) const {
   if (!home.retire(options.stop_limit)) {
-    log->warn("policy {}: its actor still runs {} after the run; it is left behind with its threads until the program ends",
+    log->warn("policy {}: its actor still runs {} after the run; it keeps its threads until the program ends",
               advice.source->name, to_string(options.stop_limit));
   }
 }
@@ -669,7 +668,7 @@ run_setup session::state::make_setup(trace* spans, executor& updates, progress_p
   setup.devices = devices->pointers();
   setup.models = models;
   for (auto& m : models) {
-    m.memory = {};  // the run replaces its buffers, and gives them back when it has ended
+    m.memory = {};  // the run replaces its buffers, and frees them when the model has ended
   }
   setup.chosen = sharp(std::move(chosen));
   setup.advice = advice;
@@ -687,7 +686,7 @@ run_setup session::state::make_setup(trace* spans, executor& updates, progress_p
   setup.checkpoints = {.store = checkpoints.get(), .every_steps = options.checkpoint.every_steps,
                        .every = duration{static_cast<std::int64_t>(options.checkpoint.every_minutes * 60e9)}};
   setup.stall_limit = options.stall_limit;
-  setup.callback_limit = options.stall_limit / 2;  // the rest is for the run to show that it goes on
+  setup.callback_limit = options.stall_limit / 2;  // the other half is for the run to make progress
   setup.watch = options.watch;
   return setup;
 }
@@ -715,13 +714,13 @@ run_record session::state::execute(trace* spans) {
     const auto actors = launch(system, std::move(setup), [&](run_record r) { done.set_value(std::move(r)); });
     interrupts.connect([supervisor = actors.supervisor] { post(supervisor, interrupt_run{}); });
     joins.connect([supervisor = actors.supervisor](join_request r) { post(supervisor, reported(std::move(r))); });
-    // SUPERVISOR and REPORTER watch each other, and the REPORTER the run: this is bounded by the stall limit, unless a
-    // user's callback or a read of a file never returns.
+    // SUPERVISOR and REPORTER monitor each other, and the REPORTER the run: this is bounded by the stall limit, unless
+    // a user's callback or a read of a file never returns.
     record.wait();
     joins.close();
     interrupts.disconnect();
     snapshots = devices->retire([this](bool hanging) { arena->end_locks(hanging); });
-    updates.reset();  // the last handles of actors go before their system does
+    updates.reset();  // the last actor handles must be destroyed before their system
   }
   if (home) {
     retire(*home);
@@ -748,7 +747,7 @@ report session::run() {
   state_->make_joiner();
   state_->begin_records();
   const auto loaded = steady_clock::now() - start;
-  const auto spans = state_->options.output.empty() ? nullptr : std::make_unique<trace>();  // nobody would read it
+  const auto spans = state_->options.output.empty() ? nullptr : std::make_unique<trace>();  // no one would read it
   const auto record = state_->execute(spans.get());
   state_->end_metrics();
   state_->keep_models(record);
@@ -770,8 +769,8 @@ report session::run() {
   return r;
 }
 
-/// Each file on its own: what can be written is, and the results are told in any case. The report is the last one:
-/// where it tells of the end, the others are of the same run.
+/// Each file independently: a failure does not affect the others, and the results are returned in any case. The report
+/// is written last: if it exists, the others are of the same run.
 void session::state::write(report& r, const run_record& record, const trace* spans) const {
   if (options.output.empty()) {
     return;
@@ -788,7 +787,7 @@ void session::state::write(report& r, const run_record& record, const trace* spa
     const auto file = options.output / "stuck.txt";
     attempt([&] {
       write_atomically(file, [&](std::ostream& out) { out << record.aborted.text << "\n\n" << record.stuck; });
-      r.notes.push_back("who held what when the run was stuck: " + file.string());
+      r.notes.push_back("state of all actors when the run was stuck: " + file.string());
     });
   }
   attempt([&] { save_plan(); });
