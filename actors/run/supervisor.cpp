@@ -400,7 +400,8 @@ class supervisor final : public supervisor_actor::base {
       return;
     }
     if (!ending_) {
-      services_.log->warn("{}; the run continues without callbacks: nothing stops a model early or adds one any more", why);
+      services_.log->warn("{}; the run continues without callbacks: nothing stops a model early or adds one any more",
+                          why);
       send(actors_.reporter, controller_lost{why});
     }
     host_.erase(actors_.controller.address());

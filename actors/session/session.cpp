@@ -119,9 +119,10 @@ bool is_at_end(const saved_model& saved, const sharded_model& m) {
 }
 
 [[noreturn]] void refuse_parameters(const std::string& model, bool kept) {
-  const auto* why = kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they were "
-                           "handed over (its report says why); read its checkpoint"
-                         : "session_options::keep_parameters is off; its checkpoint has them";
+  const auto* why =
+      kept ? "a model that joined later needed their memory (raise host_memory), or the run ended before they were "
+             "handed over (its report says why); read its checkpoint"
+           : "session_options::keep_parameters is off; its checkpoint has them";
   throw fault_error(fault_code::refused, fmt::format("model '{}': its parameters are not there any more: {}", model, why));
 }
 
