@@ -25,7 +25,7 @@ struct prepared_model {
   std::shared_ptr<const chain_profile> profile;
   std::string profile_key;   ///< in the plan's profiles
   std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with stepping on devices; may be null
-  std::shared_ptr<const chain_profile> roomy_profile{};      ///< the same, with memory for the first shard's step; or null
+  std::shared_ptr<const chain_profile> roomy_profile{};      ///< the same, with memory to step the first shard; or null
   cut_rule cuts;
   element_rate update;       ///< of its optimizer
   stepping_terms stepping{};

@@ -18,11 +18,12 @@ namespace {
 bool inside_step(const std::optional<saved_model>& m) { return m && !m->any_cuts(); }
 
 [[noreturn]] void refuse_cuts(const saved_model& m) {
-  throw fault_error(fault_code::does_not_fit,
-                    fmt::format("model '{}' cannot continue with these cuts or devices: its only checkpoint, {}, was "
-                                "saved inside step {} of shards that start with layers {}; resume it with these cuts on "
-                                "devices where they fit",
-                                m.name, m.folder.string(), m.standing.step + 1, fmt::join(m.cuts, ", ")));
+  throw fault_error(
+      fault_code::does_not_fit,
+      fmt::format("model '{}' cannot continue with these cuts or devices: its only checkpoint, {}, was "
+                  "saved inside step {} of shards that start with layers {}; resume it with these cuts on "
+                  "devices where they fit",
+                  m.name, m.folder.string(), m.standing.step + 1, fmt::join(m.cuts, ", ")));
 }
 
 /// Steps whose learning rate has been used.
@@ -153,10 +154,11 @@ void resumption::find(std::size_t model, bool inside) {
                                   now.name, notes_.back()));
   }
   if (!found && has_damaged_checkpoints(checkpoints_of(root_, now.name))) {
-    throw fault_error(fault_code::bad_input,
-                      fmt::format("model '{}' has no checkpoint that is whole: {} holds damaged ones; train it again in "
-                                  "another folder, or remove them",
-                                  now.name, checkpoints_of(root_, now.name).string()));
+    throw fault_error(
+        fault_code::bad_input,
+        fmt::format("model '{}' has no checkpoint that is whole: {} holds damaged ones; train it again in "
+                    "another folder, or remove them",
+                    now.name, checkpoints_of(root_, now.name).string()));
   }
   if (found) {
     check_identity(*found, now);

@@ -34,7 +34,7 @@ class checkpointer final : public checkpoint_actor::base {
   }
 
  private:
-  /// A checkpoint that cannot be written is an answer, too: the one before it is there, and the run goes on.
+  /// A failure is an answer, too: the checkpoint before is still there, and the run continues.
   void on_save_model(const save_model& m) {
     const auto begin = clock().now();
     const auto why = save(m);
@@ -72,7 +72,7 @@ class checkpointer final : public checkpoint_actor::base {
 
   run_services services_;
   checkpointer_setup setup_;
-  std::set<model_id> failing_;   ///< told once
+  std::set<model_id> failing_;   ///< reported once
 };
 
 }  // namespace

@@ -66,8 +66,8 @@ host_block_ptr block_store::readable(const block_id& id) const {
   const auto& r = models_.at(id.model);
   const auto s = id.shard.value;
   if (r.versions.at(s) != id.step || r.stepping[s]) {
-    throw fault_error(fault_code::refused, fmt::format("{}: host memory has version {}{}", to_string(id), r.versions[s].value,
-                                                       r.stepping[s] ? ", being stepped" : ""));
+    throw fault_error(fault_code::refused, fmt::format("{}: host memory has version {}{}", to_string(id),
+                                                       r.versions[s].value, r.stepping[s] ? ", being stepped" : ""));
   }
   return id.kind == block_kind::state ? state_buffer(r.homes[s], r.what->plan.shards[s], id.micro_batch.value)
                                       : r.homes[s].promoted();
@@ -235,7 +235,8 @@ std::string block_store::describe() const {
     text += fmt::format("device {} holds lease {} of {} blocks\n", key.first.value, key.second.value, reads.size());
   }
   for (const auto& [key, blocks] : write_backs_) {
-    text += fmt::format("device {} has {} with {} blocks to write back\n", key.first.value, to_string(key.second), blocks.size());
+    text += fmt::format("device {} has {} with {} blocks to write back\n", key.first.value, to_string(key.second),
+                        blocks.size());
   }
   return text;
 }

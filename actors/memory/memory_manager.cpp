@@ -263,11 +263,12 @@ class memory_manager final : public memory_actor::base {
   void on_report_state(const report_state& m) {
     auto text = store_.describe();
     for (const auto& request : waiting_) {
-      text += fmt::format("device {} waits for memory for {} blocks of {}\n", request.device.value, request.outputs.size(),
-                          to_string(request.what));
+      text += fmt::format("device {} waits for memory for {} blocks of {}\n", request.device.value,
+                          request.outputs.size(), to_string(request.what));
     }
     for (const auto& [reader, wanted] : unread_) {
-      text += fmt::format("model {} waits for memory for a batch of step {}\n", wanted.model.value, wanted.range.step.value);
+      text += fmt::format("model {} waits for memory for a batch of step {}\n", wanted.model.value,
+                          wanted.range.step.value);
     }
     send(m.to, state_reported{actor_name, text});
   }

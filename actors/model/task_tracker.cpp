@@ -174,8 +174,9 @@ std::string task_tracker::describe() const {
     return text;
   }
   const auto next = units_.unit_at(next_, attempt_);
-  return text + fmt::format("{} comes next: its batch is {}, version {} of its shard is in host memory\n", to_string(next),
-                            batch_is_home(next) ? "in host memory" : "awaited", versions_[next.shard.value].value);
+  return text + fmt::format("{} comes next: its batch is {}, version {} of its shard is in host memory\n",
+                            to_string(next), batch_is_home(next) ? "in host memory" : "awaited",
+                            versions_[next.shard.value].value);
 }
 
 bool task_tracker::finished() const {

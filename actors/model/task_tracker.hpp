@@ -30,8 +30,8 @@ struct announcement {
 class task_tracker {
  public:
   task_tracker(cursor units, std::uint32_t shards, bool observed);
-  /// Starts with a later unit than the first; `told`: steps whose events have been sent. A step boundary is observed
-  /// again: it is not known whether it had been acknowledged.
+  /// Starts with a later unit than the first; `reported`: steps whose events have been sent. A step boundary is
+  /// observed again: it is not known whether it had been acknowledged.
   void begin_at(const unit_position& first, std::uint32_t reported, std::vector<version_index> versions);
 
   // -- events ------------------------------------------------------------------------------------------------------

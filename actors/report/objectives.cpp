@@ -4,7 +4,7 @@ namespace hydra {
 
 namespace {
 
-/// An earlier run has completed it, which alone knows when.
+/// Completed by an earlier run: the time is not known here.
 bool was_complete(const model_report& m) {
   const bool complete = m.status == model_status::finished || m.status == model_status::stopped;
   return complete && m.steps > 0 && m.steps_before == m.steps;

@@ -1,5 +1,5 @@
 #pragma once
-// How soon models were complete: what policies may aim at besides the makespan. Pure.
+// Completion times of models: objectives of policies besides the makespan. Pure.
 
 #include "actors/report/report.hpp"
 
@@ -9,8 +9,8 @@
 
 namespace hydra {
 
-/// Of the models that are complete, finished or stopped. A completion is the end of the model's last update or evaluation,
-/// since its arrival.
+/// Of the models that are complete, finished or stopped. A completion is the end of the model's last update or
+/// evaluation, since its arrival.
 struct objectives {
   std::optional<duration> mean_completion{};       ///< none if no model is complete
   std::optional<duration> weighted_completion{};   ///< mean, weighted by priority

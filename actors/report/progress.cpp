@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto erase_below = "\r\x1b[J";
 
-/// A unit says when it has landed, not when the next one starts: a device is idle when it is overdue.
+/// Units report their completion, not the start of the next one: a device counts as idle when that is overdue.
 constexpr auto least_activity = std::chrono::seconds(1);
 constexpr int units_of_activity = 3;
 
@@ -89,7 +89,7 @@ std::optional<duration> progress_printer::remaining(time_point now) const {
   return f > 0 ? std::optional{from_seconds(seconds(now - start_) * (1 - f) / f)} : std::nullopt;
 }
 
-/// At its pace so far; it cannot take longer than the run, of which it is a part.
+/// At its pace so far; at most that of the whole run.
 model_progress progress_printer::progress_of(const std::string& name, const model& m, time_point now) const {
   model_progress p{.name = name, .done = m.done, .steps = m.steps, .loss = m.loss, .validation = m.validation, .left = {}};
   if (m.done > m.before) {

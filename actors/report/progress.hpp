@@ -21,33 +21,34 @@ struct progress_options {
   std::size_t width = 80;                                   ///< columns of the terminal
   std::size_t most_models = 8;                              ///< lines of models on a terminal
   std::size_t devices = 0;                                  ///< of the run; 0: their activity is not shown
-  duration live_interval = std::chrono::milliseconds(100);  ///< least time between two drawings of the live lines
-  duration plain_interval = std::chrono::seconds(5);        ///< most time between two plain lines, if steps complete
+  duration live_interval = std::chrono::milliseconds(100);  ///< minimum time between two updates of the live lines
+  duration plain_interval = std::chrono::seconds(5);        ///< maximum time between two plain lines, if steps complete
 };
 
-/// Writes to a stream that outlives it. On a terminal the cursor rests at the start of the live lines, so that what
-/// others write there (a log) stays and the lines move on below it. Not thread-safe.
+/// Writes to a stream that outlives it. On a terminal the cursor stays at the start of the live lines, so that other
+/// output (a log) is kept and the live lines move below it. Not thread-safe.
 class progress_printer {
  public:
   progress_printer(std::ostream& out, progress_options options, time_point start);
 
-  /// A model of the workload and the expected time of one of its steps, which weighs it in the fraction. Models that
-  /// were not expected join, as heavy as the mean, with their first step. `done` steps were completed before this run.
+  /// A model of the workload and the expected time of one of its steps, which is its weight in the fraction. Models
+  /// that were not expected are added with their first step and the mean weight. `done` steps were completed before
+  /// this run.
   void expect(const std::string& name, std::uint32_t steps, duration step_time, std::uint32_t done = 0);
   /// The model has completed step `step` (counted from 0) of `steps`.
   void step(const std::string& name, step_index step, std::uint32_t steps, float loss, time_point now);
-  /// On its validation data; shown with what is drawn next.
+  /// The model was evaluated on its validation data; shown with the next update.
   void evaluated(const std::string& name, double loss);
-  /// The model was stopped or has failed: what is left of it does not count.
+  /// The model was stopped or has failed: its remaining steps do not count.
   void left(const std::string& name);
-  /// A device has completed a unit that it computed for so long. It counts as busy for a while.
+  /// A device has completed a unit that took `compute`. It counts as busy for a while.
   void unit_completed(device_id device, duration compute, time_point now);
   /// The last line.
   void finish(time_point now);
 
   /// Work done, in [0, 1].
   double fraction() const;
-  /// Nothing before the first step.
+  /// None before the first step.
   std::optional<duration> remaining(time_point now) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// How the progress of a run looks. Pure text.
+// The text of a run's progress lines. Pure.
 
 #include "runtime/base/bytes.hpp"
 
@@ -17,10 +17,10 @@ struct model_progress {
   std::uint32_t steps = 0;
   std::optional<float> loss;      ///< of the last completed step
   std::optional<double> validation{};   ///< loss of the last evaluation
-  std::optional<duration> left;   ///< nothing before its first step
+  std::optional<duration> left;   ///< none before its first step
 };
 
-/// A run as a person wants to see it.
+/// The state of a run that the lines show.
 struct progress_state {
   double fraction = 0;            ///< work done, in [0, 1]
   duration elapsed{};
@@ -33,8 +33,8 @@ struct progress_state {
 /// "[=====>    ]  42 %  1/2 devices busy  20 s, 1 min 00 s left", as wide as `width` allows.
 std::string overall_line(const progress_state& s, std::size_t width);
 
-/// Below the overall line one line for each model, at most `most` of them: those with the longest way to go. In the
-/// order of the workload; a last line counts the others. None is longer than `width`.
+/// Below the overall line one line for each model, at most `most` of them: those with the most remaining work. In
+/// the order of the workload; a last line counts the others. None is longer than `width`.
 std::vector<std::string> progress_lines(const progress_state& s, std::size_t width, std::size_t most);
 
 /// "42 %  gpt-a 12/200 loss 3.2140  1/2 devices busy  20 s, 1 min 00 s left"; `latest` has just completed a step.

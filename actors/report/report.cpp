@@ -43,7 +43,7 @@ std::string outcome(const model_report& m) {
   return m.error && m.status == model_status::failed ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text)) : status;
 }
 
-/// "-" where there is no such number.
+/// "-" if there is no such number.
 std::string number(const std::optional<double>& value, int digits) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
@@ -125,7 +125,7 @@ std::string device_table(const report& r) {
   return t.to_string();
 }
 
-/// Where the makespan went.
+/// How the makespan is split.
 std::string breakdown_table(const report& r) {
   text_table t{{{"makespan of"},
                 {"compute", alignment::right},
@@ -242,7 +242,7 @@ json json_of(const validation_report& v) {
   return j;
 }
 
-/// What is at its default is left out, but for the priority.
+/// Values that are at their default are left out, except the priority.
 void add_terms(json& j, const model_report& m) {
   j["priority"] = m.priority;
   if (m.deadline) {
@@ -382,7 +382,7 @@ std::string to_table(const report& r) {
 }
 
 std::string to_json(const report& r) {
-  // Texts of foreign exceptions need not be UTF-8: a damaged character must not cost the report.
+  // Texts of exceptions need not be UTF-8: an invalid character must not prevent the report.
   return json_text(json_of(r), 2) + "\n";
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a run has to say: makespan beside proven bounds, devices, models. Pure data and its printing.
+// The report of a run: makespan next to proven bounds, devices, models. Pure data and its printing.
 
 #include "actors/report/time_breakdown.hpp"
 #include "actors/policy/bounds.hpp"
@@ -18,7 +18,7 @@ namespace hydra {
 struct device_report {
   std::string name;
   std::string kind;
-  std::string model{};          ///< which of its kind; may be empty
+  std::string model{};          ///< model of the device, such as "NVIDIA H100"; may be empty
   precision numbers = precision::fp32;
   double speed = 1.0;
   duration busy{};              ///< compute queue, including the sleep of `speed`
@@ -30,7 +30,7 @@ struct device_report {
   byte_count peak;              ///< from the allocator's own counter
   byte_count budget;
   byte_count reserve;           ///< part of it that blocks cannot use
-  time_breakdown time;                   ///< the makespan, split
+  time_breakdown time;                   ///< parts of the makespan
   bool lost = false;
 };
 
@@ -41,7 +41,7 @@ struct validation_report {
   std::uint32_t step = 0;             ///< steps complete before it
   double loss = 0;                    ///< mean over the targets
   std::optional<double> perplexity{};   ///< exp(loss), of language models
-  std::optional<double> accuracy{};     ///< share of the targets that were predicted
+  std::optional<double> accuracy{};     ///< share of the targets that were predicted correctly
   std::optional<double> floor{};        ///< log-loss of the data's source itself on the same targets, where it is known
   std::optional<double> entropy{};      ///< of its targets, given what the model sees: the floor on average
 };
@@ -63,7 +63,7 @@ struct model_report {
   std::vector<validation_report> validation;
   std::string digest;                 ///< "sha256:..."
   double priority = 1;
-  duration arrival{};                 ///< since the begin of the run, as the next two
+  duration arrival{};                 ///< since the start of the run, as the next two
   std::optional<duration> deadline{};
   std::optional<duration> completed{};  ///< its last update or evaluation; not of a model that failed or was interrupted
 };
@@ -78,20 +78,20 @@ struct report {
   duration pilot{};
   duration save{};                    ///< from the last update to the last model's checkpoint
   std::uint32_t checkpoints = 0;      ///< saved by this run
-  duration checkpoint_time{};         ///< that writing them took, beside the run
+  duration checkpoint_time{};         ///< spent writing them, in parallel with the run
   std::uint32_t unsaved = 0;          ///< models whose last checkpoint could not be written
   bool interrupted = false;           ///< by session::interrupt()
-  std::string callbacks_lost;         ///< why callbacks were not called any more, and behind which step; empty: they were
-  std::vector<std::string> notes;     ///< what a user should know: checkpoints passed over, devices lost, ...
+  std::string callbacks_lost;         ///< why, and after which step, callbacks ended early; empty: they did not
+  std::vector<std::string> notes;     ///< for the user: checkpoints passed over, devices lost, ...
   std::uint64_t decisions = 0;
   duration decision_mean{};
   duration decision_p99{};
-  std::uint32_t replaced = 0;         ///< policies that failed or did not work; `notes` says why
+  std::uint32_t replaced = 0;         ///< policies that failed or chose nothing; `notes` says why
   std::vector<device_report> devices;
   std::vector<model_report> models;   ///< workload order
   byte_count host_peak;
   byte_count host_budget;
-  byte_count process_peak;             ///< of the whole process: also what the host's budget does not count; 0: not known
+  byte_count process_peak;             ///< of the whole process, including memory outside the host budget; 0: not known
   byte_count trace;                    ///< part of it: the trace
   duration optimizer_busy{};
 
@@ -105,13 +105,13 @@ struct report {
 std::string to_string(model_status s);
 /// "finished", "finished, not saved".
 std::string status_text(const model_report& m);
-/// What tables print of a model and a device; "-" where there was nothing to measure.
+/// Cells of the tables; "-" if there was nothing to measure.
 std::string tokens_per_second(const model_report& m);
 std::string hit_rate(const device_report& d);
 /// "bounds  work 2.000 s  chain 1.000 s ...", with a newline.
 std::string to_line(const bounds& limits);
 
-/// The table that ends a run: models (loss, status), devices (utilisation, bytes), makespan beside its bounds.
+/// The table at the end of a run: models (loss, status), devices (utilisation, bytes), makespan next to its bounds.
 std::string to_table(const report& r);
 
 /// report.json as documented (snake_case, seconds and bytes as plain numbers).

@@ -23,7 +23,7 @@ model_status status_of(const model_outcome& out) {
   return out.stopped ? model_status::stopped : model_status::finished;
 }
 
-/// Perplexity is for models of sequences; what is known of the data's source is in nats of cross entropy.
+/// Perplexity is for models of sequences; the floor of the data's source is in nats of cross entropy.
 std::vector<validation_report> validations_of(const model_outcome& out, const model_facts& m) {
   std::vector<validation_report> all;
   for (const auto& e : out.history.evaluations) {
@@ -102,7 +102,7 @@ void add_bounds(report& r, const run_record& record) {
   r.limits = lower_bounds(times, machines);
 }
 
-/// Of a model that was released it was taken then.
+/// For a model that was released it was computed at its release.
 std::string digest_of(const finished_run& run, std::size_t model) {
   const auto& taken = run.record->models[model].digest;
   const auto id = model_id{static_cast<std::uint32_t>(model)};
@@ -121,7 +121,7 @@ report build_report(const finished_run& run) {
   r.replaced = static_cast<std::uint32_t>(record.replacements.size());
   r.notes = record.replacements;
   if (record.dropped_advice > 0) {
-    r.notes.push_back(fmt::format("the policy actor advised {} times what was no candidate; it was asked again",
+    r.notes.push_back(fmt::format("the policy actor chose {} times a unit that was not a candidate; it was asked again",
                                   record.dropped_advice));
   }
   r.optimizer_busy = record.optimizer_busy;
@@ -134,7 +134,7 @@ report build_report(const finished_run& run) {
   for (std::size_t i = 0; i < run.models.size(); ++i) {
     const auto& m = r.models.emplace_back(report_of(record.models[i], run.models[i], record));
     if (m.status == model_status::finished || m.status == model_status::stopped) {
-      r.models.back().digest = digest_of(run, i);  // what others have at home depends on when they ended
+      r.models.back().digest = digest_of(run, i);  // the memory of other models depends on when they ended
     }
   }
   if (record.last_update && record.saved) {
@@ -152,7 +152,7 @@ report build_report(const finished_run& run) {
     r.notes.push_back(r.callbacks_lost + ": no callback was called any more, so nothing stopped a model early or added one");
   }
   const bool all_ended = std::ranges::all_of(record.models, &model_outcome::ended);
-  if (record.aborted && all_ended && record.stuck.empty()) {  // else models say it
+  if (record.aborted && all_ended && record.stuck.empty()) {  // else the models' faults report it
     r.notes.push_back(record.aborted.text);
   }
   for (const auto& m : record.refused) {

@@ -1,5 +1,5 @@
 #pragma once
-// From what the REPORTER has collected, and what is left in devices and host memory, to the report.
+// Builds the report from the REPORTER's record and the state of devices and host memory.
 
 #include "actors/report/report.hpp"
 #include "actors/report/run_record.hpp"
@@ -9,7 +9,7 @@
 
 namespace hydra {
 
-/// A device as it was when the run ended.
+/// A device at the end of the run.
 struct device_snapshot {
   device_info info;
   memory_usage memory;

@@ -17,7 +17,7 @@ namespace hydra {
 
 namespace {
 
-/// Until a class is seen its least time is this.
+/// The smallest time of a class that was not measured yet.
 constexpr auto unseen = duration::max();
 
 void keep_least(duration& least, std::optional<duration> seen) { least = std::min(least, seen.value_or(unseen)); }
@@ -30,7 +30,7 @@ std::array<std::vector<duration>*, 6> all_classes(unit_times& t) {
   return {&t.forward, &t.backward, &t.evaluate, &t.promote, &t.demote, &t.update};
 }
 
-/// A class that was never seen takes no time: bounds stay bounds.
+/// A class that was never measured takes no time: bounds stay valid.
 void forget_unseen(unit_times& times) {
   for (auto* classes : all_classes(times)) {
     std::ranges::replace(*classes, unseen, duration{});
@@ -47,7 +47,7 @@ duration of_class(const shard_completed& m) {
   return at_speed_one(m.times) / (m.what.way == direction::evaluate ? m.what.micro_batches : 1);
 }
 
-/// A step that an earlier run has begun is not counted as this one's.
+/// A step that an earlier run has started does not count for this run.
 std::uint32_t steps_before(const model_standing& begins) { return begins.step + (begins.unit > 0 ? 1 : 0); }
 
 model_outcome empty_outcome(const sharded_model& m, const model_standing& begins) {
@@ -62,7 +62,7 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   return out;
 }
 
-/// REPORTER: counters and curves; hands them over when it is shut down. It also hears first that nothing happens.
+/// REPORTER: counters and curves; passes them to the sink when it is shut down. It also detects runs without progress.
 class reporter final : public reporter_actor::base {
  public:
   using super = reporter_actor::base;
@@ -110,7 +110,7 @@ class reporter final : public reporter_actor::base {
   }
 
   void on_fault(const fault& why) {
-    // It goes on: the session takes the record for the end of the run, and devices go with it.
+    // It continues: for the session the record is the end of the run, after which devices are destroyed.
     services_.log->error("reporter fails: {}", why.text);
     if (!record_.aborted) {
       record_.aborted = why;
@@ -171,7 +171,7 @@ class reporter final : public reporter_actor::base {
     auto& out = record_.models.at(m.what.model.value);
     const auto s = m.what.shard.value;
     keep_least(class_of(out.smallest, m.what), of_class(m));
-    if (!setup_.models[m.what.model.value]->plan.shards[s].steps_on_device) {  // else its versions need not cross a link to go on
+    if (!setup_.models[m.what.model.value]->plan.shards[s].steps_on_device) {  // else no version crosses a link
       keep_least(out.smallest.promote[s], m.times.promote);
       keep_least(out.smallest.demote[s], m.times.demote);
     }
@@ -202,11 +202,11 @@ class reporter final : public reporter_actor::base {
     ++events_;
     auto& out = record_.models.at(m.model.value);
     out.ended = true;
-    out.steps = std::max(m.steps, static_cast<std::uint32_t>(out.history.losses.size()));  // who has died does not say
+    out.steps = std::max(m.steps, static_cast<std::uint32_t>(out.history.losses.size()));  // a task that died reports 0
     out.stopped = m.stopped;
     out.why = m.why;
     out.unsaved = m.unsaved;
-    // A model that failed may have a last step whose update was never told: its bound leaves that step out.
+    // A model that failed may have a last step whose update was never reported: its bound leaves that step out.
     const auto complete = m.why && m.steps > 0 ? m.steps - 1 : m.steps;
     out.smallest.steps = complete > out.steps_before ? complete - out.steps_before : 0;
     out.smallest.evaluated_last = !m.why && out.smallest.evaluations > 0 && out.history.evaluated_after(m.steps);
@@ -224,7 +224,7 @@ class reporter final : public reporter_actor::base {
     }
   }
 
-  /// To what the report needs of it. (Those that a run begins with stay with the session.)
+  /// Reduces the entry to what the report needs. (The session keeps the models that a run starts with.)
   void reduce(model_id model, model_entry& entry) {
     entry.data = {};
     entry.standing = {};
@@ -244,7 +244,7 @@ class reporter final : public reporter_actor::base {
     record_.leftovers += m.leftovers;
   }
 
-  /// One that has retired has only ended.
+  /// A device that has retired is not lost: it has only ended.
   void on_device_lost(const device_lost& m) {
     auto& device = record_.devices.at(m.device.value);
     device.lost = !device.retired;
@@ -267,7 +267,7 @@ class reporter final : public reporter_actor::base {
 
   void on_controller_lost(const controller_lost& m) { record_.callbacks_lost = m.why; }
 
-  /// To save takes its time: it is progress.
+  /// Saving takes time and counts as progress.
   void on_shard_saved(const shard_saved&) { ++events_; }
   void on_model_saved(const model_saved& m) {
     ++events_;
@@ -296,7 +296,7 @@ class reporter final : public reporter_actor::base {
     delayed_send(this, setup_.stall_limit, check_progress{events_});
   }
 
-  /// A model has been there for as long as a run may stand still, and has not ended.
+  /// A model takes part since at least the stall limit, and has not ended.
   bool somebody_should_work() const {
     const auto since = clock().now() - setup_.stall_limit - record_.began;
     return std::ranges::any_of(record_.models, [&](const auto& m) { return !m.ended && m.arrival <= since; });
@@ -307,7 +307,7 @@ class reporter final : public reporter_actor::base {
     quit();
   }
 
-  /// In order shut_down comes before.
+  /// In an orderly end shut_down arrives first.
   void on_supervisor_down() {
     services_.log->error("the supervisor of the run has died");
     abort({fault_code::internal, "the supervisor of the run has died, which is an error of Hydra: everything was ended at "
@@ -317,7 +317,7 @@ class reporter final : public reporter_actor::base {
 
   void abort(const fault& why) { record_.aborted = record_.aborted ? record_.aborted : why; }
 
-  /// Without the sums over the run if they cannot be made: the session waits for what there is.
+  /// Without the sums over the run if computing them throws: the session waits for the record.
   run_record finished() {
     try {
       finish();
@@ -344,7 +344,7 @@ class reporter final : public reporter_actor::base {
   run_record record_;
   breakdown_tracker breakdown_;
   std::uint64_t events_ = 1;
-  bool complete_ = false;   ///< everybody has said what there was to say
+  bool complete_ = false;   ///< all actors have reported
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// REPORTER: collects what the report of a run says, prints progress, and sees runs that stand still.
+// REPORTER: collects the data of the report, prints progress, and detects runs without progress.
 
 #include "actors/protocol.hpp"
 #include "actors/protocol/run_services.hpp"
@@ -17,7 +17,7 @@ namespace hydra {
 class progress_printer;
 class run_metrics;
 
-/// Everything a run was asked to produce.
+/// Receives the record of the run.
 using record_sink = std::function<void(run_record)>;
 
 struct reporter_setup {
@@ -28,7 +28,7 @@ struct reporter_setup {
   run_metrics* metrics = nullptr;
   duration stall_limit{};
   supervisor_actor supervisor;
-  record_sink sink;                ///< called at its end, however it ends
+  record_sink sink;                ///< called at its end, for whatever reason it ends
 };
 reporter_actor spawn_reporter(caf::actor_system& system, const run_services& services, const reporter_setup& setup);
 

@@ -41,7 +41,7 @@ json line_of(const std::string& model, const evaluation_record& e) {
 
 std::string text_of(const json& line) { return json_text(line); }
 
-/// The step and evaluation that a model has told last.
+/// The last step and evaluation that a model has reported.
 struct reported_so_far {
   std::uint32_t step = 0;
   std::uint32_t evaluated = 0;   ///< after so many steps
@@ -55,7 +55,7 @@ struct reported_line {
   std::uint32_t& among(reported_so_far& reported) const { return evaluation ? reported.evaluated : reported.step; }
 };
 
-/// Nothing if it is cut.
+/// None if the line is truncated.
 std::optional<reported_line> parse_line(const std::string& text) try {
   const auto line = parse_ordered_json(text);
   return reported_line{line.at("model").get<std::string>(), line.at("step").get<std::uint32_t>(), line.contains("validation")};
@@ -72,7 +72,8 @@ std::map<std::string, reported_so_far> reported_by(const std::vector<model_entry
   return all;
 }
 
-/// Leaves out later lines of the models that have told so much, and a line that was cut. Returns what each model has told last.
+/// Removes lines of the models after their given steps, and a truncated line. Returns the last step that each model has
+/// reported.
 std::map<std::string, reported_so_far> copy_lines(std::istream& in, std::ostream& out, std::map<std::string, reported_so_far> reported) {
   std::map<std::string, reported_so_far> last;
   for (std::string text; std::getline(in, text);) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the REPORTER has collected when a run is over.
+// The record of a run, collected by the REPORTER.
 
 #include "actors/device/device_pipeline.hpp"
 #include "actors/policy/bounds.hpp"
@@ -19,7 +19,7 @@
 
 namespace hydra {
 
-/// What the REPORTER has collected when the run is over.
+/// The result of one model.
 struct model_outcome {
   std::uint32_t steps = 0;
   bool ended = false;
@@ -30,7 +30,7 @@ struct model_outcome {
   std::uint32_t steps_before = 0;        ///< complete before this run
   model_history history;
   unit_times smallest;                   ///< per class, at speed 1
-  duration arrival{};                    ///< since the begin of the run
+  duration arrival{};                    ///< since the start of the run
   std::optional<time_point> first_completion;
   std::optional<time_point> last_update;  ///< or evaluation
 };
@@ -49,30 +49,30 @@ struct refused_model {
 };
 
 struct run_record {
-  std::vector<model_outcome> models;     ///< those that have joined at the end
-  std::vector<model_entry> joined;       ///< of a model that was released the data are gone and, unless parameters are kept,
-                                         ///< chain and shards
-  std::map<model_id, std::vector<shard_home>> homes;   ///< at the end, of models that were not released; none if the memory
-                                                       ///< manager has died
+  std::vector<model_outcome> models;     ///< models that have joined come last
+  std::vector<model_entry> joined;       ///< without data if the model was released and, unless parameters are kept,
+                                         ///< without chain and shards
+  std::map<model_id, std::vector<shard_home>> homes;   ///< at the end, of models not released; empty if the MEMORY
+                                                       ///< MANAGER has died
   std::vector<refused_model> refused;
   std::vector<device_outcome> devices;
   std::string policy;
   std::uint64_t decisions = 0;
   duration decision_mean{};
   duration decision_p99{};
-  std::vector<std::string> replacements; ///< of policies that failed or did not work, a line each
-  std::uint64_t dropped_advice = 0;      ///< answers of a policy actor that named no candidate
+  std::vector<std::string> replacements; ///< of policies that failed or chose nothing, one per line
+  std::uint64_t dropped_advice = 0;      ///< answers of a policy actor that did not name a candidate
   duration optimizer_busy{};
   int optimizer_workers = 1;
   time_point began{};                    ///< the run
   std::optional<time_point> first_prefetch;
   std::optional<time_point> last_update; ///< or evaluation
-  std::optional<time_point> saved;       ///< the last model was saved, if it was to be
+  std::optional<time_point> saved;       ///< when the last model was saved, if models are saved
   checkpoint_totals checkpoints;
-  std::string callbacks_lost;            ///< why, behind which step of which model; empty: they were called to the end
+  std::string callbacks_lost;            ///< why, and after which step of which model; empty: they were not
   fault aborted;
   std::string stuck;                     ///< what each actor held when the run made no progress
-  std::string leftovers;                 ///< empty if everything was given back
+  std::string leftovers;                 ///< empty if everything was freed
 };
 
 }  // namespace hydra

@@ -1,17 +1,17 @@
 #pragma once
-// The terminal that a stream may be.
+// Properties of the terminal behind a file descriptor.
 
 #include <cstddef>
 
 namespace hydra {
 
 struct terminal {
-  bool live = false;       ///< it is one, and lines can be drawn over
+  bool live = false;       ///< it is a terminal on which lines can be overwritten
   std::size_t width = 80;  ///< columns
   std::size_t height = 24;
 };
 
-/// What a file descriptor leads to. A terminal that calls itself dumb is none.
+/// The terminal of a file descriptor. TERM=dumb counts as no terminal.
 terminal terminal_of(int descriptor);
 
 }  // namespace hydra

@@ -8,7 +8,7 @@
 
 namespace hydra {
 
-/// Characters of UTF-8 text, taken to be one column each.
+/// Number of characters of UTF-8 text; each counts as one column.
 std::size_t text_width(std::string_view text) noexcept;
 /// The first `width` characters.
 std::string_view clip(std::string_view text, std::size_t width) noexcept;
@@ -28,7 +28,7 @@ class text_table {
   /// One cell per column.
   void add(std::vector<std::string> cells);
 
-  /// Lines that begin with `indent` and end with a newline, without trailing spaces.
+  /// Lines that start with `indent` and end with a newline, without trailing spaces.
   std::string to_string(std::string_view indent = "") const;
 
  private:

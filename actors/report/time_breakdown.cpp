@@ -38,7 +38,7 @@ void breakdown_tracker::add(const unit& u, device_id device, const visit_times& 
   last_[u.model] = {u.step, t.end};
 }
 
-/// A unit of a later step than the one before it waits for a version of its shard; any other one for its predecessor.
+/// The first unit of a step waits for a version of its shard; any other one for its predecessor.
 void breakdown_tracker::wait_before(device_page& page, const unit& u, time_point from, time_point available) {
   const auto before = last_.find(u.model);
   if (before == last_.end()) {

@@ -1,5 +1,5 @@
 #pragma once
-// Where the makespan of a device went. Pure: fed with the visits of a run in the order of their commits.
+// Splits the makespan of each device by cause. Pure: fed with the visits of a run in the order of their commits.
 
 #include "actors/protocol/visit_times.hpp"
 #include "runtime/base/bytes.hpp"
@@ -18,10 +18,10 @@ struct time_breakdown {
   duration compute{};        ///< of units that were committed
   duration exposed_h2d{};    ///< a unit was staged, its copies in were under way
   duration exposed_d2h{};    ///< a unit was staged, it waited for copies out (for the bytes they free)
-  duration optimizer{};      ///< the next unit began a step and waited for its version (gradients down, update), its
-                             ///< batch or a callback; at the end of the run: what follows the last computation
-  duration predecessor{};    ///< the next unit waited for the one before it, computing or landing on another device
-  duration no_unit{};        ///< before the first unit was ready, after the last one: nothing was left for this device
+  duration optimizer{};      ///< the next unit started a step and waited for its version (gradients down, update), its
+                            ///< batch or a callback; at the end of the run: the time after the last computation
+  duration predecessor{};    ///< the next unit waited for the one before it on another device
+  duration no_unit{};        ///< before the first unit was ready, and after the last one of this device
   duration actors{};         ///< the rest: messages, decisions, a policy that kept the device waiting, work that was lost
 };
 
@@ -32,8 +32,8 @@ struct named_part {
 /// In the order above, by their names.
 std::vector<named_part> parts(const time_breakdown& b);
 
-/// Idle time before each visit is split by what the visit waited for: until its model's last unit had computed, until its
-/// version was there, until it was placed, until its bytes were there.
+/// Idle time before each visit is split by what the visit waited for: the model's unit before it, its version, its
+/// placement, its bytes.
 class breakdown_tracker {
  public:
   explicit breakdown_tracker(std::size_t devices) : devices_(devices) {}
@@ -46,7 +46,7 @@ class breakdown_tracker {
 
  private:
   struct device_page {
-    time_breakdown sums;                               ///< without the ends of the run, and without what is left for actors
+    time_breakdown sums;                               ///< without start and end of the run, and without `actors`
     std::optional<time_point> first_available;
     std::optional<time_point> last_end;
   };

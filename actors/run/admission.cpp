@@ -10,7 +10,7 @@ namespace hydra {
 
 namespace {
 
-/// ADMISSION: makes models ready to join, one after the other, on a thread of its own.
+/// ADMISSION: prepares models that join, one after the other, on a thread of its own.
 class admission final : public admission_actor::base {
  public:
   using super = admission_actor::base;
@@ -36,7 +36,7 @@ class admission final : public admission_actor::base {
   }
 
  private:
-  /// A model that cannot be made ready is an answer, too.
+  /// A failed preparation is an answer, too.
   void on_prepare_model(const prepare_model& m) {
     const auto begin = clock().now();
     model_prepared answer;

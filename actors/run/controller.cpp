@@ -12,7 +12,7 @@ namespace hydra {
 
 namespace {
 
-/// CONTROLLER of the session: calls the user's callbacks and tells the task what they asked for.
+/// CONTROLLER of the session: calls the user's callbacks and sends their requests to the task.
 class callback_controller final : public controller_actor::base {
  public:
   using super = controller_actor::base;
@@ -63,7 +63,7 @@ class callback_controller final : public controller_actor::base {
     return "step " + std::to_string(steps) + " of " + model;
   }
 
-  /// True if the model it is about is to stop.
+  /// True if the model of the event shall stop.
   template <class Callback, class Event>
   bool tell(const std::vector<Callback>& callbacks, const Event& what) {
     control wishes;
@@ -73,7 +73,7 @@ class callback_controller final : public controller_actor::base {
     for (const auto& model : wishes.added()) {
       send(supervisor_, add_model{model, nullptr});  // before it is acknowledged: the run cannot end meanwhile
     }
-    // A wish for another model takes effect at the boundary that model observes next.
+    // A request for another model takes effect at the next step boundary that this model observes.
     stopped_.insert(wishes.stopped().begin(), wishes.stopped().end());
     return stopped_.contains(what.model);
   }
@@ -84,7 +84,7 @@ class callback_controller final : public controller_actor::base {
   callback_set callbacks_;
   supervisor_actor supervisor_;
   std::set<model_id> stopped_;
-  std::string reported_;   ///< behind which step the callbacks are, or were last
+  std::string reported_;   ///< the step after which callbacks are called, or were called last
 };
 
 }  // namespace

@@ -53,8 +53,8 @@ std::vector<device_snapshot> device_set::retire(const std::function<void(bool ha
     const bool ended = d->stop(limit_);
     snapshots.push_back({d->info(), d->memory()});
     if (!ended) {
-      log_->warn("device {} still computes or copies {} after it was told to stop; its threads and its memory are left "
-                 "behind until the program ends",
+      log_->warn("device {} still computes or copies {} after stop was requested; its threads and its memory are kept "
+                 "until the program ends",
                  d->info().name, to_string(limit_));
       static_cast<void>(d.release());
     }

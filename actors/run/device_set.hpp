@@ -1,5 +1,5 @@
 #pragma once
-// The devices of a session: made from their factories when they are needed, for a pilot or for the run.
+// The devices of a session: created by their factories when they are needed, for a pilot or for the run.
 
 #include "actors/report/report_builder.hpp"
 #include "runtime/base/log.hpp"
@@ -18,10 +18,10 @@ struct device_entry {
   std::function<std::unique_ptr<device>(const std::string& name, device_use use)> make;
 };
 
-/// Retires its devices at its end. A device that hangs is kept for ever, because its threads use it.
+/// Stops its devices in its destructor. A device that hangs is leaked, because its threads use it.
 class device_set {
  public:
-  /// `limit`: how long a device that still works is awaited at its end.
+  /// `limit`: how long to wait for a device that still works.
   device_set(const std::vector<device_entry>& entries, std::shared_ptr<spdlog::logger> log, duration limit,
              device_use use = device_use::run);
   ~device_set() { retire(); }
@@ -30,10 +30,10 @@ class device_set {
 
   std::vector<device*> pointers() const;
   std::vector<device_info> infos() const;
-  /// Those that the host's pages are locked for, each once.
+  /// The lockers of host pages, each once.
   std::vector<page_locker*> lockers() const;
-  /// What is left of them: their threads end here. `before_end` is called when they have stopped, and told whether one of
-  /// them hangs; what the others bring (lockers) ends with them, right after.
+  /// Ends their threads and returns their final state. `before_end` is called when they have stopped, with whether one
+  /// of them hangs; the other devices and their lockers are destroyed right after it.
   std::vector<device_snapshot> retire(const std::function<void(bool hanging)>& before_end = {});
 
  private:

@@ -39,7 +39,7 @@ reporter_setup report_of(const run_setup& setup, const supervisor_actor& supervi
   return r;
 }
 
-/// The record of a run, told when the last of some actors has ended: each tells so where it ends.
+/// The record of a run, passed to the sink when the last of some actors has ended.
 class run_end {
  public:
   run_end(std::size_t actors, record_sink sink) : left_(actors), sink_(std::move(sink)) {}
@@ -53,7 +53,7 @@ class run_end {
 
  private:
   std::atomic<std::size_t> left_;
-  run_record record_;   ///< by the REPORTER, before it ends
+  run_record record_;   ///< set by the REPORTER, before it ends
   record_sink sink_;
 };
 
@@ -96,7 +96,7 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, actors_spawn
   }
 }
 
-/// Calls `f` with each actor but the SUPERVISOR that the run cannot be over without; none of them ever blocks.
+/// Calls `f` with each actor, except the SUPERVISOR, that must end before the run is over; none of them ever blocks.
 template <class F>
 void each_that_ends(const actors_spawned& actors, F f) {
   f(actors.reporter);
@@ -107,12 +107,13 @@ void each_that_ends(const actors_spawned& actors, F f) {
   std::ranges::for_each(actors.tasks, f);
 }
 
-/// In order the SUPERVISOR has ended the others when it ends. When it dies nobody else would, and the session waits for them.
+/// In an orderly end the SUPERVISOR has ended the others before. If it dies nothing else would end them, and the
+/// session waits for them.
 void end_together(const actors_spawned& actors, const std::shared_ptr<run_end>& end) {
   each_that_ends(actors, [&](const auto& actor) { at_end_of(actor, [end] { end->one_has_ended(); }); });
   auto others = actors;
   others.supervisor = nullptr;
-  others.reporter = nullptr;   // it sees that the SUPERVISOR is gone, and tells the record
+  others.reporter = nullptr;   // it notices the end of the SUPERVISOR and passes on the record
   at_end_of(actors.supervisor, [end, others = std::move(others)] {
     end_actors(others);
     end->one_has_ended();

@@ -1,5 +1,5 @@
 #pragma once
-// Makes a run from its actors.
+// Spawns the actors of a run.
 
 #include "actors/model/model_task.hpp"
 #include "actors/protocol.hpp"
@@ -9,14 +9,15 @@
 
 namespace hydra {
 
-/// Of a model that begins as `entry` says, among this crew.
+/// Spawns the MODEL TASK of a model in the state of `entry`; `actors`: the other actors of the run.
 task_setup task_setup_of(model_id id, const model_entry& entry, const actors_spawned& actors);
 
-/// Spawns all actors of a run and starts it. `setup` may be dropped afterwards, but not what it points to. `sink` gets the
-/// record when all actors have ended that use a device or the executor, in order or because one of them has died.
+/// Spawns all actors of a run and starts it. `setup` may be destroyed afterwards, but not what it points to. `sink`
+/// gets the record when all actors that use a device or the executor have ended, in order or because one of them has
+/// died.
 actors_spawned launch(caf::actor_system& system, run_setup setup, record_sink sink);
 
-/// Ends all that are there and have not ended, whatever they still have to do.
+/// Ends all actors that have not ended yet; messages still in their mailboxes are dropped.
 void end_actors(const actors_spawned& actors);
 
 }  // namespace hydra

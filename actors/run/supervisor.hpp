@@ -1,5 +1,5 @@
 #pragma once
-// SUPERVISOR: starts a run, ends it, and decides what a death means.
+// SUPERVISOR: starts and ends a run, and handles the death of actors.
 
 #include "actors/protocol.hpp"
 #include "actors/protocol/run_services.hpp"
@@ -12,16 +12,16 @@ namespace hydra {
 
 class checkpoint_store;
 
-/// Where models are saved, and when (besides their end and the end of a run that is halted).
+/// Where models are saved, and when (in addition to their end and the end of a run that is halted).
 struct checkpoint_setup {
-  checkpoint_store* store = nullptr;     ///< null: nowhere
+  checkpoint_store* store = nullptr;     ///< null: not saved
   std::uint32_t every_steps = 0;         ///< 0: not by steps
   duration every{};                      ///< zero: not by time
 };
 
 struct supervisor_setup {
-  duration callback_limit{};       ///< zero: a callback may take for ever
-  duration stall_limit{};          ///< zero: a run without REPORTER may take for ever to end
+  duration callback_limit{};       ///< zero: no limit for callbacks
+  duration stall_limit{};          ///< of the end of a run without REPORTER; zero: no limit
   checkpoint_setup checkpoints;    ///< of models that join
   std::function<void()> halted{};  ///< as run_setup
 };

@@ -14,8 +14,8 @@ namespace {
 
 using relay_actor = policy_actor::extend<caf::reacts_to<policy_advised>>;
 
-/// RELAY: lives in the policy actor's system, on a thread of its own, so that each side's messages are handled by its own
-/// threads, and names itself as the one to answer, so that the answer finds its way over a network.
+/// RELAY: runs in the policy actor's system, on a thread of its own, so that each side's messages are handled by its
+/// own threads. It is the receiver of the answers, so that they arrive over a network, too.
 class relay final : public relay_actor::base {
  public:
   relay(caf::actor_config& config, policy_actor actor, bool outlives_run)
@@ -59,7 +59,7 @@ std::unique_ptr<caf::actor_system_config> config_for(const policy_actor_source& 
 
 }  // namespace
 
-/// The system goes before its configuration and before the code that made its actors.
+/// The system is destroyed before its configuration and before the code of its actors.
 struct policy_host::state {
   explicit state(std::shared_ptr<const policy_actor_source> from)
       : source{std::move(from)}, config{config_for(*source)}, system{*config} {}
@@ -89,7 +89,7 @@ policy_host::~policy_host() {
 
 /// A system ends when its last actor does.
 bool policy_host::retire(duration limit) {
-  end_actor(relayed_->start(state_->system));  // the run has done so, unless it was never begun
+  end_actor(relayed_->start(state_->system));  // the run has done so, unless it was never started
   relayed_ = nullptr;
   const auto ended = std::make_shared<std::promise<void>>();
   auto end = ended->get_future();

@@ -1,5 +1,6 @@
 #pragma once
-// Where the policy actor of a session lives: in an actor system of its own, which a hanging actor keeps, not the run.
+// Hosts the policy actor of a session in an actor system of its own: an actor that hangs blocks that system, not the
+// run.
 
 #include "actors/plugin/policy_actor.hpp"
 
@@ -15,10 +16,10 @@ class policy_host {
   policy_host(const policy_host&) = delete;
   policy_host& operator=(const policy_host&) = delete;
 
-  /// Gives SCHEDULER somebody who passes on what both sides say. When the run ends him, he ends the actor.
+  /// Gives SCHEDULER a relay that forwards the messages of both sides. When the run ends the relay, it ends the actor.
   std::shared_ptr<const policy_actor_source> source() const { return relayed_; }
 
-  /// Once the run is over. False: an actor in it has not ended within the limit; its system is left behind.
+  /// To be called after the run. False: an actor has not ended within the limit; its system is leaked.
   bool retire(duration limit);
 
  private:

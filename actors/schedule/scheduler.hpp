@@ -1,5 +1,5 @@
 #pragma once
-// SCHEDULER: which unit next, by asking a policy.
+// SCHEDULER: decides which unit is next, by asking a policy.
 
 #include "actors/policy/device_watch.hpp"
 #include "actors/policy/policy.hpp"
@@ -13,17 +13,17 @@ namespace hydra {
 
 class advised_policy;
 
-/// Makes the sharded-lrtf that takes the place of a policy that fails.
+/// Makes the sharded-lrtf that replaces a policy that fails.
 using policy_maker = std::function<std::unique_ptr<policy>()>;
 
-/// A policy actor that runs. Null: the policy decides itself.
+/// A running policy actor. Null: the policy object decides itself.
 struct running_policy_actor {
   policy_actor actor;
   advised_policy* asks = nullptr;        ///< owned by the policy of the scheduler
   duration limit{};
   bool outlives_run = false;
   bool apart = false;                    ///< in another actor system: SCHEDULER has a thread of its own, so that neither
-                                         ///< system's workers run actors of the other one
+                                        ///< system's workers run actors of the other one
 };
 
 struct scheduler_setup {

@@ -19,7 +19,7 @@ namespace {
   throw fault_error(fault_code::bad_input, fmt::format("device of kind \"{}\": {}", kind, why));
 }
 
-/// A fault of the maker's own choice keeps its code.
+/// A fault_error of the factory keeps its code.
 [[noreturn]] void refuse_made(const std::string& name, const fault& why) {
   const auto code = why.code == fault_code::internal ? fault_code::bad_input : why.code;
   throw fault_error(code, fmt::format("device {} cannot be made: {}", name, why.text));

@@ -23,11 +23,11 @@ bool out_of_patience(std::span<const evaluation_record> history, const early_sto
 
 evaluation_callback early_stop(early_stop_options options) {
   if (options.patience == 0) {
-    throw fault_error(fault_code::bad_input, "early-stop: patience: 0 evaluations are none; use 1 or more");
+    throw fault_error(fault_code::bad_input, "early-stop: patience: must be at least 1, got 0");
   }
   if (!std::isfinite(options.minimum) || options.minimum < 0) {
     throw fault_error(fault_code::bad_input,
-                      fmt::format("early-stop: minimum: {} is no improvement; use a number of at least 0", options.minimum));
+                      fmt::format("early-stop: minimum: must be at least 0, got {}", options.minimum));
   }
   return [options = std::move(options)](const evaluation_completed& e, control& wishes) {
     const bool mine = options.models.empty() || options.models.contains(e.name);

@@ -26,7 +26,7 @@ bool is_policy(const plugin_item& item) {
   return item.kind == plugin_kind::policy || item.kind == plugin_kind::policy_by_actor;
 }
 
-/// What the item's factory makes.
+/// Calls the item's factory.
 template <class Made>
 std::unique_ptr<Made> make(const plugin_item& item, const policy_options& given) {
   try {
@@ -46,7 +46,7 @@ std::shared_ptr<const policy_actor_source> make_source(const plugin_item& item, 
   return source;
 }
 
-/// What it makes in this program runs within limits.
+/// Policies of plug-ins run with time limits.
 known_policy known(const plugin& from, const plugin_item& item, const policy_limits& limits) {
   known_policy k{.entry = {item.name, item.help, {}, nullptr}, .plugin = from.file};
   if (const auto* options = static_cast<const std::vector<policy_option>*>(item.about.get())) {

@@ -1,6 +1,7 @@
 #pragma once
-// The simulator's second driver: the scheduler's books and the policy object in a plain event loop, without actors. Fast,
-// and an independent check of the actors. Integer nanoseconds: ties are exact, the same instance gives the same run.
+// The simulator's second driver: the schedule tracker and the policy object in a plain event loop, without actors.
+// Fast, and an independent check of the actors. Integer nanoseconds: ties are exact, the same instance gives the same
+// run.
 
 #include "actors/policy/policy.hpp"
 #include "actors/simulation/instance.hpp"
@@ -12,11 +13,11 @@
 
 namespace hydra {
 
-/// When a unit lets its successor go to another device, and counts as done.
+/// When a unit counts as complete, so that its successor may be staged on another device.
 enum class completion_rule : std::uint8_t {
   ended,   ///< when it has computed; its gradients drain in the slot (rules of the scheduling instances' README). What
-           ///< has ended is taken to reach home even if its device dies meanwhile
-  written_back,  ///< when all it has produced is at home, as in a real run; its gradients drain beside the slot
+           ///< has ended counts as written back even if its device dies meanwhile
+  written_back,  ///< when all its outputs are written back, as in a real run; its gradients drain outside the slot
 };
 
 struct loop_options {
@@ -30,7 +31,7 @@ struct simulated_unit {
   std::uint32_t step = 0;
   std::uint32_t index = 0;     ///< in the step: 0 .. 2S-2
   device_id device;
-  duration begin{};            ///< since the begin of the run
+  duration begin{};            ///< since the start of the run
   duration end{};
   bool hit = false;            ///< its parameters were on the device
 };
@@ -41,7 +42,7 @@ struct simulated_run {
   std::uint64_t loads = 0;
   std::uint64_t hits = 0;
   std::uint64_t decisions = 0; ///< how often the policy was asked
-  std::vector<std::string> replacements;  ///< of a policy that failed or would not work, with the reason
+  std::vector<std::string> replacements;  ///< of a policy that failed or chose nothing, with the reason
   std::vector<duration> finished;       ///< per model: its last version is ready
   std::vector<simulated_unit> units;    ///< in the order of their ends, if asked for
 };
@@ -50,7 +51,8 @@ struct simulated_run {
 duration mean_completion(const schedule_instance& instance, const simulated_run& run);
 duration weighted_completion(const schedule_instance& instance, const simulated_run& run);
 
-/// Runs the instance to its end. Throws fault_error{bad_input} of validate(), fault_error{device_lost} if all devices die.
+/// Runs the instance to its end. Throws fault_error{bad_input} of validate(), fault_error{device_lost} if all devices
+/// die.
 simulated_run run_in_loop(const schedule_instance& instance, std::unique_ptr<policy> chosen, const loop_options& options = {});
 
 }  // namespace hydra

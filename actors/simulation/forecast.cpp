@@ -21,7 +21,7 @@ std::uint64_t count_units(std::span<const sharded_model_ptr> models) {
   return units;
 }
 
-/// A model without its chain, of fewer steps.
+/// A model without its chain, with fewer steps.
 sharded_model_ptr shorter(const sharded_model& m, std::uint32_t by) {
   auto model = std::make_shared<sharded_model>();
   model->name = m.name;
@@ -70,7 +70,7 @@ duration makespan_of(const run_record& record) {
   return record.last_update.value() - record.first_prefetch.value();
 }
 
-/// Since the begin of the run.
+/// Since the start of the run.
 duration compute_end_of(simulation& s, const run_record& record) {
   auto end = record.first_prefetch.value();
   for (const auto& each : s.spans().spans()) {
@@ -99,7 +99,7 @@ simulation_setup simulated(forecast_setup setup, const std::vector<sharded_model
   return run;
 }
 
-/// Operations take as long as they were recorded to take.
+/// Operations take their recorded times.
 void time_by(simulation& s, std::size_t devices, const std::shared_ptr<recorded_times>& times) {
   for (std::size_t d = 0; d < devices; ++d) {
     const auto& machine = s.device_at(d).info();
@@ -121,7 +121,7 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
     t.forward.push_back(s.forward_time);
     t.backward.push_back(s.backward_time);
     t.evaluate.push_back(s.evaluation_time);
-    const bool crosses = !s.steps_on_device;   // its versions need not leave the device to go on
+    const bool crosses = !s.steps_on_device;   // its versions need not leave the device
     t.update.push_back(crosses ? s.update_time : duration{});
     t.promote.push_back(crosses ? fastest_copy(s.parameters, devices) : duration{});
     t.demote.push_back(crosses ? fastest_copy(s.gradient_bytes(), devices) : duration{});

@@ -1,5 +1,5 @@
 #pragma once
-// What a plan is expected to take: the same actors in virtual time, with the times of the pilot.
+// The expected times of a plan: the same actors in virtual time, with the times of the pilot.
 
 #include "actors/device/device_pipeline.hpp"
 #include "actors/policy/bounds.hpp"
@@ -22,8 +22,8 @@ struct forecast {
   bounds limits;
   std::string policy;
   std::vector<std::string> replacements;  ///< of that policy, with the reason
-  std::uint32_t shortened = 1;  ///< steps were divided by this, and the makespan scaled as its bound
-  duration compute_end{};       ///< of the last unit, scaled alike
+  std::uint32_t shortened = 1;  ///< the number of steps was divided by this, and the makespan scaled like its bound
+  duration compute_end{};       ///< of the last unit, scaled in the same way
   std::uint64_t loads = 0;      ///< of shards, in the run that was simulated
   std::uint64_t hits = 0;
   std::uint64_t decisions = 0;
@@ -35,8 +35,8 @@ struct forecast_setup {
   std::unique_ptr<policy> chosen;
   pipeline_options pipeline;
   int optimizer_workers = 1;
-  std::uint64_t most_units = 20000;  ///< longer runs are shortened to about so many
-  std::shared_ptr<recorded_times> recorded{};  ///< of a run, instead of the plan's times; used up
+  std::uint64_t most_units = 20000;  ///< longer runs are shortened to about so many units
+  std::shared_ptr<recorded_times> recorded{};  ///< of a run, instead of the plan's times; consumed
 };
 
 /// Throws fault_error with the fault of the simulated run if it does not end well.

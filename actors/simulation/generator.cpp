@@ -20,13 +20,13 @@ namespace {
 
 constexpr double mean_half_us = 2000;  // of (forward + backward) / 2
 constexpr double activation_us = 100;
-constexpr double backward_per_forward = 3;  // with the forward that is computed again
+constexpr double backward_per_forward = 3;  // including the recomputed forward
 constexpr double work_per_length = 1200;    // forward times of a model of length 1
 constexpr double us_per_hour = 3600e6;
 
 duration whole_us(double us) { return std::chrono::microseconds{std::llround(us)}; }
 
-// -- what is possible -------------------------------------------------------------------------------------------------
+// -- validation -------------------------------------------------------------------------------------------------------
 
 void check(const char* key, double value, bool holds, std::string_view expected) {
   if (!std::isfinite(value) || !holds) {
@@ -151,7 +151,7 @@ std::vector<instance_model> models_of(const instance_recipe& r, portable_random&
   return models;
 }
 
-// -- what happens in the run ------------------------------------------------------------------------------------------
+// -- arrivals and failures --------------------------------------------------------------------------------------------
 
 void add_arrivals(schedule_instance& instance, double within, portable_random& random) {
   for (auto& m : instance.models) {
@@ -159,7 +159,7 @@ void add_arrivals(schedule_instance& instance, double within, portable_random& r
   }
 }
 
-/// Different devices, each with the same chance.
+/// Different devices, each with the same probability.
 void add_failures(schedule_instance& instance, std::uint32_t failures, double within, portable_random& random) {
   std::vector<std::size_t> alive(instance.devices.size());
   std::iota(alive.begin(), alive.end(), std::size_t{0});

@@ -38,7 +38,7 @@ struct instance_recipe {
   std::vector<double> speeds = std::vector<double>(8, 1.0);  ///< of the devices
   double rho = 0;        ///< copy of a shard / mean of (forward + backward) / 2; 0: no transfers
   double optimizer = 0;  ///< update of a shard / copy of it
-  double length = 1;     ///< models have so many times the steps of the study's
+  double length = 1;     ///< factor of the models' number of steps
   std::uint32_t slots = 2;
   bool prefetch = true;
   bool copy_back_clean = false;

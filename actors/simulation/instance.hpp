@@ -1,6 +1,6 @@
 #pragma once
-// A scheduling instance: models, devices and the rules of the machine, with the time of everything in it. Pure data; what
-// the simulator's two drivers run (event_loop.hpp, simulated_instance.hpp). Standard library only.
+// A scheduling instance: models, devices and the rules of the machine, with all times. Pure data; the input of the
+// simulator's two drivers (event_loop.hpp, simulated_instance.hpp). Standard library only.
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
@@ -12,8 +12,8 @@
 
 namespace hydra {
 
-/// One model: times at speed 1, one entry per shard. A step of S shards is F_0 .. F_{S-2}, L = forward + loss + backward
-/// of shard S-1, B_{S-2} .. B_0.
+/// One model: times at speed 1, one entry per shard. A step of S shards is F_0 .. F_{S-2}, L = forward + loss +
+/// backward of shard S-1, B_{S-2} .. B_0.
 struct instance_model {
   std::string name;
   std::uint32_t steps = 1;
@@ -22,11 +22,11 @@ struct instance_model {
   std::vector<duration> h2d;            ///< copy of the shard's parameters to a device
   std::vector<duration> d2h_gradient;   ///< copy of its gradients to the host
   std::vector<duration> optimizer;      ///< its update, on one host worker
-  duration activation{};                ///< copy of a boundary, either way
+  duration activation{};                ///< copy of a boundary, in either direction
   double remaining_scale = 1;           ///< wall time of the model alone on the fastest device / its compute time
   duration arrival{};                   ///< it joins then
   double priority = 1;                  ///< weight of its completion
-  std::optional<duration> deadline{};   ///< since the begin of the run
+  std::optional<duration> deadline{};   ///< since the start of the run
 };
 
 struct instance_device {
@@ -39,19 +39,19 @@ struct schedule_instance {
   std::string note;
   std::vector<instance_device> devices;
   std::vector<instance_model> models;
-  std::uint32_t slots = 2;              ///< cache places of a device, each for one shard's parameters
+  std::uint32_t slots = 2;              ///< cache slots of a device, each for one shard's parameters
   bool prefetch = true;                 ///< a unit may be staged while another computes
-  bool copy_back_clean = false;         ///< parameters of forward visits are copied to the host, to no purpose
+  bool copy_back_clean = false;         ///< unchanged parameters of forward visits are copied to the host
   std::uint32_t host_workers = 1;
-  double noise = 0;                     ///< units take up to this share longer or shorter than policies are told
+  double noise = 0;                     ///< units take up to this share longer or shorter than policies expect
   std::uint64_t seed = 0;               ///< of the noise
 };
 
 /// Units of all models: steps * (2S - 1).
 std::uint64_t count_units(const schedule_instance& instance);
 
-/// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no shard,
-/// negative times, speeds outside (0, 1], no slot, no host worker.
+/// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no
+/// shard, negative times, speeds outside (0, 1], no slot, no host worker.
 void validate(const schedule_instance& instance);
 
 }  // namespace hydra

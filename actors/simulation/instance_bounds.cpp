@@ -19,7 +19,7 @@ std::vector<duration> scaled(std::vector<duration> times, double by) {
   return times;
 }
 
-/// One model alone on the fastest device, with as many cache slots as it likes: only what nothing can avoid takes time.
+/// One model alone on the fastest device, with unlimited cache slots: only what is unavoidable takes time.
 class staged_alone {
  public:
   staged_alone(const instance_model& m, const unit_times& times, double speed, bool prefetch)
@@ -48,7 +48,7 @@ class staged_alone {
     }
   }
 
-  /// No earlier than this is the next unit staged.
+  /// The next unit is not staged before.
   duration staged() const { return prefetch_ ? begin_ : end_; }
 
   void compute(duration copied, duration cost) {
@@ -56,7 +56,7 @@ class staged_alone {
     end_ = begin_ + duration{std::llround(static_cast<double>(cost.count()) / speed_)};
   }
 
-  /// Gradients follow the unit's output on the link; without gradients to copy nothing waits for it.
+  /// Gradients follow the unit's output on the link; if there are no gradients to copy nothing waits for the output.
   void update(std::size_t s) {
     const bool follows = s > 0 && model_.d2h_gradient[s] > duration::zero();
     const auto output = follows ? model_.activation : duration::zero();

@@ -9,9 +9,9 @@
 
 namespace hydra {
 
-/// Of units that are noisy, the shortest possible times count; devices that die count as if they lived.
+/// With noise the shortest possible times count; failures of devices are ignored.
 struct instance_bounds {
-  bounds limits;            ///< hold for every prefetch depth; the chain begins at its model's arrival
+  bounds limits;            ///< hold for every prefetch depth; the chain starts at its model's arrival
   /// The chain of a device that may stage one unit besides the one computing, and copies every checkpoint: by the rules
   /// of completion_rule::ended. A real device may find a checkpoint in its cache.
   duration staged_chain{};
@@ -24,7 +24,7 @@ struct instance_bounds {
 /// Throws fault_error{bad_input} of validate().
 instance_bounds bounds_of(const schedule_instance& instance);
 
-/// The classes of units of a model at speed 1, if all its units take `shortest` of what the instance says.
+/// The classes of units of a model at speed 1, if all its units take `shortest` times the instance's times.
 unit_times times_of(const instance_model& m, double shortest = 1);
 
 }  // namespace hydra

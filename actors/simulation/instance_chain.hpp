@@ -24,14 +24,14 @@ class instance_chain {
   bool is_forward(std::uint32_t index) const noexcept { return index + 1 < shards_; }
   /// F and L read a version that no unit of the step has read before.
   bool opens_version(std::uint32_t index) const noexcept { return index < shards_; }
-  /// B_s with 1 <= s <= S-2 reads what F_{s-1} has left at home.
+  /// B_s with 1 <= s <= S-2 reads the output of F_{s-1}.
   bool reads_checkpoint(std::uint32_t index) const noexcept {
     return index >= shards_ && shard_of(index) > 0;
   }
   bool ends_step(std::uint32_t index) const noexcept { return index + 1 == units_per_step(); }
 
   duration cost(std::uint32_t index) const { return costs_[index]; }
-  /// Wall time that is left of the model from a unit on; zero behind the last.
+  /// Remaining wall time of the model from a unit on; zero after the last.
   duration remaining(std::uint32_t step, std::uint32_t index) const;
 
   /// What the model's task would announce.

@@ -103,7 +103,7 @@ void read(const node& n, std::vector<T>& into) {
 
 // -- objects ----------------------------------------------------------------------------------------------------------
 
-/// Reads the keys of an object; those that nobody asked for are unknown.
+/// Reads the keys of an object; keys that were not read are unknown.
 class object_reader {
  public:
   explicit object_reader(const node& n) : node_(n) {

@@ -70,7 +70,7 @@ void loop_run::apply(const loop_event& e) {
 void loop_run::on_unit_ended(std::uint32_t device) {
   auto& d = devices_[device];
   if (!d.computing || !d.alive) {
-    return;  // it died
+    return;  // its device has died
   }
   const auto v = *std::exchange(d.computing, std::nullopt);
   auto& m = models_[v.model];
@@ -92,7 +92,7 @@ void loop_run::on_unit_ended(std::uint32_t device) {
   leave_if_over(v.model);
 }
 
-/// As soon as no unit of it can be lost any more.
+/// As soon as none of its units can be lost any more.
 void loop_run::leave_if_over(std::uint32_t model) {
   const bool over = models_[model].step == models_[model].chain.steps();
   if (over && tracker_.flights_of(model_id{model}).empty()) {
@@ -145,8 +145,8 @@ void loop_run::on_written_back(const loop_event& e) {
   leave_if_over(e.a);
 }
 
-/// Those of a unit that was run again because one before it was lost are there already: copies of no length may land
-/// out of order.
+/// Outputs of a unit that was run again because one before it was lost are there already: copies of length zero may
+/// end out of order.
 void loop_run::on_gradients_written_back(const loop_event& e) {
   if (std::exchange(models_[e.a].updates[e.b], e.step + 1) > e.step) {
     return;

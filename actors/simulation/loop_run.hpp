@@ -1,5 +1,5 @@
 #pragma once
-// What the event loop keeps of one run: events to come, models, devices. Internal to event_loop.cpp.
+// The state of one run of the event loop: pending events, models, devices. Internal to event_loop.cpp.
 // Sources: loop_run.cpp (events), loop_run_staging.cpp (placing a unit, its copies).
 
 #include "actors/policy/schedule_tracker.hpp"
@@ -17,7 +17,7 @@
 
 namespace hydra {
 
-/// Of one instant in this order; of one kind by `a`, then `b`.
+/// Events at one instant are handled in this order; those of one kind by `a`, then `b`.
 enum class loop_event_kind : std::uint8_t { unit_ended, written_back, gradients_written_back, version_ready, copies_ended, arrived, died };
 
 struct loop_event {
@@ -42,7 +42,7 @@ struct loop_visit {
   bool hit = false;
 };
 
-/// A boundary on a device: whose staging used it last.
+/// A boundary on a device, and the staging that used it last.
 struct boundary_place {
   device_id device;
   std::uint64_t staged = 0;    ///< 0: nowhere
@@ -65,13 +65,13 @@ struct loop_model {
   std::uint32_t index = 0;
   std::uint32_t attempt = 0;
   bool here = false;                      ///< it has arrived
-  bool announced = false;                 ///< that unit is announced, or staged and not begun
+  bool announced = false;                 ///< that unit is announced, or staged and not started
   bool predecessor_ended = true;
   bool predecessor_written_back = true;
-  device_id device;                       ///< where the predecessor computes, or did
+  device_id device;                       ///< the device of the predecessor
   std::uint64_t staged = 0;               ///< its staging there
-  duration output_home{};                 ///< when the predecessor's output is
-  std::vector<boundary_place> made;       ///< by shard: where its activation was made in this step, ...
+  duration output_home{};                 ///< when the predecessor's output is on the host
+  std::vector<boundary_place> made;       ///< by shard: where its activation was computed in this step, ...
   std::vector<boundary_place> read;       ///< ... and read by the shard above
   std::size_t last_ready = 0;             ///< shards with the last version
 };
@@ -88,7 +88,7 @@ struct loop_device {
   std::optional<loop_visit> computing;
 };
 
-/// One run of an instance: books, policy and the machine's rules, event by event.
+/// One run of an instance: schedule tracker, policy and the machine's rules, event by event.
 class loop_run {
  public:
   loop_run(const schedule_instance& instance, std::unique_ptr<policy> chosen, const loop_options& options);

@@ -9,13 +9,13 @@
 #include <exception>
 #include <utility>
 
-// From a decision to a unit that computes: cache places, copies in, starts.
+// From a decision to a unit that computes: cache slots, copies in, starts.
 
 namespace hydra {
 
 namespace {
 
-/// Uniform in [0, 1) from what names a unit: the same whatever the order of events.
+/// Uniform in [0, 1), derived from the name of a unit: independent of the order of events.
 double unit_noise(std::uint64_t seed, const loop_visit& v) {
   return static_cast<double>(hash_of(seed, v.model, v.step, v.index) >> 11) * 0x1p-53;
 }
@@ -35,7 +35,7 @@ void loop_run::announce(std::uint32_t model) {
     return;
   }
   auto u = m.chain.announcement(m.step, m.index, m.attempt);
-  u.after = m.device;  // void if no flight of the model is there
+  u.after = m.device;  // void if no unit of the model is in flight there
   m.announced = true;
   tracker_.unit_ready(u, clock());
 }
@@ -83,8 +83,9 @@ void loop_run::stage(const placement& p) {
   }
 }
 
-/// Besides its parameters. By the rules of `ended` a checkpoint is always copied, and the output of a unit that ran here
-/// is always here. A real device keeps both until its cache evicts them; what has not landed is not evicted.
+/// Besides its parameters. By the rules of `ended` a checkpoint is always copied, and the output of a unit that ran
+/// here is always here. A real device keeps both until its cache evicts them; blocks that are not written back are not
+/// evicted.
 loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) const {
   const auto& m = models_[v.model];
   missing what{.checkpoint = m.chain.reads_checkpoint(v.index), .boundary = v.index > 0 && m.device != device};
@@ -159,8 +160,8 @@ duration loop_run::length_of(const loop_visit& v, const loop_device& d) const {
   return duration{std::llround(cost / d.speed)};
 }
 
-/// What was stepped is of no use on any device. A real one does not hear of what others do: it keeps it until it needs the
-/// room.
+/// A version that was stepped is useless on all devices. A real device is not notified of steps elsewhere: it keeps the
+/// version until it needs the memory.
 void loop_run::drop_old_version(const loop_visit& v, std::uint32_t device) {
   const shard_version old{v.model, models_[v.model].chain.shard_of(v.index), v.step};
   report_cache(device, std::nullopt, old);  // its slot is stale already

@@ -13,12 +13,12 @@ namespace hydra {
 /// Of `n` bytes, over the fastest of the links.
 duration fastest_copy(byte_count n, std::span<const device_info> devices);
 
-/// Training only: evaluations are left out. Copies take what they take on the fastest of the links. A device has as many
-/// slots as it has room for the plan's largest shard, at least 2.
+/// Training only: evaluations are left out. Copies take what they take on the fastest of the links. A device has as
+/// many slots of the plan's largest shard as fit in its memory, at least 2.
 schedule_instance planned_instance(std::span<const sharded_model_ptr> models, std::span<const device_info> devices);
 
-/// How much longer each model takes alone, on the fastest of the devices, than it computes: what turns compute time that
-/// is left into wall time. Seen over a few steps.
+/// Wall time of each model alone on the fastest device / its compute time: the factor from remaining compute time to
+/// remaining wall time. Measured over a few steps.
 std::vector<double> remaining_scales(std::span<const sharded_model_ptr> models, std::span<const device_info> devices);
 
 }  // namespace hydra

@@ -11,7 +11,7 @@ namespace hydra {
 
 namespace {
 
-/// Takes "WORD NUMBER" off the end of `text`; nothing if it does not end so.
+/// Removes "WORD NUMBER" from the end of `text`; none if it does not end so.
 std::optional<std::uint32_t> take_number(std::string_view& text, std::string_view word) {
   const auto blank = text.rfind(' ');
   if (blank == std::string_view::npos || !text.substr(0, blank).ends_with(word)) {

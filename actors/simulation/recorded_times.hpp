@@ -1,5 +1,5 @@
 #pragma once
-// How long the operations of a run took, to simulate it again: by the labels of its trace.
+// Times of the operations of a run, to simulate it again: by the labels of its trace.
 
 #include "runtime/device/device.hpp"
 #include "runtime/trace/trace.hpp"
@@ -13,8 +13,9 @@
 
 namespace hydra {
 
-/// What a span of a device or of the optimizer is about: "parameters of gpt-a forward 2 step 7 micro-batch 1" has the
-/// class "parameters of gpt-a forward 2", step 7, micro-batch 1; the subject is what stands before " of ", or empty.
+/// The parts of a span's label (of a device or of the optimizer): "parameters of gpt-a forward 2 step 7 micro-batch 1"
+/// has the class "parameters of gpt-a forward 2", step 7, micro-batch 1; the subject is the text before " of ", or
+/// empty.
 struct span_label {
   std::string_view subject;
   std::string_view model;
@@ -24,7 +25,7 @@ struct span_label {
   std::uint32_t micro_batch = 0;
 };
 
-/// Nothing if the text is no such label. Views into `detail`.
+/// None if the text is not such a label. Views into `detail`.
 std::optional<span_label> parse_label(std::string_view detail);
 
 /// Operations of a run by label, 16 bytes each. Times of computations are kept at speed 1.
@@ -34,16 +35,16 @@ class recorded_times {
   /// Of the optimizer.
   void add_update(const span& s);
 
-  /// On a device of that name and speed. A computation: as recorded, wherever that was; a copy: as recorded on that
+  /// On a device of that name and speed. A computation: as recorded on any device; a copy: as recorded on that
   /// device, else the mean of its class there, else of its class anywhere, else of the same bytes in the other
   /// direction of the step (parameters are copied to forward and backward visits). Each recorded operation is used
-  /// once. Nothing if there is no such class.
+  /// once. None if there is no such class.
   std::optional<duration> take(queue_kind queue, const std::string& device, double speed, const operation& op);
 
-  /// All may be used again: for another simulation of the run.
+  /// Makes all recorded operations available again, for another simulation of the run.
   void rewind();
 
-  /// Mean over all steps; nothing if none was recorded. At speed 1, whole visits.
+  /// Mean over all steps; none if none was recorded. At speed 1, whole visits.
   std::optional<duration> mean_visit(const std::string& model, std::string_view way, std::uint32_t shard) const;
   std::optional<duration> mean_update(const std::string& model, std::uint32_t shard) const;
 
@@ -72,7 +73,7 @@ class recorded_times {
   };
   std::optional<duration> mean_of(const std::string& key) const;
 
-  std::map<std::string, operation_class> classes_;  ///< of copies by device, too, where they can be taken one by one
+  std::map<std::string, operation_class> classes_;  ///< of copies also by device, if they can be taken one by one
   std::map<std::string, sums> visits_;              ///< by model, way and shard: sums per visit
   std::map<std::string, sums> updates_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What a pilot would measure: how much longer a model takes alone than it computes.
+// The factor that a pilot would measure: wall time of a model alone / its compute time.
 
 #include "actors/simulation/instance.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A device under a virtual clock: the real queues' rules, no threads, no tensors.
+// A device under a virtual clock: the rules of the real queues, no threads, no tensors.
 
 #include "runtime/device/device.hpp"
 
@@ -11,8 +11,8 @@
 
 namespace hydra {
 
-/// Operations are never run; they take their estimate / speed (computations) or latency + bytes / link (copies).
-/// Everything that happens is known at submission, so the completion is handed to a timer at once.
+/// Operations are never run; they take their estimate / speed (computations) or latency + bytes / link (copies). All
+/// times are known at submission, so the completion is passed to a timer at once.
 class simulated_device final : public device {
  public:
   using clock_reader = std::function<time_point()>;
@@ -26,11 +26,11 @@ class simulated_device final : public device {
   void deliver_by(timer deliver) { deliver_ = std::move(deliver); }
   /// Computations take up to `share` longer or shorter than their estimate, the same ones for the same seed.
   void shake(double share, std::uint64_t seed);
-  /// End of what the compute queue has been given so far.
+  /// End of all operations submitted to the compute queue so far.
   time_point computed() const noexcept { return queue_free_[static_cast<std::size_t>(queue_kind::compute)]; }
   /// Decides at each submission whether the operation fails (fault injection); null: none does.
   void inject(std::function<fault(queue_kind, const operation&)> faults) { faults_ = std::move(faults); }
-  /// Asked first how long an operation takes; nothing: its estimate or its bytes decide. To be set before the first
+  /// Called first for the time of an operation; none: its estimate or its bytes decide. To be set before the first
   /// submit.
   void time_by(length_reader lengths) { lengths_ = std::move(lengths); }
 

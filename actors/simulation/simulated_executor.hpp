@@ -1,5 +1,5 @@
 #pragma once
-// The optimizer's arena under a virtual clock.
+// The optimizer's executor under a virtual clock.
 
 #include "runtime/device/executor.hpp"
 

@@ -78,7 +78,7 @@ simulated_run result_of(const schedule_instance& instance, simulation& s, time_p
   for (std::size_t i = 0; i < record->devices.size(); ++i) {
     run.loads += record->devices[i].counters.misses;
     run.hits += record->devices[i].counters.hits;
-    if (record->devices[i].retired) {  // what a dead one was computing is lost
+    if (record->devices[i].retired) {  // the computation of a dead device is lost
       run.compute_end = std::max(run.compute_end, s.device_at(i).computed() - begin);
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-// A scheduling instance run by the actors of a real run under virtual time.
+// Runs a scheduling instance with the actors of a real run under virtual time.
 
 #include "actors/policy/policy.hpp"
 #include "actors/simulation/event_loop.hpp"
@@ -9,8 +9,8 @@
 
 namespace hydra {
 
-/// Rules `landed`: completion is the memory manager's, a step's turn the optimizer's, caches and slots the device
-/// pipeline's. Noise is drawn by device, so it is another one than the loop's. Throws what run_in_loop throws.
+/// By the rule `written_back`: the memory manager decides completion, the optimizer the step boundaries, the device
+/// pipeline caches and slots. Noise is drawn by device, so it differs from the loop's. Throws what run_in_loop throws.
 simulated_run run_with_actors(const schedule_instance& instance, std::unique_ptr<policy> chosen);
 
 }  // namespace hydra

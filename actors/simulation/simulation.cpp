@@ -104,7 +104,7 @@ simulation::simulation(simulation_setup setup)
       system_(std::make_unique<caf::actor_system>(*config_)),
       coordinator_(dynamic_cast<caf::scheduler::test_coordinator*>(&system_->scheduler())),
       arena_(make_accounting_arena(setup.host_memory)) {
-  coordinator_->clock().current_time += std::chrono::hours(1);  // zero would mean "no time"
+  coordinator_->clock().current_time += std::chrono::hours(1);  // zero means "no time"
   actors_ = launch(*system_, make_run_setup(std::move(setup)), [this](run_record r) { record_ = std::move(r); });
   scheduler_job_ = dynamic_cast<caf::resumable*>(caf::actor_cast<caf::abstract_actor*>(actors_.scheduler));
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -118,7 +118,7 @@ simulation::simulation(simulation_setup setup)
 }
 
 simulation::~simulation() {
-  // Whatever has not ended (a run that was left early) ends here: no actor may outlive what it points to.
+  // Actors that have not ended (of an incomplete run) end here: no actor may outlive the objects that it points to.
   end_actors(actors_);
   for (auto& d : devices_) {
     d->deliver_by(nullptr);
@@ -200,7 +200,7 @@ bool simulation::let_time_pass() {
   return coordinator_->has_pending_timeout() && coordinator_->trigger_timeout();
 }
 
-/// A decision is made with all that has happened at its instant, in whatever order that was said.
+/// A decision is made after all other messages of its instant, in whatever order they were sent.
 void simulation::run() {
   const auto& jobs = coordinator_->jobs;
   while (!jobs.empty() || coordinator_->has_pending_timeout()) {

@@ -29,13 +29,13 @@ struct simulated_shard {
   duration evaluate{};     ///< of one micro-batch
   byte_count parameters;
   byte_count activation;   ///< its output boundary
-  byte_count working;      ///< C of either visit
-  byte_count write_back{};    ///< part of it that is free only when the visit has landed
-  std::optional<byte_count> gradients{};  ///< as copied home, if not as its parameters
+  byte_count working;      ///< C of both visits
+  byte_count write_back{};    ///< part of it that is free only after the visit's write-back
+  std::optional<byte_count> gradients{};  ///< bytes copied to the host, if not those of its parameters
   std::optional<duration> device_update{};  ///< part of backward: it is stepped there, with two moments
 };
 
-/// Homes of a model of which only sizes count.
+/// Host buffers of a model of which only sizes count.
 std::vector<shard_home> homes_without_bytes(const model_plan& plan);
 
 struct simulated_model {
@@ -48,7 +48,7 @@ struct simulated_model {
   bool keep_best = false;
   schedule_terms terms{};
   bool tied = false;                 ///< the last shard repeats a parameter of the first
-  std::optional<byte_count> slot{};  ///< devices count in slots: room of any shard's parameters, nothing else takes any
+  std::optional<byte_count> slot{};  ///< devices count in slots: bytes of one; only parameters take a slot
   double remaining_scale = 1;        ///< wall time alone / compute time
 };
 
@@ -61,8 +61,8 @@ struct simulated_noise {
 struct simulation_setup {
   std::vector<device_info> devices;  ///< name, speed, memory, link, latency
   std::vector<simulated_model> models;
-  std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not looked at
-  std::vector<simulated_model> joiners{};   ///< those that may be added, by name; if none, nothing can join
+  std::vector<sharded_model_ptr> planned{};  ///< models of a real plan, after the others; their chains are not used
+  std::vector<simulated_model> joiners{};   ///< models that may be added, by name; if empty, none can join
   std::unique_ptr<policy> chosen;
   policy_actor_setup advice{};           ///< of a policy actor that `chosen` asks
   pipeline_options pipeline;
@@ -71,9 +71,9 @@ struct simulation_setup {
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
   checkpoint_setup checkpoints{};
-  std::vector<model_checkpoint> resumed{};   ///< of models in the order of `models`: where they begin; empty: at the start
-  duration callback_limit{};         ///< zero: none
-  duration stall_limit{};            ///< zero: none
+  std::vector<model_checkpoint> resumed{};   ///< in the order of `models`: where they continue; empty: at the start
+  duration callback_limit{};         ///< zero: no limit
+  duration stall_limit{};            ///< zero: no limit
   watch_limits watch{.minimum = {}};
   simulated_noise noise{};
   bool records_spans = true;         ///< false: no trace, for long runs
@@ -85,7 +85,7 @@ class simulation {
   explicit simulation(simulation_setup setup);
   ~simulation();
 
-  /// Asks for one of the joiners to join; its answer will be among the joins(), if there is one.
+  /// Requests that one of the joiners joins; the answer is among the joins().
   void add_model(const std::string& name);
   const std::vector<join_result>& joins() const noexcept { return joins_; }
 
@@ -96,17 +96,17 @@ class simulation {
   /// The actor that `step(choice)` lets run; null if a time-out would fire.
   caf::scheduled_actor* next(std::size_t choice = 0) const;
 
-  /// Fires the next time-out although actors could run: messages take time. False if none is pending.
+  /// Fires the next time-out although actors could run, as if messages took time. False if none is pending.
   bool let_time_pass();
 
-  /// Until nothing is left to do. Of each instant the SCHEDULER comes last.
+  /// Until nothing is left to do. At each instant the SCHEDULER runs last.
   void run();
 
   /// The record, once the run is over.
   const std::optional<run_record>& record() const noexcept { return record_; }
   time_point now() const;
 
-  /// The device's actor dies so long after now.
+  /// The device's actor dies after this time.
   void kill_device(std::size_t i, duration after);
 
   const actors_spawned& actors() const noexcept { return actors_; }
@@ -116,7 +116,7 @@ class simulation {
 
  private:
   run_setup make_run_setup(simulation_setup setup);
-  /// Job of an actor that is not the SCHEDULER; their number if there is none.
+  /// Index of a runnable actor that is not the SCHEDULER; their number if there is none.
   std::size_t first_but_scheduler() const;
   bool time_out_is_due() const;
 

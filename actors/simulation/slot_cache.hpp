@@ -1,6 +1,6 @@
 #pragma once
-// Cache slots and copy queues of a device of the event loop. Rules: the scheduling instances' README, "Staging" and "Unit
-// end".
+// Cache slots and copy queues of a device of the event loop. Rules: the scheduling instances' README, "Staging" and
+// "Unit end".
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
@@ -33,7 +33,7 @@ class copy_queue {
   duration free_{};
 };
 
-/// Slots for shards' parameters. Times are since the begin of the run.
+/// Slots for shards' parameters. Times are since the start of the run.
 class slot_cache {
  public:
   explicit slot_cache(std::uint32_t slots) : most_(slots) {}
@@ -42,27 +42,27 @@ class slot_cache {
   std::optional<std::size_t> find(const shard_version& v) const noexcept;
   struct given {
     std::size_t slot = 0;
-    duration from{};                       ///< it may be written then
-    std::optional<shard_version> evicted;  ///< what it held and a visit could have used
+    duration from{};                       ///< it may be written from then on
+    std::optional<shard_version> evicted;  ///< the useful version that it held
   };
-  /// A free one, else the one that can be given away first; ties: empty first, then least recently staged.
+  /// A free slot, else the one that can be reused first; ties: empty first, then least recently staged.
   given give(const shard_version& v, duration now);
 
-  /// A unit is staged. What it has found is touched, then what it lacks is inserted: that leaves the cache later.
+  /// A unit is staged. Blocks that it finds are touched, then missing ones are inserted: those are evicted later.
   void pin(std::size_t i, bool hit) noexcept {
     ++clock_;
     slots_[i].pins += 1;
     slots_[i].staged = hit ? found() : inserted();
   }
   void unpin(std::size_t i) noexcept { slots_[i].pins -= 1; }
-  /// What it holds is of no use any more.
+  /// The version in the slot is not useful any more.
   void stale(std::size_t i) noexcept { slots_[i].holds = false; }
-  /// It cannot be given away before.
+  /// The slot cannot be reused before.
   void drain(std::size_t i, duration until) noexcept { slots_[i].drained = std::max(slots_[i].drained, until); }
-  /// Stamps of the staging that is newest.
+  /// Stamps of the newest staging.
   std::uint64_t found() const noexcept { return 2 * clock_; }
   std::uint64_t inserted() const noexcept { return 2 * clock_ + 1; }
-  /// What was used before has left the device: a least-recently-used cache has evicted past it.
+  /// Blocks used before this stamp have left the device: a least-recently-used cache has evicted them.
   std::uint64_t evicted_before() const noexcept { return evicted_before_; }
 
  private:

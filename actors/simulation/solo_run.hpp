@@ -1,5 +1,5 @@
 #pragma once
-// Models of an instance alone: what a pilot would measure, and a yardstick made of it.
+// Runs of an instance's models alone: what a pilot would measure, and a reference value computed from it.
 
 #include "actors/simulation/instance.hpp"
 
@@ -12,23 +12,23 @@ namespace hydra {
 struct solo_run {
   duration wall{};
   duration
-      turns{};  ///< after the last unit of each step, until the next begins or the run ends: others could fill that
+      turns{};  ///< after the last unit of each step until the next starts or the run ends: others could fill it
   double speed = 1;  ///< of the device
 };
 
-/// A model on the fastest device of `machine`, whose models do not count.
+/// A model on the fastest device of `machine`, whose models are ignored.
 solo_run run_alone(const schedule_instance& machine, const instance_model& model);
 
 /// Each of them; equal ones are run once.
 std::vector<solo_run> run_all_alone(const schedule_instance& machine, std::span<const instance_model> models);
 
-/// What spilled models would take if they did not disturb each other: fair to compare with, but no bound. A policy can
-/// go below it, because a model on two devices has two links and twice the cache.
+/// The time of spilled models if they did not disturb each other: a fair reference, but no bound. A policy can be
+/// better, because a model on two devices has two links and twice the cache.
 struct yardstick {
   duration longest{};  ///< solo run
   duration shared{};   ///< all of them / devices, weighted by speed
   duration shared_without_boundaries{};
-  duration best() const;  ///< the longest one, or all of them without their turns
+  duration best() const;  ///< the longest one, or all of them without their step boundaries
 };
 yardstick yardstick_of(const schedule_instance& instance);
 

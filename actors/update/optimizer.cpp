@@ -29,7 +29,7 @@ std::vector<bool> stepped_elsewhere(const model_plan& plan) {
   return all;
 }
 
-/// What update jobs of one model share. A job reads and writes only buffers that update_tracker keeps apart.
+/// State shared by the update jobs of one model. update_tracker ensures that concurrent jobs use different buffers.
 struct model_updates {
   model_updates(sharded_model_ptr m, memory_actor home)
       : what(std::move(m)),
@@ -50,9 +50,9 @@ struct model_updates {
   std::size_t running = 0;
   std::set<std::size_t> held;            ///< shards whose buffers a checkpoint reads
   std::vector<update_job> parked;        ///< jobs that touch them
-  memory_actor holder;                   ///< to be told when no job runs
+  memory_actor holder;                   ///< is notified when no job runs
 
-  /// Of a complete shard. Where devices step it, the memory manager replaces its buffers: they must go with it.
+  /// Of a complete shard. If devices step it, the memory manager replaces its buffers: no reference may be kept here.
   void forget(std::size_t shard) {
     homes[shard].gradients.reset();
     if (what->plan.shards[shard].steps_on_device) {
@@ -60,7 +60,7 @@ struct model_updates {
     }
   }
 
-  /// Of a step that is taken up again.
+  /// Of a step that is resumed.
   void forget_elsewhere(const std::vector<update_phase>& phases) {
     for (std::size_t s = 0; s < phases.size(); ++s) {
       if (what->plan.shards[s].steps_on_device && !is_under_way(phases[s])) {
@@ -193,7 +193,7 @@ class optimizer final : public optimizer_actor::base {
 
   void on_model_saved(const model_saved& m) { let_go(m.model, {}); }
 
-  /// Of one shard, or of all: what was parked may run.
+  /// Of one shard, or of all: parked jobs may run.
   void let_go(model_id id, std::optional<std::size_t> shard) {
     const auto found = models_.find(id);
     if (found == models_.end()) {
@@ -229,7 +229,7 @@ class optimizer final : public optimizer_actor::base {
     }
   }
 
-  /// It takes seconds for billions of parameters.
+  /// A job, because it takes seconds for billions of parameters.
   void submit_digest(const release_updates& r) {
     auto digest = std::make_shared<std::string>();
     const auto work = [what = r.what, parameters = r.parameters, digest] { *digest = digest_of(*what, parameters); };
@@ -241,8 +241,8 @@ class optimizer final : public optimizer_actor::base {
 
   // -- jobs ------------------------------------------------------------------------------------------------------------
 
-  /// A complete shard's gradients go at once: home counts them once. (A replica is told after its owner was stepped, so
-  /// nobody reads them any more.)
+  /// A complete shard's gradients are freed at once: the host budget counts them once. (A tied copy is reported after
+  /// its owner was stepped, so nothing reads them any more.)
   void finish(model_id id, const std::shared_ptr<model_updates>& model, const update_job& job) {
     const auto next = model->tracker.done(job);
     if (job.what == update_job::kind::norms && !next.empty()) {

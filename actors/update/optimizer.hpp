@@ -1,5 +1,5 @@
 #pragma once
-// OPTIMIZER: steps of parameters, as gradients land.
+// OPTIMIZER: updates parameters as gradients arrive in host memory.
 
 #include "actors/protocol.hpp"
 #include "actors/protocol/run_services.hpp"

@@ -32,7 +32,7 @@ simulation_setup watched_run(std::uint32_t slots) {
   return setup;
 }
 
-/// Where the victim ends last, the run does not wait for units of it that still compute or were just withdrawn.
+/// If the victim ends last, the run does not wait for its units that still compute or were just withdrawn.
 std::string left_over_of_others(const std::string& leftovers, std::size_t victim) {
   std::istringstream lines(leftovers);
   for (std::string line; std::getline(lines, line);) {
@@ -44,7 +44,7 @@ std::string left_over_of_others(const std::string& leftovers, std::size_t victim
   return {};
 }
 
-/// The victim has finished, or says why not; the other one has finished. Every device is well, nothing is left over.
+/// The victim has finished, or reports why not; the other one has finished. No device is lost, nothing is left over.
 void only_victim_failed(const simulation& s, std::size_t victim, const std::string& why) {
   REQUIRE(s.record());
   const auto& r = *s.record();
@@ -84,7 +84,7 @@ void disturb_task_at_every_message(const disturbance& disturb, const std::string
 
 void kill_task(simulation& s, std::size_t victim) { kill(s.actors().tasks[victim]); }
 
-/// It hears of a shard that no model has.
+/// It gets a message about a shard that no model has.
 void confuse_task(simulation& s, std::size_t victim) {
   const model_id model{static_cast<std::uint32_t>(victim)};
   post(s.actors().tasks[victim], shard_updated{model, shard_index{99}, version_index{1}, {}, {}, {}});
@@ -140,11 +140,11 @@ TEST_CASE("when every task dies the run ends", "[loss]") {
   }
 }
 
-// -- those who watch the run ----------------------------------------------------------------------------------------------
+// -- SUPERVISOR, REPORTER and the other actors ------------------------------------------------------------------------
 
 namespace {
 
-/// Kills one of the crew, each time at another message.
+/// Kills one of the actors of the run, each time at another message.
 template <class Victim>
 void kill_at_every_message(Victim victim, const std::function<void(simulation&, memory_store&)>& check) {
   for (std::size_t at = 0, messages = 1; at < messages; ++at) {
@@ -167,7 +167,7 @@ void kill_at_every_message(Victim victim, const std::function<void(simulation&, 
 
 }  // namespace
 
-TEST_CASE("the supervisor may die at any message: the run ends and says so", "[loss]") {
+TEST_CASE("the supervisor may die at any message: the run ends and reports it", "[loss]") {
   kill_at_every_message([](const actors_spawned& actors) { return actors.supervisor; },
                         [](simulation& s, memory_store&) {
                           const auto& r = *s.record();
@@ -178,7 +178,7 @@ TEST_CASE("the supervisor may die at any message: the run ends and says so", "[l
                         });
 }
 
-TEST_CASE("the reporter may die at any message: the run ends and says so, and every model is saved", "[loss]") {
+TEST_CASE("the reporter may die at any message: the run ends and reports it, and every model is saved", "[loss]") {
   kill_at_every_message([](const actors_spawned& actors) { return actors.reporter; },
                         [](simulation& s, memory_store& store) {
                           const auto& r = *s.record();
@@ -206,7 +206,7 @@ TEST_CASE("a run whose reporter has died is halted: its models are saved where t
   }
 }
 
-TEST_CASE("whoever of the crew dies, at whichever message, the run ends and says so", "[loss]") {
+TEST_CASE("whichever actor of the run dies, at any message, the run ends and reports it", "[loss]") {
   using pick = std::function<caf::actor(const actors_spawned&)>;
   const auto part = [](auto member) {
     return pick([member](const actors_spawned& actors) { return caf::actor_cast<caf::actor>(actors.*member); });
@@ -241,7 +241,7 @@ TEST_CASE("the reader of data may die at any message: what was trained is saved"
 
 namespace {
 
-/// Lets others than the checkpointer run until `seen` says yes of a message, or they have nothing left to do.
+/// Lets all actors but the checkpointer run until `seen` is true for a message, or they have nothing left to do.
 bool run_until(simulation& s, const std::function<bool(const overheard&)>& seen) {
   while (const auto choice = choice_without(s, s.actors().checkpointer.id())) {
     const auto m = overhear(s, *choice);
@@ -286,7 +286,7 @@ TEST_CASE("a model that fails while it is saved has given back nothing before it
   CHECK(reported);
 }
 
-TEST_CASE("a model that fails before it has begun gives its memory back", "[loss]") {
+TEST_CASE("a model that fails before it has started frees its memory", "[loss]") {
   auto setup = small_run(2, 1);
   setup.models[0].terms.arrival = 10s;
   simulation s(std::move(setup));

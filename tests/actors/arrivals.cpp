@@ -1,4 +1,4 @@
-// Models that take part later than the run begins, under virtual time.
+// Models that take part later than the start of the run, under virtual time.
 
 #include "tests/support/memory_store.hpp"
 #include "tests/support/overhear.hpp"
@@ -72,7 +72,7 @@ TEST_CASE("the scheduler learns of a model when it arrives, with priority and de
 
 namespace {
 
-/// Takes the first candidate and writes down what it is told of model 0.
+/// Takes the first candidate and records what it sees of model 0.
 class asking_policy final : public policy {
  public:
   explicit asking_policy(std::vector<model_state>& reported) : reported_(reported) {}
@@ -101,7 +101,7 @@ TEST_CASE("a policy sees priority and deadline of a model", "[arrivals]") {
   CHECK(reported[0].deadline == s->record()->began + 9ms);
 }
 
-TEST_CASE("a run that only waits for a model to arrive does not stand still", "[arrivals]") {
+TEST_CASE("a run that only waits for a model to arrive does not count as stalled", "[arrivals]") {
   auto setup = even_run({arriving("early", 0ms), arriving("late", 1h)}, 1);
   setup.stall_limit = 1s;
   const auto s = finished(std::move(setup));
@@ -109,7 +109,8 @@ TEST_CASE("a run that only waits for a model to arrive does not stand still", "[
   CHECK(s->record()->models[1].steps == 2);
 }
 
-TEST_CASE("a run that is interrupted before a model arrives ends, and the model is saved as it would begin", "[arrivals]") {
+TEST_CASE("a run that is interrupted before a model arrives ends, and the model is saved in its initial state",
+          "[arrivals]") {
   const std::vector models{arriving("early", 0ms, 3), arriving("late", 1h)};
   memory_store store;
   auto setup = even_run(models, 1);

@@ -55,7 +55,7 @@ void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t
 
 TEST_CASE("a device may die at any message", "[loss]") { lose_at_every_message(kill, 1); }
 TEST_CASE("a device with two slots may die at any message", "[loss]") { lose_at_every_message(kill, 2); }
-TEST_CASE("a device may be declared lost at any message and go on talking", "[loss]") {
+TEST_CASE("a device may be declared lost at any message and still send messages", "[loss]") {
   lose_at_every_message(declare_lost, 1);
 }
 TEST_CASE("a device with two slots may be declared lost at any message", "[loss]") {
@@ -210,7 +210,7 @@ TEST_CASE("what would fail again ends its model at once, and no other", "[loss]"
                        [](failed_run& r) { only_victim_failed(r, "injected"); });
 }
 
-// -- devices that throw, or say nothing -----------------------------------------------------------------------------------
+// -- devices that throw, or do not respond ----------------------------------------------------------------------------
 
 namespace {
 
@@ -221,7 +221,7 @@ void break_device(simulation& s, std::size_t device, std::size_t n, std::size_t&
   });
 }
 
-/// Of all operations of a device from the n-th on nothing is heard.
+/// Operations of a device from the n-th on are never reported.
 void silence_device(simulation& s, std::size_t device, std::size_t n, std::size_t& operations) {
   s.device_at(device).deliver_by([actor = s.actors().devices[device], n, &operations](queue_kind, duration delay,
                                                                                        const completion& c) {
@@ -233,7 +233,8 @@ void silence_device(simulation& s, std::size_t device, std::size_t n, std::size_
 
 using trouble = void (*)(simulation&, std::size_t, std::size_t, std::size_t&);
 
-/// For each operation of each device: the trouble begins there, all models finish, in order, once. `setup` makes the run.
+/// For each operation of each device: the trouble starts there, all models finish, in order, once. `setup` makes the
+/// run.
 void trouble_at_every_operation(trouble begin, const std::function<simulation_setup()>& setup,
                                 const std::function<void(const simulation&, std::size_t victim, std::size_t n)>& check) {
   for (std::size_t victim = 0; victim < 2; ++victim) {
@@ -339,7 +340,7 @@ std::unique_ptr<simulation> saved_run(memory_store& store) {
 
 }  // namespace
 
-TEST_CASE("a run that is stuck asks who holds what, and ends", "[loss]") {
+TEST_CASE("a run that is stuck asks all actors for their state, and ends", "[loss]") {
   auto setup = small_run(1, 1);
   setup.stall_limit = 1s;
   simulation s(std::move(setup));
@@ -356,7 +357,7 @@ TEST_CASE("a run that is stuck asks who holds what, and ends", "[loss]") {
   }
 }
 
-TEST_CASE("when the last device is gone every model is saved where it stands", "[loss]") {
+TEST_CASE("when the last device is gone every model is saved in its current state", "[loss]") {
   memory_store store;
   const auto models = small_models();
   const auto run = saved_run(store);
@@ -442,7 +443,8 @@ void require_finished(simulation& s) {
   REQUIRE(s.record()->leftovers == "");
 }
 
-/// Lets any actor but the controller run. False if nothing is left to do. Counts in `told` the tasks that hear of its loss.
+/// Lets any actor but the controller run. False if nothing is left to do. Counts in `reported` the tasks that are
+/// notified of its loss.
 bool step_without_controller(simulation& s, int& reported) {
   if (const auto choice = choice_without(s, s.actors().controller.id())) {
     const auto m = overhear(s, *choice);
@@ -452,7 +454,7 @@ bool step_without_controller(simulation& s, int& reported) {
   return s.let_time_pass();
 }
 
-/// The controller has begun with the first step that a model tells, and never comes back.
+/// The controller has started a callback for the first step that a model reports, and never returns.
 std::unique_ptr<simulation> run_stuck_in_a_callback(step_callback observe) {
   auto setup = observed_run(std::move(observe));
   setup.callback_limit = 1ms;
@@ -463,7 +465,7 @@ std::unique_ptr<simulation> run_stuck_in_a_callback(step_callback observe) {
 
 }  // namespace
 
-TEST_CASE("a controller may die at any message: the run goes on without callbacks", "[loss]") {
+TEST_CASE("a controller may die at any message: the run continues without callbacks", "[loss]") {
   for (std::size_t at = 0, messages = 1; at < messages; ++at) {
     INFO("message " << at);
     simulation s(observed_run([](const step_completed&, control&) {}));

@@ -1,5 +1,5 @@
-// What a run leaves in memory per step and per model that has ended, in bytes of the heap: no clock, and no pages that malloc
-// keeps. tests/deep/flat_memory.py watches the whole process for half an hour.
+// What a run leaves in memory per step and per model that has ended, in bytes of the heap: no clock, and no pages that
+// malloc keeps. tests/deep/flat_memory.py watches the whole process for half an hour.
 
 #include "actors/session/hydra.hpp"
 
@@ -16,7 +16,7 @@
 using namespace hydra;
 using namespace hydra::literals;
 
-#ifndef __SANITIZE_ADDRESS__   // whose heap is another one
+#ifndef __SANITIZE_ADDRESS__   // which has another heap
 
 namespace {
 
@@ -35,13 +35,13 @@ std::size_t heap() {
   return m.uordblks + m.hblkhd;
 }
 
-/// What is under way comes and goes: the least of some moments in a row is what stays.
+/// Temporary memory comes and goes: the minimum of several consecutive moments is what stays.
 std::size_t least(const std::vector<std::size_t>& seen, std::size_t from, std::size_t n) {
   return *std::min_element(seen.begin() + static_cast<std::ptrdiff_t>(from), seen.begin() + static_cast<std::ptrdiff_t>(from + n));
 }
 
-/// Heap after each step of two models that take turns on a device that holds neither, beside a callback that wants the same
-/// again and again.
+/// Heap after each step of two models that alternate on a device that holds neither, with a callback that makes the
+/// same request every time.
 std::vector<std::size_t> heap_by_step(std::uint32_t steps) {
   session s{{.log = verbosity::quiet, .keep_parameters = false}};
   s.add_devices(1, cpu_device{.memory = 36_KiB});
@@ -57,8 +57,8 @@ std::vector<std::size_t> heap_by_step(std::uint32_t steps) {
   return seen;
 }
 
-/// Heap at the end of each of some models that come one after the other. (The clock of CAF holds a task for as long as a
-/// callback may take: none does.)
+/// Heap at the end of each of some models that come one after the other. (The clock of CAF holds a task for as long as
+/// a callback may take: none does.)
 std::vector<std::size_t> heap_by_model(int models) {
   session s{{.log = verbosity::quiet, .stall_limit = {}, .keep_parameters = false}};
   s.add_devices(1, cpu_device{.memory = 1_MiB});

@@ -32,13 +32,13 @@ void step(simulation& s, int messages) {
   }
 }
 
-/// Until the supervisor has answered so often.
+/// Until the supervisor has answered that many times.
 void step_until_answered(simulation& s, std::size_t answers = 1) {
   while (s.joins().size() < answers && s.step()) {
   }
 }
 
-/// What is said from here to the end.
+/// All messages from here to the end.
 std::vector<std::string> reported(simulation& s) {
   std::vector<std::string> lines;
   do {
@@ -67,7 +67,7 @@ TEST_CASE("a model that is added joins the run as its last model and is trained 
   CHECK(s.record()->leftovers == "");
 }
 
-TEST_CASE("the story of a model that joins is told in the order of protocol.hpp", "[joining]") {
+TEST_CASE("the messages of a model that joins are in the order of protocol.hpp", "[joining]") {
   simulation s(open_run(8));
   step(s, 100);
   s.add_model("late");
@@ -88,7 +88,7 @@ TEST_CASE("the story of a model that joins is told in the order of protocol.hpp"
   CHECK(story == std::vector<std::string>{
                      "SUPERVISOR -> ADMISSION prepare_model late",
                      "ADMISSION -> SUPERVISOR model_prepared late",
-                     "SUPERVISOR -> MODEL TASK 1 begin_run",  // sent after the next two: whatever it says is heard after them
+                     "SUPERVISOR -> MODEL TASK 1 begin_run",  // sent after the next two: its messages arrive after them
                      "SUPERVISOR -> MEMORY MANAGER register_model 1",
                      "SUPERVISOR -> DATA model_joined 1",
                      "MODEL TASK 1 -> DATA batch_wanted step 0",
@@ -115,7 +115,7 @@ TEST_CASE("whenever a model is added, it is trained to its end or refused becaus
   CHECK(refused > 0);
 }
 
-TEST_CASE("a callback adds a model after the very last step, and the run goes on with it", "[joining]") {
+TEST_CASE("a callback adds a model after the very last step, and the run continues with it", "[joining]") {
   const std::vector models{small("first", 2), small("late", 3)};
   auto setup = open_run(2);
   setup.callbacks.push_back([](const step_completed& e, control& c) {
@@ -129,7 +129,7 @@ TEST_CASE("a callback adds a model after the very last step, and the run goes on
   CHECK(unfinished(*s, models) == "");
 }
 
-TEST_CASE("a model that cannot be made ready is refused, and the run goes on untouched", "[joining]") {
+TEST_CASE("a model that cannot be prepared is refused, and the run continues unchanged", "[joining]") {
   const auto alone = finished(open_run(8));
   simulation s(open_run(8));
   step(s, 100);
@@ -227,12 +227,12 @@ TEST_CASE("a model that joins counts its arrival from when it did, and its compl
 
 namespace {
 
-/// The recruiter has found no room for the model that was asked for last.
+/// ADMISSION has found not enough memory for the model that was requested last.
 void say_no_room(simulation& s) {
-  post(s.actors().supervisor, model_prepared{{}, {fault_code::does_not_fit, "no room"}});
+  post(s.actors().supervisor, model_prepared{{}, {fault_code::does_not_fit, "not enough memory"}});
 }
 
-/// Until the SUPERVISOR hears that a model has ended.
+/// Until the SUPERVISOR is notified that a model has ended.
 void step_until_one_has_ended(simulation& s) {
   for (bool notified = false; !notified;) {
     const auto m = overhear(s);
@@ -243,7 +243,7 @@ void step_until_one_has_ended(simulation& s) {
 
 }  // namespace
 
-TEST_CASE("a model for which there is no room waits for the memory of one that has ended", "[joining]") {
+TEST_CASE("a model that does not fit waits for the memory of one that has ended", "[joining]") {
   auto setup = even_run({small("first", 8), small("short", 1)}, 1);
   setup.joiners = {small("late", 3)};
   const std::vector models{small("first", 8), small("short", 1), small("late", 3)};
@@ -256,17 +256,17 @@ TEST_CASE("a model for which there is no room waits for the memory of one that h
   CHECK(unfinished(s, models) == "");
 }
 
-TEST_CASE("a model for which there is no room is refused where no memory is on its way back", "[joining]") {
+TEST_CASE("a model that does not fit is refused if no memory is about to be freed", "[joining]") {
   simulation s(open_run(8));
   step(s, 100);
   s.add_model("late");
   say_no_room(s);
   s.run();
   REQUIRE(s.joins().size() == 1);
-  CHECK(s.joins()[0].why.text == "no room");
+  CHECK(s.joins()[0].why.text == "not enough memory");
 }
 
-TEST_CASE("the reporter hears of a model that joins before those who may speak of it", "[joining]") {
+TEST_CASE("the reporter is notified of a model that joins before the actors that may report about it", "[joining]") {
   simulation s(open_run(8));
   step(s, 100);
   s.add_model("late");

@@ -1,4 +1,4 @@
-// What a model has in memory ends with it: models that come one after the other need no more than those that live.
+// The memory of a model is freed at its end: models that come one after the other need no more than those present.
 
 #include "actors/session/hydra.hpp"
 
@@ -81,7 +81,7 @@ std::string notes_of(const report& r) { return fmt::format("{}", fmt::join(r.not
 
 }  // namespace
 
-TEST_CASE("two hundred models that come one after the other fit a host that has room for three of them", "[release]") {
+TEST_CASE("two hundred models that come one after the other fit a host with memory for three of them", "[release]") {
   session s{options(false)};
   const auto r = run(s, {.models = 200});
   INFO(notes_of(r));
@@ -98,7 +98,7 @@ TEST_CASE("models that fail are released as well", "[release]") {
   CHECK(r.models[0].status == model_status::failed);
 }
 
-TEST_CASE("the report says of a model that was released what it says of one that the run began with", "[release]") {
+TEST_CASE("the report of a model that was released equals that of one that stayed to the end", "[release]") {
   session s{{.log = verbosity::quiet, .keep_parameters = false}};
   const auto r = run(s, {.make = language, .models = 4});
   REQUIRE(r.models.size() == 4);
@@ -122,7 +122,7 @@ TEST_CASE("the report says of a model that was released what it says of one that
   }
 }
 
-TEST_CASE("the host's peak is that of the models that live, however many there were", "[release]") {
+TEST_CASE("the host's peak is that of the models present at a time, however many there were", "[release]") {
   session few{{.log = verbosity::quiet, .keep_parameters = false}}, many{{.log = verbosity::quiet, .keep_parameters = false}};
   run(few, {.models = 10});
   const auto r = run(many, {.models = 60});
@@ -138,7 +138,7 @@ TEST_CASE("a model that was released has the digest that it has alone", "[releas
   CHECK(r.models.at(0).digest == expected);
 }
 
-TEST_CASE("parameters of ended models stay as long as there is room for them", "[release]") {
+TEST_CASE("parameters of ended models stay as long as there is enough memory", "[release]") {
   session s{{.log = verbosity::quiet}}, alone{{.log = verbosity::quiet}};
   run(alone, {.models = 1});
   run(s, {.models = 5});
@@ -146,7 +146,7 @@ TEST_CASE("parameters of ended models stay as long as there is room for them", "
   CHECK(s.parameters(model_id{4}).size() == s.parameters(model_id{0}).size());
 }
 
-TEST_CASE("parameters that had to make room are refused with what can be done", "[release]") {
+TEST_CASE("parameters that were given up are refused with what can be done", "[release]") {
   session s{options(true)};
   const auto r = run(s, {.models = 100});
   REQUIRE(r.all_finished());

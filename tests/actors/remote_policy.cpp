@@ -37,7 +37,7 @@ std::unique_ptr<caf::actor_system_config> networked() {
   return config;
 }
 
-/// What a promise of a test gets told once.
+/// Sets a test's promise once.
 template <class T>
 struct report_to {
   std::shared_ptr<std::promise<T>> promise = std::make_shared<std::promise<T>>();
@@ -49,7 +49,7 @@ struct report_to {
   }
 };
 
-/// A DEVICE that says which unit it was told to stage.
+/// A DEVICE that reports which unit it has to stage.
 class asked_device final : public device_actor::base {
  public:
   asked_device(caf::actor_config& config, report_to<unit> to) : device_actor::base{config}, to_{std::move(to)} {}
@@ -81,7 +81,7 @@ class asking_run {
   }
   ~asking_run() { end_actor(scheduler_); }
 
-  /// The unit that the device is told to stage.
+  /// The unit that the device has to stage.
   unit staged() {
     post(scheduler_, device_added{device_id{0}, 1.0, system_.spawn<asked_device>(reported_), {}, {}});
     for (std::uint32_t m = 0; m < 3; ++m) {
@@ -192,7 +192,7 @@ TEST_CASE("sessions train under a policy actor of another process, which outlive
   }
 }
 
-TEST_CASE("a session goes on without a remote policy actor that dies", "[remote-policy]") {
+TEST_CASE("a session continues without a remote policy actor that dies", "[remote-policy]") {
   int questions = 0;
   offering_side there{[&](const advice_wanted& m) {
     if (++questions == 5) {
@@ -205,6 +205,6 @@ TEST_CASE("a session goes on without a remote policy actor that dies", "[remote-
   CHECK(r.replaced == 1);
 }
 
-TEST_CASE("a session whose remote policy actor cannot be reached does not begin", "[remote-policy]") {
+TEST_CASE("a session whose remote policy actor cannot be reached does not start", "[remote-policy]") {
   CHECK_THROWS_WITH(trained_by(remote_source(1)), Catch::Contains("remote: there is no actor to ask"));
 }

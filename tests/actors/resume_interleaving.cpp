@@ -15,7 +15,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// The workload of the seed, saved into `store` and begun with `begins`.
+/// The workload of the seed, saved into `store` and started from `begins`.
 simulation_setup setup_of(std::uint32_t seed, memory_store& store, std::vector<model_checkpoint> begins) {
   auto setup = make_case(seed).setup;
   setup.checkpoints = {.store = &store, .every_steps = seed % 3, .every = {}};
@@ -23,8 +23,8 @@ simulation_setup setup_of(std::uint32_t seed, memory_store& store, std::vector<m
   return setup;
 }
 
-/// Random order of messages; interrupted after message `at` (0: not). Empty, or what went wrong. (A unit that was placed in
-/// the moment of the interruption may still be on its device at the end.)
+/// Random order of messages; interrupted after message `at` (0: not). Empty, or what went wrong. (A unit that was
+/// placed in the moment of the interruption may still be on its device at the end.)
 std::string run(simulation& s, std::mt19937& random, std::size_t at) {
   constexpr std::size_t limit = 200'000;
   std::size_t n = 0;
@@ -53,8 +53,8 @@ std::vector<model_checkpoint> some_checkpoints(memory_store& store, const std::v
   return all;
 }
 
-/// Some checkpoint of every model has all of its steps and evaluations, and no update under way. (Not always the newest:
-/// runs begin with older ones, too.)
+/// Some checkpoint of every model has all of its steps and evaluations, and no update under way. (Not always the
+/// newest: runs start from older ones, too.)
 std::string not_saved(memory_store& store, const std::vector<simulated_model>& models) {
   for (const auto& m : models) {
     const auto complete = [&](const model_checkpoint& c) {
@@ -69,13 +69,13 @@ std::string not_saved(memory_store& store, const std::vector<simulated_model>& m
   return {};
 }
 
-/// The state of the first evaluation is kept apart, the only one that is better than all before: simulated losses are equal. A
-/// run that was interrupted before that was saved has not told of the evaluation either.
+/// The state of the first evaluation is kept apart, the only one that is better than all before: simulated losses are
+/// equal. A run that was interrupted before that was saved has not reported the evaluation either.
 std::string best_not_saved(memory_store& store, const std::vector<simulated_model>& models) {
   for (const auto& m : models) {
     const auto& best = store.best_of(m.name);
     if (best.empty() != !m.keep_best) {
-      return m.name + (best.empty() ? " has no best state" : " has a best state that nobody asked for");
+      return m.name + (best.empty() ? " has no best state" : " has a best state that was not requested");
     }
     const auto first = m.evaluation.every > 0 ? std::min(m.evaluation.every, m.steps) : m.steps;
     const auto is_first = [&](const model_checkpoint& c) {
@@ -112,13 +112,14 @@ std::string interrupt_and_resume(std::uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("whatever the order of messages, an interrupted run is saved and goes on from any of its checkpoints", "[fuzz]") {
+TEST_CASE("whatever the order of messages, an interrupted run is saved and continues from any of its checkpoints",
+          "[fuzz]") {
   for (std::uint32_t seed = 1; seed <= 1500; ++seed) {
     REQUIRE(interrupt_and_resume(seed) == "");
   }
 }
 
-TEST_CASE("more interrupted runs go on from any of their checkpoints", "[.deep]") {
+TEST_CASE("more interrupted runs continue from any of their checkpoints", "[.deep]") {
   for (std::uint32_t seed = 10'001; seed <= 60'000; ++seed) {
     REQUIRE(interrupt_and_resume(seed) == "");
   }

@@ -1,4 +1,4 @@
-// The story at the top of actors/protocol.hpp, message by message, as small simulated runs tell it.
+// The story at the top of actors/protocol.hpp, message by message, in small simulated runs.
 
 #include "actors/simulation/simulated_device.hpp"
 #include "tests/support/memory_store.hpp"
@@ -183,7 +183,8 @@ TEST_CASE("an observed step is acknowledged before the next one is announced", "
 )"));
 }
 
-TEST_CASE("an observed evaluation is acknowledged, and the best state captured, before the next step begins", "[transcript]") {
+TEST_CASE("an observed evaluation is acknowledged, and the best state captured, before the next step starts",
+          "[transcript]") {
   auto m = two_shards();
   m.steps = 2;
   m.evaluation = {.every = 1, .range = {.micro_batches = 1, .round = 1}};
@@ -209,7 +210,7 @@ TEST_CASE("an observed evaluation is acknowledged, and the best state captured, 
 )"));
 }
 
-TEST_CASE("the reporter hears of each evaluation without those before it", "[transcript]") {
+TEST_CASE("the reporter gets each evaluation without those before it", "[transcript]") {
   auto m = two_shards();
   m.steps = 4;
   m.evaluation = {.every = 1, .range = {.micro_batches = 1, .round = 1}};
@@ -226,7 +227,7 @@ TEST_CASE("the reporter hears of each evaluation without those before it", "[tra
 }
 
 /// Its device dies when one unit computes and the next one is staged.
-TEST_CASE("a model goes on elsewhere when its device dies", "[transcript]") {
+TEST_CASE("a model continues on another device when its device dies", "[transcript]") {
   simulation s(even_run({two_shards()}, 2));
   const auto reported = transcript(s, [](simulation& run, const overheard& m) {
     if (m.get<shard_leased>() && m.get<shard_leased>()->lease.value == 2 && m.to.place == 0) {
@@ -274,7 +275,7 @@ TEST_CASE("a failed unit takes its staged successor with it", "[transcript]") {
   CHECK(reported.back() == "  SUPERVISOR -> DATA shut_down");
 }
 
-TEST_CASE("an interrupted model completes what computes, is saved, and everybody is told to shut down", "[transcript]") {
+TEST_CASE("an interrupted model completes what computes, is saved, and all actors are shut down", "[transcript]") {
   memory_store store;
   auto setup = even_run({two_shards()}, 1);
   setup.checkpoints.store = &store;

@@ -1,4 +1,4 @@
-// What the runtime promises about time, to the nanosecond: messages take none, so only what really waits shows.
+// Guarantees about time, to the nanosecond: messages take no time, so only real waits show.
 
 #include "actors/policy/catalog.hpp"
 #include "actors/simulation/simulated_device.hpp"
@@ -53,7 +53,7 @@ duration gaps(simulation& s) {
   return sum;
 }
 
-/// Device 0 hears of every completion that much later.
+/// Device 0 is notified of every completion that much later.
 void notify_late(simulation& s, duration late) {
   s.device_at(0).deliver_by([&s, late](queue_kind, duration delay, const completion& c) {
     caf::delayed_anon_send(s.actors().devices[0], delay + late, operation_completed{c});
@@ -94,7 +94,7 @@ std::vector<plain_span> plain_spans(simulation& s) {
 
 // -- transfers ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("copies of half a computation lie under computations: only the first is exposed", "[time]") {
+TEST_CASE("copies of half a computation are hidden by computations: only the first is exposed", "[time]") {
   const auto s = finished(even_run(even_models(4), 1));
   CHECK(gaps(*s) == 0ns);
   CHECK(exposed(*s) == 1ms);
@@ -102,7 +102,7 @@ TEST_CASE("copies of half a computation lie under computations: only the first i
         1ms + 4 * 2 * 3 * 2ms + 1ms);  // first parameters up, 4 models x 2 steps x 3 units, last gradients down
 }
 
-TEST_CASE("a lone model is double-buffered: its next shard is copied under the present one", "[time]") {
+TEST_CASE("a lone model is double-buffered: its next shard is copied during the current one", "[time]") {
   const auto s = finished(even_run({study_model(1)}, 1));
   std::map<std::string, span> computations;
   for (const auto& x : spans_of(*s, "execute_shard")) {
@@ -122,7 +122,7 @@ TEST_CASE("a lone model is double-buffered: its next shard is copied under the p
   }
 }
 
-TEST_CASE("a lone model waits only for the turn of each step, as its chain bound says", "[time]") {
+TEST_CASE("a lone model waits only at each step boundary, as its chain bound says", "[time]") {
   constexpr int steps = 5;
   const auto s = finished(even_run({study_model(steps)}, 1));
   CHECK(makespan(*s) == steps * 26ms);  // 24 ms of computations; gradients of shard 0 down, its next version up
@@ -138,14 +138,14 @@ TEST_CASE("a step that is clipped waits for the last gradient, one that is not o
   CHECK(makespan(*finished(even_run({m}, 1))) == 2 * 26ms + 2 * 1ms);
   m.clips = true;
   const auto clipped = finished(even_run({m}, 1));
-  // All six updates start when the last gradient has landed, shard 0 first; shard 0 goes on after 1 ms, the last version
-  // of the run is there 6 ms after its last gradient.
+  // All six updates start when the last gradient is written back, shard 0 first; shard 0 continues after 1 ms, the last
+  // version of the run is there 6 ms after its last gradient.
   CHECK(makespan(*clipped) == 2 * 26ms + 1ms + 6ms);
 }
 
 // -- no actor between two units -------------------------------------------------------------------------------------------
 
-TEST_CASE("the staged unit is on the compute queue before the present one ends", "[time]") {
+TEST_CASE("the staged unit is on the compute queue before the current one ends", "[time]") {
   simulation s(even_run(even_models(4), 1));
   std::vector<time_point> submitted;
   s.device_at(0).inject([&](queue_kind queue, const operation&) {
@@ -164,7 +164,7 @@ TEST_CASE("the staged unit is on the compute queue before the present one ends",
   }
 }
 
-TEST_CASE("completions that are heard 500 us late delay no computation", "[time]") {
+TEST_CASE("completions that are reported 500 us late delay no computation", "[time]") {
   simulation s(even_run(even_models(4), 1));
   notify_late(s, 500us);
   s.run();
@@ -174,8 +174,9 @@ TEST_CASE("completions that are heard 500 us late delay no computation", "[time]
 
 namespace {
 
-/// Four models on a device of exactly (P + C) + W; each completion is heard 500 us late. Of C `landing` is free only
-/// when the copies home have ended. Checks the gap between a backward unit and a unit of another model behind it.
+/// Four models on a device of exactly (P + C) + W; each completion is reported 500 us late. `write_back` of C is free
+/// only when the copies to the host have ended. Checks the gap between a backward unit and a unit of another model
+/// behind it.
 void check_gap_after_backward(duration write_back, duration gap) {
   constexpr auto copy = 1024us;  // 2000 x 512 bytes
   std::vector<simulated_model> models;
@@ -198,7 +199,7 @@ void check_gap_after_backward(duration write_back, duration gap) {
     INFO(all[i - 1].detail << ", then " << all[i].detail);
     if (all[i].detail[0] != all[i - 1].detail[0]) {
       const auto has = [&](const char* what) { return all[i - 1].detail.find(what) != std::string::npos; };
-      const auto loss = gap > 0ns && has("backward 1") ? 4ns : 0ns;  // four bytes that land, too
+      const auto loss = gap > 0ns && has("backward 1") ? 4ns : 0ns;  // four bytes that are written back, too
       CHECK(all[i].begin - all[i - 1].end == (has("backward") ? gap + loss : 0ns));
     }
   }
@@ -210,7 +211,7 @@ TEST_CASE("on a device that is just large enough bytes pass from unit to unit wi
   check_gap_after_backward(0us, 0us);
 }
 
-TEST_CASE("bytes that land pass to the next unit when they have landed, without a message", "[time]") {
+TEST_CASE("write-back bytes pass to the next unit when they are written back, without a message", "[time]") {
   check_gap_after_backward(3 * 1024us, 1024us);
 }
 
@@ -237,7 +238,7 @@ TEST_CASE("without a cache backward visits load again what forward visits had lo
   CHECK(with->record()->devices[0].counters.h2d_bytes == bytes_of(4 * 2 * 2 * 1ms));
 }
 
-TEST_CASE("without a cache a lone model brings each boundary home before the next unit reads it", "[time]") {
+TEST_CASE("without a cache a lone model writes back each boundary before the next unit reads it", "[time]") {
   auto m = even_model("m", 2, 1, 2ms, 1ms);
   m.shards[0].activation = bytes_of(500us);
   auto setup = even_run({m}, 1);
@@ -266,7 +267,7 @@ TEST_CASE("sharded-lrtf starts the model that has most left", "[time]") {
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK_THAT(all[i].detail, Contains("heavy"));  // although the light one was announced first
   }
-  CHECK_THAT(all[3].detail, Contains("middle"));  // the step turn of the heavy one
+  CHECK_THAT(all[3].detail, Contains("middle"));  // the step boundary of the heavy one
 }
 
 TEST_CASE("three equal models on two devices: sharded-lrtf is near the bound, whole-model takes 4/3 of it", "[time]") {

@@ -150,12 +150,12 @@ TEST_CASE("training in bf16 is not training in fp32, but near it", "[exactness][
   CHECK(coarse.losses.back() < coarse.losses.front());
 }
 
-TEST_CASE("the masters keep what bf16 cannot tell", "[exactness][bf16]") {
+TEST_CASE("the masters keep what bf16 cannot represent", "[exactness][bf16]") {
   auto c = rounded(tiny_gpt(0, true));
   c.optimizer = adamw({.learning_rate = 1e-5, .weight_decay = 0});  // less than half of a bf16's last place of most values
   const auto spilled = train_spilled({c}, {});
   REQUIRE(difference(train_plain(c), spilled, 0) == "");
-  const auto& scales = spilled.parameters[0].at("h.0.ln_1.weight");  // begin as 1
+  const auto& scales = spilled.parameters[0].at("h.0.ln_1.weight");  // start as 1
   CHECK(std::ranges::any_of(scales, [](float x) { return x != 1 && static_cast<float>(c10::BFloat16{x}) == 1; }));
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("two devices with little memory train in bf16 with plain training's bi
   for (const auto& d : spilled.summary.devices) CHECK(d.peak <= d.budget);
 }
 
-TEST_CASE("in bf16, too, a device that dies midway and a model that joins cost nobody a bit", "[exactness][bf16]") {
+TEST_CASE("in bf16, too, a device that dies midway and a model that joins change no bit", "[exactness][bf16]") {
   const auto in_bf16 = GENERATE(&rounded, &twice_rounded);
   auto a = in_bf16(tiny_gpt(0.1, true)), b = in_bf16(tiny_llama());
   a.cuts = b.cuts = {0, 1, 2, 3, 4};
@@ -186,7 +186,7 @@ TEST_CASE("in bf16, too, a device that dies midway and a model that joins cost n
 
 namespace {
 
-/// Interrupted before operation `after` of each run, until it is through. Odd numbers of values lie between its shards.
+/// Interrupted before operation `after` of each run, until it is complete. Its boundaries have odd numbers of values.
 spilled_result interrupted_again_and_again(exact_case c, std::size_t after, std::size_t& times) {
   const temporary_folder folder;
   run_options options{.output = folder.path(), .interrupt_at = after};
@@ -207,12 +207,12 @@ TEST_CASE("a run in bf16 that is interrupted and resumed has plain training's bi
   c.steps = 8;
   c.optimizer = GENERATE(adamw({.learning_rate = 1e-2}), adamw({.learning_rate = 1e-2, .clip_norm = 0.25}));
   std::size_t times = 0;
-  const auto after = GENERATE(60u, 75u);  // an evaluation is begun again: it must fit between two interruptions
+  const auto after = GENERATE(60u, 75u);  // an evaluation is started again: it must fit between two interruptions
   REQUIRE(difference(train_plain(c), interrupted_again_and_again(c, after, times), 0) == "");
   CHECK(times > 1);
 }
 
-TEST_CASE("a run goes on only in the precision that it began with", "[resume][bf16]") {
+TEST_CASE("a run can be resumed only in the precision that it started with", "[resume][bf16]") {
   const temporary_folder folder;
   auto c = rounded(tiny_mlp());
   train_spilled({c}, {.output = folder.path()});
@@ -230,13 +230,13 @@ TEST_CASE("a tied run with gradients in bf16 that is interrupted inside its step
   c.optimizer.clip_norm = 0.25;
   std::size_t times = 0;
   const auto plain = train_plain(c);
-  for (const std::size_t after : {500, 513}) {  // an evaluation is begun again
+  for (const std::size_t after : {500, 513}) {  // an evaluation is started again
     REQUIRE(difference(plain, interrupted_again_and_again(c, after, times), 0) == "");
     CHECK(times > 1);
   }
 }
 
-TEST_CASE("a run goes on only with gradients in the precision that it began with", "[resume][bf16]") {
+TEST_CASE("a run can be resumed only with gradients in the precision that it started with", "[resume][bf16]") {
   for (const bool narrow : {true, false}) {
     const temporary_folder folder;
     auto c = narrow ? twice_rounded(tiny_mlp()) : rounded(tiny_mlp());
@@ -287,7 +287,7 @@ byte_count sufficient_for(const exact_case& c) {
   return {};
 }
 
-/// Where memory is scarce, evaluations go in shorter visits: less than what a plan asks for at ease may be enough.
+/// With little memory, evaluations have shorter visits: less than a plan needs with more memory may be enough.
 byte_count least_host_memory(const exact_case& c, const std::vector<cpu_device>& devices) {
   auto needed = planned_host_memory({c}, {.devices = devices});
   for (;;) {

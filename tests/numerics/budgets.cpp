@@ -57,7 +57,7 @@ TEST_CASE("the smallest sufficient device memory is enough to the byte, and its 
   REQUIRE(refusal({.devices = {less}}).code == fault_code::does_not_fit);
 }
 
-/// Where memory is scarce, evaluations go in shorter visits: less than what a plan asks for at ease may be enough.
+/// With little memory, evaluations have shorter visits: less than a plan needs with more memory may be enough.
 byte_count least_host_memory(const std::vector<cpu_device>& devices) {
   auto needed = planned_host_memory(two_models(), {.devices = devices});
   for (;;) {
@@ -83,7 +83,7 @@ TEST_CASE("the host memory that the plan asks for is enough to the byte, and its
 
 namespace {
 
-/// A small configuration of each family in turn. A new family: one more case.
+/// A small configuration of each family. A new family: one more case.
 exact_case random_case(std::mt19937& random, std::size_t i) {
   const auto between = [&](std::int64_t a, std::int64_t b) { return std::uniform_int_distribution<std::int64_t>(a, b)(random); };
   auto c = tiny_gpt(0, false);  // its data are for language models

@@ -17,7 +17,7 @@ constexpr auto on_device = optimizer_place::device;
 const std::vector<number_formats> all_formats{
     {}, {.numbers = precision::bf16}, {.numbers = precision::bf16, .gradients = precision::bf16}};
 
-/// Nothing keeps a shard of it at home.
+/// All its shards can be updated on a device.
 exact_case free_gpt(std::uint32_t micro_batches = 2) {
   auto c = tiny_gpt(0.1, false);
   c.micro_batches = micro_batches;
@@ -60,7 +60,7 @@ void require_bits(const std::vector<exact_case>& models, const spilled_result& s
 
 }  // namespace
 
-TEST_CASE("updates on the device have the bits of updates at home", "[exactness][device-steps]") {
+TEST_CASE("updates on the device have the bits of updates on the host", "[exactness][device-steps]") {
   auto c = tiny_gpt(0.1, false);
   const auto formats = GENERATE(from_range(all_formats));
   c.numbers = formats.numbers;
@@ -78,7 +78,7 @@ TEST_CASE("updates on the device have the bits of updates at home", "[exactness]
   }
 }
 
-TEST_CASE("what must be updated at home is, whatever is asked for", "[exactness][device-steps]") {
+TEST_CASE("what must be updated on the host is, whatever is requested", "[exactness][device-steps]") {
   auto tied = free_gpt(), clips = free_gpt();
   tied.chain = tiny_gpt(0.1, true).chain;
   clips.optimizer.clip_norm = 0.5;
@@ -91,7 +91,7 @@ TEST_CASE("what must be updated at home is, whatever is asked for", "[exactness]
   require_bits({tied, clips, free_gpt()}, train_spilled({tied, clips, free_gpt()}, options));
 }
 
-TEST_CASE("running averages are updated at home", "[exactness][device-steps]") {
+TEST_CASE("running averages are updated on the host", "[exactness][device-steps]") {
   const auto c = normed(2);
   const auto plan = plan_of({c}, {.optimizer_on = on_device});
   CHECK(stepped_shards(plan.models[0]) == 1);  // the head
@@ -153,7 +153,7 @@ TEST_CASE("a device that dies at any operation changes no bit where devices upda
 
 namespace {
 
-/// The only model is interrupted before operation `after` of every run, which begins with another place for its updates.
+/// The only model is interrupted before operation `after` of every run; each run has another place for its updates.
 void interrupt_again_and_again(const exact_case& m, std::size_t after, const std::vector<optimizer_place>& places) {
   const temporary_folder folder;
   run_options options{.devices = {{.memory = 64_MiB, .link = 400_MiB_per_s}}, .output = folder.path(), .interrupt_at = after};
@@ -171,14 +171,16 @@ void interrupt_again_and_again(const exact_case& m, std::size_t after, const std
 
 }  // namespace
 
-TEST_CASE("a run goes on with plain training's bits when updates move between host and devices", "[resume][device-steps]") {
+TEST_CASE("a run continues with plain training's bits when updates move between host and devices",
+          "[resume][device-steps]") {
   auto all = free_gpt(1), some = free_gpt(1), head = normed(1);
   some.chain = tiny_gpt(0.1, true).chain;  // of it only the shard in the middle can be updated on a device
   using enum optimizer_place;
   for (auto* m : {&all, &some, &head}) {
-    m->steps = 18;   // a run goes on for some operations behind its interruption: two must fit in any case
+    m->steps = 18;   // a run continues for some operations after its interruption: two must fit in any case
     m->evaluate_every = 0;
-    for (const std::size_t after : {101, 118, 140}) {  // an evaluation is begun again: it must fit between two interruptions
+    for (const std::size_t after :
+         {101, 118, 140}) {  // an evaluation is started again: it must fit between two interruptions
       INFO("interrupted before operation " << after);
       interrupt_again_and_again(*m, after, {device});
       interrupt_again_and_again(*m, after, {device, host});
@@ -187,7 +189,7 @@ TEST_CASE("a run goes on with plain training's bits when updates move between ho
   }
 }
 
-TEST_CASE("a step that is split between host and device is taken up again", "[resume][device-steps]") {
+TEST_CASE("a step that is split between host and device is resumed", "[resume][device-steps]") {
   auto m = free_gpt(1);
   m.steps = 14;
   m.evaluate_every = 0;
@@ -201,7 +203,7 @@ TEST_CASE("a step that is split between host and device is taken up again", "[re
   }
 }
 
-TEST_CASE("checkpoints beside the run, observed steps and kept best states change no bit where devices update",
+TEST_CASE("checkpoints during the run, observed steps and kept best states change no bit where devices update",
           "[resume][device-steps]") {
   auto c = free_gpt();
   c.steps = 6;

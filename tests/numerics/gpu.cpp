@@ -1,4 +1,5 @@
-// Run by name on a machine with a GPU: numerics_tests "[gpu]". Spilled, shared and repeated runs against resident ones: bit for bit.
+// Run by name on a machine with a GPU: numerics_tests "[gpu]". Spilled, shared and repeated runs against resident ones:
+// bit for bit.
 
 #include "models/keyed_mask.hpp"
 #include "models/optimizer/tensor_update.hpp"
@@ -136,7 +137,7 @@ TEST_CASE("updates have the same bits on a GPU and on the CPU", "[.][gpu]") {
   }
 }
 
-TEST_CASE("updated on a GPU or at home, a run has the same bits", "[.][gpu]") {
+TEST_CASE("updated on a GPU or on the host, a run has the same bits", "[.][gpu]") {
   require_gpu();
   auto c = gpt_in({0, 2, 4});
   c.chain = gpt2({.layers = 3, .width = 64, .heads = 2, .context = 6, .dropout = 0.1, .tied = false});

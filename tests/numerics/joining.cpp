@@ -20,7 +20,7 @@ using Catch::Contains;
 
 namespace {
 
-/// What was thrown at who added the model.
+/// What add_model has thrown.
 template <class Action>
 fault refused(const Action& add) {
   try {
@@ -66,7 +66,7 @@ TEST_CASE("a model that a callback adds has plain training's bits, whenever it j
   }
 }
 
-TEST_CASE("a chain that the run does not know is measured beside it, on a device of its own", "[joining]") {
+TEST_CASE("a chain that the run does not know is measured during the run, on a device of its own", "[joining]") {
   auto wide = tiny_gpt(0.0, true);
   wide.chain = gpt2({.layers = 2, .width = 8, .heads = 2, .context = 6});
   wide.cuts = {};
@@ -77,7 +77,8 @@ TEST_CASE("a chain that the run does not know is measured beside it, on a device
   CHECK(difference(plain_results()[0], result, 0) == "");
 }
 
-TEST_CASE("a model that does not fit beside the run is refused with numbers, and the run keeps its bits", "[joining]") {
+TEST_CASE("a model that does not fit next to the run is refused with numbers, and the run keeps its bits",
+          "[joining]") {
   auto whole = mixed_workload()[2];
   whole.cuts = {0};
   fault why;
@@ -91,7 +92,7 @@ TEST_CASE("a model that does not fit beside the run is refused with numbers, and
   CHECK_THAT(result.summary.notes.back(), Contains("not added: model 'model-2' cannot join"));
 }
 
-TEST_CASE("a model that the host has no room for is refused with numbers", "[joining]") {
+TEST_CASE("a model that does not fit in host memory is refused with numbers", "[joining]") {
   run_options options{.devices = {tiny()}};
   options.host_memory = planned_host_memory(first_two(), options);
   fault why;
@@ -132,7 +133,7 @@ TEST_CASE("while a run is being halted no model can be added, nor after it", "[j
   CHECK_THAT(after.text, Contains("the run has ended"));
 }
 
-TEST_CASE("a halt does not wait for the layers of a model that is being made ready to be measured", "[joining]") {
+TEST_CASE("a halt does not wait for the measurement of a model that is being prepared", "[joining]") {
   gate asked, answered;
   auto unknown = tiny_gpt(0.0, true);
   unknown.chain = gpt2({.layers = 2, .width = 8, .heads = 2, .context = 6});
@@ -168,7 +169,7 @@ TEST_CASE("a halt does not wait for the layers of a model that is being made rea
   CHECK(devices == 2);  // the plan's and the run's
 }
 
-TEST_CASE("a model that had joined an interrupted run goes on when it is added to the resumed one", "[joining]") {
+TEST_CASE("a model that had joined an interrupted run continues when it is added to the resumed one", "[joining]") {
   const temporary_folder folder;
   run_options options{.devices = {tiny(), tiny()}, .output = folder.path()};
   auto models = first_two();

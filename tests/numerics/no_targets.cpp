@@ -38,7 +38,8 @@ class half_masked final : public data_source {
 
 }  // namespace
 
-TEST_CASE("a step without a target has no loss and no gradient; training goes on with plain training's bits", "[exactness]") {
+TEST_CASE("a step without a target has no loss and no gradient; training continues with plain training's bits",
+          "[exactness]") {
   auto m = tiny_gpt(0.0, true);
   m.data = std::make_shared<half_masked>(m.data);
   m.batch_size = 1;

@@ -83,7 +83,7 @@ TEST_CASE("a ResNet evaluates with its running averages", "[exactness]") {
   CHECK(resting.validation[1].loss != trained.validation[1].loss);
 }
 
-TEST_CASE("a ResNet that is interrupted, and goes on under other cuts, has plain training's bits", "[resume]") {
+TEST_CASE("a ResNet that is interrupted, and continues under other cuts, has plain training's bits", "[resume]") {
   auto c = tiny_resnet();
   c.micro_batches = 2;
   c.steps = 6;

@@ -40,7 +40,7 @@ struct long_way {
 };
 
 /// Interrupts the run before operation `after` of its first device, resumes it elsewhere, interrupts it again, .. until
-/// it is through. `change` may change the models before each run.
+/// it is complete. `change` may change the models before each run.
 template <class Change>
 long_way train_with_interruptions(std::size_t after, std::uint32_t seed, run_options options, Change change) {
   const temporary_folder folder;
@@ -65,7 +65,7 @@ void keep_models(std::vector<exact_case>&, std::mt19937&) {}
 }  // namespace
 
 TEST_CASE("a run that is interrupted again and again and resumed elsewhere has plain training's bits", "[resume]") {
-  for (const std::size_t after : {50, 130}) {  // an evaluation is begun again: it must fit between two interruptions
+  for (const std::size_t after : {50, 130}) {  // an evaluation is started again: it must fit between two interruptions
     INFO("interrupted before operation " << after);
     const auto way = train_with_interruptions(after, static_cast<std::uint32_t>(after), {}, keep_models);
     require_plain_bits(way.end);
@@ -73,7 +73,7 @@ TEST_CASE("a run that is interrupted again and again and resumed elsewhere has p
   }
 }
 
-TEST_CASE("models that are cut elsewhere go on from the begin of a step with plain training's bits", "[resume]") {
+TEST_CASE("models that are cut elsewhere continue from the start of a step with plain training's bits", "[resume]") {
   const auto cut_anew = [](std::vector<exact_case>& models, std::mt19937& random) {
     for (auto& m : models) {
       m.cuts = random() % 3 == 0 ? cut_points{0, 1, 2, 3, 4} : random() % 2 == 0 ? cut_points{0, 3} : cut_points{0, 2, 4};
@@ -176,7 +176,7 @@ TEST_CASE("metrics of a run that was interrupted have every step and evaluation 
   }
 }
 
-TEST_CASE("the plan of a run can be read while it goes on") {
+TEST_CASE("the plan of a run can be read while it is under way") {
   const temporary_folder folder;
   std::size_t models = 0;
   const step_callback look = [&](const step_completed&, control&) { models = load_plan(folder.path() / "plan.json").models.size(); };
@@ -223,7 +223,7 @@ TEST_CASE("a model whose loss is not finite fails at the same step again when it
   CHECK(again.models[0].digest == first.models[0].digest);
 }
 
-TEST_CASE("a loss that is not finite before any update is not put down to the learning rate") {
+TEST_CASE("a loss that is not finite before any update is not attributed to the learning rate") {
   const auto far = open_data({synthetic_classes{.samples = 64, .validation_samples = 0, .noise = 1e39}}, 0);
   const exact_case m{.chain = mlp({.width = 8}), .data = far, .optimizer = adamw({}), .cuts = {}, .evaluate_every = 0};
   const auto failed = train_spilled({m}, {}).summary.models[0];
@@ -233,7 +233,7 @@ TEST_CASE("a loss that is not finite before any update is not put down to the le
   CHECK_THAT(failed.error.text, !Catch::Contains("learning rate"));
 }
 
-TEST_CASE("a checkpoint from inside a step does not start afresh under cuts that it cannot have", "[resume]") {
+TEST_CASE("a checkpoint from inside a step does not start again under cuts that it cannot have", "[resume]") {
   const temporary_folder folder;
   auto models = std::vector{mixed_workload()[1]};  // steps its shards one by one
   run_options options{.devices = {roomy()}, .output = folder.path(), .interrupt_at = 20};
@@ -251,5 +251,6 @@ TEST_CASE("a checkpoint from inside a step does not start afresh under cuts that
   models[0].cuts = {0, 2};
   options.resume = true;
   options.interrupt_at.reset();
-  CHECK_THROWS_WITH(train_spilled(models, options), Catch::Contains("cannot continue with these cuts") && Catch::Contains("0, 1, 2, 3, 4"));
+  CHECK_THROWS_WITH(train_spilled(models, options),
+                    Catch::Contains("cannot continue with these cuts") && Catch::Contains("0, 1, 2, 3, 4"));
 }

@@ -79,6 +79,6 @@ TEST_CASE("a device whose computation hangs for ever changes no bit and does not
   REQUIRE(where->entered.wait());
   require_plain_bits(spilled);
   REQUIRE(spilled.summary.devices[1].lost);
-  where->go_on.open();  // what it completes now reaches nobody
+  where->go_on.open();  // its completions are ignored from now on
   REQUIRE(where->left.wait());
 }

@@ -18,7 +18,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// Streams that lag behind what is launched, each time by another while.
+/// Streams that lag behind what is launched, by varying times.
 host_stream_options lagging(std::uint32_t seed) {
   return {.before_work = [turn = std::make_shared<std::atomic<std::uint32_t>>(seed)](queue_kind) {
     for (std::uint32_t i = (turn->fetch_add(7919) * 2654435761u) >> 29; i > 0; --i) {
@@ -27,7 +27,7 @@ host_stream_options lagging(std::uint32_t seed) {
   }};
 }
 
-/// The tensors of a host stand in front of their bytes with a header: room for those of all that live at once.
+/// Tensors of the host have a header before their bytes: memory for the headers of all that exist at a time.
 constexpr byte_count headers = 128_KiB;
 
 std::unique_ptr<device> stream_device_of(const std::string& name, byte_count budget, std::uint32_t seed) {

@@ -19,7 +19,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// What the lockers of a session's devices have done when these end.
+/// What the lockers of a session's devices have done at the end of the devices.
 struct lock_record {
   std::mutex mutex;
   std::vector<byte_count> locked;   ///< by each device, in the order of their ends
@@ -80,7 +80,7 @@ TEST_CASE("training from locked host memory equals plain training bit for bit, a
   }
 }
 
-TEST_CASE("training with the least host memory in a locked room equals plain training bit for bit") {
+TEST_CASE("training with the least host memory in a pinned pool equals plain training bit for bit") {
   const auto record = std::make_shared<lock_record>();
   auto o = locking(record, 2);
   const auto c = small_text();

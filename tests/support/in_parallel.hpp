@@ -1,5 +1,5 @@
 #pragma once
-// Concurrency in tests by plain threads: ThreadSanitizer cannot see into the TBB library and would report its insides.
+// Concurrency in tests by plain threads: ThreadSanitizer does not know the TBB library and would report its internals.
 
 #include <array>
 #include <barrier>
@@ -7,7 +7,7 @@
 
 namespace hydra::test {
 
-/// Calls `work(i)` for all i below `count` from four threads, which begin together.
+/// Calls `work(i)` for all i below `count` from four threads, which start together.
 template <class Work>
 void in_parallel(int count, Work work) {
   std::array<std::thread, 4> threads;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t mask_id = 1, first_word = 2, not_masked = -100;
 
-/// Rows of a sample and what each place asks for.
+/// Rows of a sample and the target of each position.
 struct text {
   std::span<std::int64_t> ids, segments, present;
 };

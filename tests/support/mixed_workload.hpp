@@ -1,6 +1,6 @@
 #pragma once
-// Three small models that differ in everything that could leak from one into another, and what plain training makes of
-// them.
+// Three small models that differ in everything that could leak from one into another, and the results of plain
+// training.
 
 #include "tests/support/spilled_run.hpp"
 

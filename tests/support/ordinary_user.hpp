@@ -1,5 +1,5 @@
 #pragma once
-// Root may read and write everything: tests of what may not be read or written are somebody else meanwhile.
+// Root may read and write everything: tests of missing permissions run as another user.
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 namespace hydra::test {
 
-/// While this lives the process has the rights of an ordinary user, also where root runs the tests.
+/// While this exists the process has the rights of an ordinary user, also if root runs the tests.
 class ordinary_user {
  public:
   ordinary_user() {

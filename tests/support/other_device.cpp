@@ -35,7 +35,7 @@ constexpr auto place = c10::DeviceType::PrivateUse1;
 
 std::atomic<int> forbidden{0};
 
-/// One device with one stream: what is launched is done.
+/// One device with one stream: launched work is complete.
 struct guard final : c10::impl::NoOpDeviceGuardImpl<place> {
   c10::Device exchangeDevice(c10::Device) const override { return {place, 0}; }
   c10::Device getDevice() const override { return {place, 0}; }
@@ -174,7 +174,7 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_bloc
   return to;
 }
 
-/// Its result grows and shrinks under LibTorch's hands, which lent bytes cannot.
+/// LibTorch resizes its result, which is not possible with borrowed bytes.
 at::Tensor squared(const at::Tensor& a, const at::Tensor& b, std::int64_t reduction) {
   TORCH_CHECK(is_there(a) && is_there(b), "a loss of tensors that are elsewhere");
   return there(at::mse_loss(here(a), here(b), reduction));

@@ -1,6 +1,6 @@
 #pragma once
-// A stand-in for an accelerator: LibTorch's PrivateUse1 on host memory. What its kernels compute the CPU's
-// compute; but as on an accelerator a tensor of it never meets one of the CPU.
+// A fake accelerator: LibTorch's PrivateUse1 on host memory. The CPU's kernels compute for it, but as on an accelerator
+// its tensors cannot be mixed with those of the CPU.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,8 +12,8 @@ inline constexpr const char* other_device = "elsewhere:0";
 at::Tensor to_other_device(const at::Tensor& on_cpu);
 at::Tensor to_cpu(const at::Tensor& there);
 
-/// While one lives, whatever makes the host wait for the device throws in all threads: a copy to the CPU, a value that is
-/// read, a shape that depends on values.
+/// While one exists, everything that makes the host wait for the device throws in all threads: a copy to the CPU,
+/// reading a value, a shape that depends on values.
 class no_waiting {
  public:
   no_waiting();

@@ -1,5 +1,5 @@
 #pragma once
-// A device that works like the one inside, with something of its own: another place for tensors, a meter, a locker, a model.
+// A device that works like the one inside, but with another place for tensors, a meter, a locker or a model.
 
 #include "runtime/device/device.hpp"
 
@@ -15,7 +15,7 @@ namespace hydra::test {
 struct outfit {
   std::string torch_device{};
   std::function<std::unique_ptr<work_meter>()> meter{};
-  std::function<void(page_locker*)> at_end{};   ///< told the locker, which is about to end
+  std::function<void(page_locker*)> at_end{};   ///< called with the locker, which is about to be destroyed
   std::unique_ptr<page_locker> locker{};
   std::string model{};
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Looks into the mailbox of the actor that is about to run: who says what to whom, without a change in any actor.
+// Reads the mailbox of the actor that is about to run: sender, receiver and message, without a change in any actor.
 
 #include "actors/simulation/simulation.hpp"
 
@@ -35,10 +35,10 @@ struct overheard {
   }
 };
 
-/// What `s.step(choice)` will handle; nothing if a time-out will fire or an actor only starts.
+/// The message that `s.step(choice)` will handle; none if a time-out will fire or an actor only starts.
 std::optional<overheard> overhear(const simulation& s, std::size_t choice = 0);
 
-/// A choice for s.step() that lets another actor run; nothing if only this one has something to do.
+/// A choice for s.step() that lets another actor run; none if only this one has something to do.
 std::optional<std::size_t> choice_without(const simulation& s, caf::actor_id id);
 
 /// "SCHEDULER -> DEVICE 0 prefetch_shard model 0 step 0 forward 0". Empty for messages outside of the story at the top

@@ -1,5 +1,5 @@
 #pragma once
-// A device pipeline between a scripted device and a port that remembers what it said.
+// A device pipeline between a scripted device and a port that records its messages.
 
 #include "actors/device/device_pipeline.hpp"
 #include "actors/simulation/simulation.hpp"
@@ -39,7 +39,7 @@ struct recording_port final : pipeline_port {
   void freed(std::uint32_t credits, const std::optional<unit>& running, std::vector<block_id> cached,
              std::vector<block_id> dropped) override;
 
-  std::uint32_t credits() const;                ///< given back so far
+  std::uint32_t credits() const;                ///< returned so far
   std::size_t ends_of(const unit& u) const;     ///< how often it was reported, demoted or failed
   const fault* failure_of(const unit& u) const;
   /// What a unit has asked to read, over all its leases.
@@ -61,7 +61,7 @@ struct even_model {
   byte_count parameters{1024};
   byte_count activation{512};
   byte_count working{4096};
-  byte_count write_back{4096};   ///< part of it that is free only when the unit has landed
+  byte_count write_back{4096};   ///< part of it that is free only after the unit's write-back
   bool steps = false;         ///< every shard on its device
 };
 
@@ -91,7 +91,7 @@ class pipeline_bench {
   void grant(const unit& u);
   void refuse(const unit& u, fault_code why);
   bool waits_for_lease(const unit& u) const;
-  /// Completes and grants whatever there is until nothing happens any more.
+  /// Completes and grants everything until nothing happens any more.
   void run_out();
 
   recording_port port;

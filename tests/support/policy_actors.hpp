@@ -1,5 +1,5 @@
 #pragma once
-// Policy actors for tests: what they say is a function.
+// Policy actors for tests: their answers are given by a function.
 
 #include "actors/plugin/policy_actor.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace hydra::test {
 
-/// The answer to a question, or none for ever. One that throws ends the actor.
+/// The answer to a request, or none for ever. If it throws, the actor ends.
 using advice = std::function<std::optional<policy_advised>(const advice_wanted&)>;
 
 class scripted_policy_actor final : public policy_actor::base {

@@ -19,11 +19,11 @@ constexpr int instances = 40;
 
 struct tally {
   std::size_t decisions = 0;
-  std::size_t foreign = 0;      ///< choices that are no candidate
-  std::size_t different = 0;    ///< answers of two objects to the same question
+  std::size_t foreign = 0;      ///< choices that are not candidates
+  std::size_t different = 0;    ///< different answers of two objects to the same request
 };
 
-/// Two objects of the policy, which hear the same.
+/// Two objects of the policy, which get the same calls.
 class twins final : public policy {
  public:
   twins(std::unique_ptr<policy> a, std::unique_ptr<policy> b, tally& counts)

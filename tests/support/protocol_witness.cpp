@@ -45,7 +45,7 @@ protocol_witness::model_page& protocol_witness::page_of(std::size_t model) {
   return models_[model];
 }
 
-// -- who hears what -------------------------------------------------------------------------------------------------------
+// -- messages ---------------------------------------------------------------------------------------------------------
 
 void protocol_witness::at_scheduler(const overheard& m) {
   if (const auto* freed = m.get<device_freed>()) {
@@ -93,9 +93,9 @@ void protocol_witness::at_task(const overheard& m) {
   }
 }
 
-// -- promises -------------------------------------------------------------------------------------------------------------
+// -- rules ------------------------------------------------------------------------------------------------------------
 
-/// Behind the unit on whose device its version is made; where there is trouble, that one may be lost by now.
+/// After the unit on whose device its version is computed; with trouble, that one may be lost by now.
 bool protocol_witness::follows_its_maker(const model_page& page, const unit_ready& m) const {
   const auto makes = [&](const unit& u) { return ends_step(u) && u.step.next() == m.what.step; };
   const bool first = m.what.shard.value == 0 && m.what.way != direction::backward;
@@ -109,16 +109,16 @@ void protocol_witness::on_announced(const unit_ready& m) {
   const auto shard = m.what.shard.value;
   const auto version = shard < page.versions.size() ? page.versions[shard] : 0;
   if (version != m.what.step.value && !follows_its_maker(page, m)) {
-    complain(fmt::format("{} is announced, but version {} is at home", to_string(m.what), version));
+    complain(fmt::format("{} is announced, but version {} is in host memory", to_string(m.what), version));
   }
   if (!page.batches.contains(batch_of(m.what))) {
-    complain(to_string(m.what) + " is announced before its minibatch is at home");
+    complain(to_string(m.what) + " is announced before its minibatch is in host memory");
   }
   if (options_.observed && page.acknowledged < m.what.step.value) {
     complain(to_string(m.what) + " is announced before the last step is acknowledged");
   }
   if (m.what.attempt > 0 && options_.untroubled) {
-    complain(to_string(m.what) + " is tried again, but nothing has gone wrong");
+    complain(to_string(m.what) + " is tried again, but nothing has failed");
   }
   if (!page.announced || page.announced->attempt <= m.what.attempt) {
     page.announced = m.what;
@@ -131,7 +131,7 @@ void protocol_witness::on_freed(const device_freed& m) {
   page.credits += m.credits;
   if (page.credits > options_.slots + page.staged) {
     complain(
-        fmt::format("device {} has given back {} credits for {} units", m.device.value, page.credits, page.staged));
+        fmt::format("device {} has returned {} credits for {} units", m.device.value, page.credits, page.staged));
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Hears every message of a simulated run and knows what the protocol promises: credits, commits, announcements, losses.
+// Observes every message of a simulated run and checks the rules of the protocol: credits, commits, announcements,
+// losses.
 
 #include "tests/support/overhear.hpp"
 
@@ -15,15 +16,16 @@ namespace hydra::test {
 
 struct witness_options {
   std::uint32_t slots = 1;
-  bool untroubled = true;    ///< nothing goes wrong in this run: no unit may be tried twice
-  bool works_always = true;  ///< the policy never says "nothing now"
+  bool untroubled = true;    ///< nothing fails in this run: no unit may be tried twice
+  bool works_always = true;  ///< the policy never keeps a slot free
   bool observed = false;     ///< by a controller: steps are acknowledged
 };
 
-/// What is checked, besides the end of the run:
-/// * a device gives back no more credits than it has had units, and all of them once it holds no unit;
-/// * a unit is announced when its parameter version (or the unit before it is on its device and may make that there) and its
-///   minibatch are at home and, if steps are observed, the step before is acknowledged; it is staged once;
+/// Rules that are checked, in addition to the end of the run:
+/// * a device returns no more credits than it has had units, and all of them once it holds no unit;
+/// * a unit is announced when its parameter version (or the unit before it is on its device and may compute that there)
+/// and
+///   its minibatch are in host memory and, if steps are observed, the step before is acknowledged; it is staged once;
 /// * nothing of a fenced device completes; of a failed unit and what follows it only newer attempts do;
 /// * no unit that any device may stage waits while a device has credit;
 /// * without trouble no lease is refused and no unit is tried twice.
@@ -36,25 +38,25 @@ class protocol_witness {
   /// To be called when no actor can run: every message has arrived.
   void rest();
 
-  /// The first broken promise; empty if none.
+  /// The first broken rule; empty if none.
   const std::string& complaint() const noexcept { return complaint_; }
 
  private:
   bool has_room_for(const std::optional<device_id>& avoided) const;
 
   struct device_page {
-    std::uint64_t credits = 0;  ///< given back, as the scheduler has heard
-    std::uint64_t staged = 0;   ///< units it was told to stage
-    std::uint64_t ended = 0;    ///< of them, as the memory manager has heard
-    bool dead = false;          ///< as the supervisor has heard
-    bool lost = false;          ///< as the scheduler has heard
+    std::uint64_t credits = 0;  ///< returned, as reported to the scheduler
+    std::uint64_t staged = 0;   ///< units it had to stage
+    std::uint64_t ended = 0;    ///< of them, as reported to the memory manager
+    bool dead = false;          ///< as reported to the supervisor
+    bool lost = false;          ///< as reported to the scheduler
   };
   struct model_page {
-    std::vector<std::uint32_t> versions;  ///< as its task has heard
+    std::vector<std::uint32_t> versions;  ///< as reported to its task
     std::set<batch_range> batches;
     std::uint32_t acknowledged = 0;  ///< steps below this
     std::optional<unit> announced;
-    std::optional<device_id> avoids;  ///< that device, while another one lives
+    std::optional<device_id> avoids;  ///< that device, while there is another one
     std::set<unit> flights;
   };
 

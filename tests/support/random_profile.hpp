@@ -1,5 +1,5 @@
 #pragma once
-// Profiles that nobody has measured, for tests of cuts and plans.
+// Random profiles, for tests of cuts and plans.
 
 #include "models/chain.hpp"
 #include "partition/profile/profile.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// A page locker for tests: it locks nothing and remembers everything.
+// A page locker for tests: it locks nothing and records every call.
 
 #include "runtime/base/fault.hpp"
 #include "runtime/device/page_locker.hpp"

@@ -147,7 +147,7 @@ void trainer::add_to_sums() {
   }
 }
 
-/// As gradients in bf16 lose their last places on the way from a device to the host.
+/// Rounds gradients to bf16, as on the way from a device to the host.
 void trainer::round_sums() {
   const c10::NoGradGuard no_grad;
   if (options_.model.gradients() == precision::fp32) return;
@@ -176,7 +176,8 @@ float trainer::accumulate_gradients(std::uint32_t step) {
   return sum;
 }
 
-/// Micro-batch k of the validation data are its samples [k*n, (k+1)*n); the last one may be filled with some that do not count.
+/// Micro-batch k of the validation data are its samples [k*n, (k+1)*n); the last one may be filled with some that do
+/// not count.
 void trainer::evaluate(std::uint32_t steps) {
   const std::size_t each = options_.batch_size / options_.micro_batches;
   reference_evaluation e;
@@ -206,7 +207,7 @@ void trainer::add_tied_gradients() {
     if (!l.place.tied_to.empty()) owner_of(l).gradient().add_(l.gradient());
 }
 
-/// Of large gradients in bf16 by pieces, for which there is room where the whole in fp32 has none.
+/// Large gradients in bf16 by pieces, which fit in memory where the whole in fp32 does not.
 at::Tensor trainer::norm_of(const at::Tensor& gradient) const {
   const auto norm = [](const at::Tensor& t) { return at::_ops::linalg_vector_norm::call(t, 2, {}, false, {}); };
   if (options_.model.gradients() == precision::fp32 || gradient.numel() <= 16384) return norm(gradient);

@@ -1,7 +1,8 @@
 #pragma once
 // The reference: plain in-memory training. Whole-model autograd over one leaf tensor per parameter, gradients
-// accumulated by autograd, clipping as torch does. In bf16: leaves are rounded from fp32 masters, gradients are added up
-// and the update is made in fp32; sums of gradients in bf16 are rounded once. What Hydra computes must equal it bit for bit.
+// accumulated by autograd, clipping as torch does. In bf16: leaves are rounded from fp32 masters, gradients are added
+// up and the update is made in fp32; sums of gradients in bf16 are rounded once. Hydra's results must equal it bit for
+// bit.
 
 #include "models/chain.hpp"
 #include "models/data_source.hpp"
@@ -32,13 +33,13 @@ struct reference_options {
 struct reference_evaluation {
   std::uint32_t steps = 0;
   double loss = 0;      ///< fp32 sums of the micro-batches added in double, / targets
-  std::optional<double> accuracy;   ///< where the loss counts right predictions
+  std::optional<double> accuracy;   ///< if the loss counts correct predictions
 };
 
 struct reference_result {
   std::vector<float> losses;                             ///< per step: fp32 sum of the micro-batches' losses, in order
   std::vector<float> grad_norms;                         ///< per step, if clipping
-  std::map<std::string, std::vector<float>> parameters;  ///< after the last step, replicas too
+  std::map<std::string, std::vector<float>> parameters;  ///< after the last step, tied copies too
   std::string digest;
   std::vector<reference_evaluation> evaluations;
 };

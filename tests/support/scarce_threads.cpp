@@ -17,7 +17,7 @@ constinit thread_local int threads_left = not_limited;
 scarce_threads::scarce_threads(int left) { threads_left = left; }
 scarce_threads::~scarce_threads() { threads_left = not_limited; }
 
-/// In place of the library's, which it calls; a limit of processes does not bind root.
+/// Replaces the library's function, which it calls; a limit on processes does not apply to root.
 extern "C" int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*life)(void*), void* of) noexcept {
   static const auto of_library = reinterpret_cast<decltype(&::pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
   if (threads_left == 0) return EAGAIN;

@@ -1,9 +1,9 @@
 #pragma once
-// A system that has no more threads. Programs that link this start all their threads through it.
+// Simulates a system without free threads. Programs that link this start all their threads through it.
 
 namespace hydra::test {
 
-/// While it lives, the thread that made it can start so many more.
+/// While it exists, the thread that created it can start so many more.
 class scarce_threads {
  public:
   explicit scarce_threads(int left);

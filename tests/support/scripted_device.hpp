@@ -12,9 +12,9 @@
 
 namespace hydra::test {
 
-/// Records what is submitted. Keeps the device's promises: an operation runs only after those before it on its queue and
-/// those it names, as dependency_failed if one of these failed; its closure is gone before it is reported; reports of one
-/// queue keep their order. Reports of different queues may come in any.
+/// Records what is submitted. Obeys the rules of a device: an operation runs only after those before it on its queue
+/// and those it names, as dependency_failed if one of these failed; its closure is destroyed before it is reported;
+/// reports of one queue keep their order. Reports of different queues may come in any.
 class scripted_device final : public device {
  public:
   explicit scripted_device(byte_count memory);
@@ -25,7 +25,7 @@ class scripted_device final : public device {
   memory_usage memory() const noexcept override { return {{}, {}, info_.memory}; }
   bool stop(duration) noexcept override { return pending_.empty(); }
 
-  /// What is known of an operation, now or after its end.
+  /// The state of an operation, now or after its end.
   struct submitted {
     queue_kind queue;
     std::string text;             ///< "execute_shard a forward 0 step 0 micro-batch 1"

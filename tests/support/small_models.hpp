@@ -1,5 +1,5 @@
 #pragma once
-// Small real models, cut into shards, with home buffers: for tests of partition/ and of the memory books.
+// Small real models, cut into shards, with host buffers: for tests of partition/ and of the block store.
 
 #include "models/chain.hpp"
 #include "models/families/cnn/cnn.hpp"
@@ -43,10 +43,10 @@ struct shard_options {
   update_options update{};
 };
 
-/// Cut as told, on a device as large as can be. Three steps, seed 1.
+/// With the given cuts, on a device without a memory limit. Three steps, seed 1.
 std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_options& options);
 
-/// Home buffers as a session makes them: initial values, no gradients, zero moments.
+/// Host buffers as a session makes them: initial values, no gradients, zero moments.
 std::vector<shard_home> make_homes(const sharded_model& m, host_arena& arena);
 
 /// The visit of a shard in step 0, all micro-batches.

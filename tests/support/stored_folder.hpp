@@ -1,5 +1,5 @@
 #pragma once
-// Small folders on disk, and what one can do to them.
+// Small folders on disk, and ways to change and damage them.
 
 #include "runtime/storage/file_system.hpp"
 

@@ -33,7 +33,7 @@ class watched_device final : public device {
   std::size_t submitted_ = 0;
 };
 
-/// The submission number `at` and all later ones throw; what was submitted before goes on.
+/// The submission number `at` and all later ones throw; what was submitted before continues.
 inline std::function<void(std::size_t)> dies(std::size_t at) {
   return [at](std::size_t n) {
     if (n >= at) {

@@ -17,7 +17,7 @@ using namespace hydra::literals;
 
 namespace {
 
-/// Copies take longer than what they are for.
+/// Copies take longer than the computations they are for.
 constexpr cpu_device slow_link{.memory = 64_MiB, .link = byte_rate{1e6}};
 
 model_description wide(const std::string& name) {
@@ -84,7 +84,7 @@ fault_code refusal(model_joiner& joiner, const model_description& m) {
 
 }  // namespace
 
-TEST_CASE("what is left of a model that joins is told in wall time, as of the run's own", "[joining]") {
+TEST_CASE("the remaining time of a model that joins is a wall time, as for the run's own models", "[joining]") {
   bench b;
   CHECK(b.joiner->prepare(wide("late"), {}).what->remaining_scale > 2);
 }
@@ -97,7 +97,7 @@ TEST_CASE("what a released model needed is there for others, its name is not", "
   CHECK(refusal(*b.joiner, wide("second")) == fault_code::bad_input);
 }
 
-TEST_CASE("a preparation that is cancelled ends with its present phase, and no other begins", "[joining]") {
+TEST_CASE("a preparation that is cancelled ends with its current phase, and no other starts", "[joining]") {
   bench b;
   auto late = wide("late");
   late.chain.build = [&, build = late.chain.build](const data_source& data) {
@@ -111,7 +111,8 @@ TEST_CASE("a preparation that is cancelled ends with its present phase, and no o
   CHECK(b.devices_made == 0);
 }
 
-TEST_CASE("a layer that cannot be measured beside the run's devices is refused with what can be done", "[joining]") {
+TEST_CASE("a layer that cannot be measured while the run's devices hold their memory is refused with what can be done",
+          "[joining]") {
   bench b;
   b.meter = no_memory;   // the devices of the run have left nothing to measure with
   auto wider = wide("late");
@@ -121,7 +122,7 @@ TEST_CASE("a layer that cannot be measured beside the run's devices is refused w
                                                       Catch::Contains("none are free") && Catch::Contains("a smaller memory"));
 }
 
-TEST_CASE("memory that the host lacks, or a data source, is told as what it is", "[joining]") {
+TEST_CASE("a lack of host memory, or a fault of a data source, is reported as such", "[joining]") {
   bench b;
   b.meter = no_host_memory;
   auto wider = wide("late");

@@ -16,7 +16,7 @@ const fault halted{fault_code::interrupted, "interrupted"};
 
 }  // namespace
 
-TEST_CASE("a model that goes on is saved between steps when a checkpoint is due, one at a time") {
+TEST_CASE("a model that continues is saved between steps when a checkpoint is due, one at a time") {
   save_tracker tracker(true);
   CHECK_FALSE(tracker.between_steps(false));
   tracker.is_due();
@@ -85,7 +85,7 @@ TEST_CASE("what is on disk is not saved again; what changed only by updates is")
   CHECK(tracker.next(later, true) == action::capture);
 }
 
-TEST_CASE("a checkpoint that fails on the way does not stand for the last one, which is tried once") {
+TEST_CASE("a checkpoint that fails during the run does not replace the last one, which is tried once") {
   save_tracker tracker(true);
   CHECK(tracker.between_steps(true));
   tracker.captured(state_at(1));
@@ -132,7 +132,7 @@ TEST_CASE("the best state is captured as soon as no other checkpoint is under wa
   CHECK_FALSE(tracker.saving());
 }
 
-TEST_CASE("a best state that is saved, or could not be, says nothing about what a run goes on from") {
+TEST_CASE("a best state that is saved, or could not be, does not change from what a run resumes") {
   save_tracker tracker(true);
   tracker.is_best();
   REQUIRE(tracker.best_now());

@@ -47,7 +47,7 @@ TEST_CASE("a unit is staged when both its messages have come, whichever is first
   CHECK(b.port.questions.size() == 1);
 }
 
-TEST_CASE("a lease asks to read parameters and first inputs and to land everything the unit produces") {
+TEST_CASE("a lease asks for parameters and first inputs to read and for buffers of everything the unit produces") {
   pipeline_bench b(64_KiB);
   const bench_model m({.micro_batches = 2});
   const auto u = m.backward(1);
@@ -95,7 +95,7 @@ TEST_CASE("without a cache everything is read again") {
   CHECK(b.pipeline.budget().used() == 0_B);
 }
 
-TEST_CASE("a unit that does not fit beside the running one asks for nothing until there is room") {
+TEST_CASE("a unit that does not fit next to the running one requests nothing until there is enough memory") {
   const bench_model a(without_boundaries("a", 0)), c(without_boundaries("c", 1));
   pipeline_bench b(exactly_sufficient - 1_B);
   start(b, a, a.forward(0));
@@ -163,7 +163,7 @@ TEST_CASE("where both units have bytes of their own none waits for the other's w
   CHECK_FALSE(b.machine.at(behind).waits_for(b.machine.find("demote_shard activation of a forward 0")));
 }
 
-TEST_CASE("an input that has left the device is read from home, but only after its producer was demoted") {
+TEST_CASE("an input that has left the device is read from the host, but only after its producer was demoted") {
   pipeline_bench b(64_KiB, {.cache = false});
   const bench_model m({.micro_batches = 2});
   start(b, m, m.forward(0));
@@ -206,7 +206,7 @@ TEST_CASE("a unit is not demoted before its predecessor, in whatever order the q
   const bench_model m({});
   b.stage(m, m.forward(0));
   for (const char* part : {"parameters of a forward 0", "minibatch of a forward 0"}) {
-    b.machine.finish(b.machine.find(part));  // on the device all goes on, the report is late
+    b.machine.finish(b.machine.find(part));  // the device continues, the report is late
   }
   b.machine.complete("execute_shard a forward 0");
   b.stage(m, m.backward(1));
@@ -247,7 +247,7 @@ TEST_CASE("a staged unit is not enqueued between the micro-batches of the one be
   CHECK(b.machine.find("execute_shard c") > b.machine.find("execute_shard a forward 0 step 0 micro-batch 1"));
 }
 
-TEST_CASE("gradients and loss land after the last micro-batch") {
+TEST_CASE("gradients and loss are written back after the last micro-batch") {
   pipeline_bench b(64_KiB);
   const bench_model m({.shards = 1, .micro_batches = 2});
   const auto u = m.backward(0);
@@ -271,7 +271,7 @@ TEST_CASE("parameters leave the cache with their backward visit: the optimizer m
 
 // -- credits --------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a device begins by offering the credit of every slot") {
+TEST_CASE("a device starts by offering the credit of every slot") {
   pipeline_bench b(64_KiB, {.slots = 3});
   b.pipeline.start();
   CHECK(b.port.credits() == 3);
@@ -329,7 +329,7 @@ TEST_CASE("with several slots a unit claims its bytes only when those before it 
   CHECK(b.port.demotions == std::vector{a.forward(1), c.forward(1)});
 }
 
-TEST_CASE("blocks that were evicted are told with the next state") {
+TEST_CASE("blocks that were evicted are reported with the next state") {
   const bench_model a(without_boundaries("a", 0)), c(without_boundaries("c", 1));
   pipeline_bench b(exactly_sufficient - 1_KiB);
   b.place(a, a.forward(0));
@@ -400,7 +400,7 @@ unit of_next_step(unit u) {
 
 }  // namespace
 
-TEST_CASE("a unit that steps its shard lands the next version instead of gradients") {
+TEST_CASE("a unit that steps its shard writes back the next version instead of gradients") {
   pipeline_bench b(64_KiB);
   const auto m = stepping();
   const auto u = m.backward(0);
@@ -441,7 +441,7 @@ TEST_CASE("the step waits for all micro-batches and for all of the state, the mi
   CHECK(b.port.demotions == std::vector{u});
 }
 
-TEST_CASE("the first unit of the next step follows on the device before the version it reads has landed") {
+TEST_CASE("the first unit of the next step follows on the device before the version it reads is written back") {
   pipeline_bench b(64_KiB);
   const auto m = stepping();
   const auto u = m.backward(0), next = of_next_step(u);

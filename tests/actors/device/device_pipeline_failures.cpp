@@ -1,4 +1,4 @@
-// How units end badly on a device: each once, with its cause, leaving nothing behind.
+// How units fail on a device: each once, with its cause, without leaks.
 
 #include "partition/graph/dataflow.hpp"
 #include "tests/support/pipeline_bench.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 const fault broken{fault_code::internal, "broken by the test"};
 
-/// The unit failed once, so.
+/// The unit failed once, with this fault.
 void check_failed(const pipeline_bench& b, const unit& u, fault_code why) {
   INFO(to_string(u));
   CHECK(b.port.ends_of(u) == 1);
@@ -46,7 +46,7 @@ TEST_CASE("a unit withdrawn in any phase fails once, gives its credit back and l
   pipeline_bench b(64_KiB, {.double_buffer = GENERATE(true, false), .cache = GENERATE(true, false)});
   const bench_model m({.micro_batches = 2});
   const auto u = m.forward(0);
-  const int phase = GENERATE(0, 1, 2, 3, 4);  // leasing, copying, running, between micro-batches, landing
+  const int phase = GENERATE(0, 1, 2, 3, 4);  // leasing, copying, running, between micro-batches, writing back
   b.place(m, u);
   if (phase > 0) b.grant(u);
   if (phase > 1) complete_copies_of(b, "forward 0");
@@ -76,7 +76,7 @@ TEST_CASE("a unit withdrawn before its execute_shard fails once, and that messag
   CHECK(b.pipeline.describe().empty());
 }
 
-TEST_CASE("a unit withdrawn while it waits for room fails at once") {
+TEST_CASE("a unit withdrawn while it waits for memory fails at once") {
   const bench_model a({.name = "a", .id = 0}), c({.name = "c", .id = 1});
   pipeline_bench b(6_KiB - 1_B);
   b.stage(a, a.forward(0));
@@ -119,7 +119,7 @@ TEST_CASE("a lease that is granted after the withdrawal is returned unused") {
   const bench_model m({});
   b.place(m, m.forward(0));
   b.pipeline.withdraw(m.forward(0));
-  CHECK(b.port.failures.empty());  // home may still be about to answer
+  CHECK(b.port.failures.empty());  // the answer to the lease may still arrive
   b.grant(m.forward(0));
   CHECK(b.port.returned.size() == 1);
   CHECK(b.machine.pending() == 0);
@@ -169,7 +169,7 @@ TEST_CASE("the successor of a failing computation fails as dependency_failed, af
   check_nothing_left(b, 2);
 }
 
-TEST_CASE("the successor of a failing write-back fails too: its input will never be at home") {
+TEST_CASE("the successor of a failing write-back fails too: its input will never be in host memory") {
   pipeline_bench b(64_KiB, {.cache = GENERATE(true, false)});
   const bench_model m({});
   b.stage(m, m.forward(0));
@@ -263,7 +263,7 @@ TEST_CASE("a lease refused for a later micro-batch fails its unit when the earli
   check_nothing_left(b, 1);
 }
 
-TEST_CASE("running out of memory empties the cache of what nobody holds") {
+TEST_CASE("running out of memory empties the cache of blocks that are not in use") {
   const bench_model a({.name = "a", .id = 0}), c({.name = "c", .id = 1});
   pipeline_bench b(64_KiB);
   b.place(c, c.forward(0));

@@ -1,4 +1,4 @@
-// Random events over a device pipeline: whatever happens in whatever order, every unit ends once and nothing is left.
+// Random events for a device pipeline: in any order of events every unit ends once and nothing is left.
 
 #include "partition/plan/cursor.hpp"
 #include "partition/graph/dataflow.hpp"
@@ -25,7 +25,8 @@ std::uint32_t pick(rng& random, std::uint32_t from, std::uint32_t to) {
   return std::uniform_int_distribution<std::uint32_t>(from, to)(random);
 }
 
-/// One step of a model, or two where devices step its shards, and of it what a model task and the scheduler know.
+/// One step of a model, or two if devices step its shards, and the state that a model task and the scheduler have of
+/// it.
 struct model_run {
   bench_model model;
   std::vector<unit> units;
@@ -62,7 +63,7 @@ byte_count sufficient(const std::vector<model_run>& runs) {
   return computing + staging;
 }
 
-/// Scheduler, model tasks and memory manager of one device, in one class, with dice.
+/// Scheduler, model tasks and memory manager of one device, in one class, with random choices.
 class random_run {
  public:
   random_run(std::uint32_t seed, bool with_mishaps)
@@ -94,7 +95,7 @@ class random_run {
  private:
   using action = std::function<void()>;
 
-  /// Does one thing of all that could happen now. False if there is nothing.
+  /// Does one of the events that are possible now. False if there is none.
   bool act() {
     std::vector<action> actions;
     for (const auto t : bench_->machine.ready()) {
@@ -192,7 +193,7 @@ class random_run {
     }
   }
 
-  /// Takes note of what the pipeline has said.
+  /// Records the pipeline's messages.
   std::string observe() {
     for (; seen_demotions_ < bench_->port.demotions.size(); ++seen_demotions_) {
       auto& r = runs_[bench_->port.demotions[seen_demotions_].model.value];

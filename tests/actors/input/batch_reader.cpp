@@ -120,7 +120,7 @@ TEST_CASE("a batch that does not fit the host's memory is refused and leaves not
   CHECK(arena->budget().used() == 0_B);
 }
 
-TEST_CASE("a batch for which there is no room is not read from the disk") {
+TEST_CASE("a batch for which there is not enough memory is not read from the disk") {
   const auto arena = make_host_arena(host_charge(32_B) + host_charge(16_B));
   auto model = entry();
   const auto source = std::make_shared<numbered>();
@@ -182,7 +182,7 @@ fault refusal_of_reading(bool changed) {
 
 }  // namespace
 
-TEST_CASE("memory that a source cannot have is not awaited as room in the arena is") {
+TEST_CASE("a lack of memory in a source does not wait for other models, as one of the arena does") {
   CHECK(refusal_of_reading(false).code == fault_code::io);
 }
 

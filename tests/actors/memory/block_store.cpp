@@ -43,7 +43,7 @@ struct stocked {
     return r;
   }
 
-  /// Leased, copied, computed, landed.
+  /// Leased, copied, computed, written back.
   std::optional<committed> visit(const unit& u) {
     const auto r = request(u);
     store.lease(r);
@@ -72,7 +72,7 @@ struct stocked {
 
 // -- models that have ended -----------------------------------------------------------------------------------------------
 
-TEST_CASE("a model that is removed leaves nothing behind, whatever it had at home or was write-back") {
+TEST_CASE("a model that is removed leaves nothing behind of what it had in host memory or was writing back") {
   stocked s;
   s.visit(s.m.forward(0));
   s.store.lease(s.request(s.m.backward(1)));
@@ -104,7 +104,7 @@ TEST_CASE("of masters with a rounded copy the copy is leased") {
   CHECK(s.store.lease(s.request(s.m.forward(0))).reads[0] == homes[0].copy);
 }
 
-TEST_CASE("a lease grants the home's own bytes to read and fresh ones to land, in the order asked") {
+TEST_CASE("a lease grants the stored blocks to read and new ones for the outputs, in the order of the request") {
   stocked s;
   const auto r = s.request(s.m.forward(0));
   const auto grant = s.store.lease(r);
@@ -124,7 +124,7 @@ TEST_CASE("a returned lease and a commit leave no lease and no write-back") {
   CHECK(s.store.describe().empty());
 }
 
-TEST_CASE("blocks that are not at home are refused by name") {
+TEST_CASE("blocks that are not in host memory are refused by name") {
   stocked s;
   CHECK_THROWS_WITH(s.store.lease(s.request(s.m.backward(1))),
                     Contains("activation of model 0 shard 0 step 0 micro-batch 0 is not in host memory"));
@@ -164,7 +164,7 @@ TEST_CASE("a refused lease leaves nothing behind, whatever it had already found"
 
 TEST_CASE("write-back buffers that do not fit are out of memory and leave nothing behind; later they may fit") {
   stocked probe;
-  stocked s(probe.arena->budget().used() + host_charge(512_B) * 2);  // one of its two blocks to land fits
+  stocked s(probe.arena->budget().used() + host_charge(512_B) * 2);  // one of its two output blocks fits
   s.visit(s.m.forward(0));
   const auto before = s.arena->budget().used();
   auto r = s.request(s.m.backward(1));
@@ -177,15 +177,15 @@ TEST_CASE("write-back buffers that do not fit are out of memory and leave nothin
 
 // -- completion -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a commit makes the outputs readable at home") {
+TEST_CASE("a commit makes the outputs readable in host memory") {
   stocked s;
   const auto written_back = s.store.lease(s.request(s.m.forward(0))).outputs[0];
-  CHECK(s.refusal(s.request(s.m.backward(1))) == fault_code::refused);  // landing is not landed
+  CHECK(s.refusal(s.request(s.m.backward(1))) == fault_code::refused);  // not committed yet
   CHECK(s.store.commit(s.m.forward(0), d0));
   CHECK(s.store.lease(s.request(s.m.backward(1))).reads[1] == written_back);
 }
 
-TEST_CASE("a commit drops what nobody will read again") {
+TEST_CASE("a commit drops what no unit will read again") {
   stocked s;
   s.visit(s.m.forward(0));
   CHECK(s.store.blocks() == 3);  // minibatch, targets, activation
@@ -195,7 +195,7 @@ TEST_CASE("a commit drops what nobody will read again") {
   CHECK(s.store.blocks() == 0);
 }
 
-TEST_CASE("a commit tells the loss, and whether gradients have come") {
+TEST_CASE("a commit returns the loss, and whether there are gradients") {
   stocked s;
   CHECK_FALSE(s.visit(s.m.forward(0))->has_gradients);
   const auto r = s.request(s.m.backward(1));
@@ -208,7 +208,7 @@ TEST_CASE("a commit tells the loss, and whether gradients have come") {
   CHECK(result->has_gradients);
 }
 
-TEST_CASE("committed gradients are stepped with their shard's home and dropped with the step") {
+TEST_CASE("committed gradients are stepped with their shard's host buffers and dropped with the step") {
   stocked s;
   s.visit(s.m.forward(0));
   const auto gradients = s.store.lease(s.request(s.m.backward(1))).outputs[1];
@@ -220,7 +220,7 @@ TEST_CASE("committed gradients are stepped with their shard's home and dropped w
   CHECK_FALSE(s.store.homes(model_id{0})[1].gradients);
 }
 
-TEST_CASE("each attempt lands in buffers of its own, so a late copy overwrites nothing") {
+TEST_CASE("each attempt has write-back buffers of its own, so a late copy overwrites nothing") {
   stocked s;
   const auto late = s.store.lease(s.request(s.m.forward(0), d0)).outputs[0];
   const auto good = s.store.lease(s.request(s.m.forward(0, 1), d1)).outputs[0];
@@ -263,7 +263,7 @@ TEST_CASE("a fence drops the leases and write_backs of that device alone") {
   CHECK(s.store.commit(s.m.forward(0, 1), d1));
 }
 
-TEST_CASE("an evaluation's commit tells the scores of its micro-batches and takes its inputs away") {
+TEST_CASE("an evaluation's commit returns the scores of its micro-batches and drops its inputs") {
   stocked s;
   unit u = s.m.forward(0);
   u.way = direction::evaluate;
@@ -297,7 +297,9 @@ TEST_CASE("after every step the host holds what the homes need and nothing else"
 
 // -- checkpoints ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("between two steps a model's memory is its homes; boundaries of a begun step are left out or told") {
+TEST_CASE(
+    "between two steps a model's memory is its shards' buffers; boundaries of a started step are left out or "
+    "included") {
   stocked s;
   const auto fresh = s.store.capture(model_id{0}, {}, false);
   CHECK(fresh.at_step_begin());
@@ -310,7 +312,7 @@ TEST_CASE("between two steps a model's memory is its homes; boundaries of a begu
   CHECK(halted.boundaries[0].first.kind == block_kind::activation);
 }
 
-TEST_CASE("gradients that the optimizer has not heard of are landed in a model's memory") {
+TEST_CASE("gradients that the optimizer has not received count as written back in a model's memory") {
   stocked s;
   s.visit(s.m.forward(0));
   s.visit(s.m.backward(1));
@@ -323,7 +325,7 @@ TEST_CASE("gradients that the optimizer has not heard of are landed in a model's
   CHECK(memory.boundaries[0].first.kind == block_kind::upstream);
 }
 
-TEST_CASE("a store that begins inside a step goes on as the one before") {
+TEST_CASE("a store that starts inside a step continues as the one before") {
   stocked s;
   s.visit(s.m.forward(0));
   s.visit(s.m.backward(1));
@@ -333,7 +335,7 @@ TEST_CASE("a store that begins inside a step goes on as the one before") {
   CHECK(next.blocks() == 1);
   auto b1 = s.m.backward(1);
   next.adopt(*inputs_of(b1, 2, {}).second, s.arena->allocate(8_B, "targets"));
-  CHECK(next.blocks() == 1);  // nobody would read them any more
+  CHECK(next.blocks() == 1);  // no unit would read them any more
   next.adopt(inputs_of(s.m.forward(0), 2, {}).input, s.arena->allocate(8_B, "minibatch"));
   CHECK(next.blocks() == 2);
   CHECK(next.stepped(model_id{0}, shard_index{1}) == version_index{1});
@@ -343,7 +345,7 @@ TEST_CASE("a store that begins inside a step goes on as the one before") {
   CHECK(next.blocks() == 0);
 }
 
-TEST_CASE("of a step that is split between host and device versions tell what is complete") {
+TEST_CASE("if a step is split between host and device, versions show what is complete") {
   const simulated_shard at_home{.parameters = 1024_B, .activation = 512_B, .working = 4096_B};
   auto on_device = at_home;
   on_device.device_update = duration{};
@@ -353,7 +355,7 @@ TEST_CASE("of a step that is split between host and device versions tell what is
   const version_index old{4}, next{5};
   store.add_model(model_id{0}, what, {.homes = homes_without_bytes(what->plan), .versions = {old, next, next}});
   using enum update_phase;
-  // What the optimizer says, which has ended its part of the step: it does not know that the device's is still to come.
+  // The optimizer has completed its part of the step: it does not know that the device's part is missing.
   const auto memory = store.capture(model_id{0}, {.shards = {complete, waiting, waiting}, .norms = {}}, true);
   CHECK(memory.updates.shards == std::vector{waiting, complete, complete});
   CHECK(memory.step() == old.value);

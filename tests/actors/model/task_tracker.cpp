@@ -19,7 +19,7 @@ batch_range round_of(std::uint32_t steps, std::uint32_t first, std::uint32_t n) 
   return {pass_kind::evaluation, step_index{steps}, micro_batch_index{first}, n};
 }
 
-/// Two shards: F_0, B_1, B_0. The minibatch of step 0 is at home.
+/// Two shards: F_0, B_1, B_0. The minibatch of step 0 is in host memory.
 task_tracker two_shards(std::uint32_t steps = 3, bool observed = false) {
   task_tracker tracker(cursor(model_id{4}, 2, steps, 1), 2, observed);
   tracker.batch_at_home(minibatch(0));
@@ -112,7 +112,7 @@ TEST_CASE("a unit waits for the minibatch of its step") {
   CHECK(text(tracker.announce()) == "step 1 forward 0");
 }
 
-TEST_CASE("the next step begins when shard 0 has its next version, for any device") {
+TEST_CASE("the next step starts when shard 0 has its next version, for any device") {
   auto tracker = two_shards();
   tracker.batch_at_home(minibatch(1));
   place(tracker), place(tracker);
@@ -165,7 +165,7 @@ TEST_CASE("a unit waits for the version of its own shard") {
   CHECK(text(tracker.announce()) == "step 1 backward 1 after 0");
 }
 
-TEST_CASE("an observed step has to be acknowledged before the next one begins") {
+TEST_CASE("an observed step has to be acknowledged before the next one starts") {
   auto tracker = two_shards(3, true);
   tracker.batch_at_home(minibatch(1));
   complete_step(tracker);
@@ -228,7 +228,7 @@ TEST_CASE("an announcement of an older attempt than a loss is void") {
   CHECK_FALSE(tracker.placed(stale->what, d0));
 }
 
-TEST_CASE("a loss of somebody else's unit changes nothing but the attempt") {
+TEST_CASE("the loss of an unknown unit changes nothing but the attempt") {
   auto tracker = two_shards();
   const auto f0 = place(tracker);
   auto stranger = f0;
@@ -274,7 +274,7 @@ TEST_CASE("a model is finished when its last step has completed and all shards h
   CHECK(text(tracker.announce()) == "nothing");
 }
 
-TEST_CASE("a stopped model ends after the step it is told, never after more than planned") {
+TEST_CASE("a stopped model ends after the given step, never after more than planned") {
   auto tracker = two_shards(3, true);
   tracker.batch_at_home(minibatch(1));
   complete_step(tracker);
@@ -388,9 +388,9 @@ TEST_CASE("with random losses every unit completes in its order and the model fi
   }
 }
 
-// -- beginning where it stopped -------------------------------------------------------------------------------------------
+// -- resuming ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("books that begin inside a step ask for its batch and announce its next unit") {
+TEST_CASE("a tracker that starts inside a step asks for its batch and announces its next unit") {
   task_tracker tracker(cursor(model_id{4}, 2, 3, 1), 2, false);
   tracker.begin_at({1, 2}, 1, {version_index{1}, version_index{2}});
   CHECK(wanted(tracker) == std::vector{minibatch(1), minibatch(2)});
@@ -405,7 +405,7 @@ TEST_CASE("books that begin inside a step ask for its batch and announce its nex
   CHECK(tracker.completed_steps() == 2);
 }
 
-TEST_CASE("books that begin at a step that was observed wait until that is acknowledged again") {
+TEST_CASE("a tracker that starts at a step that was observed waits until that is acknowledged again") {
   task_tracker tracker(cursor(model_id{4}, 2, 3, 1), 2, true);
   tracker.begin_at({1, 0}, 0, {version_index{1}, version_index{1}});
   tracker.batch_at_home(minibatch(1));
@@ -414,7 +414,7 @@ TEST_CASE("books that begin at a step that was observed wait until that is ackno
   CHECK(text(tracker.announce()) == "step 1 forward 0");
 }
 
-TEST_CASE("books that begin at the end are finished") {
+TEST_CASE("a tracker that starts at the end is finished") {
   task_tracker tracker(cursor(model_id{4}, 2, 3, 1), 2, false);
   tracker.begin_at({3, 0}, 3, {version_index{3}, version_index{3}});
   CHECK(wanted(tracker).empty());
@@ -422,7 +422,7 @@ TEST_CASE("books that begin at the end are finished") {
   CHECK(tracker.finished());
 }
 
-TEST_CASE("an evaluation that was not over is read and announced from its begin") {
+TEST_CASE("an evaluation that was not complete is read and announced from its start") {
   auto tracker = evaluated();
   tracker.begin_at({1, 0}, 1, {version_index{1}, version_index{1}});
   CHECK(wanted(tracker) == std::vector{minibatch(1), round_of(1, 0, 2), round_of(1, 2, 1)});

@@ -195,7 +195,8 @@ TEST_CASE("a policy actor that dies in a session is replaced", "[policy-actor]")
   CHECK_THAT(note_of(r), Contains("its actor has died"));
 }
 
-TEST_CASE("a user's object that throws when it hears of an event is replaced, and is not called Hydra's", "[policy]") {
+TEST_CASE("a user's object that throws when it is notified of an event is replaced, and is not reported as built in",
+          "[policy]") {
   std::string why;
   for (int attempt = 0; why.empty() && attempt < 20; ++attempt) {  // whether anything is to be decided after it
     const auto r = trained_by(std::make_unique<fails_when_a_model_leaves>());

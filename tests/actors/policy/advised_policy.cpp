@@ -76,7 +76,7 @@ TEST_CASE("advice that is no candidate any more, or of another attempt, is dropp
   CHECK(d.asked.pending());
 }
 
-TEST_CASE("an answer to another question is nobody's", "[policy]") {
+TEST_CASE("an answer to another request is ignored", "[policy]") {
   desk d;
   d.choose(two);
   d.asked.advised(77, device_id{0}, two[0].next);
@@ -143,7 +143,8 @@ TEST_CASE("one that answers nonsense for ever is given up", "[policy]") {
   CHECK_THROWS_WITH(nonsense(), Catch::Contains("its last 100 answers named units that were not candidates (model 9"));
 }
 
-TEST_CASE("advice that comes too late is no nonsense: a unit that another device has got costs nobody the service", "[policy]") {
+TEST_CASE("advice that comes too late does not count as nonsense: the unit may have been placed on another device",
+          "[policy]") {
   desk d;
   const std::vector<candidate> one{of_model(3)};
   for (int i = 0; i < 2 * advised_policy::most_dropped; ++i) {

@@ -78,18 +78,18 @@ TEST_CASE("the best bound is the larger one and carries its name", "[bounds]") {
   CHECK(lower_bounds(models, resources{.speeds = std::vector<double>(8, 1.0)}).best_name() == "chain");
 }
 
-TEST_CASE("the chain bound counts the turn of each step", "[bounds]") {
+TEST_CASE("the chain bound counts each step boundary", "[bounds]") {
   auto m = uniform(2, 3, 10, 30);
   m.promote[0] = std::chrono::microseconds{5};
   m.demote[0] = std::chrono::microseconds{7};
   m.update[0] = std::chrono::microseconds{11};
-  // load, then three steps of 70 us with two turns of 23 us between them, then the last version
+  // load, then three steps of 70 us with two step boundaries of 23 us between them, then the last version
   CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{5 + 3 * 70 + 2 * 23 + 18});
 }
 
-TEST_CASE("a turn that other units of the model hide costs nothing", "[bounds]") {
+TEST_CASE("a step boundary that other units of the model hide costs nothing", "[bounds]") {
   auto m = uniform(3, 2, 10, 30);
-  m.update[2] = std::chrono::microseconds{60};  // B_1 and B_0 take 60 us before step 1 begins
+  m.update[2] = std::chrono::microseconds{60};  // B_1 and B_0 take 60 us before step 1 starts
   CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{2 * 110});
 }
 
@@ -159,13 +159,14 @@ TEST_CASE("evaluations are work and part of the chain, between steps and after t
   m.evaluation_micro_batches = 4;
   m.evaluations = 2;
   CHECK(lower_bounds(std::vector{m}, one_device).work == std::chrono::microseconds{3 * 70 + 2 * 8});
-  // an evaluation comes after the turn, so it adds its own time; after the last step it needs the last version up, too
+  // an evaluation comes after the step boundary, so it adds its own time; after the last step it needs the last version
+  // up, too
   CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{5 + 3 * 70 + 2 * 10 + 2 * 8 + 5});
   m.evaluated_last = true;
   CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{5 + 3 * 70 + 3 * 10 + 2 * 8});
 }
 
-TEST_CASE("an evaluation that a resumed run begins with delays no step of it", "[bounds]") {
+TEST_CASE("an evaluation with which a resumed run starts delays none of its steps", "[bounds]") {
   // steps 2 to 4; evaluated after 2, 4 and 5 steps; a schedule of 54 us exists
   auto m = uniform(2, 3, 10, 1);
   m.update = {duration{}, std::chrono::microseconds{8}};
@@ -179,7 +180,7 @@ TEST_CASE("an evaluation that a resumed run begins with delays no step of it", "
 }
 
 TEST_CASE("the uniform bound sees that a few long models keep a few devices busy", "[bounds]") {
-  // 40 and 40 us of work on speeds 1, 1, 1/4: both on the fast ones; 10 us more fit beside them
+  // 40 and 40 us of work on speeds 1, 1, 1/4: both on the fast ones; 10 us more fit next to them
   const std::vector models{uniform(1, 1, 0, 40), uniform(1, 1, 0, 40), uniform(1, 1, 0, 2)};
   const auto b = lower_bounds(models, resources{.speeds = {0.25, 1.0, 1.0}});
   CHECK(b.work == duration{82000 * 4 / 9});

@@ -67,7 +67,7 @@ TEST_CASE("a device that has left is not broken any more", "[health]") {
   CHECK_FALSE(h.unit_threw(d0, b));
 }
 
-TEST_CASE("a device is broken exactly if the last two things heard of it are throws of two models", "[health]") {
+TEST_CASE("a device is broken exactly if its last two reports are throws of two models", "[health]") {
   std::mt19937 random(7);
   auto h = two_devices();
   std::map<device_id, std::set<model_id>> since_completion;  // kept as small as the rule: the last one that threw

@@ -66,7 +66,7 @@ TEST_CASE("copies that were measured make the limit longer, on that device", "[w
   CHECK(w.next_look({{computing(d1)}}) == at(100));
 }
 
-TEST_CASE("a sign of life begins the time anew", "[watch]") {
+TEST_CASE("a sign of life restarts the time", "[watch]") {
   device_watch w(tenfold);
   w.sign_of_life(d0, at(60));
   CHECK(w.next_look({{computing(d0)}}) == at(160));
@@ -80,7 +80,7 @@ TEST_CASE("a device is not blamed for the time when it held nothing", "[watch]")
   CHECK(w.next_look({{load}}) == at(5100));
 }
 
-TEST_CASE("nobody is watched who holds nothing, and nobody at all without a limit", "[watch]") {
+TEST_CASE("a device without units is not watched, and none is without a limit", "[watch]") {
   device_watch w(tenfold);
   CHECK_FALSE(w.next_look({}));
   device_watch off({.minimum = {}});
@@ -106,7 +106,7 @@ TEST_CASE("the loss of a device is a sign of life of all others, and it is accus
   CHECK(w.next_look(loads) == at(210));
 }
 
-TEST_CASE("a look that comes far too late accuses nobody: the program was suspended", "[watch]") {
+TEST_CASE("a check that comes far too late reports no device: the program was suspended", "[watch]") {
   device_watch w(tenfold);
   const std::vector loads{computing(d0)};
   REQUIRE(w.next_look(loads) == at(100));

@@ -13,7 +13,7 @@ namespace {
 
 enum class event { none, choose, pending, model, unit, device };
 
-/// Throws when it hears of one kind of event.
+/// Throws when it is notified of one kind of event.
 class throwing final : public policy {
  public:
   explicit throwing(event at) : at_{at} {}
@@ -60,7 +60,8 @@ TEST_CASE("a guarded policy that throws nothing decides as it would alone", "[po
 TEST_CASE("what a guarded policy throws at an event is thrown by its next decision", "[policy]") {
   CHECK_THROWS_WITH(decide_after_all_events(event::choose), "a decision throws: unlucky");
   CHECK_THROWS_WITH(decide_after_all_events(event::model), "the notification that a model has left throws: unlucky");
-  CHECK_THROWS_WITH(decide_after_all_events(event::unit), "the notification that a unit avoids a device throws: unlucky");
+  CHECK_THROWS_WITH(decide_after_all_events(event::unit),
+                    "the notification that a unit avoids a device throws: unlucky");
   CHECK_THROWS_WITH(decide_after_all_events(event::device), "the notification that a device has left throws: unlucky");
   CHECK_THROWS_WITH(decide_after_all_events(event::pending), Catch::Contains("answer is to come throws: unlucky"));
 }

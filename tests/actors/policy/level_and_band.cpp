@@ -62,7 +62,7 @@ TEST_CASE("level gives it to the slow device if the faster one is not to have it
   CHECK(w.chosen(stays, 1) == 0);
 }
 
-TEST_CASE("band-hold keeps the slot in the step turn of a critical model, band does not", "[policy]") {
+TEST_CASE("band-hold keeps the slot at the step boundary of a critical model, band does not", "[policy]") {
   const auto w = turning();
   band held;
   band plain{{.hold = false}};
@@ -70,7 +70,7 @@ TEST_CASE("band-hold keeps the slot in the step turn of a critical model, band d
   CHECK(w.chosen(plain) == 1);
 }
 
-TEST_CASE("nobody holds for a turn that takes longer than losing the place may cost", "[policy]") {
+TEST_CASE("no policy holds for a step boundary that takes longer than losing the slot may cost", "[policy]") {
   auto w = turning();
   band held;
   stay_pace stays;
@@ -81,7 +81,7 @@ TEST_CASE("nobody holds for a turn that takes longer than losing the place may c
   CHECK(w.chosen(stays) == 1);
 }
 
-TEST_CASE("the wait of the next turn is counted anew", "[policy]") {
+TEST_CASE("the wait of the next step boundary is counted separately", "[policy]") {
   auto w = turning();
   band held;
   w.chosen(held);

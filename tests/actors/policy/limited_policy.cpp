@@ -16,7 +16,7 @@ namespace {
 
 using choice = std::function<std::optional<std::size_t>(const device_state&, std::span<const candidate>, const policy_view&)>;
 
-/// Does what a test says; counts the events that it hears of.
+/// Does what a test says; counts its notifications.
 class scripted final : public policy {
  public:
   explicit scripted(choice what, int* events = nullptr) : what_{std::move(what)}, events_{events} {}
@@ -81,13 +81,13 @@ TEST_CASE("what a policy throws is said, by this call and by every later one", "
   CHECK(failure(p) == "a decision throws: no idea");
 }
 
-TEST_CASE("what a policy throws when it hears of an event is said at the next decision", "[policy]") {
+TEST_CASE("what a policy throws when it is notified of an event is reported at the next decision", "[policy]") {
   limited_policy p{std::make_unique<scripted>([](auto&&...) { return std::optional<std::size_t>{0}; }), "mine"};
   p.model_left(model_id{13});
   CHECK_THAT(failure(p), Catch::Contains("the notification that a model has left throws: unlucky"));
 }
 
-TEST_CASE("a policy that never returns is left behind with copies of what it was shown", "[policy]") {
+TEST_CASE("a policy that never returns is abandoned with copies of its arguments", "[policy]") {
   struct shared {
     std::binary_semaphore wake{0}, woken{0};
     std::size_t seen = 0;

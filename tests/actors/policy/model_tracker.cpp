@@ -105,7 +105,7 @@ TEST_CASE("a failed unit takes all later flights with it, and no earlier one", "
   CHECK(units_of(m.flights()) == std::vector{forward(0, 0, 0)});
 }
 
-TEST_CASE("a loss gives back what is left, and tells what comes next", "[policy]") {
+TEST_CASE("a loss restores the remaining time, and returns the next unit", "[policy]") {
   model_tracker m;
   m.announce(ready(forward(0, 0, 0), std::nullopt, 100), at(0));
   m.place(device_id{0}, at(0));
@@ -163,7 +163,7 @@ TEST_CASE("each loss needs an attempt that is newer than all before", "[policy]"
   CHECK(m.next_attempt() == 2);
 }
 
-TEST_CASE("a task that counts attempts faster than the books is still overtaken by a loss", "[policy]") {
+TEST_CASE("a task that counts attempts faster than the tracker is still overtaken by a loss", "[policy]") {
   model_tracker m;
   fly(m, forward(0, 0, 0, 3), d0);
   CHECK(m.fail(forward(0, 0, 0, 3))->next_attempt == 4);

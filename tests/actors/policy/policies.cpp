@@ -94,7 +94,7 @@ TEST_CASE("round-robin starts with the lowest id and goes round, whichever devic
   CHECK(chosen(p, all, device(1)) == 0);
 }
 
-TEST_CASE("round-robin goes on behind the model chosen last when models come and go", "[policy]") {
+TEST_CASE("round-robin continues after the model chosen last when models come and go", "[policy]") {
   round_robin p;
   CHECK(chosen(p, {waiting(3, 1), waiting(5, 1)}) == 3);
   CHECK(chosen(p, {waiting(0, 1), waiting(3, 1), waiting(4, 1)}) == 4);

@@ -59,7 +59,7 @@ TEST_CASE("rollout counts the transfer of the first move", "[policy]") {
 TEST_CASE("rollout counts what runs and is staged before the models' next units", "[policy]") {
   rollout p{1, 64};
   two_devices w{{60, 100}};
-  w.models[0].running = device_id{1};  // cannot begin for 50 us: 150 us, instead of 110 us
+  w.models[0].running = device_id{1};  // cannot start for 50 us: 150 us, instead of 110 us
   CHECK(w.chosen(p) == 1);
 }
 

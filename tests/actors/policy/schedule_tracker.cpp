@@ -69,7 +69,7 @@ choice notes_hit(bool& hit) {
 
 // -- credits ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a device starts without credit and gets no unit", "[books]") {
+TEST_CASE("a device starts without credit and gets no unit", "[schedule-tracker]") {
   schedule_tracker b{std::make_unique<sharded_lrtf>()};
   b.add_device(d0, 1.0);
   b.add_model(model_id{0});
@@ -79,7 +79,7 @@ TEST_CASE("a device starts without credit and gets no unit", "[books]") {
   CHECK(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0), d0}});
 }
 
-TEST_CASE("each placement costs the credit that device_freed gave", "[books]") {
+TEST_CASE("each placement costs the credit that device_freed gave", "[schedule-tracker]") {
   auto b = open(1, 3);
   CHECK(b.decide(at(0)).size() == 1);
   CHECK(b.credits(d0) == 0);
@@ -90,7 +90,7 @@ TEST_CASE("each placement costs the credit that device_freed gave", "[books]") {
   CHECK(b.decide(at(2)).empty());
 }
 
-TEST_CASE("a lost device gives and takes nothing any more", "[books]") {
+TEST_CASE("a lost device gives and takes nothing any more", "[schedule-tracker]") {
   auto b = open(1, 1);
   b.device_lost(d0);
   b.device_freed(d0, 1, std::nullopt, at(1));
@@ -101,7 +101,7 @@ TEST_CASE("a lost device gives and takes nothing any more", "[books]") {
 
 // -- order of asking -------------------------------------------------------------------------------------------------
 
-TEST_CASE("idle devices are asked first, then faster ones, then lower ids", "[books]") {
+TEST_CASE("idle devices are asked first, then faster ones, then lower ids", "[schedule-tracker]") {
   std::vector<std::uint32_t> asked;
   schedule_tracker b{std::make_unique<scripted>([&](const device_state& d, const auto&...) {
     asked.push_back(d.device.value);
@@ -118,7 +118,7 @@ TEST_CASE("idle devices are asked first, then faster ones, then lower ids", "[bo
   CHECK(b.decisions() == 5);
 }
 
-TEST_CASE("passes repeat until one places nothing", "[books]") {
+TEST_CASE("passes repeat until one places nothing", "[schedule-tracker]") {
   int asked = 0;
   auto b = open(2, 3, [&](const device_state& d, const auto&...) {  // device 0 wants nothing before the second pass
     return ++asked > 1 || d.device == d1 ? std::optional<std::size_t>{0} : std::nullopt;
@@ -128,18 +128,18 @@ TEST_CASE("passes repeat until one places nothing", "[books]") {
   CHECK(b.decide(at(0)) == expected);
 }
 
-TEST_CASE("a device without candidates is not asked", "[books]") {
+TEST_CASE("a device without candidates is not asked", "[schedule-tracker]") {
   auto b = open(1, 0, first);
   CHECK(b.decide(at(0)).empty());
   CHECK(b.decisions() == 0);
 }
 
-TEST_CASE("a policy that chooses what is no candidate is a broken promise", "[books]") {
+TEST_CASE("a policy that chooses what is not a candidate breaks its contract", "[schedule-tracker]") {
   auto b = open(1, 1, [](const auto&...) { return std::optional<std::size_t>{1}; });
   CHECK_THROWS_AS(b.decide(at(0)), fault_error);
 }
 
-TEST_CASE("what a policy placed before it threw stays placed and is told", "[books]") {
+TEST_CASE("what a policy placed before it threw stays placed and is reported", "[schedule-tracker]") {
   int asked = 0;
   auto b = open(2, 2, [&](const auto&...) -> std::optional<std::size_t> {
     return asked++ == 0 ? 0 : throw std::runtime_error{"broken"};
@@ -155,7 +155,7 @@ TEST_CASE("what a policy placed before it threw stays placed and is told", "[boo
 
 // -- what the policy sees --------------------------------------------------------------------------------------------
 
-TEST_CASE("candidates are in the order of ids, whatever the order of announcements", "[books]") {
+TEST_CASE("candidates are in the order of ids, whatever the order of announcements", "[schedule-tracker]") {
   std::vector<std::uint32_t> seen;
   auto b = open(1, 0, [&](const auto&, std::span<const candidate> candidates, const auto&) {
     for (const auto& c : candidates) {
@@ -171,7 +171,7 @@ TEST_CASE("candidates are in the order of ids, whatever the order of announcemen
   CHECK(seen == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
 
-TEST_CASE("a device that holds the parameters has nothing to transfer", "[books]") {
+TEST_CASE("a device that holds the parameters has nothing to transfer", "[schedule-tracker]") {
   std::vector<byte_count> transfer(2);
   auto b = open(2, 1, [&](const device_state& d, std::span<const candidate> c, const auto&) {
     transfer[d.device.value] = c[0].transfer;
@@ -187,7 +187,7 @@ TEST_CASE("a device that holds the parameters has nothing to transfer", "[books]
   CHECK(transfer == std::vector{byte_count{100}, byte_count{100}});
 }
 
-TEST_CASE("parameters of another version or shard are no hit, nor are other blocks", "[books]") {
+TEST_CASE("parameters of another version or shard are no hit, nor are other blocks", "[schedule-tracker]") {
   byte_count transfer;
   auto b = open(1, 1, [&](const auto&, std::span<const candidate> c, const auto&) {
     transfer = c[0].transfer;
@@ -200,7 +200,7 @@ TEST_CASE("parameters of another version or shard are no hit, nor are other bloc
   CHECK(transfer == byte_count{100});
 }
 
-TEST_CASE("the view says what devices compute, computed and when they will be free", "[books]") {
+TEST_CASE("the view says what devices compute, computed and when they will be free", "[schedule-tracker]") {
   std::vector<device_state> devices;
   duration until_free{};
   auto b = open(0, 1, [&](const auto&, const auto&, const policy_view& v) {
@@ -226,7 +226,7 @@ TEST_CASE("the view says what devices compute, computed and when they will be fr
   CHECK((devices[0].idle && !devices[0].running && devices[0].last == model_id{0}));
 }
 
-TEST_CASE("the view of models follows placements within one decision", "[books]") {
+TEST_CASE("the view of models follows placements within one decision", "[schedule-tracker]") {
   std::vector<std::vector<model_state>> seen;
   auto b = open(2, 2, [&](const auto&, const auto&, const policy_view& v) {
     seen.emplace_back(v.models.begin(), v.models.end());
@@ -242,7 +242,8 @@ TEST_CASE("the view of models follows placements within one decision", "[books]"
 
 // -- the hint --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a successor may be staged only on the device of its predecessor until that has completed", "[books]") {
+TEST_CASE("a successor may be staged only on the device of its predecessor until that has completed",
+          "[schedule-tracker]") {
   auto b = open(2, 1, first);
   REQUIRE(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0), d0}});
   b.unit_ready(ready(forward(0, 0, 1), d0), at(0));
@@ -251,7 +252,7 @@ TEST_CASE("a successor may be staged only on the device of its predecessor until
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 1), d1}});
 }
 
-TEST_CASE("a bound unit is shown to its device among the others, in order, as chained", "[books]") {
+TEST_CASE("a bound unit is shown to its device among the others, in order, as chained", "[schedule-tracker]") {
   std::vector<bool> chained;
   auto b = open(1, 3, [&](const auto&, std::span<const candidate> c, const auto&) {
     chained.clear();
@@ -269,7 +270,7 @@ TEST_CASE("a bound unit is shown to its device among the others, in order, as ch
 
 // -- losses ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a lost device undoes flights of every model on it, in the order of ids", "[books]") {
+TEST_CASE("a lost device undoes flights of every model on it, in the order of ids", "[schedule-tracker]") {
   auto b = open(2, 4, first);
   REQUIRE(b.decide(at(0)).size() == 2);
   b.device_freed(d1, 1, forward(1, 0, 0), at(1));
@@ -282,7 +283,7 @@ TEST_CASE("a lost device undoes flights of every model on it, in the order of id
   CHECK(b.flight_count() == 1);
 }
 
-TEST_CASE("a lost device loses its cache", "[books]") {
+TEST_CASE("a lost device loses its cache", "[schedule-tracker]") {
   bool hit = true;
   auto b = open(1, 1, notes_hit(hit));
   b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
@@ -293,7 +294,7 @@ TEST_CASE("a lost device loses its cache", "[books]") {
   CHECK_FALSE(hit);
 }
 
-TEST_CASE("where a model's parameters lie is forgotten when it leaves", "[books]") {
+TEST_CASE("the locations of a model's parameters are forgotten when it leaves", "[schedule-tracker]") {
   bool hit = true;
   auto b = open(1, 1, notes_hit(hit));
   b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
@@ -306,7 +307,7 @@ TEST_CASE("where a model's parameters lie is forgotten when it leaves", "[books]
   CHECK_FALSE(hit);
 }
 
-TEST_CASE("what a device says about its cache before it joins or after it is lost does not count", "[books]") {
+TEST_CASE("reports of a device's cache before it joins or after it is lost are ignored", "[schedule-tracker]") {
   bool hit = false;
   auto b = open(0, 1, notes_hit(hit));
   b.blocks_cached(d0, std::vector{parameters(forward(0, 0, 0))}, {});
@@ -316,7 +317,7 @@ TEST_CASE("what a device says about its cache before it joins or after it is los
   CHECK_FALSE(hit);
 }
 
-TEST_CASE("a failed unit is announced again with the next attempt and placed", "[books]") {
+TEST_CASE("a failed unit is announced again with the next attempt and placed", "[schedule-tracker]") {
   auto b = open(2, 1, first);
   REQUIRE(b.decide(at(0)).size() == 1);
   REQUIRE(b.unit_failed(forward(0, 0, 0)).size() == 1);
@@ -326,7 +327,7 @@ TEST_CASE("a failed unit is announced again with the next attempt and placed", "
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
 }
 
-TEST_CASE("a failure takes the announced successor back", "[books]") {
+TEST_CASE("a failure takes the announced successor back", "[schedule-tracker]") {
   auto b = open(1, 1, first);
   REQUIRE(b.decide(at(0)).size() == 1);
   REQUIRE(b.unit_ready(ready(forward(0, 0, 1), d0), at(0)));
@@ -338,7 +339,8 @@ TEST_CASE("a failure takes the announced successor back", "[books]") {
 
 // -- models come and go ----------------------------------------------------------------------------------------------
 
-TEST_CASE("a model that has left is no candidate, and is forgotten when its last flight has completed", "[books]") {
+TEST_CASE("a model that has left is no candidate, and is forgotten when its last flight has completed",
+          "[schedule-tracker]") {
   auto b = open(1, 1, first);
   REQUIRE(b.decide(at(0)).size() == 1);
   b.unit_ready(ready(forward(0, 0, 1)), at(0));
@@ -352,7 +354,7 @@ TEST_CASE("a model that has left is no candidate, and is forgotten when its last
   CHECK(b.unit_ready(ready(forward(0, 0, 0)), at(2)));
 }
 
-TEST_CASE("a model that has left is not in the view, even if it has flights", "[books]") {
+TEST_CASE("a model that has left is not in the view, even if it has flights", "[schedule-tracker]") {
   std::vector<std::uint32_t> seen;
   auto b = open(1, 3, [&](const auto&, const auto&, const policy_view& v) {
     seen.clear();
@@ -368,7 +370,7 @@ TEST_CASE("a model that has left is not in the view, even if it has flights", "[
   CHECK(seen == std::vector<std::uint32_t>{1, 2});
 }
 
-TEST_CASE("the policy hears once of each model and device that leaves", "[books]") {
+TEST_CASE("the policy is notified once of each model and device that leaves", "[schedule-tracker]") {
   struct listener final : policy {
     std::vector<std::uint32_t>& left;
     explicit listener(std::vector<std::uint32_t>& l) : left(l) {}
@@ -381,7 +383,7 @@ TEST_CASE("the policy hears once of each model and device that leaves", "[books]
   };
   std::vector<std::uint32_t> left;
   auto b = open(1, 2, std::make_unique<listener>(left));
-  b.decide(at(0));  // model 0 has a flight, so that it stays in the books
+  b.decide(at(0));  // model 0 has a flight, so that it stays in the tracker
   b.remove_model(model_id{0});
   b.remove_model(model_id{0});
   b.device_lost(d0);
@@ -389,7 +391,7 @@ TEST_CASE("the policy hears once of each model and device that leaves", "[books]
   CHECK(left == std::vector<std::uint32_t>{0, 100});
 }
 
-TEST_CASE("events of strangers change nothing", "[books]") {
+TEST_CASE("events of unknown models and devices change nothing", "[schedule-tracker]") {
   auto b = open(1, 1, nothing);
   CHECK_FALSE(b.unit_ready(ready(forward(7, 0, 0)), at(0)));
   CHECK_FALSE(b.unit_completed(forward(7, 0, 0), at(0)));
@@ -404,7 +406,8 @@ TEST_CASE("events of strangers change nothing", "[books]") {
 
 // -- a policy that refuses -------------------------------------------------------------------------------------------
 
-TEST_CASE("books are starved when a policy leaves ready units and credit unused while nothing flies", "[books]") {
+TEST_CASE("a tracker is starved when a policy leaves ready units and credit unused while nothing is in flight",
+          "[schedule-tracker]") {
   auto b = open(1, 2, nothing);
   CHECK(b.decide(at(0)).empty());
   CHECK(b.starved());
@@ -414,7 +417,7 @@ TEST_CASE("books are starved when a policy leaves ready units and credit unused 
   CHECK_FALSE(b.starved());
 }
 
-TEST_CASE("books are not starved while anything flies", "[books]") {
+TEST_CASE("a tracker is not starved while anything is in flight", "[schedule-tracker]") {
   int asked = 0;
   auto b = open(2, 2, [&](const auto&...) { return asked++ == 0 ? std::optional<std::size_t>{0} : std::nullopt; });
   REQUIRE(b.decide(at(0)).size() == 1);
@@ -423,7 +426,7 @@ TEST_CASE("books are not starved while anything flies", "[books]") {
   CHECK(b.starved());
 }
 
-TEST_CASE("books without credit or without ready units are not starved", "[books]") {
+TEST_CASE("a tracker without credit or without ready units is not starved", "[schedule-tracker]") {
   CHECK_FALSE(open(0, 1, nothing).starved());
   CHECK_FALSE(open(1, 0, nothing).starved());
 }
@@ -440,14 +443,14 @@ ready_unit avoiding(device_id device, std::optional<device_id> after = std::null
 
 }  // namespace
 
-TEST_CASE("a unit avoids the device on which it has thrown", "[books]") {
+TEST_CASE("a unit avoids the device on which it has thrown", "[schedule-tracker]") {
   auto b = open(2, 0, first);
   b.add_model(model_id{0});
   REQUIRE(b.unit_ready(avoiding(d0), at(0)));
   CHECK(b.decide(at(0)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
 }
 
-TEST_CASE("a unit waits for another device rather than to go where it has thrown", "[books]") {
+TEST_CASE("a unit waits for another device rather than to go where it has thrown", "[schedule-tracker]") {
   schedule_tracker b{std::make_unique<sharded_lrtf>()};
   b.add_device(d0, 1.0);
   b.add_device(d1, 1.0);
@@ -455,13 +458,13 @@ TEST_CASE("a unit waits for another device rather than to go where it has thrown
   b.device_freed(d0, 1, std::nullopt, at(0));
   REQUIRE(b.unit_ready(avoiding(d0), at(0)));
   CHECK(b.decide(at(0)).empty());
-  CHECK_FALSE(b.starved());  // d1 has no credit yet: the policy is not to blame
+  CHECK_FALSE(b.starved());  // d1 has no credit yet: it is not the policy's fault
   b.device_freed(d1, 1, std::nullopt, at(1));
   CHECK(b.starved());
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
 }
 
-TEST_CASE("the only device is not avoided, from the start or when the others are lost", "[books]") {
+TEST_CASE("the only device is not avoided, from the start or when the others are lost", "[schedule-tracker]") {
   auto alone = open(1, 0, first);
   alone.add_model(model_id{0});
   REQUIRE(alone.unit_ready(avoiding(d0), at(0)));
@@ -479,7 +482,7 @@ TEST_CASE("the only device is not avoided, from the start or when the others are
 }
 
 TEST_CASE("a unit that may only follow its predecessor to a device that it avoids waits until that has completed",
-          "[books]") {
+          "[schedule-tracker]") {
   auto b = open(2, 0, first);
   b.add_model(model_id{0});
   b.unit_ready(ready(forward(0, 0, 0)), at(0));
@@ -493,7 +496,7 @@ TEST_CASE("a unit that may only follow its predecessor to a device that it avoid
   CHECK(b.decide(at(2)) == std::vector<placement>{{forward(0, 0, 1), d1}});
 }
 
-TEST_CASE("a model that is bound to its device leaves it when a unit has thrown there", "[books]") {
+TEST_CASE("a model that is bound to its device leaves it when a unit has thrown there", "[schedule-tracker]") {
   schedule_tracker b{std::make_unique<whole_model>()};
   b.add_device(d0, 1.0);
   b.add_device(d1, 1.0);
@@ -508,7 +511,7 @@ TEST_CASE("a model that is bound to its device leaves it when a unit has thrown 
   CHECK(b.decide(at(1)) == std::vector<placement>{{forward(0, 0, 0, 1), d1}});
 }
 
-TEST_CASE("loads tell what devices hold, since when, and how long it should take there", "[books]") {
+TEST_CASE("loads show what devices hold, since when, and how long it should take there", "[schedule-tracker]") {
   schedule_tracker b{std::make_unique<sharded_lrtf>()};
   b.add_device(d0, 0.5, byte_rate{1e8});  // 100 bytes take 1 us each way
   b.device_freed(d0, 1, std::nullopt, at(0));

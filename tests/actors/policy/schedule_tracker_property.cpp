@@ -1,4 +1,4 @@
-// Random events against the books; a second, slower set of books (`world`) knows what must come out.
+// Random events against the schedule tracker; a second, slower tracker (`world`) has the expected results.
 
 #include "actors/policy/schedule_tracker.hpp"
 
@@ -265,7 +265,7 @@ bool finished(const world& w) {
 
 }  // namespace
 
-TEST_CASE("random events never break the rules of the books, and every model ends", "[books]") {
+TEST_CASE("random events never break the rules of the schedule tracker, and every model ends", "[schedule-tracker]") {
   std::size_t losses = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     INFO("seed " << seed);

@@ -1,4 +1,4 @@
-// Whole schedules of books + policies, compared with those of the scheduling study's own simulator.
+// Whole schedules of schedule tracker and policies, compared with those of the scheduling study's own simulator.
 
 #include "actors/policy/bounds.hpp"
 #include "actors/policy/catalog.hpp"

@@ -64,7 +64,8 @@ TEST_CASE("stay-pace takes the longest critical model before the device's own", 
   CHECK(w.chosen(p) == 5);
 }
 
-TEST_CASE("stay-pace without its own model avoids loading what lies elsewhere, then takes the longest", "[policy]") {
+TEST_CASE("stay-pace without its own model avoids loading what is on other devices, then takes the longest",
+          "[policy]") {
   stay_pace p;
   world w{2, 8};
   w.models[2].remaining = us(1200);
@@ -77,7 +78,7 @@ TEST_CASE("stay-pace without its own model avoids loading what lies elsewhere, t
   CHECK(w.chosen(p) == 4);
 }
 
-TEST_CASE("stay-pace keeps the slot for a critical model in its step turn, and for no other", "[policy]") {
+TEST_CASE("stay-pace keeps the slot for a critical model at its step boundary, and for no other", "[policy]") {
   stay_pace critical;
   CHECK(turning(9000).chosen(critical) == std::nullopt);
   stay_pace relaxed;
@@ -164,7 +165,7 @@ TEST_CASE("stay-pace leaves a model at its first backward for forwards of others
   CHECK(w.chosen(p) == 3);
 }
 
-TEST_CASE("a load that was a hit, or began when it could, tells of no gradients in its way", "[policy]") {
+TEST_CASE("a load that was a hit, or started when it could, does not count as delayed by gradients", "[policy]") {
   const auto seen = [](bool hit, int late) {
     drains d;
     world w{1, 1};

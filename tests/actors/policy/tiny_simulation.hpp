@@ -1,6 +1,7 @@
 #pragma once
-// A schedule made by the books and a policy in virtual time: units take their time, parameters may be used once their
-// version is ready and loaded, links and optimizer are free. Less restricted than any real run: bounds hold here, too.
+// A schedule made by the schedule tracker and a policy in virtual time: units take their time, parameters may be used
+// once their version is ready and loaded, links and optimizer are free. Less restricted than any real run: bounds hold
+// here, too.
 
 #include "actors/policy/schedule_tracker.hpp"
 #include "actors/policy/bounds.hpp"

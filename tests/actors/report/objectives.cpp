@@ -33,7 +33,7 @@ TEST_CASE("models that are not complete are left out, and counted", "[objectives
   CHECK(objectives_of(models).left_out == 1);
 }
 
-TEST_CASE("a model that an earlier run has completed is none that is not complete", "[objectives]") {
+TEST_CASE("a model that an earlier run has completed does not count as incomplete", "[objectives]") {
   model_report before;
   before.steps = before.steps_before = 4;
   CHECK(objectives_of(std::vector{completed(2s, 1), before}).left_out == 0);

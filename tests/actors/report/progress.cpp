@@ -63,7 +63,7 @@ TEST_CASE("models weigh in the fraction by the time of their steps", "[progress]
   CHECK(p.printer.fraction() == Approx(0.375));
 }
 
-TEST_CASE("a model that nobody expected joins with the mean weight", "[progress]") {
+TEST_CASE("a model that was not expected joins with the mean weight", "[progress]") {
   plain p;
   p.printer.expect("slow", 1, 3s);
   p.printer.expect("fast", 1, 1s);

@@ -41,7 +41,7 @@ TEST_CASE("a narrow terminal gets no bar, a very narrow one a part of the text",
   CHECK(overall_line(half_done(), 12) == " 50 %  1/2 d");
 }
 
-TEST_CASE("devices that nobody counts are not shown", "[progress]") {
+TEST_CASE("devices that are not counted are not shown", "[progress]") {
   auto s = half_done();
   s.devices = 0;
   CHECK_THAT(overall_line(s, 80), !Contains("devices"));

@@ -149,7 +149,7 @@ TEST_CASE("report.json has the documented keys", "[report]") {
                                                          "priority", "seconds", "status", "steps", "tokens"});
 }
 
-TEST_CASE("what a device is stands in report.json, and its precision in the table where it is not fp32", "[report]") {
+TEST_CASE("report.json has a device's kind and model, and the table its precision if it is not fp32", "[report]") {
   auto r = example();
   CHECK(parsed(r)["devices"][0]["precision"] == "fp32");
   CHECK_THAT(to_table(r), !Contains("precision"));
@@ -164,7 +164,7 @@ TEST_CASE("what a device is stands in report.json, and its precision in the tabl
   CHECK_THAT(line_with(to_table(r), "cpu0"), Contains("cpu   bf16 "));
 }
 
-TEST_CASE("validations stand in report.json with what is known of them", "[report]") {
+TEST_CASE("report.json has validations with their known values", "[report]") {
   auto r = example();
   r.models[0].validation = {{.step = 2, .loss = 3.0}, {.step = 4, .loss = 2.5, .perplexity = 12.2, .accuracy = 0.25, .floor = 2.25}};
   const auto j = parsed(r)["models"][0]["validation"];
@@ -174,7 +174,7 @@ TEST_CASE("validations stand in report.json with what is known of them", "[repor
   CHECK(j[1]["floor"] == 2.25);
 }
 
-TEST_CASE("the table ranks models by their last validation loss, beside the floor", "[report]") {
+TEST_CASE("the table ranks models by their last validation loss, next to the floor", "[report]") {
   auto r = example();
   r.models = {finished_model(), finished_model(), failed_model()};
   r.models[1].name = "better";
@@ -214,7 +214,7 @@ TEST_CASE("the table has one line about completions, if any model is complete", 
   CHECK_THAT(to_table(r), Contains("\ncompletion mean 8.000 s, weighted 8.000 s, 1 of 1 deadlines missed\n"));
 }
 
-TEST_CASE("report.json begins with what a reader looks for first", "[report]") {
+TEST_CASE("report.json starts with what a reader looks for first", "[report]") {
   CHECK_THAT(to_json(example()), Catch::StartsWith("{\n  \"version\": ") && Contains("\"run\",\n  \"seed\": 7,\n"));
 }
 
@@ -332,7 +332,7 @@ TEST_CASE("the table marks a lost device", "[report]") {
   CHECK_THAT(line_with(to_table(r), "cpu0"), Contains("lost"));
 }
 
-TEST_CASE("the table ends with the makespan beside its bound", "[report]") {
+TEST_CASE("the table ends with the makespan next to its bound", "[report]") {
   const auto table = to_table(example());
   CHECK_THAT(table, Catch::EndsWith("makespan 10.000 s  bound 8.900 s (work)  efficiency 89 %\n"));
   CHECK_THAT(table, Contains("bounds  work 8.900 s  chain 4.000 s  uniform "));
@@ -351,7 +351,7 @@ TEST_CASE("an empty report can be printed", "[report]") {
   CHECK(parsed(report{})["models"].empty());
 }
 
-TEST_CASE("what the whole process has taken stands beside what the cap counts, where it is known", "[report]") {
+TEST_CASE("the peak of the whole process is next to that of the host budget, if it is known", "[report]") {
   auto r = example();
   CHECK_FALSE(parsed(r)["host"].contains("process_peak_bytes"));
   r.process_peak = byte_count{700 << 20};

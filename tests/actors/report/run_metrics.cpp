@@ -29,7 +29,7 @@ step_completed step(std::uint32_t n, float loss) {
   return {.model = model_id{0}, .name = "a \"b\"", .step = step_index{n - 1}, .steps = 9, .loss = loss};
 }
 
-/// A model of 10 targets a step as it goes on.
+/// A model of 10 targets a step that is resumed.
 model_entry entry(const std::string& name, std::vector<float> losses = {}, std::vector<evaluation_record> evaluations = {}) {
   auto what = std::make_shared<sharded_model>();
   what->name = name;
@@ -42,7 +42,7 @@ model_entry entry(const std::string& name, std::vector<float> losses = {}, std::
   return m;
 }
 
-/// What a run that goes on with these models makes of a file.
+/// The file after a run with these models has been resumed.
 std::vector<std::string> continued(const std::string& text, const std::vector<model_entry>& models) {
   const temporary_folder folder;
   const auto file = folder.write(metrics_file, text);
@@ -78,7 +78,7 @@ TEST_CASE("a step and an evaluation are a line each, with what is known of them"
   CHECK(last["tokens_per_s"] == 50.0);
 }
 
-TEST_CASE("a run that goes on leaves out what its models tell again, and a line that was cut") {
+TEST_CASE("a resumed run removes lines that its models report again, and a truncated line") {
   const std::string text = R"({"model": "a", "step": 1, "loss": 3}
 {"model": "b", "step": 7, "loss": 3}
 {"model": "a", "step": 2, "loss": 2}
@@ -94,7 +94,7 @@ TEST_CASE("a run that goes on leaves out what its models tell again, and a line 
   CHECK(continued(text, {entry("a", {3, 2, 1}, {{2, 2}}), entry("c", {1})}).size() == 6);
 }
 
-TEST_CASE("what a crash has cost of the steps before is told again from the model's history") {
+TEST_CASE("lines of earlier steps that a crash has lost are written again from the model's history") {
   const auto lines = continued(R"({"model": "a", "step": 1, "loss": 3})" "\n",
                                {entry("a", {3, 2, 1}, {{2, 2.5}})});
   REQUIRE(lines.size() == 4);
@@ -103,7 +103,7 @@ TEST_CASE("what a crash has cost of the steps before is told again from the mode
   CHECK(json::parse(lines[3])["step"] == 3);
 }
 
-TEST_CASE("lines that could not be written are counted and told with the reason") {
+TEST_CASE("lines that could not be written are counted and reported with the reason") {
   const temporary_folder folder;
   auto log = make_logger(verbosity::quiet);
   log->set_level(spdlog::level::off);
@@ -112,7 +112,7 @@ TEST_CASE("lines that could not be written are counted and told with the reason"
   CHECK_THAT(metrics.close(), Catch::StartsWith("metrics.jsonl lacks 1 lines: ") && Catch::Contains("No such file"));
 }
 
-TEST_CASE("a new run begins a new file") {
+TEST_CASE("a new run starts a new file") {
   const temporary_folder folder;
   folder.write(metrics_file, "{\"model\": \"a\", \"step\": 1}\n");
   run_metrics metrics{folder.path(), {}, false, make_logger(verbosity::quiet)};

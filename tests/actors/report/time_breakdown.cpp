@@ -18,7 +18,7 @@ unit forward(std::uint32_t model, std::uint32_t step, std::uint32_t shard = 0) {
   return u;
 }
 
-/// Available and placed when the device falls idle, and begun at once.
+/// Available and placed when the device becomes idle, and started at once.
 visit_times prompt(duration begin, duration end, std::optional<duration> idle_since = {}) {
   visit_times t;
   t.compute = end - begin;
@@ -40,14 +40,14 @@ duration total(const time_breakdown& b) {
 
 }  // namespace
 
-TEST_CASE("a device that computed nothing had no unit", "[blame]") {
+TEST_CASE("a device that computed nothing had no unit", "[time-breakdown]") {
   const breakdown_tracker tracker(2);
   const auto b = tracker.of(d1, zero, zero + 10ms);
   CHECK(b.no_unit == 10ms);
   CHECK(total(b) == 10ms);
 }
 
-TEST_CASE("a later step's first unit waited for its predecessor, then for the optimizer", "[blame]") {
+TEST_CASE("a later step's first unit waited for its predecessor, then for the optimizer", "[time-breakdown]") {
   breakdown_tracker tracker(2);
   tracker.add(forward(0, 0), d1, prompt(0ms, 6ms));
   tracker.add(forward(1, 0), d0, prompt(0ms, 4ms));
@@ -60,7 +60,7 @@ TEST_CASE("a later step's first unit waited for its predecessor, then for the op
   CHECK(total(b) == 10ms);
 }
 
-TEST_CASE("a unit within its step waited for the predecessor until it had landed", "[blame]") {
+TEST_CASE("a unit within its step waited for the predecessor until it was written back", "[time-breakdown]") {
   breakdown_tracker tracker(2);
   tracker.add(forward(0, 0, 0), d1, prompt(0ms, 6ms));
   tracker.add(forward(1, 0), d0, prompt(0ms, 4ms));
@@ -68,7 +68,7 @@ TEST_CASE("a unit within its step waited for the predecessor until it had landed
   CHECK(tracker.of(d0, zero, zero + 10ms).predecessor == 5ms);
 }
 
-TEST_CASE("time between availability and placement is the actors', copies after it are exposed", "[blame]") {
+TEST_CASE("time between availability and placement is the actors', copies after it are exposed", "[time-breakdown]") {
   breakdown_tracker tracker(1);
   tracker.add(forward(0, 0), d0, prompt(0ms, 4ms));
   auto t = prompt(12ms, 15ms, 4ms);
@@ -84,7 +84,8 @@ TEST_CASE("time between availability and placement is the actors', copies after 
   CHECK(total(b) == 15ms);
 }
 
-TEST_CASE("after its last unit a device has none, while others compute; then all wait for the optimizer", "[blame]") {
+TEST_CASE("after its last unit a device has none, while others compute; then all wait for the optimizer",
+          "[time-breakdown]") {
   breakdown_tracker tracker(2);
   tracker.add(forward(0, 0), d0, prompt(1ms, 4ms));
   tracker.add(forward(1, 0), d1, prompt(0ms, 9ms));
@@ -94,7 +95,7 @@ TEST_CASE("after its last unit a device has none, while others compute; then all
   CHECK(total(b) == 12ms);
 }
 
-TEST_CASE("a failed model's unit that computes after the end of the run counts up to it", "[blame]") {
+TEST_CASE("a failed model's unit that computes after the end of the run counts up to it", "[time-breakdown]") {
   breakdown_tracker tracker(1);
   tracker.add(forward(0, 0), d0, prompt(0ms, 8ms));
   const auto b = tracker.of(d0, zero, zero + 6ms);

@@ -90,7 +90,7 @@ TEST_CASE("a model of unknown layers joins a run whose devices hold all the memo
   CHECK(r.all_finished());
 }
 
-TEST_CASE("a device that cannot be made is told with the place where it was described", "[device]") {
+TEST_CASE("a device that cannot be created is reported with the place where it was described", "[device]") {
   session s({.log = verbosity::quiet});
   s.load_plugin(test_plugin("board"));
   s.add_devices(3, "board", {{"memory", 32_MiB}}, "w.toml:5: device");

@@ -59,7 +59,7 @@ TEST_CASE("a kind of device that a plug-in offers is found by name and made with
   CHECK(made->info().memory == 3_MiB);
 }
 
-TEST_CASE("a kind that nobody offers is refused with the nearest", "[plugin]") {
+TEST_CASE("a kind that no plug-in offers is refused with the nearest name", "[plugin]") {
   auto registry = registry_with("thread_device");
   CHECK_THROWS_WITH(registry.find("thred"), Contains("\"thred\"") && Contains("did you mean \"thread\"? (known: cpu, cuda, thread)"));
   CHECK_THROWS_WITH(registry.find("cpu"), Contains("cpu_device"));
@@ -113,7 +113,7 @@ TEST_CASE("what a plug-in throws when it makes a device is a fault with the devi
   CHECK(moody.code == fault_code::does_not_fit);
 }
 
-TEST_CASE("a session trains on devices of a plug-in, alone or beside virtual ones, with the same bits", "[plugin]") {
+TEST_CASE("a session trains on devices of a plug-in, alone or with virtual ones, with the same bits", "[plugin]") {
   const auto expected = trained_on([](session& s) { s.add_devices(1, cpu_device{.memory = 1_MiB}); });
   CHECK(trained_on([](session& s) {
           s.load_plugin(test_plugin("thread_device"));

@@ -102,10 +102,10 @@ void check_run(const schedule_instance& i, const simulated_run& run, completion_
   REQUIRE(std::ranges::max(run.finished) == run.makespan);
 }
 
-/// `works`: it is not to be replaced.
+/// `works`: it must not be replaced.
 void check_policy(const schedule_instance& i, const std::function<std::unique_ptr<policy>()>& make, bool works) {
   for (const auto rule : {completion_rule::ended, completion_rule::written_back}) {
-    INFO((rule == completion_rule::ended ? "ended" : "landed"));
+    INFO((rule == completion_rule::ended ? "ended" : "written back"));
     const auto run = run_in_loop(i, make(), {.completion = rule});
     check_run(i, run, rule);
     REQUIRE((!works || run.replacements.empty()));
@@ -143,7 +143,7 @@ TEST_CASE("no run of the actors beats a bound, whatever devices die") {
 }
 
 TEST_CASE(
-    "the chain bound is what a lone model takes on one device, where nothing is exposed but the turns of its steps") {
+    "the chain bound is the time of a lone model on one device, where nothing is exposed but its step boundaries") {
   schedule_instance i;
   i.devices.emplace_back();
   auto& m = i.models.emplace_back();

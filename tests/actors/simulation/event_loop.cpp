@@ -128,7 +128,8 @@ TEST_CASE("each model's units run once and one after the other, by either rule o
   }
 }
 
-TEST_CASE("a model goes on elsewhere when its device dies, and no unit that had ended is run again", "[loop]") {
+TEST_CASE("a model continues on another device when its device dies, and no unit that had ended is run again",
+          "[loop]") {
   auto instance = small(4);
   instance.devices[0].fails = 40ms;
   for (const auto rule : {completion_rule::ended, completion_rule::written_back}) {
@@ -146,7 +147,7 @@ TEST_CASE("a model goes on elsewhere when its device dies, and no unit that had 
   CHECK_THROWS_AS(run(instance, "fifo"), fault_error);
 }
 
-TEST_CASE("a device may die while the last unit of a model lands", "[loop]") {
+TEST_CASE("a device may die while the last unit of a model is written back", "[loop]") {
   schedule_instance i;
   i.devices = {{.speed = 1, .fails = 2500us}, {.speed = 1}};
   i.models.push_back({.name = "m", .forward = {500us}, .backward = {1500us}, .h2d = {0us}, .d2h_gradient = {5ms}, .optimizer = {0us}});
@@ -155,7 +156,7 @@ TEST_CASE("a device may die while the last unit of a model lands", "[loop]") {
   CHECK(r.makespan == 2500us + 2ms + 5ms);
 }
 
-TEST_CASE("a gradient that landed out of order is stepped once, although its unit is run again", "[loop]") {
+TEST_CASE("a gradient that was written back out of order is stepped once, although its unit is run again", "[loop]") {
   schedule_instance i;
   i.devices = {{.speed = 1, .fails = 4ms}, {.speed = 1}};
   i.host_workers = 2;

@@ -37,7 +37,7 @@ TEST_CASE("a forecast takes as long as the simulation of the same models, to the
   CHECK(f.shortened == 1);
 }
 
-TEST_CASE("a forecast is never below its bounds, and counts the update and the copies of each step's turn") {
+TEST_CASE("a forecast is never below its bounds, and counts the update and the copies at each step boundary") {
   auto setup = planned(1, 1, 4);
   const auto chain = predict(planned(1, 1, 4)).limits.chain;
   auto slow = std::make_shared<sharded_model>(*setup.models.front());

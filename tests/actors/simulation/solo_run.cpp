@@ -11,7 +11,7 @@ using namespace hydra;
 using namespace hydra::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("the yardstick of every shipped instance is the reference's, its turns nearly so") {
+TEST_CASE("the yardstick of every shipped instance equals the reference's, its step boundaries nearly so") {
   for (const auto& file : shipped_instances()) {
     INFO(file.stem());
     const auto y = yardstick_of(load_instance(file));

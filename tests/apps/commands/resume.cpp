@@ -204,7 +204,8 @@ TEST_CASE("a complete run continues to more steps, and is refused fewer than are
   const std::string before = folder.read("runs/w/workload.toml");
   const outcome fewer = resume(folder, example, "--set model.gpt.steps=2");
   CHECK(fewer.status == 2);
-  CHECK_THAT(fewer.err, Contains("model 'gpt' cannot continue from runs/w/checkpoints/gpt/") && Contains("3 steps are done"));
+  CHECK_THAT(fewer.err,
+             Contains("model 'gpt' cannot continue from runs/w/checkpoints/gpt/") && Contains("3 steps are done"));
   CHECK(folder.read("runs/w/workload.toml") == before);
   REQUIRE(resume(folder, example, "--quiet --set model.gpt.steps=5").status == 0);
   CHECK_THAT(folder.read("runs/w/workload.toml"), Contains("steps = 5"));

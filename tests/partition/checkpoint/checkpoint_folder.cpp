@@ -39,7 +39,7 @@ void fill(const host_block_ptr& block, float first) {
   }
 }
 
-/// Padding and replicas hold what a run would have there: zeros, and their owners' values.
+/// Padding and tied copies have the values of a run: zeros, and their owners' values.
 void copy_owners(const sharded_model& m, std::vector<shard_home>& homes) {
   for (const auto& t : m.ties) {
     const auto& owner = m.shards[t.owner_shard].layout().parameters()[t.owner];
@@ -70,7 +70,7 @@ struct saved_case {
     checkpoint.standing.history = {{3.5F, std::numeric_limits<float>::infinity()}, {0.5F, 0.25F}, {{2, 1.0 / 3, 0.5}, {2, 2, {}}}};
   }
 
-  /// In the middle of step 2: the last shard has been stepped and waits for its replica's owner.
+  /// In the middle of step 2: the last shard has been stepped and waits for the owner of its tied copy.
   void go_inside() {
     const auto last = what->size() - 1;
     auto& home = checkpoint.memory.homes[last];
@@ -155,7 +155,7 @@ TEST_CASE("what is saved inside a step comes back to the bit", "[checkpoint]") {
   CHECK(memory.boundaries[0].second->floats()[5] == c.checkpoint.memory.boundaries[0].second->floats()[5]);
 }
 
-TEST_CASE("what is saved between two steps is taken up with any cuts", "[checkpoint]") {
+TEST_CASE("what is saved between two steps is resumed with any cuts", "[checkpoint]") {
   const temporary_folder folder;
   const saved_case c({0, 2, 4});
   save(c, folder.path());
@@ -177,7 +177,7 @@ TEST_CASE("the shard that is stepped first is saved first", "[checkpoint]") {
   CHECK(order == std::vector<std::uint32_t>{2, 1, 0});
 }
 
-TEST_CASE("the newest checkpoints are kept, and one that any cuts can take up", "[checkpoint]") {
+TEST_CASE("the newest checkpoints are kept, and one that can be resumed with any cuts", "[checkpoint]") {
   const temporary_folder folder;
   saved_case c({0, 2, 4});
   for (int i = 0; i < 4; ++i) {
@@ -274,7 +274,7 @@ TEST_CASE("models' folders have safe names of their own", "[checkpoint]") {
   CHECK(checkpoints_of("r", "..").filename() == "%2E.");
 }
 
-TEST_CASE("a model whose folder's name would be too long is told so, with its bytes", "[checkpoint]") {
+TEST_CASE("a model whose folder's name would be too long is refused with its bytes", "[checkpoint]") {
   CHECK(why_no_checkpoints(std::string(255, 'a')).empty());
   CHECK(why_no_checkpoints(std::string(85, ' ')).empty());
   CHECK_THAT(why_no_checkpoints(std::string(256, 'a')), Contains("a name of 256 bytes"));
@@ -308,7 +308,8 @@ TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rou
   CHECK(std::ranges::equal(memory.boundaries[0].second->halves(), values));
 }
 
-TEST_CASE("gradients in bf16 come back from a checkpoint as they have landed, and only for gradients in bf16", "[checkpoint]") {
+TEST_CASE("gradients in bf16 come back from a checkpoint as they were written back, and only for gradients in bf16",
+          "[checkpoint]") {
   const temporary_folder folder;
   const auto small = small_mlp({.layers = 3, .width = 13});
   const auto what = cut_model(rounded(small, precision::bf16), {.cuts = {0, 1, 2}, .samples = 3});

@@ -17,7 +17,7 @@ struct registry {
 
 }  // namespace
 
-TEST_CASE("parameters of models that have ended stay until somebody needs their room") {
+TEST_CASE("parameters of models that have ended stay until their memory is needed") {
   registry s;
   s.keep(0);
   s.keep(1);
@@ -39,4 +39,4 @@ TEST_CASE("those that were kept first are given up first") {
   CHECK(s.arena->budget().used() == byte_count{});
 }
 
-TEST_CASE("of a model that nobody has kept there is nothing") { CHECK(kept_parameters{}.of(model_id{7}).empty()); }
+TEST_CASE("there are no parameters of a model that was not kept") { CHECK(kept_parameters{}.of(model_id{7}).empty()); }

@@ -25,7 +25,7 @@ struct values_of_one {
 };
 using by_name = std::map<std::string, values_of_one>;
 
-/// A tied GPT in three shards with gradients at home.
+/// A tied GPT in three shards with gradients in host memory.
 struct trained {
   explicit trained(const update_options& update)
       : arena(make_host_arena(64_MiB)),
@@ -66,7 +66,7 @@ struct trained {
   std::vector<shard_home> homes;
 };
 
-/// The same on plain vectors: replicas added to owners, clip, AdamW, owners copied to replicas. Returns the norm.
+/// The same on plain vectors: tied copies added to owners, clip, AdamW, owners copied to tied copies. Returns the norm.
 float step_by_hand(by_name& all, const sharded_model& m, std::uint32_t step) {
   std::vector<float> norms;
   auto& owner = all.at("wte.weight");
@@ -145,11 +145,11 @@ TEST_CASE("running averages keep out of norm, clipping and optimizer and move by
   CHECK(math.norms()[0].size() == static_cast<std::size_t>(std::ranges::count_if(all, &placed_parameter::trained)));
   CHECK(math.total_norm() == 0);
   math.step(0, 0, 0.1F, homes);
-  const auto kept = static_cast<float>(std::pow(1 - 0.1, 3));  // the variance begins with 1
+  const auto kept = static_cast<float>(std::pow(1 - 0.1, 3));  // the variance starts with 1
   CHECK(std::ranges::all_of(values, [&](float v) { return v == kept + 2; }));
 }
 
-TEST_CASE("a replica equals its owner after every step") {
+TEST_CASE("a tied copy equals its owner after every step") {
   trained t(adamw({.learning_rate = 0.1}));
   const model_update math(t.model);
   for (const std::uint32_t step : {0u, 1u}) {
@@ -178,7 +178,7 @@ TEST_CASE("the norms of the next step replace those of the last") {
   CHECK(math.total_norm() == 0);
 }
 
-TEST_CASE("a step rounds every new master once, those of replicas and of the padding too") {
+TEST_CASE("a step rounds every new master once, those of tied copies and of the padding too") {
   const auto what = cut_model(rounded(small_gpt({.layers = 1, .width = 8, .heads = 2, .context = 6, .tied = true})),
                               {.cuts = {0, 1, 2}, .update = GENERATE(adamw({}), sgd({.momentum = 0.9}))});
   const auto arena = make_host_arena(64_MiB);
@@ -202,8 +202,8 @@ TEST_CASE("a step rounds every new master once, those of replicas and of the pad
 
 namespace {
 
-/// The same model twice, tied, in three shards, with the same gradients at home: in bf16, and widened beforehand. One
-/// parameter is larger than what is widened at a time.
+/// The same model twice, tied, in three shards, with the same gradients in host memory: in bf16, and widened
+/// beforehand. One parameter is larger than what is widened at a time.
 struct rounded_twins {
   explicit rounded_twins(const update_options& update) {
     const auto gpt = small_gpt({.layers = 1, .width = 72, .heads = 2, .context = 6, .tied = true});
@@ -245,7 +245,9 @@ struct rounded_twins {
 
 }  // namespace
 
-TEST_CASE("gradients in bf16 step like their values in fp32, ties and parameters of several pieces too, and stay as they landed") {
+TEST_CASE(
+    "gradients in bf16 step like their values in fp32, ties and parameters of several pieces too, and stay as written "
+    "back") {
   rounded_twins t(adamw({.learning_rate = 0.01}));
   const auto written_back = t.homes[0][0].gradients->halves();
   const std::vector<std::uint16_t> before(written_back.begin(), written_back.end());
@@ -291,12 +293,13 @@ TEST_CASE("norms of gradients in bf16 are those of their values in fp32, but for
   t.check_equal();
 }
 
-TEST_CASE("moments of a shard that a device steps begin as zeroes where something else has lain", "[device-steps]") {
+TEST_CASE("moments of a shard that a device steps start as zeros where the memory held something else",
+          "[device-steps]") {
   const auto m = cut_model(small_mlp({.layers = 2, .width = 4}), {.update = adamw({})});
   m->plan.shards[0].steps_on_device = true;
   recorded_locker locker;
   const auto arena = make_host_arena(1_MiB, {.lockers = {&locker}, .size = 64_KiB});
-  auto before = arena->allocate(48_KiB, "what lay there", host_use::transferred);
+  auto before = arena->allocate(48_KiB, "what was there", host_use::transferred);
   std::ranges::fill(before->floats(), 3.0F);
   before.reset();
   const auto home = make_home(*arena, *m, 0);

@@ -26,7 +26,7 @@ TEST_CASE("shards cover the chain from cut to cut") {
   CHECK(shards[1].layout().parameters().size() == 4);  // weight and bias of layers 1 and 2
 }
 
-TEST_CASE("ties name owner and replica, wherever the cuts put them") {
+TEST_CASE("ties name owner and tied copy, wherever the cuts put them") {
   const auto m = small_gpt({.layers = 1, .width = 8, .heads = 2, .context = 6, .tied = true});
   for (const auto& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2}}) {
     const auto shards = make_shards(m.body, cuts);

@@ -20,7 +20,7 @@ constexpr update_job norms(std::size_t s) { return {update_job::kind::norms, s};
 /// Shard 2 repeats a parameter of shard 0.
 const std::vector<tie> tied{{.owner_shard = 0, .owner = 0, .copy_shard = 2, .copy = 0}};
 
-/// One step with gradients landing and jobs ending in random order; how often each shard completed.
+/// One step with write-backs of gradients and ends of jobs in random order; how often each shard completed.
 std::map<std::size_t, int> random_step(update_tracker& tracker, std::size_t n, std::mt19937& random) {
   shards to_write_back(n);
   std::ranges::generate(to_write_back, [i = std::size_t{0}]() mutable { return i++; });
@@ -56,7 +56,7 @@ std::map<std::size_t, int> random_step(update_tracker& tracker, std::size_t n, s
 
 }  // namespace
 
-TEST_CASE("without clipping a shard is stepped as its gradients land") {
+TEST_CASE("without clipping a shard is stepped as its gradients are written back") {
   update_tracker tracker(3, {}, false);
   CHECK(tracker.written_back(2) == jobs{step(2)});
   CHECK(tracker.written_back(0) == jobs{step(0)});
@@ -77,20 +77,20 @@ TEST_CASE("with clipping no shard is stepped before all norms are known, then al
   CHECK(tracker.take_complete().empty());
 }
 
-TEST_CASE("the owner of a tied parameter waits for its replica's gradients") {
+TEST_CASE("the owner of a tied parameter waits for its tied copy's gradients") {
   update_tracker tracker(3, tied, false);
   CHECK(tracker.written_back(0).empty());
   CHECK(tracker.written_back(1) == jobs{step(1)});
   CHECK(tracker.written_back(2) == jobs{step(0), step(2)});
 }
 
-TEST_CASE("with clipping the norms of an owner wait for its replica's gradients") {
+TEST_CASE("with clipping the norms of an owner wait for its tied copy's gradients") {
   update_tracker tracker(3, tied, true);
   CHECK(tracker.written_back(0).empty());
   CHECK(tracker.written_back(2) == jobs{norms(0), norms(2)});
 }
 
-TEST_CASE("a replica's shard is complete only after its owner's step has copied the values") {
+TEST_CASE("a tied copy's shard is complete only after its owner's step has copied the values") {
   update_tracker tracker(3, tied, false);
   tracker.written_back(2);
   tracker.written_back(0);
@@ -100,7 +100,7 @@ TEST_CASE("a replica's shard is complete only after its owner's step has copied 
   CHECK(tracker.take_complete() == shards{0, 2});
 }
 
-TEST_CASE("in any order of write_backs and ends every shard completes once a step, for several steps") {
+TEST_CASE("in any order of write-backs and ends every shard completes once a step, for several steps") {
   std::mt19937 random(5);
   for (int i = 0; i < 300; ++i) {
     const std::size_t n = 3 + random() % 4;
@@ -116,7 +116,7 @@ TEST_CASE("in any order of write_backs and ends every shard completes once a ste
   }
 }
 
-TEST_CASE("the next step begins with nothing landed, normed or complete") {
+TEST_CASE("the next step starts with nothing written back, normed or complete") {
   update_tracker tracker(2, {}, true);
   for (const std::size_t s : {0, 1}) tracker.written_back(s);
   for (const std::size_t s : {0, 1}) tracker.done(norms(s));
@@ -128,7 +128,7 @@ TEST_CASE("the next step begins with nothing landed, normed or complete") {
   CHECK(tracker.done(norms(1)).empty());
 }
 
-TEST_CASE("owner and replica in one shard hold up nothing") {
+TEST_CASE("owner and tied copy in one shard delay nothing") {
   update_tracker tracker(1, {{.owner_shard = 0, .owner = 0, .copy_shard = 0, .copy = 1}}, false);
   CHECK(tracker.written_back(0) == jobs{step(0)});
   tracker.done(step(0));
@@ -136,7 +136,7 @@ TEST_CASE("owner and replica in one shard hold up nothing") {
   CHECK(tracker.step_complete());
 }
 
-TEST_CASE("books that go on from any moment of a step ask for the jobs that were not done, and no others") {
+TEST_CASE("a tracker that resumes from any moment of a step asks for the jobs that were not done, and no others") {
   std::mt19937 random(11);
   for (int round = 0; round < 400; ++round) {
     const bool clips = random() % 2 == 0;
@@ -185,13 +185,14 @@ TEST_CASE("shards that devices step are complete without a job, in every step an
   }
   update_tracker after(3, {}, false, {true, false, true});
   using enum update_phase;
-  CHECK(after.resume({written_back, waiting, complete}) == jobs{step(0)});  // begun at home before, ended at home
+  CHECK(after.resume({written_back, waiting, complete}) ==
+        jobs{step(0)});  // started on the host before, completed on the host
   CHECK(after.done(step(0)).empty());
   CHECK(after.take_complete() == shards{0});
   CHECK(after.written_back(1) == jobs{step(1)});
 }
 
-TEST_CASE("a step that the host has ended and a device has not is no step of the books any more") {
+TEST_CASE("a step that the host has completed and a device has not is not a step of the tracker any more") {
   using enum update_phase;
   update_tracker tracker(3, {}, false, {true, false, false});
   CHECK(tracker.resume({waiting, complete, complete}).empty());  // shard 0 is the device's

@@ -49,7 +49,7 @@ model_ptr small_llama() {
 
 model_ptr small_gpt2() { return built(gpt2({.layers = 3, .width = 32, .heads = 4, .context = 160, .dropout = 0.1})); }
 
-/// A prompt of 70 tokens and 70 more, one by one: beyond the room that attention begins with.
+/// A prompt of 70 tokens and 70 more, one by one: beyond the initial capacity of attention.
 constexpr decode_lengths lengths{.prompt = 70, .longest = 140};
 
 std::vector<std::int64_t> text() {
@@ -159,7 +159,7 @@ TEST_CASE("under every budget a decoder gives the same bits and never exceeds wh
   }
 }
 
-TEST_CASE("a budget that holds no layer is refused with what would do, before a byte is taken") {
+TEST_CASE("a budget that holds no layer is refused with a sufficient one, before a byte is allocated") {
   const auto model = small_llama();
   const auto device = make_cpu_device("cpu:0", {.memory = 16_KiB});
   const std::shared_ptr arena = make_host_arena(64_MiB);
@@ -169,7 +169,7 @@ TEST_CASE("a budget that holds no layer is refused with what would do, before a 
   CHECK(arena->budget().peak() == byte_count{});
 }
 
-TEST_CASE("the largest layers stay as long as there is room, after what layers remember") {
+TEST_CASE("the largest layers stay as long as there is memory, after what layers remember") {
   const byte_count k = 1_KiB;
   std::vector<decode_cost> costs(4, {.parameters = k * 10, .memory = k, .working = k});
   costs[2].parameters = k * 20;

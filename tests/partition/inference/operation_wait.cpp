@@ -17,7 +17,7 @@ completion ended(std::uint64_t t, fault why = {}) { return {ticket{t}, {}, {}, s
 
 }  // namespace
 
-TEST_CASE("only operations under way are remembered, whether their end is told before or after their begin") {
+TEST_CASE("only operations under way are remembered, whether their end is reported before or after their submission") {
   operation_wait wait{"cpu:0", patience};
   for (std::uint64_t t = 1; t <= 1000; ++t) {
     const bool early = t % 3 == 0;

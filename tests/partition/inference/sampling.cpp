@@ -77,7 +77,7 @@ TEST_CASE("a pick depends on seed, sample and position and on nothing else") {
   CHECK(text(1, 0) != text(1, 1));
 }
 
-TEST_CASE("impossible numbers are refused, and logits that are none") {
+TEST_CASE("impossible numbers are refused, and logits that are not numbers") {
   CHECK_THROWS_WITH(check({.temperature = -1}), Contains("temperature is -1"));
   CHECK_THROWS_WITH(check({.top_k = -1}), Contains("top-k is -1"));
   CHECK_THROWS_WITH(check({.top_p = 0}), Contains("top-p is 0"));

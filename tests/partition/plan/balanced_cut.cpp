@@ -76,7 +76,7 @@ TEST_CASE("the balanced cut is the best of all cuts: fewest shards, smallest lar
   CHECK(fitting > 100);  // the limits do ask for cuts
 }
 
-TEST_CASE("the least computing bytes are those of the best of all cuts within the staging room") {
+TEST_CASE("the least computing bytes are those of the best of all cuts within the staging bytes") {
   std::mt19937 random(12);
   for (int i = 0; i < 300; ++i) {
     const auto p = random_profile(random, 1 + random() % 8);

@@ -90,7 +90,7 @@ TEST_CASE("a truncated model ends after its completed steps") {
   CHECK(c.remaining({0, 0}) == remaining_naively(c, {0, 0}));
 }
 
-TEST_CASE("an evaluation lies between two steps, range by range through all shards; the last one ends the model") {
+TEST_CASE("an evaluation is between two steps, range by range through all shards; the last one ends the model") {
   cursor c(model_id{1}, 2, 3, 4);
   c.evaluate({.every = 2, .range = {.micro_batches = 5, .round = 3}});
   std::string order;
@@ -133,7 +133,7 @@ TEST_CASE("a position is found again by its step, its training unit and whether 
     INFO("step " << p.step << " index " << p.index);
     const bool evaluates = c.evaluation_unit(p).has_value();
     const auto found = c.position_in(p.step, c.training_unit(p), !evaluates);
-    CHECK(found == (evaluates ? unit_position{p.step, 0} : p));  // an evaluation is begun again
+    CHECK(found == (evaluates ? unit_position{p.step, 0} : p));  // an evaluation is started again
   }
   CHECK(c.at_end(c.position_in(4, 0, true)));
   CHECK(c.evaluation_unit(c.position_in(4, 0, false)).has_value());

@@ -70,7 +70,7 @@ TEST_CASE("given cuts have to start with layer 0, ascend and name layers of the 
   CHECK_THROWS_WITH(validate_cuts({0, 5}, 5, "gpt"), Contains("layer 5 does not exist") && Contains("0 to 4"));
 }
 
-TEST_CASE("a shard ends where the next one begins, the last one with the chain") {
+TEST_CASE("a shard ends where the next one starts, the last one with the chain") {
   CHECK(last_layer({0, 2, 4}, 0, 7) == 2);
   CHECK(last_layer({0, 2, 4}, 1, 7) == 4);
   CHECK(last_layer({0, 2, 4}, 2, 7) == 7);

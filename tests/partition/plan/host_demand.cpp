@@ -17,7 +17,7 @@ model_plan plan_with(std::uint32_t micro_batches) {
 
 }  // namespace
 
-TEST_CASE("every device adds the same write-back room to the host's demand") {
+TEST_CASE("every device adds the same write-back bytes to the host's demand") {
   const std::vector<model_plan> models{plan_with(2)};
   const auto one = host_demand(models, 1);
   const auto each = host_demand(models, 2) - one;
@@ -55,7 +55,7 @@ TEST_CASE("all that the host needs is transferred but the moments") {
   }
 }
 
-TEST_CASE("gradients in bf16 land in half the bytes; nothing is kept for them") {
+TEST_CASE("gradients in bf16 are written back in half the bytes; nothing is kept for them") {
   const auto m = small_mlp({.layers = 3, .width = 64});
   const auto wide = cut_model(rounded(m), {.cuts = {0, 1, 2}, .samples = 4})->plan;
   const auto narrow = cut_model(rounded(m, precision::bf16), {.cuts = {0, 1, 2}, .samples = 4})->plan;
@@ -65,10 +65,11 @@ TEST_CASE("gradients in bf16 land in half the bytes; nothing is kept for them") 
     saved += host_charge(wide.shards[s].gradient_bytes()) - host_charge(narrow.shards[s].gradient_bytes());
   }
   CHECK(host_transfers(std::vector{narrow}, 0) + saved == host_transfers(std::vector{wide}, 0));
-  CHECK(host_demand(std::vector{narrow}, 2) + saved < host_demand(std::vector{wide}, 2));  // attempts land, too
+  CHECK(host_demand(std::vector{narrow}, 2) + saved <
+        host_demand(std::vector{wide}, 2));  // attempts are written back, too
 }
 
-TEST_CASE("in bf16 the host keeps fp32 masters and gradients, and what is promoted beside them") {
+TEST_CASE("in bf16 the host keeps fp32 masters and gradients, and in addition what is promoted") {
   const auto m = rounded(small_mlp({.layers = 3, .width = 64}));
   const auto plan = cut_model(m, {.cuts = {0, 1, 2}, .samples = 4})->plan;
   byte_count rests;

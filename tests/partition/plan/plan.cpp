@@ -186,13 +186,14 @@ TEST_CASE("host memory that is too small is refused with the bytes that are need
                     Contains("(" + std::to_string(plan.host_needed.value()) + " bytes) of host memory"));
 }
 
-TEST_CASE("a model that joins a run is cut for the run's staging room, or refused with what it needs and what there is") {
+TEST_CASE(
+    "a model that joins a run is cut for the run's staging bytes, or refused with the needed and the available bytes") {
   const auto& requests = both().requests;
   const auto least = sufficient_for(requests);
   for (std::uint64_t part = 0; part <= 8; ++part) {
     const std::vector<plan_device> devices{{.name = "cpu:0", .memory = least + byte_count{least.value() * part / 4}, .reserve = {}}};
     const auto run = make_plan(std::span(requests).first(1), devices);
-    INFO("memory " << devices[0].memory.value() << ", staging room " << run.staging_bytes.value());
+    INFO("memory " << devices[0].memory.value() << ", staging bytes " << run.staging_bytes.value());
     try {
       const auto joins = plan_joining(requests[1], devices, run.staging_bytes);
       for (const auto& s : joins.shards) {

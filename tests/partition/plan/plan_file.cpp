@@ -193,7 +193,7 @@ TEST_CASE("a plan in bf16 keeps its element types, and the bytes of masters and 
                     model.data->sample_target(), 2));
 }
 
-TEST_CASE("a plan that somebody else has written ends in a complaint, not in a crash") {
+TEST_CASE("a plan from an unknown source causes an error message, not a crash") {
   const auto text = to_json(two_models());
   const auto with = [&](const std::string& key, const std::string& value) {
     auto other = text;

@@ -1,4 +1,4 @@
-// make_plan against every cut of every model in every staging room.
+// make_plan against every cut of every model for all staging bytes.
 
 #include "partition/plan/plan.hpp"
 #include "partition/plan/staging_search.hpp"
@@ -135,7 +135,7 @@ std::optional<workload_plan> planned(const random_workload& w, byte_count usable
 
 }  // namespace
 
-TEST_CASE("a plan is the best of all cuts of all models in all staging rooms") {
+TEST_CASE("a plan is the best of all cuts of all models for all staging bytes") {
   std::mt19937 random(21);
   std::size_t fitting = 0;
   for (int i = 0; i < 400; ++i) {
@@ -153,7 +153,7 @@ TEST_CASE("a plan is the best of all cuts of all models in all staging rooms") {
   CHECK(fitting < 350);
 }
 
-TEST_CASE("the room search agrees with every cut about the least bytes, and about whether they are enough") {
+TEST_CASE("the staging search agrees with every cut about the least bytes, and about whether they are enough") {
   std::mt19937 random(22);
   for (int i = 0; i < 200; ++i) {
     const auto w = make_workload(random);

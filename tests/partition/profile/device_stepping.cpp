@@ -22,7 +22,7 @@ shard_boundary turn(duration update, duration device_update) {
 
 }  // namespace
 
-TEST_CASE("layers of a tie stay at home, all others may be stepped on a device") {
+TEST_CASE("layers of a tie are stepped on the host, all others may be stepped on a device") {
   const auto tied = stepping_of(gpt(true), optimizer_place::device, adamw({}));
   CHECK(tied.host_only == std::vector{true, false, false, false, true});
   CHECK(tied.covers(1, 4));
@@ -32,12 +32,12 @@ TEST_CASE("layers of a tie stay at home, all others may be stepped on a device")
   CHECK(untied.buffers == 2);
 }
 
-TEST_CASE("nothing is stepped on a device if nobody asks for it, or if the model clips") {
+TEST_CASE("nothing is stepped on a device if it is not requested, or if the model clips") {
   CHECK_FALSE(stepping_of(gpt(false), optimizer_place::host, adamw({})).covers(0, 1));
   CHECK_FALSE(stepping_of(gpt(false), optimizer_place::device, adamw({.clip_norm = 1})).covers(0, 1));
 }
 
-TEST_CASE("by the rates nothing is asked for before a cut is known, and room can be made for the first shard") {
+TEST_CASE("by the rates nothing is requested before a cut is known, and memory can be reserved for the first shard") {
   auto stepping = stepping_of(gpt(false), optimizer_place::automatic, sgd({.momentum = 0.9}));
   CHECK_FALSE(stepping.covers(0, 2));
   CHECK(stepping.possible(0, 5));

@@ -59,7 +59,7 @@ TEST_CASE("a pilot needs no memory of its device's budget") {
   CHECK(tiny->memory().peak == 0_B);
 }
 
-TEST_CASE("a device that dies in the pilot is left out; if all do, its fault is told") {
+TEST_CASE("a device that dies in the pilot is left out; if all do, the fault is reported") {
   const auto alive = make_cpu_device("cpu:0", {.memory = 1_MiB});
   watched_device dead(make_cpu_device("cpu:1", {.memory = 1_MiB}), dies(0));
   check_same_bytes(measured_on({alive.get(), &dead}), profile_of(gpt(), 2));
@@ -75,7 +75,7 @@ TEST_CASE("a device that never answers is not awaited beyond the limit") {
   silent.drain();
 }
 
-TEST_CASE("a device that was late is out: what it says later is no answer to another question") {
+TEST_CASE("a device that was late is excluded: its later completions are not results of another measurement") {
   fake_device slow(fake_info(1_MiB), fake_device::drive::by_hand);
   device* const devices[] = {&slow};
   pilot measures(devices, 1ns);
@@ -84,7 +84,7 @@ TEST_CASE("a device that was late is out: what it says later is no answer to ano
   CHECK_THROWS_WITH(measures.measure(gpt().body, gpt().data->sample_target(), 2, 1), Contains("has not ended within"));
 }
 
-TEST_CASE("a layer's fault in the pilot is told as it is") {
+TEST_CASE("a layer's fault in the pilot is reported unchanged") {
   const auto machine = make_cpu_device("cpu:0", {.memory = 1_MiB});
   device* const devices[] = {machine.get()};
   pilot measures(devices, long_enough);
@@ -114,7 +114,7 @@ TEST_CASE("the rate of an emulated link is taken from the device, another one is
   CHECK(rates.at(1).limited());
 }
 
-TEST_CASE("a fingerprint tells chains, samples and targets apart and counts equal neighbours") {
+TEST_CASE("a fingerprint distinguishes chains, samples and targets and counts equal neighbours") {
   const auto target = gpt().data->sample_target();
   const auto text = fingerprint(*gpt().body, target, 2);
   CHECK_THAT(text, Contains("; 2 x "));
@@ -165,7 +165,7 @@ TEST_CASE("a pilot measures with the device's own meter") {
   }
 }
 
-TEST_CASE("a link is measured with the device's own meter, by copies as large as its memory has room for") {
+TEST_CASE("a link is measured with the device's own meter, by copies as large as its memory allows") {
   const auto copied_in_a_second = [](byte_count memory) {
     outfitted_device slow(make_cpu_device("cpu:0", {.memory = memory}), {.meter = [] { return std::make_unique<slow_meter>(); }});
     device* const devices[] = {&slow};

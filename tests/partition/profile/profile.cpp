@@ -29,7 +29,7 @@ class scripted_meter final : public work_meter {
   mutable std::uint64_t readings_ = 0;
 };
 
-/// x * a scalar; tells where its tensors are.
+/// x * a scalar; records where its tensors are.
 class probe final : public layer {
  public:
   explicit probe(std::shared_ptr<std::set<std::string>> places) : places_(std::move(places)) {}
@@ -135,7 +135,7 @@ TEST_CASE("times and bytes of a profile are the meter's, its tensors are on the 
   const auto costs = sample_costs(model, {{{3}, element::f32}, 2}, {meter, other_device});
   CHECK(*places == std::set<std::string>{other_device});
   const std::vector<duration> one(3, std::chrono::microseconds(100)), two(3, std::chrono::microseconds(200));
-  CHECK(costs.times.at(0).forward == one);   // from the begin of the forward to its end
+  CHECK(costs.times.at(0).forward == one);   // from the start of the forward to its end
   CHECK(costs.times.at(0).backward == two);  // and of the backward
   CHECK(costs.loss.backward == two);
   const auto& layer = costs.profile.layers.at(0);

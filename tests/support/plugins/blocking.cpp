@@ -5,7 +5,7 @@
 
 namespace {
 
-/// After some good decisions it never comes back, and reads what it was shown whenever it wakes.
+/// After some good decisions it never returns, and reads its arguments whenever it wakes up.
 class blocking final : public hydra::test::first_candidate {
  public:
   std::optional<std::size_t> choose(const hydra::device_state& device, std::span<const hydra::candidate> candidates,

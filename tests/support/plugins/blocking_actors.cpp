@@ -5,7 +5,7 @@
 
 namespace {
 
-/// Never comes back from a question.
+/// Never returns from a request.
 class blocking final : public hydra::policy_actor::base {
  public:
   using hydra::policy_actor::base::base;

@@ -1,5 +1,5 @@
-// Devices that share the memory of one board, as parts of a GPU do: each takes its budget when it is made, for as long as
-// it is there, unless it is made to measure beside others.
+// Devices that share the memory of one board, as parts of a GPU do: each takes its budget from its construction to its
+// destruction, unless it is made to measure while others exist.
 
 #include "apps/examples/thread_device.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Plug-ins for tests, most of them bad: what they do stands in their names.
+// Plug-ins for tests, most of them faulty: their names say what they do.
 
 #include <hydra/plugin.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace hydra::test {
 
-/// Takes the first candidate; derived classes spoil something.
+/// Takes the first candidate; derived classes break something.
 class first_candidate : public policy {
  public:
   std::string name() const override { return "first-candidate"; }
