@@ -20,7 +20,7 @@ namespace {
 /// The cap when the user does not say how much host memory a run may use.
 byte_count default_host_memory() { return byte_count{available_host_memory().value() / 4 * 3}; }
 
-/// What blocks may use of it.
+/// The memory that blocks may use.
 byte_count usable(const device_info& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
 
 std::size_t count_shards(const workload_plan& plan) {
@@ -80,7 +80,7 @@ class planner {
             .gaps_are_filled = setup_.models.size() > made_.machines.size()};
   }
 
-  /// On devices of its own: those of the run start with empty queues and counters.
+  /// On other device objects: those of the run start with empty queues and counters.
   void prepare_models() {
     const device_set own(setup_.devices, setup_.log, setup_.options.stop_limit);
     made_.machines = own.infos();
@@ -123,8 +123,8 @@ class planner {
     return make_plan(requests, limits_of(made_.machines));
   }
 
-  /// The split by rates never makes a workload need more than it does at home: no shard more, no device memory, no host
-  /// memory that is not there.
+  /// Steps on devices by rates must not make a workload need more than steps on the host: no more shards, no more device
+  /// memory, no host memory that is not available.
   workload_plan plan_models() const {
     auto at_home = plan_with(stepping_space::none);
     const auto by_rates = [](const prepared_model& p) { return p.stepping.place == optimizer_place::automatic; };
@@ -152,7 +152,7 @@ class planner {
       }
       return split;
     } catch (const fault_error&) {
-      return std::nullopt;  // at home it fits
+      return std::nullopt;  // with steps on the host it fits
     }
   }
 

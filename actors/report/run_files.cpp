@@ -65,7 +65,7 @@ void run_files::write(report& r, const run_record& record, const workload_plan& 
     const auto file = folder_ / "stuck.txt";
     attempt([&] {
       write_atomically(file, [&](std::ostream& out) { out << record.aborted.text << "\n\n" << record.stuck; });
-      r.notes.push_back("what each actor held when the run was stuck: " + file.string());
+      r.notes.push_back("state of all actors when the run was stuck: " + file.string());
     });
   }
   attempt([&] { save_plan(plan); });

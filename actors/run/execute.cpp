@@ -40,7 +40,7 @@ std::unique_ptr<progress_printer> make_printer(const std::vector<model_entry>& m
 /// Warns of a policy actor that has not ended.
 void retire(policy_host& host, const std::string& name, duration limit, spdlog::logger& log) {
   if (!host.retire(limit)) {
-    log.warn("policy {}: its actor still runs {} after the run; it is left with its threads until the program ends", name,
+    log.warn("policy {}: its actor still runs {} after the run; it keeps its threads until the program ends", name,
              to_string(limit));
   }
 }
@@ -81,7 +81,7 @@ executed_run execute(run_setup setup, const run_environment& in) {
     caf::actor_system system(*config);
     record = run_to_end(system, std::move(setup), in, done);
     run.devices = in.devices.retire([&in](bool hanging) { in.arena.end_locks(hanging); });
-    updates.reset();  // the last handles of actors go before their system does
+    updates.reset();  // the last actor handles must be destroyed before their system
   }
   if (host) {
     retire(*host, source->name, in.stop_limit, *log);

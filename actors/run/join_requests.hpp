@@ -33,7 +33,7 @@ inline add_model message_of(join_request r) {
           }};
 }
 
-/// Models may join while this lives.
+/// Models may join as long as this exists.
 class open_joins {
  public:
   explicit open_joins(join_queue& queue) : queue_(queue) { queue_.open(); }

@@ -29,19 +29,19 @@ struct run_setup {
   std::vector<model_entry> models;       ///< position = model id
   std::unique_ptr<policy> chosen;
   policy_actor_setup advice;
-  policy_maker stand_in;                 ///< null: sharded-lrtf as it is
+  policy_maker stand_in;                 ///< null: plain sharded-lrtf
   bool built_in = false;                 ///< `chosen` is Hydra's own
   pipeline_options pipeline;
   std::vector<step_callback> callbacks;
   std::vector<evaluation_callback> evaluation_callbacks;
   model_maker make_model;                   ///< null: no model can join
-  std::function<void()> halted;          ///< told when the run is being halted; only sets something; may be null
+  std::function<void()> halted;          ///< called when the run is being halted; must not block; may be null
   progress_printer* progress = nullptr;  ///< may be null
   run_metrics* metrics = nullptr;        ///< may be null
   checkpoint_setup checkpoints;
-  duration stall_limit{};                ///< zero: none
-  duration callback_limit{};             ///< a callback takes longer: no more callbacks; zero: none
-  watch_limits watch{.minimum = {}};     ///< of silent devices; none unless asked for
+  duration stall_limit{};                ///< zero: no limit
+  duration callback_limit{};             ///< no more callbacks after one that takes longer; zero: no limit
+  watch_limits watch{.minimum = {}};     ///< of devices that do not respond; off by default
   bool detached = true;                  ///< data and callbacks on threads of their own; false under virtual time
 };
 

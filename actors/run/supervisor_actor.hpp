@@ -16,7 +16,7 @@
 namespace hydra {
 
 /// SUPERVISOR: starts the run, lets models join, is notified of every death, ends the run: tasks -> scheduler -> devices ->
-/// optimizer, memory.
+/// -> devices -> optimizer, memory.
 class supervisor final : public supervisor_actor::base {
  public:
   using super = supervisor_actor::base;
@@ -58,19 +58,19 @@ class supervisor final : public supervisor_actor::base {
 
   // -- messages --------------------------------------------------------------------------------------------------------
   void on_actors_spawned(const actors_spawned& m);
-  /// They are made ready one after the other.
+  /// Models are prepared one after the other.
   void on_add_model(const add_model& m);
   void on_model_prepared(const model_prepared& m);
   void on_model_ended(const model_ended& m);
   void on_model_drained(const model_drained& m);
   void on_model_released(const model_released& m);
-  /// Who asks twice does not wait.
+  /// The second interrupt ends the run without saving.
   void on_interrupt_run(const interrupt_run&);
   /// The first reason halts the run; later ones matter only if nothing is to be saved any more.
   void on_run_aborted(const run_aborted& m);
-  /// Who is asked before it is notified of the halt reports what it held when nothing happened any more.
+  /// Who is asked before it is notified of the halt reports what it held when there was no progress.
   void on_run_stalled(const run_stalled& m);
-  /// Its DEVICE may still be well, what is behind it is not.
+  /// The DEVICE actor may still work, the device behind it does not.
   void on_device_given_up(const device_given_up& m);
   void on_callback_began(const callback_began& m);
   void on_callback_ended(const callback_ended&);
@@ -100,29 +100,29 @@ class supervisor final : public supervisor_actor::base {
   void refuse(const add_model& asked, const fault& why);
   /// No answer waits for the one that is being prepared, but ADMISSION ends only when its preparation does: this is logged.
   void refuse_all(const fault& why);
-  /// Those that end with the run keep theirs until then.
+  /// Models that end with the run keep their memory until then.
   void release_if_over(model_id model);
-  /// One that is being written may never be over.
+  /// A checkpoint that is being written may hang.
   void drop_checkpoints();
   void on_down(const caf::down_msg& m);
-  /// One that was still to say how its model ended: its announced unit is placed no more, those that wait on devices are
-  /// withdrawn.
+  /// A task that had not reported the end of its model: its announced unit is not placed any more, those that wait on
+  /// devices are withdrawn.
   void on_task_down(model_id model);
   /// Nobody would see any more whether the run continues: it is halted, and has as long for that as a run may stand still.
   void on_reporter_down();
   void lose(device_id device, const fault& why);
   /// One message to itself at a time, and only while a callback is under way.
   void watch_callback();
-  /// Once. It may still be in a callback: nobody waits for it any more.
+  /// Once. It may still be in a callback: nothing waits for it any more.
   void lose_controller(const std::string& why);
   void end_if_over();
   void end_host_if_devices_are_gone();
-  /// Last: everybody has said what there was to say.
+  /// Last: all actors have reported.
   void end_reporter_if_alone();
 
   run_services services_;
   supervisor_setup setup_;
-  actors_spawned actors_;                   ///< tasks of released models are null: what is sent to them goes nowhere
+  actors_spawned actors_;                   ///< tasks of released models are null: messages to them are dropped
   time_point began_{};
   std::set<device_id> alive_;
   std::set<caf::actor_addr> host_;          ///< SCHEDULER and those that end after it, while they are alive

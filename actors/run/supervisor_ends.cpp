@@ -24,7 +24,7 @@ void supervisor::on_run_aborted(const run_aborted& m) {
   refuse_all(m.why);
   send_to_tasks(m);
   if (!actors_.tasks.empty()) {
-    end_if_over();  // nothing but a model to be added may have kept it
+    end_if_over();  // the run may only have waited for a model to be added
   }
 }
 
@@ -132,7 +132,7 @@ void supervisor::lose(device_id device, const fault& why) {
     end_host_if_devices_are_gone();
     return;
   }
-  services_.log->warn("device {} is lost ({}); its units go elsewhere", device.value, why.text);
+  services_.log->warn("device {} is lost ({}); its units move to other devices", device.value, why.text);
   send(actors_.memory, device_lost{device, why});
   if (alive_.empty()) {
     on_run_aborted({{fault_code::device_lost, "the last device is gone: " + why.text}, true});
@@ -151,7 +151,8 @@ void supervisor::lose_controller(const std::string& why) {
     return;
   }
   if (!ending_) {
-    services_.log->warn("{}; the run goes on without callbacks: nothing stops a model early or adds one any more", why);
+    services_.log->warn("{}; the run continues without callbacks: nothing stops a model early or adds one any more",
+    why);
     send(actors_.reporter, controller_lost{why});
   }
   host_.erase(actors_.controller.address());

@@ -20,7 +20,7 @@ namespace hydra {
 
 namespace {
 
-/// SCHEDULER: turns messages into calls on the books and placements into messages.
+/// SCHEDULER: turns messages into calls of the schedule tracker and placements into messages.
 class scheduler final : public scheduler_actor::base {
  public:
   using super = scheduler_actor::base;
@@ -80,7 +80,7 @@ class scheduler final : public scheduler_actor::base {
     settle();
   }
 
-  /// What it has staged is for nothing; what computes may complete.
+  /// Its staged units are withdrawn; those that compute may complete.
   void on_model_left(const model_left& m) {
     for (const auto& flight : tracker_.flights_of(m.model)) {
       send(devices_.at(flight.device), withdraw_unit{flight.what, true});
@@ -173,7 +173,7 @@ class scheduler final : public scheduler_actor::base {
   }
 
  private:
-  /// A model that has left and has no flight any more: nobody has to be told of it again.
+  /// A model that has left and has no unit in flight any more.
   void tell_drained(model_id model) {
     if (leaving_.contains(model) && tracker_.flights_of(model).empty()) {
       leaving_.erase(model);
@@ -211,7 +211,7 @@ class scheduler final : public scheduler_actor::base {
     }
   }
 
-  /// Nothing it says matters any more.
+  /// Its answers are ignored from now on.
   void drop_policy_actor() {
     if (advice_.asks != nullptr) {
       dropped_advice_ += advice_.asks->dropped();
@@ -222,9 +222,9 @@ class scheduler final : public scheduler_actor::base {
     advice_ = {};
   }
 
-  // -- devices that fall silent --------------------------------------------------------------------------------------------
+  // -- devices that do not respond -----------------------------------------------------------------------------------
 
-  /// The supervisor ends it; what it holds is undone when the memory manager has fenced it.
+  /// The supervisor ends it; its units are undone when the memory manager has fenced it.
   void give_up(device_id device, const std::string& why) {
     forget(device);
     send(supervisor_, device_given_up{device, {fault_code::device_lost, why}});
@@ -257,8 +257,8 @@ class scheduler final : public scheduler_actor::base {
     }
   }
 
-  /// After every message: decides when no other one waits, with all that is known. A decision cannot be taken back, and
-  /// the message behind this one may say that a better unit is ready.
+  /// After every message: decides only if no other message is in the mailbox. A decision cannot be revoked, and the
+  /// next message may announce a better unit.
   void settle() {
     if (advice_.asks != nullptr) {
       advice_.asks->happened();
@@ -266,7 +266,7 @@ class scheduler final : public scheduler_actor::base {
     place_if_quiet();
   }
 
-  /// A flood of messages must not keep devices waiting.
+  /// Many messages must not delay devices.
   void place_if_quiet() {
     constexpr std::uint32_t most_unsettled = 64;
     if (mailbox().empty() || ++unsettled_ >= most_unsettled) {
@@ -297,7 +297,7 @@ class scheduler final : public scheduler_actor::base {
     }
   }
 
-  /// A policy that throws or chooses what is no candidate is replaced; what it placed before stays placed.
+  /// A policy that throws or whose choice is not a candidate is replaced; units that it placed before stay placed.
   std::vector<placement> decide() {
     const auto start = steady_clock::now();
     const auto asked_before = tracker_.decisions();
@@ -315,12 +315,13 @@ class scheduler final : public scheduler_actor::base {
     return placements;
   }
 
-  /// A model that is neither announced nor in flight waits for its optimizer or its data: then silence is legal.
+  /// A model that is neither announced nor in flight waits for its optimizer or its data: then a policy may choose
+  /// nothing.
   bool all_announced() const { return tracker_.ready_count() == live_models_.size(); }
 
-  /// A policy of ours is expected to work: there it is an error of Hydra, which is said.
+  /// For a built-in policy it is an error of Hydra, and the message says so.
   void replace_policy(const std::string& reason) {
-    const auto built_in = std::exchange(built_in_, true);  // as its stand-in is
+    const auto built_in = std::exchange(built_in_, true);  // as its replacement is
     const auto text = "policy " + tracker_.chosen().name() + " was replaced by sharded-lrtf: it " + reason +
                       (built_in ? " (it is built in: this is an error of Hydra; please report it)" : "");
     services_.log->warn("scheduler: {}", text);
@@ -354,7 +355,7 @@ class scheduler final : public scheduler_actor::base {
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
   std::set<model_id> live_models_;
-  std::set<model_id> leaving_;       ///< have left, but not all their flights are over
+  std::set<model_id> leaving_;       ///< have left, but still have units in flight
   duration_histogram decision_times_;
   std::vector<std::string> replacements_;
   std::optional<time_point> first_placement_;

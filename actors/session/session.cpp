@@ -31,21 +31,21 @@ namespace {
 
 void check_count(int count) {
   if (count < 1) {
-    throw fault_error(fault_code::bad_input, fmt::format("device: count: {} devices are none; use 1 or more", count));
+    throw fault_error(fault_code::bad_input, fmt::format("device: count: must be at least 1, got {}", count));
   }
 }
 
 session_options checked(session_options o) {
   constexpr double most_minutes = 1e6;
   const auto minutes = o.checkpoint.every_minutes;
-  if (!(minutes >= 0 && minutes <= most_minutes)) {  // nor is what is not a number
+  if (!(minutes >= 0 && minutes <= most_minutes)) {  // false for NaN
     throw fault_error(fault_code::bad_input, fmt::format("checkpoint.every_minutes: {} is out of range; use 0 (off) to {:.0f}",
                                                          minutes, most_minutes));
   }
   return o;
 }
 
-/// What was made; a fault gets the place in front, if there is one.
+/// Calls the factory; a fault gets the place as a prefix, if there is one.
 template <class Make>
 auto located(const std::string& where, const Make& make) {
   try {
@@ -87,7 +87,7 @@ struct session::state {
 
   std::optional<planned_workload> planned;          ///< made by plan()
 
-  // made by run()
+  // set by run()
   std::unique_ptr<device_set> devices;
   std::unique_ptr<host_arena> arena;
   std::vector<model_entry> models;
@@ -225,7 +225,7 @@ bool session::complete() {
 
 // -- forecasts ------------------------------------------------------------------------------------------------------------
 
-/// The devices with the rate of their links, which is measured where it is not emulated.
+/// The devices with the rates of their links, which are measured unless they are emulated.
 std::vector<device_info> session::state::measured_machines() {
   const auto own = make_devices();
   const auto measured = own.pointers();
@@ -272,7 +272,7 @@ model_entry session::state::load_model(std::size_t i) const {
   const auto id = model_id{static_cast<std::uint32_t>(i)};
   auto entry = hydra::load_model(cut_model(i), planned->prepared[i].data, saved, id, *arena);
   if (saved) {
-    log->info("{} resumes after step {} of {} ({})", entry.what->name, entry.standing.step, entry.what->steps,
+    log->info("{} continues after step {} of {} ({})", entry.what->name, entry.standing.step, entry.what->steps,
               saved->folder.string());
   }
   return entry;
@@ -307,7 +307,7 @@ run_setup session::state::make_setup(trace* spans) {
   setup.devices = devices->pointers();
   setup.models = models;
   for (auto& m : models) {
-    m.memory = {};  // the run replaces its buffers, and gives them back when it has ended
+    m.memory = {};  // the run replaces its buffers, and frees them when the model has ended
   }
   setup.chosen = chosen.take();
   setup.advice = chosen.advice();
@@ -345,7 +345,7 @@ void session::state::keep_models(const run_record& record) {
 /// Blocks of models that joined when the pinned pool had no place left, and those that fit in no gap of it.
 void session::state::log_unlocked() const {
   if (const auto n = arena->unlocked_blocks(); n > 0) {
-    log->info("{} blocks found no place in the locked host memory: their copies took a detour", n);
+    log->info("{} blocks did not fit in the locked host memory: their copies were slower", n);
   }
 }
 
