@@ -43,9 +43,9 @@ TEST_CASE("errors of LibTorch become faults without their backtrace") {
 }
 
 TEST_CASE("a refused allocation is out of memory, whether LibTorch or the host refuses it") {
-  const fault torch = caught([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "no room"); });
+  const fault torch = caught([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "no memory"); });
   REQUIRE(torch.code == fault_code::out_of_memory);
-  REQUIRE(torch.text == "no room");
+  REQUIRE(torch.text == "no memory");
   const fault host = caught([] { throw std::bad_alloc{}; });
   REQUIRE(host.code == fault_code::out_of_memory);
   REQUIRE_THAT(host.text, Catch::Contains("no memory left"));
