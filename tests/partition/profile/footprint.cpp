@@ -58,7 +58,7 @@ byte_count formula(const sharded_model& m, const unit& u) {
   return f.staging() + f.working;
 }
 
-/// No visit of the model takes more than the formula says.
+/// No visit of the model takes more than the formula allows.
 void check_all_visits(const small_model& model, const cut_points& cuts, std::uint32_t micro_batches) {
   const auto m = cut_model(model, {.cuts = cuts, .micro_batches = micro_batches, .samples = 3});
   for (std::uint32_t s = 0; s < m->size(); ++s) {
