@@ -62,7 +62,7 @@ class retry_tracker {
     return u;
   }
 
-  /// A unit of a step exists only when the last one of the step before has completed.
+  /// A unit of a step exists only after the last one of the step before was announced.
   void forget_before(step_index step) {
     const auto over = [&](const unit& u) { return u.step.value + 1 < step.value; };
     std::erase_if(counts_, [&](const auto& entry) { return over(entry.first.first); });

@@ -17,7 +17,7 @@ namespace hydra {
 
 namespace {
 
-/// The smallest time of a class that was not measured yet.
+/// Initial value of the smallest time of a class.
 constexpr auto unseen = duration::max();
 
 void keep_least(duration& least, std::optional<duration> seen) { least = std::min(least, seen.value_or(unseen)); }

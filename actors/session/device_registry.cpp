@@ -51,7 +51,7 @@ std::optional<known_device> find_kind(const std::vector<known_device>& all, cons
 
 [[noreturn]] void refuse_unknown(const std::string& kind, const std::vector<known_device>& offered) {
   if (kind == "cpu") {
-    refuse(kind, "it is no plug-in's; describe it by a hydra::cpu_device");
+    refuse(kind, "it does not come from a plug-in; describe it by a hydra::cpu_device");
   }
   auto names = own_plugin_names();
   names.insert(names.begin(), "cpu");

@@ -217,7 +217,7 @@ std::string why_no_checkpoints(const std::string& model) {
   const std::size_t bytes = checkpoints_of({}, model).native().size();
   if (bytes <= most) return "";
   return fmt::format("the folder of its checkpoints would have a name of {} bytes, and at most {} are possible; use a shorter "
-                     "name (what is no ASCII letter or digit counts three for each byte, but for \"-\", \"_\" and \".\")",
+                     "name (each byte other than ASCII letters, digits, \"-\", \"_\" and \".\" counts three)",
                      bytes, most);
 }
 

@@ -262,7 +262,7 @@ std::function<bool(const overheard&)> released(std::uint32_t model) {
 
 }  // namespace
 
-TEST_CASE("a model that fails while it is saved has given back nothing before its checkpoint is written", "[loss]") {
+TEST_CASE("a model that fails while it is saved frees nothing before its checkpoint is written", "[loss]") {
   memory_store store;
   auto setup = small_run(2, 1);
   setup.checkpoints = {.store = &store, .every_steps = 1, .every = {}};
@@ -311,7 +311,7 @@ bool has_ended(const task_actor& task) {
 
 }  // namespace
 
-TEST_CASE("what the supervisor has let join ends with it", "[loss]") {
+TEST_CASE("models that have joined end with the supervisor", "[loss]") {
   for (std::size_t at = 0, messages = 1; at < messages; ++at) {
     INFO("message " << at);
     auto setup = small_run(2, 1);

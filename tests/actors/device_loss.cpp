@@ -62,7 +62,7 @@ TEST_CASE("a device with two slots may be declared lost at any message", "[loss]
   lose_at_every_message(declare_lost, 2);
 }
 
-TEST_CASE("when the last device dies the run ends and every model says why", "[loss]") {
+TEST_CASE("when the last device dies the run ends and every model reports why", "[loss]") {
   for (std::size_t at = 0, messages = 1; at < messages; ++at) {
     INFO("message " << at);
     simulation s(small_run(1, 1));
@@ -205,7 +205,7 @@ TEST_CASE("an operation that throws on every device ends its model after three a
   });
 }
 
-TEST_CASE("what would fail again ends its model at once, and no other", "[loss]") {
+TEST_CASE("a failure that would occur again ends its model at once, and no other", "[loss]") {
   fail_every_operation({.queue = {}, .code = fault_code::bad_input},
                        [](failed_run& r) { only_victim_failed(r, "injected"); });
 }
@@ -266,7 +266,7 @@ bool is_lost(const simulation& s, std::size_t device) { return !s.record()->devi
 
 }  // namespace
 
-TEST_CASE("a device that throws whatever it is given, from any operation on, is lost; the other one does it all",
+TEST_CASE("a device where every unit throws, from any operation on, is lost; the other one computes everything",
           "[loss]") {
   const auto slots = GENERATE(1U, 2U);
   trouble_at_every_operation(
@@ -277,7 +277,7 @@ TEST_CASE("a device that throws whatever it is given, from any operation on, is 
       });
 }
 
-TEST_CASE("the only device is kept although it throws whatever it is given: every model says so", "[loss]") {
+TEST_CASE("the only device is kept although every unit throws there: every model reports it", "[loss]") {
   auto setup = small_run(1, 1);
   simulation s(std::move(setup));
   std::size_t operations = 0;
@@ -291,7 +291,7 @@ TEST_CASE("the only device is kept although it throws whatever it is given: ever
   }
 }
 
-TEST_CASE("a device may fall silent at any operation", "[loss]") {
+TEST_CASE("a device may stop responding at any operation", "[loss]") {
   const auto slots = GENERATE(1U, 2U);
   trouble_at_every_operation(
       silence_device, [slots] { return watched_run(slots); },
@@ -301,7 +301,7 @@ TEST_CASE("a device may fall silent at any operation", "[loss]") {
       });
 }
 
-TEST_CASE("a device is not called silent in a healthy run, and the watch delays no end", "[loss]") {
+TEST_CASE("a device of a healthy run is not given up, and the watch delays no end", "[loss]") {
   simulation watched(watched_run(1));
   watched.run();
   simulation plain(small_run(2, 1));
@@ -311,7 +311,7 @@ TEST_CASE("a device is not called silent in a healthy run, and the watch delays 
   CHECK(watched.record()->leftovers == "");
 }
 
-TEST_CASE("when the last device falls silent the run ends and every model says why", "[loss]") {
+TEST_CASE("when the last device stops responding the run ends and every model reports why", "[loss]") {
   auto setup = small_run(1, 1);
   setup.watch = {.minimum = 300us, .factor = 5};
   simulation s(std::move(setup));
@@ -376,7 +376,7 @@ TEST_CASE("when the last device is gone every model is saved in its current stat
   CHECK(unfinished(t, models) == "");
 }
 
-TEST_CASE("who interrupts twice does not wait for a checkpoint", "[loss]") {
+TEST_CASE("a second interrupt does not wait for a checkpoint", "[loss]") {
   memory_store store;
   const auto models = small_models();
   const auto run = saved_run(store);
@@ -391,7 +391,7 @@ TEST_CASE("who interrupts twice does not wait for a checkpoint", "[loss]") {
   }
 }
 
-TEST_CASE("who interrupts twice does not wait for checkpoints that are queued", "[loss]") {
+TEST_CASE("a second interrupt does not wait for checkpoints that are queued", "[loss]") {
   memory_store store;
   const auto run = saved_run(store);
   auto& s = *run;

@@ -83,7 +83,7 @@ TEST_CASE("a step leaves no more in memory than its loss", "[memory]") {
   CHECK(last <= first + 2200 * 24);   // a loss is kept twice, in vectors that may be twice as long
 }
 
-TEST_CASE("a model that has ended leaves no more in memory than what the report says of it", "[memory]") {
+TEST_CASE("a model that has ended leaves no more in memory than its part of the report", "[memory]") {
   const auto seen = heap_by_model(120);
   REQUIRE(seen.size() == 120);
   const auto first = least(seen, 20, 20), last = least(seen, 100, 20);

@@ -165,7 +165,7 @@ TEST_CASE("a run that is being halted takes no model, not even one that is almos
   }
 }
 
-TEST_CASE("who asks when the run is over gets no answer, and nothing is lost in silence", "[joining]") {
+TEST_CASE("a request after the end of the run gets no answer, and its sender notices", "[joining]") {
   simulation s(open_run(1));
   s.run();
   auto alive = std::make_shared<int>();

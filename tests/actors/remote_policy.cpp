@@ -1,5 +1,5 @@
-// A policy actor in another actor system, over a socket: questions and advice survive the way, and so does the run when
-// the other side is gone.
+// A policy actor in another actor system, over a socket: requests and advice arrive unchanged, and the run continues
+// when the other side is gone.
 
 #include "actors/protocol/guarded.hpp"
 #include "actors/policy/advised_policy.hpp"

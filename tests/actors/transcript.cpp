@@ -250,7 +250,7 @@ TEST_CASE("a model continues on another device when its device dies", "[transcri
 }
 
 /// The flights of a model that have not completed are all on one device, so it is a failed unit, not a lost device,
-/// that leaves a later one on a living device.
+/// that leaves a later one on a device that is not lost.
 TEST_CASE("a failed unit takes its staged successor with it", "[transcript]") {
   simulation s(even_run({two_shards()}, 1));
   s.device_at(0).inject([n = 0](queue_kind queue, const operation&) mutable {

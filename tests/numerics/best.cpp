@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t most_steps = 40;
 
-/// Learns its few samples by heart: its validation loss soon rises.
+/// Overfits its few samples: its validation loss soon rises.
 exact_case overfitting() {
   auto m = tiny_gpt(0.0, true);
   m.data = open_data({synthetic_language{.symbols = 8, .order = 2, .tokens = 60, .validation_tokens = 100}}, 6);

@@ -1,5 +1,5 @@
 #pragma once
-// A file that lives as long as a test.
+// A file that exists as long as a test.
 
 #include <unistd.h>
 

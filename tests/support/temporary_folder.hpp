@@ -1,5 +1,5 @@
 #pragma once
-// A folder that lives as long as a test.
+// A folder that exists as long as a test.
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ class temporary_folder {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator{path_}, {}));
   }
 
-  /// Writes a file, in folders that are made for it, and returns its path.
+  /// Writes a file, in folders that are created for it, and returns its path.
   std::filesystem::path write(const std::filesystem::path& name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());

@@ -89,9 +89,9 @@ TEST_CASE("the remaining time of a model that joins is a wall time, as for the r
   CHECK(b.joiner->prepare(wide("late"), {}).what->remaining_scale > 2);
 }
 
-TEST_CASE("what a released model needed is there for others, its name is not", "[joining]") {
+TEST_CASE("the memory of a released model is free for others, its name is not", "[joining]") {
   bench b(host_for_two());
-  b.joiner->prepare(wide("second"), {});   // whose memory comes back at once
+  b.joiner->prepare(wide("second"), {});   // its memory is freed at once
   CHECK(refusal(*b.joiner, wide("third")) == fault_code::does_not_fit);
   CHECK_NOTHROW(b.joiner->prepare(wide("third"), {model_id{1}}));
   CHECK(refusal(*b.joiner, wide("second")) == fault_code::bad_input);

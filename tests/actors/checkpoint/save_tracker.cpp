@@ -49,7 +49,7 @@ TEST_CASE("a checkpoint that falls due while another is under way is made behind
   CHECK_FALSE(tracker.between_steps(false));
 }
 
-TEST_CASE("a model that leaves is saved when nothing of it is on a device, then it ends") {
+TEST_CASE("a model that leaves is saved when none of its units is on a device, then it ends") {
   save_tracker tracker(true);
   tracker.leave({});
   CHECK(tracker.next(state_at(3), false) == action::none);
@@ -99,7 +99,7 @@ TEST_CASE("a checkpoint that fails during the run does not replace the last one,
   CHECK(tracker.unsaved().code == fault_code::io);
 }
 
-TEST_CASE("who gives up, or has nowhere to save to, ends at once") {
+TEST_CASE("a model that is given up, or has nowhere to save to, ends at once") {
   save_tracker tracker(true);
   tracker.leave(halted);
   CHECK(tracker.next(state_at(2), false) == action::none);
@@ -146,7 +146,7 @@ TEST_CASE("a best state that is saved, or could not be, does not change from wha
   CHECK_FALSE(tracker.unsaved());
 }
 
-TEST_CASE("a model that leaves is not through before its best state is saved, unless nothing is awaited any more") {
+TEST_CASE("a model that leaves does not end before its best state is saved, unless it is given up") {
   save_tracker tracker(true);
   tracker.is_best();
   tracker.leave(halted);

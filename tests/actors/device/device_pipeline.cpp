@@ -18,7 +18,7 @@ bool holds(const std::vector<block_id>& blocks, block_kind kind) {
   return std::ranges::find(blocks, kind, &block_id::kind) != blocks.end();
 }
 
-/// P 1024, C 4096, and nothing to read or to hand on: W = P.
+/// P 1024, C 4096, and no inputs or outputs: W = P.
 even_model without_boundaries(const char* name, std::uint32_t id) {
   return {.name = name, .id = id, .activation = 0_B};
 }
@@ -188,7 +188,7 @@ TEST_CASE("micro-batches stream: two inputs ahead and two outputs at most") {
   while (b.machine.pending() > 0) {
     CHECK(b.machine.all("prefetch_shard activation").size() <= computed + 2);
     CHECK(b.machine.all("execute_shard").size() <= written_back + 2);
-    const auto t = b.machine.ready().back();  // computations run ahead of write_backs where they may
+    const auto t = b.machine.ready().back();  // computations run ahead of write-backs if possible
     computed += b.machine.at(t).queue == queue_kind::compute ? 1 : 0;
     written_back += b.machine.at(t).queue == queue_kind::d2h ? 1 : 0;
     b.machine.complete(t);
@@ -278,7 +278,7 @@ TEST_CASE("a device starts by offering the credit of every slot") {
   CHECK_FALSE(b.port.states.back().running);
 }
 
-TEST_CASE("a unit gives its credit back when it starts, once, and the device says what runs") {
+TEST_CASE("a unit returns its credit when it starts, once, and the device reports what runs") {
   pipeline_bench b(64_KiB);
   const bench_model m({});
   b.stage(m, m.forward(0));
@@ -343,7 +343,7 @@ TEST_CASE("blocks that were evicted are reported with the next state") {
   CHECK(std::ranges::count(dropped, parameters_of(a.forward(0))) == 1);
 }
 
-TEST_CASE("the pipeline says who holds what") {
+TEST_CASE("the pipeline describes what each unit holds") {
   pipeline_bench b(64_KiB);
   const bench_model m({});
   start(b, m, m.forward(0));
@@ -447,7 +447,7 @@ TEST_CASE("the first unit of the next step follows on the device before the vers
   const auto u = m.backward(0), next = of_next_step(u);
   b.stage(m, u);
   b.place(m, next);
-  CHECK_FALSE(b.waits_for_lease(next));  // what it reads is not made yet
+  CHECK_FALSE(b.waits_for_lease(next));  // its inputs do not exist yet
   b.grant(u), b.grant(u);                // the state
   REQUIRE(b.waits_for_lease(next));
   CHECK_FALSE(holds(b.port.reads_of(next), block_kind::parameters));

@@ -42,7 +42,7 @@ void complete_copies_of(pipeline_bench& b, const std::string& unit_text) {
 
 // -- withdrawal -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a unit withdrawn in any phase fails once, gives its credit back and leaves nothing") {
+TEST_CASE("a unit withdrawn in any phase fails once, returns its credit and leaves nothing behind") {
   pipeline_bench b(64_KiB, {.double_buffer = GENERATE(true, false), .cache = GENERATE(true, false)});
   const bench_model m({.micro_batches = 2});
   const auto u = m.forward(0);
@@ -63,7 +63,7 @@ TEST_CASE("a unit withdrawn in any phase fails once, gives its credit back and l
   check_nothing_left(b, 1);
 }
 
-TEST_CASE("a unit withdrawn before its execute_shard fails once, and that message then means nothing") {
+TEST_CASE("a unit withdrawn before its execute_shard fails once, and that message is then ignored") {
   pipeline_bench b(64_KiB);
   const bench_model m({});
   b.pipeline.prefetch(m.forward(0));
@@ -138,7 +138,7 @@ TEST_CASE("a failing copy fails its unit, whose computation is skipped") {
   CHECK(b.pipeline.counters().busy == duration{});
   CHECK(b.port.returned.size() == 1);
   check_nothing_left(b, 1);
-  CHECK(b.pipeline.budget().used() == 0_B);  // what was not copied is no cached block
+  CHECK(b.pipeline.budget().used() == 0_B);  // a block that was not copied is not cached
 }
 
 TEST_CASE("a failing micro-batch fails its unit with its own cause, and the later ones are skipped") {

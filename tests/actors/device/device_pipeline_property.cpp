@@ -79,7 +79,7 @@ class random_run {
     bench_->pipeline.start();
   }
 
-  /// Empty, or what went wrong.
+  /// Empty, or the error.
   std::string run() {
     while (!std::ranges::all_of(runs_, &model_run::done) || !orders_.empty() || bench_->pipeline.visits() > 0) {
       if (!act()) {
@@ -179,7 +179,8 @@ class random_run {
     lose(r, pick(random_, 0, static_cast<std::uint32_t>(r.flights.size() - 1)), true);
   }
 
-  /// The scheduler's part of a loss: flights from `first` on are undone, and withdrawn where they may still live.
+  /// The scheduler's part of a loss: flights from `first` on are undone, and withdrawn if they may still be on the
+  /// device.
   void lose(model_run& r, std::size_t first, bool withdraw_first) {
     std::vector<unit> lost;
     for (auto i = first; i < r.flights.size(); ++i) {

@@ -240,7 +240,7 @@ TEST_CASE("a unit that failed gives its write-back buffers back") {
   CHECK_FALSE(s.store.commit(s.m.forward(0), d0));
 }
 
-TEST_CASE("nothing that a fenced device says counts") {
+TEST_CASE("messages of a fenced device are ignored") {
   stocked s;
   s.store.lease(s.request(s.m.forward(0)));
   s.store.fence(d0);
@@ -278,7 +278,7 @@ TEST_CASE("an evaluation's commit returns the scores of its micro-batches and dr
   CHECK(s.store.blocks() == before - 2);
 }
 
-TEST_CASE("after every step the host holds what the homes need and nothing else") {
+TEST_CASE("after every step the host holds the shards' buffers and nothing else") {
   stocked s;
   const cursor units(model_id{0}, 2, 3, 1);
   for (unit_position p; !units.at_end(p); p = units.next(p)) {

@@ -55,7 +55,7 @@ TEST_CASE("failures of steps that are over are forgotten, however many there wer
   CHECK_FALSE(tracker.may_retry(last, d0, fault_code::out_of_memory));
 }
 
-TEST_CASE("what would fail again is not tried again") {
+TEST_CASE("a failure that would occur again is not retried") {
   retry_tracker tracker;
   for (const auto why : {fault_code::bad_input, fault_code::does_not_fit, fault_code::not_finite}) {
     CHECK_FALSE(tracker.may_retry(attempt(0), d0, why));

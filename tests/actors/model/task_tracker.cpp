@@ -175,7 +175,7 @@ TEST_CASE("an observed step has to be acknowledged before the next one starts") 
   CHECK(text(tracker.announce()) == "step 1 forward 0");
 }
 
-TEST_CASE("who has given up announces nothing more and is drained when its flights are over") {
+TEST_CASE("a model that is given up announces nothing more and is drained when its flights are over") {
   auto tracker = two_shards();
   const auto f0 = place(tracker);
   tracker.give_up();
@@ -335,7 +335,8 @@ TEST_CASE("ranges of an evaluation are wanted a step ahead, and no more than two
   CHECK(wanted(tracker) == std::vector{round_of(2, 0, 2)});
 }
 
-TEST_CASE("who may be stopped after a step wants its evaluation when the step is acknowledged, and is evaluated at its end") {
+TEST_CASE(
+    "a model that may be stopped wants its evaluation when the step is acknowledged, and is evaluated at its end") {
   cursor units(model_id{4}, 2, 9, 1);
   units.evaluate({.every = 2, .range = {.micro_batches = 1, .round = 1}});
   task_tracker tracker(units, 2, true);

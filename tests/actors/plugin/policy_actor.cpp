@@ -1,4 +1,4 @@
-// Policies that are actors: their runs in virtual time, and what becomes of those that fail.
+// Policies that are actors: their runs in virtual time, and the replacement of those that fail.
 
 #include "actors/plugin/policy_actor.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 const std::vector<simulated_model> models{even_model("a", 3, 4, 20us, 10us), even_model("b", 2, 6, 30us, 10us),
                                           even_model("c", 4, 2, 10us, 5us)};
 
-/// Three models on two devices under what an actor says.
+/// Three models on two devices under an actor's advice.
 simulation_setup advised_run(advice says, duration limit = 1ms) {
   auto setup = even_run(models, 2);
   auto asks = std::make_unique<advised_policy>("actor");
@@ -62,7 +62,7 @@ TEST_CASE("a run under a policy actor is complete, and as good as under the poli
   require_complete(*s);
   CHECK(s->record()->policy == "actor");
   CHECK(s->record()->replacements.empty());
-  CHECK(s->record()->dropped_advice <= 4);  // two devices that fall idle at once are advised the same
+  CHECK(s->record()->dropped_advice <= 4);  // two devices that become idle at once get the same advice
   CHECK(makespan(*s) <= makespan(*finished(even_run(models, 2))) * 11 / 10);
 }
 
@@ -71,12 +71,12 @@ TEST_CASE("a policy actor that never answers is replaced after its limit", "[pol
              Contains("policy actor was replaced by sharded-lrtf: it has not answered for 1.0 ms"));
 }
 
-TEST_CASE("a policy actor that says nothing for ever is replaced by the watchdog", "[policy-actor]") {
+TEST_CASE("a policy actor that never answers is replaced by the watchdog", "[policy-actor]") {
   CHECK_THAT(replaced([](const advice_wanted& m) { return policy_advised{m.request, m.device.device, {}}; }),
              Contains("stays silent"));
 }
 
-TEST_CASE("advice that is no candidate is dropped and counted", "[policy-actor]") {
+TEST_CASE("advice that is not a candidate is dropped and counted", "[policy-actor]") {
   int questions = 0;
   const auto s = finished(advised_run([&](const advice_wanted& m) {
     auto answer = longest_remaining(m);
@@ -115,7 +115,7 @@ session_options quick() {
   return {.log = verbosity::quiet, .policies = {.advice = 20ms}, .stop_limit = 50ms};
 }
 
-/// Two small models on two devices under what `use` chooses.
+/// Two small models on two devices under the policy that `use` chooses.
 template <class Use>
 report trained(const Use& use, const session_options& options = quick()) {
   session s{options};
@@ -140,7 +140,7 @@ report trained_by(std::unique_ptr<policy> p, const session_options& options = qu
   return trained([&](session& s) { s.use_policy(std::move(p)); }, options);
 }
 
-/// What the report says of the policy that was replaced.
+/// The report's note about the policy that was replaced.
 std::string note_of(const report& r) {
   CHECK(r.all_finished());
   REQUIRE(r.replaced == 1);
@@ -148,7 +148,7 @@ std::string note_of(const report& r) {
   return *std::ranges::find_if(r.notes, about);
 }
 
-/// A user's own, of the name of a built-in one.
+/// A user's policy with the name of a built-in one.
 class own_policy : public policy {
  public:
   std::string name() const override { return "fifo"; }
@@ -215,7 +215,7 @@ TEST_CASE("without SHARP models stay one after the other when their policy is re
   CHECK(r.policy == "sharded-lrtf, one model at a time");
 }
 
-TEST_CASE("no object is no policy", "[policy]") {
+TEST_CASE("a null pointer is not a policy", "[policy]") {
   session s{quick()};
   CHECK_THROWS_WITH(s.use_policy(std::unique_ptr<policy>{}), Contains("there is no object"));
 }

@@ -16,7 +16,7 @@ candidate of_model(std::uint32_t m, std::uint32_t attempt = 0) {
   return c;
 }
 
-/// A desk with devices 0 and 1 and a clock that a test sets.
+/// Devices 0 and 1 and a clock that a test sets.
 struct desk {
   desk() {
     asked.connect([this](const advice_question& q) { questions.push_back(q); });
@@ -27,7 +27,7 @@ struct desk {
   std::optional<std::size_t> choose(const std::vector<candidate>& candidates, std::size_t device = 0) {
     return asked.choose(devices[device], candidates, {.now = now, .devices = devices, .models = {}});
   }
-  /// Answers the question asked last.
+  /// Answers the last request.
   void advise(const std::optional<unit>& u) { asked.advised(questions.back().request, questions.back().shown.device.device, u); }
 
   advised_policy asked{"mine"};
@@ -66,7 +66,8 @@ TEST_CASE("each device has one open question at a time", "[policy]") {
   CHECK(d.choose(two, 1) == 0);
 }
 
-TEST_CASE("advice that is no candidate any more, or of another attempt, is dropped and asked again", "[policy]") {
+TEST_CASE("advice that is not a candidate any more, or of another attempt, is dropped and requested again",
+          "[policy]") {
   desk d;
   d.choose(two);
   d.advise(of_model(1, 3).next);
@@ -85,7 +86,7 @@ TEST_CASE("an answer to another request is ignored", "[policy]") {
   CHECK_FALSE(d.choose(two));
 }
 
-TEST_CASE("nothing is an answer until something happens", "[policy]") {
+TEST_CASE("an answer without a choice holds until something happens", "[policy]") {
   desk d;
   d.choose(two);
   d.advise({});
@@ -98,7 +99,7 @@ TEST_CASE("nothing is an answer until something happens", "[policy]") {
   CHECK(d.questions.size() == 2);
 }
 
-TEST_CASE("nothing is no answer to what has happened since the question", "[policy]") {
+TEST_CASE("an answer without a choice does not hold after an event since the request", "[policy]") {
   desk d;
   d.choose(two);
   d.asked.happened();

@@ -100,7 +100,7 @@ TEST_CASE("times that were not measured count as nothing", "[bounds]") {
   CHECK(lower_bounds(std::vector{m}, one_device).chain == std::chrono::microseconds{120});
 }
 
-TEST_CASE("nothing to do and nothing to do it with have no bound", "[bounds]") {
+TEST_CASE("without work or without devices there is no bound", "[bounds]") {
   CHECK(lower_bounds({}, one_device).best() == duration::zero());
   CHECK(lower_bounds(std::vector{uniform(2, 0, 10, 30)}, one_device).best() == duration::zero());
   CHECK(lower_bounds(std::vector{unit_times{}}, one_device).best() == duration::zero());

@@ -30,7 +30,7 @@ TEST_CASE("a device on which two models in a row have thrown is broken", "[healt
   CHECK(h.unit_threw(d0, b));
 }
 
-TEST_CASE("one model that throws again and again says nothing about the device", "[health]") {
+TEST_CASE("one model that throws again and again does not make its device broken", "[health]") {
   auto h = two_devices();
   for (int i = 0; i < 10; ++i) {
     CHECK_FALSE(h.unit_threw(d0, a));

@@ -27,7 +27,7 @@ device_load staging(device_id device, duration longest = 10us) {
 
 constexpr watch_limits tenfold{.minimum = 50us, .factor = 10};
 
-/// Looks when the watch wants to: the first device it accuses, and when.
+/// Checks when the watch wants to: the first device it reports, and when.
 std::optional<std::pair<device_id, time_point>> first_accused(device_watch& w, const std::vector<device_load>& loads) {
   for (int i = 0; i < 10; ++i) {
     const auto due = w.next_look(loads);
@@ -72,7 +72,7 @@ TEST_CASE("a sign of life restarts the time", "[watch]") {
   CHECK(w.next_look({{computing(d0)}}) == at(160));
 }
 
-TEST_CASE("a device is not blamed for the time when it held nothing", "[watch]") {
+TEST_CASE("the time when a device held no unit does not count", "[watch]") {
   device_watch w(tenfold);
   w.sign_of_life(d0, at(10));
   auto load = computing(d0);

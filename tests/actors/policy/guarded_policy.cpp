@@ -52,7 +52,7 @@ std::optional<std::size_t> decide_after_all_events(event at) {
 
 }  // namespace
 
-TEST_CASE("a guarded policy that throws nothing decides as it would alone", "[policy]") {
+TEST_CASE("a guarded policy that does not throw decides as it would alone", "[policy]") {
   CHECK(decide_after_all_events(event::none) == 2);
   CHECK(guarded_policy{std::make_unique<throwing>(event::none)}.pending());
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a policy sees, made by hand.
+// The view of a policy, made by hand.
 
 #include "actors/policy/policy.hpp"
 #include "tests/actors/policy/units.hpp"

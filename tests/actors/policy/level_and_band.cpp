@@ -49,7 +49,7 @@ TEST_CASE("level gives a slow device no unit that a faster one would end sooner"
   CHECK(w.chosen(p, 1) == std::nullopt);
 }
 
-TEST_CASE("level gives it to the slow device if the faster one is not to have it", "[policy]") {
+TEST_CASE("level gives a unit to the slow device if the faster one must not have it", "[policy]") {
   world w{1};
   w.device(0.1);
   w.model(100);

@@ -54,7 +54,7 @@ std::string failure(policy& p) {
 
 }  // namespace
 
-TEST_CASE("a policy within its limit decides on another thread with what it would have seen", "[policy]") {
+TEST_CASE("a policy within its limit decides on another thread with the same arguments", "[policy]") {
   std::thread::id thread;
   int events = 0;
   limited_policy p{std::make_unique<scripted>(
@@ -74,7 +74,7 @@ TEST_CASE("a policy within its limit decides on another thread with what it woul
   CHECK(events == 111);
 }
 
-TEST_CASE("what a policy throws is said, by this call and by every later one", "[policy]") {
+TEST_CASE("what a policy throws is reported by this call and by every later one", "[policy]") {
   limited_policy p{
       std::make_unique<scripted>([](auto&&...) -> std::optional<std::size_t> { throw std::runtime_error("no idea"); }), "mine"};
   CHECK(failure(p) == "a decision throws: no idea");
@@ -129,7 +129,7 @@ struct late_call {
   std::thread::id called_on, ended_on;
 };
 
-/// Tells where it was called and where it ended.
+/// Records where it was called and where it ended.
 class late final : public policy {
  public:
   explicit late(std::shared_ptr<late_call> s) : s_{std::move(s)} {}
@@ -155,6 +155,6 @@ TEST_CASE("an object whose call has come back late ends on the thread of that ca
   limited_policy p{std::make_unique<late>(s), "mine", 20ms};
   CHECK_THAT(failure(p), Catch::Contains("takes longer"));
   s->wake.release();
-  REQUIRE(s->ended.try_acquire_for(10s));  // although the wrapper lives
+  REQUIRE(s->ended.try_acquire_for(10s));  // although the wrapper exists
   CHECK(s->ended_on == s->called_on);
 }

@@ -103,7 +103,7 @@ TEST_CASE("round-robin continues after the model chosen last when models come an
 
 // -- random ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("random takes the candidate that mt19937 of its seed says", "[policy]") {
+TEST_CASE("random takes the candidate given by mt19937 of its seed", "[policy]") {
   random_choice p{7};
   std::mt19937 expected{7};
   const std::vector candidates{waiting(0, 1), waiting(1, 1), waiting(2, 1)};
@@ -120,7 +120,7 @@ TEST_CASE("whole-model binds the longest model, of equals the lower id, and stay
   CHECK(chosen(p, {waiting(0, 50), waiting(1, 1), waiting(2, 90)}) == 1);
 }
 
-TEST_CASE("whole-model takes nothing while its model is no candidate", "[policy]") {
+TEST_CASE("whole-model takes nothing while its model is not a candidate", "[policy]") {
   whole_model p;
   REQUIRE(chosen(p, {waiting(1, 9)}) == 1);
   CHECK(chosen(p, {waiting(0, 5), waiting(2, 5)}) == std::nullopt);

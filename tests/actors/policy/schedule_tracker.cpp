@@ -90,7 +90,7 @@ TEST_CASE("each placement costs the credit that device_freed gave", "[schedule-t
   CHECK(b.decide(at(2)).empty());
 }
 
-TEST_CASE("a lost device gives and takes nothing any more", "[schedule-tracker]") {
+TEST_CASE("a lost device has no credit and gets no units", "[schedule-tracker]") {
   auto b = open(1, 1);
   b.device_lost(d0);
   b.device_freed(d0, 1, std::nullopt, at(1));
@@ -187,7 +187,7 @@ TEST_CASE("a device that holds the parameters has nothing to transfer", "[schedu
   CHECK(transfer == std::vector{byte_count{100}, byte_count{100}});
 }
 
-TEST_CASE("parameters of another version or shard are no hit, nor are other blocks", "[schedule-tracker]") {
+TEST_CASE("parameters of another version or shard are not a hit, nor are other blocks", "[schedule-tracker]") {
   byte_count transfer;
   auto b = open(1, 1, [&](const auto&, std::span<const candidate> c, const auto&) {
     transfer = c[0].transfer;
@@ -339,7 +339,7 @@ TEST_CASE("a failure takes the announced successor back", "[schedule-tracker]") 
 
 // -- models come and go ----------------------------------------------------------------------------------------------
 
-TEST_CASE("a model that has left is no candidate, and is forgotten when its last flight has completed",
+TEST_CASE("a model that has left is not a candidate, and is removed when its last flight has completed",
           "[schedule-tracker]") {
   auto b = open(1, 1, first);
   REQUIRE(b.decide(at(0)).size() == 1);

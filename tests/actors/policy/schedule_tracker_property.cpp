@@ -22,10 +22,10 @@ namespace {
 constexpr std::uint32_t model_count = 4;
 constexpr std::uint32_t device_count = 3;
 
-/// A model task in miniature: what it has announced, what flies, where it rewinds to.
+/// A small model task: what it has announced, what is in flight, where it rewinds to.
 struct task {
   std::vector<unit> chain;
-  std::size_t next = 0;  ///< first unit of the chain that is neither announced nor flying nor done
+  std::size_t next = 0;  ///< first unit of the chain that is neither announced nor in flight nor complete
   std::size_t completed = 0;
   std::uint32_t attempt = 0;
   std::optional<ready_unit> announced;
@@ -39,7 +39,7 @@ struct task {
 
 struct device {
   std::uint32_t credits = 0;
-  std::uint32_t slots_taken = 0;  ///< staged units, lost or not, whose credit has not been given back
+  std::uint32_t slots_taken = 0;  ///< staged units, lost or not, whose credit has not been returned
   std::set<block_id> cache;
 };
 
@@ -57,7 +57,7 @@ struct world {
   bool chance(std::size_t in) { return pick(in) == 0; }
 };
 
-/// Chooses at random, sometimes nothing, and checks what it is shown.
+/// Chooses at random, sometimes nothing, and checks its arguments.
 class inspector final : public policy {
  public:
   explicit inspector(world& w) : w_(w) {}
@@ -153,7 +153,7 @@ void complete(world& w) {
   ++t.completed;
 }
 
-/// What the loss says must be what the task has in flight from its first lost unit on; the task rewinds.
+/// The loss must contain what the task has in flight from its first lost unit on; the task rewinds.
 void check_and_rewind(world& w, const model_loss& loss, std::size_t first) {
   auto& t = w.tasks[loss.model.value];
   const std::vector expected(t.flights.begin() + static_cast<std::ptrdiff_t>(first), t.flights.end());

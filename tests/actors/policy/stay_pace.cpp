@@ -20,7 +20,7 @@ world turning(int remaining) {
   return w;
 }
 
-/// Device 0 has staged a forward behind a backward, behind a unit too short to hide its load; it began `late`.
+/// Device 0 has staged a forward after a backward and a unit too short to hide its load; it started `late`.
 void computed_behind_backward(policy& p, int late) {
   world w{1, 8};
   auto& d = w.devices[0];
@@ -120,7 +120,7 @@ TEST_CASE("stay-pace calls a model critical by the pace it has seen", "[policy]"
   CHECK(w.chosen(sees_nothing) == 3);
 }
 
-TEST_CASE("a pace is what was done of the work left in the time of all devices", "[policy]") {
+TEST_CASE("a pace is the completed part of the remaining work / the time of all devices", "[policy]") {
   world w{2, 1};
   pace p;
   p.look(w.view());

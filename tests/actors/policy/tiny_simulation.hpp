@@ -16,7 +16,7 @@ namespace hydra::test {
 
 class tiny_simulation {
  public:
-  /// Without double buffer a device gives its credit when it falls idle: decisions are made late.
+  /// Without double buffer a device gives its credit when it becomes idle: decisions are made late.
   tiny_simulation(std::vector<unit_times> models, const std::vector<double>& speeds, std::unique_ptr<policy> p,
                   bool double_buffer = true);
 

@@ -48,7 +48,8 @@ TEST_CASE("without a complete model there is no mean", "[objectives]") {
   CHECK(objectives_of(models).left_out == 3);
 }
 
-TEST_CASE("a deadline is missed by who is complete after it, not by who is just in time", "[objectives]") {
+TEST_CASE("a deadline is missed by a model that is complete after it, not by one that is just in time",
+          "[objectives]") {
   std::vector models{completed(2s, 1), completed(3s, 1), completed(4s, 1)};
   models[0].deadline = 3s;
   models[1].deadline = 3s;

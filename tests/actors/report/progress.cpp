@@ -13,7 +13,7 @@ namespace {
 
 time_point after(duration d) { return time_point{} + d; }
 
-/// A printer and what it has written since the last look.
+/// A printer and what it has written since the last check.
 struct printed {
   std::ostringstream out;
   progress_printer printer;
@@ -71,7 +71,7 @@ TEST_CASE("a model that was not expected joins with the mean weight", "[progress
   CHECK(p.printer.fraction() == Approx(2.0 / 8.0));
 }
 
-TEST_CASE("what is left of a model that ended early does not count", "[progress]") {
+TEST_CASE("the remaining steps of a model that ended early do not count", "[progress]") {
   plain p;
   p.printer.expect("a", 10, 1s);
   p.printer.expect("b", 10, 1s);

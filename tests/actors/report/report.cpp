@@ -99,7 +99,7 @@ std::string line_with(const std::string& table, const std::string& word) {
 
 // -- report ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a model whose last state could not be written says so in the table and in the file") {
+TEST_CASE("table and file report a model whose last state could not be written") {
   report r = example();
   r.models[0].unsaved = true;
   CHECK_THAT(to_table(r), Contains("finished, not saved"));
@@ -186,7 +186,7 @@ TEST_CASE("the table ranks models by their last validation loss, next to the flo
   CHECK_THAT(line_with(table, "better"), Contains("2.5000  2.2500   2.1250           -    62.5 %"));
 }
 
-TEST_CASE("report.json says when a model came, when it was complete and by when it was to be", "[report]") {
+TEST_CASE("report.json has arrival, completion and deadline of a model", "[report]") {
   auto r = example();
   r.models[0].priority = 2.5;
   r.models[0].arrival = 3s;
@@ -263,7 +263,7 @@ TEST_CASE("report.json omits what does not exist", "[report]") {
   CHECK(parsed(r)["devices"][0]["lost"] == true);
 }
 
-TEST_CASE("report.json says why callbacks were given up, if they were", "[report]") {
+TEST_CASE("report.json has the reason why callbacks were given up, if they were", "[report]") {
   report r;
   CHECK_FALSE(json::parse(to_json(r)).contains("callbacks_lost"));
   r.callbacks_lost = "a callback failed after step 3 of a: no";
@@ -276,7 +276,7 @@ TEST_CASE("numbers that JSON does not have become null", "[report]") {
   CHECK(parsed(r)["models"][0]["loss"] == json{1.0, nullptr, nullptr});
 }
 
-TEST_CASE("a text that is not UTF-8 does not cost the report", "[report]") {
+TEST_CASE("a text that is not UTF-8 does not prevent the report", "[report]") {
   auto r = example();
   r.models[1].error.text = "bad \xff byte";
   CHECK_THAT(parsed(r)["models"][1]["fault"]["text"].get<std::string>(), Contains("bad "));

@@ -103,7 +103,7 @@ TEST_CASE("options are checked by name and type, and required ones are missed", 
   CHECK_THROWS_WITH(check_options(registry.find("crossed"), {{"memory", 1_MiB}}), Contains("there is none"));
 }
 
-TEST_CASE("what a plug-in throws when it makes a device is a fault with the device's name", "[plugin]") {
+TEST_CASE("an exception of a plug-in that creates a device is a fault with the device's name", "[plugin]") {
   auto registry = registry_with("devices");
   const auto crossed = fault_of([&] { registry.find("crossed").make({"crossed:0"}); });
   CHECK(crossed.code == fault_code::bad_input);
@@ -131,7 +131,7 @@ TEST_CASE("a session refuses a kind, a count or options before anything is made"
   session s{{.log = verbosity::quiet}};
   CHECK_THROWS_WITH(s.add_devices(1, "thread"), Contains("there is no such kind"));
   s.load_plugin(test_plugin("thread_device"));
-  CHECK_THROWS_WITH(s.add_devices(0, "thread", {{"memory", 1_MiB}}), Contains("use 1 or more"));
+  CHECK_THROWS_WITH(s.add_devices(0, "thread", {{"memory", 1_MiB}}), Contains("must be at least 1, got 0"));
   CHECK_THROWS_WITH(s.add_devices(1, "thread"), Contains("option \"memory\" is required"));
   CHECK_THROWS_WITH(s.load_plugin(test_plugin("same_device")), Contains("thread_device.so"));
   CHECK_THROWS_WITH(s.use_policy(test_plugin("same_device").string()), Contains("thread_device.so"));

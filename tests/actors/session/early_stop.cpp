@@ -56,8 +56,8 @@ TEST_CASE("early stopping stops the models that it watches") {
 }
 
 TEST_CASE("early stopping without patience, or with a negative minimum, is refused") {
-  CHECK_THROWS_WITH(early_stop({.patience = 0}), Contains("patience: 0"));
-  CHECK_THROWS_WITH(early_stop({.minimum = -1}), Contains("minimum: -1"));
+  CHECK_THROWS_WITH(early_stop({.patience = 0}), Contains("patience: must be at least 1, got 0"));
+  CHECK_THROWS_WITH(early_stop({.minimum = -1}), Contains("minimum: must be at least 0, got -1"));
 }
 
 TEST_CASE("the last evaluation is best if it is better than all before, and a number") {

@@ -93,7 +93,7 @@ TEST_CASE("as many epochs as can be counted are planned") {
   CHECK(s.plan().models.size() == 1);
 }
 
-TEST_CASE("a report says what the process and the trace have taken of memory; without a folder there is no trace") {
+TEST_CASE("a report has the memory of the process and of the trace; without a folder there is no trace") {
   const temporary_folder folder;
   const auto trained = [](const std::filesystem::path& output) {
     session s{{.output = output, .log = verbosity::quiet}};
@@ -110,7 +110,7 @@ TEST_CASE("a report says what the process and the trace have taken of memory; wi
   CHECK(gone.trace == 0_B);
 }
 
-TEST_CASE("a report says that callbacks were given up, and behind which step") {
+TEST_CASE("a report has the step after which callbacks were given up") {
   session s{{.log = verbosity::quiet}};
   s.add_devices(1, cpu_device{.memory = 16_MiB});
   auto model = small(0);
@@ -128,7 +128,7 @@ TEST_CASE("a report says that callbacks were given up, and behind which step") {
   CHECK_THAT(r.notes[0], Contains(r.callbacks_lost));
 }
 
-TEST_CASE("minutes between checkpoints that are no time are refused") {
+TEST_CASE("minutes between checkpoints that are out of range are refused") {
   const double minutes = GENERATE(-1.0, 1e9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
   CHECK_THROWS_WITH(session({.checkpoint = {.every_minutes = minutes}}), Contains("checkpoint.every_minutes: ") && Contains("use 0"));
 }

@@ -1,4 +1,4 @@
-// What an instance may hold.
+// Validation of instances.
 
 #include "actors/simulation/instance.hpp"
 

@@ -130,7 +130,7 @@ TEST_CASE("a file that was cut off anywhere is refused, and none with damaged by
   }
 }
 
-TEST_CASE("a time that is no whole microsecond is not written") {
+TEST_CASE("a time that is not a whole microsecond is not written") {
   auto i = parse_instance(smallest, "x.json");
   i.models[0].forward[0] = 1500ns;
   CHECK_THROWS_WITH(to_json(i), Contains("1500 ns"));

@@ -48,7 +48,7 @@ TEST_CASE("a label names model, way, shard, step and micro-batch, whatever the m
   }
 }
 
-TEST_CASE("a computation takes what it took, on a slower device longer, once; another of its class the mean") {
+TEST_CASE("a computation takes its recorded time once, longer on a slower device; another of its class the mean") {
   recorded_times times;
   times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0 step 0 micro-batch 0", 2ms));
   times.add(queue_kind::compute, "b", 0.5, lasting("execute_shard", "m forward 0 step 1 micro-batch 0", 8ms));
@@ -82,7 +82,7 @@ TEST_CASE("copies of one label, one for each micro-batch, are given out in their
   CHECK(times.take(queue_kind::d2h, "a", 1, asked("activation of m forward 0 step 0")) == 3ms);
 }
 
-TEST_CASE("what was taken can be taken again for another simulation, in whatever order steps were recorded") {
+TEST_CASE("recorded times can be used again for another simulation, in whatever order steps were recorded") {
   recorded_times times;
   times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0 step 1 micro-batch 0", 2ms));
   times.add(queue_kind::compute, "a", 1, lasting("execute_shard", "m forward 0 step 0 micro-batch 0", 6ms));

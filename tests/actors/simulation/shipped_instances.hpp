@@ -1,5 +1,5 @@
 #pragma once
-// The instances in apps/instances/, and what an independent simulator makes of them.
+// The instances in apps/instances/, and the results of an independent simulator.
 
 #include "actors/simulation/instance.hpp"
 

@@ -11,7 +11,8 @@ using namespace hydra;
 using namespace hydra::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("the yardstick of every shipped instance equals the reference's, its step boundaries nearly so") {
+TEST_CASE(
+    "the reference value of every shipped instance equals that of reference.json, its step boundaries nearly so") {
   for (const auto& file : shipped_instances()) {
     INFO(file.stem());
     const auto y = yardstick_of(load_instance(file));

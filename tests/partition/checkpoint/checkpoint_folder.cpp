@@ -213,7 +213,7 @@ TEST_CASE("a damaged checkpoint is passed over, and named", "[checkpoint]") {
   CHECK_THAT(notes[0], Contains("000002-step-2") && Contains("damaged") && Contains("shard-0001.safetensors"));
 }
 
-TEST_CASE("a checkpoint is no weights for a model with other parameters", "[checkpoint]") {
+TEST_CASE("a checkpoint cannot be the weights of a model with other parameters", "[checkpoint]") {
   const temporary_folder folder;
   const saved_case c({0, 2, 4});
   save(c, folder.path());
@@ -244,7 +244,8 @@ TEST_CASE("a checkpoint of a later format is refused", "[checkpoint]") {
   CHECK_THROWS_WITH(read_checkpoint(place), Contains("format version 2") && Contains("reads version 1"));
 }
 
-TEST_CASE("whichever file operation of a checkpoint fails, the one before it is whole, and the text says why", "[checkpoint]") {
+TEST_CASE("if any file operation of a checkpoint fails, the one before it is whole, and the message has the reason",
+          "[checkpoint]") {
   saved_case c({0, 2, 4});
   c.go_inside();
   int n = 0;

@@ -16,7 +16,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// A block as a copy brings it: raw bytes.
+/// A block as it is after a copy: raw bytes.
 device_block_ptr raw(const at::Tensor& t) {
   auto block = std::make_shared<device_block>();
   block->tensor = zeros({static_cast<std::int64_t>(t.nbytes())}, at::kByte);
@@ -169,7 +169,7 @@ TEST_CASE("in bf16 a backward visit leaves fp32 sums of its micro-batches' bf16 
 
 namespace {
 
-/// What two micro-batches of the last shard leave behind.
+/// The outputs of two micro-batches of the last shard.
 at::Tensor gradients_of_two(const std::shared_ptr<sharded_model>& m) {
   const auto flat = raw(parameters_of(*m, 1).to(at::kBFloat16));
   visit work(m, visit_of(*m, direction::backward, 1), 24);

@@ -90,7 +90,7 @@ double distance(const std::vector<std::vector<float>>& a, const std::vector<std:
   return worst / largest;
 }
 
-/// Texts on a device of that memory, and what was seen of it.
+/// Texts on a device with that memory, and its measured peak.
 struct decoded {
   std::vector<std::vector<float>> logits;
   decode_plan plan;

@@ -102,7 +102,7 @@ TEST_CASE("a file that is missing, a folder, empty or no JSON is refused by name
   CHECK_THAT(refusal("[model]\n").text, Contains("is no JSON"));
 }
 
-TEST_CASE("JSON that is no plan is refused") {
+TEST_CASE("JSON that is not a plan is refused") {
   for (const char* text :
        {"[]", "3", "{}", R"({"models": 3, "profiles": {}})", R"({"models": [{}], "profiles": {}})",
         R"({"models": [{"name": "a", "shards": []}], "profiles": {}})",

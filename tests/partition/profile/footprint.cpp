@@ -26,8 +26,8 @@ micro_batch_blocks inputs_for(const sharded_model& m, const unit& u, std::size_t
   return {zeroed(m.plan.bytes_of(in.input)), in.second ? zeroed(m.plan.bytes_of(*in.second)) : nullptr, nullptr};
 }
 
-/// What a visit is charged at most when its blocks come and go as a device's pipeline lets them: parameters and the
-/// first inputs to the end, inputs of the micro-batch that computes and of the next, its output and the one before.
+/// The most that a visit is charged when its blocks are allocated and freed as by a device's pipeline: parameters and
+/// the first inputs to the end, inputs of the micro-batch that computes and of the next, its output and the one before.
 byte_count charged_peak(const std::shared_ptr<const sharded_model>& m, const unit& u) {
   memory_account account(byte_count{1ull << 40});
   const charge_to charged(account);
@@ -58,7 +58,7 @@ byte_count formula(const sharded_model& m, const unit& u) {
   return f.staging() + f.working;
 }
 
-/// No visit of the model takes more than the formula says.
+/// No visit of the model takes more than the formula allows.
 void check_all_visits(const small_model& model, const cut_points& cuts, std::uint32_t micro_batches) {
   const auto m = cut_model(model, {.cuts = cuts, .micro_batches = micro_batches, .samples = 3});
   for (std::uint32_t s = 0; s < m->size(); ++s) {

@@ -33,7 +33,7 @@ chain_profile measured_on(std::vector<device*> devices) {
   return pilot(devices, long_enough).measure(gpt().body, gpt().data->sample_target(), 2, 1);
 }
 
-/// Of the same bytes; times are what they are.
+/// True if the bytes are equal; times may differ.
 void check_same_bytes(chain_profile a, chain_profile b) {
   for (auto* p : {&a, &b}) {
     for (auto& layer : p->layers) layer.forward = layer.backward = {};
@@ -127,7 +127,7 @@ TEST_CASE("a fingerprint distinguishes chains, samples and targets and counts eq
 
 namespace {
 
-/// The host's, with a clock that adds a second to each look.
+/// The host's meter, with a clock that adds a second to each reading.
 class slow_meter final : public work_meter {
  public:
   time_point now() override { return inside_->now() + std::chrono::seconds{++looks_}; }
@@ -140,7 +140,7 @@ class slow_meter final : public work_meter {
   int looks_ = 0;
 };
 
-/// Of a system that locks little.
+/// A locker of a system that locks little.
 class poor_locker final : public page_locker {
  public:
   void lock(std::span<std::byte> pages) override {

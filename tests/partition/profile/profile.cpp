@@ -16,7 +16,7 @@ using namespace hydra::test;
 
 namespace {
 
-/// Each look at the clock takes 100 us, each look at the bytes finds 512 more; the peak is 4 KiB above them.
+/// Each reading of the clock takes 100 us, each reading of the bytes returns 512 more; the peak is 4 KiB above them.
 class scripted_meter final : public work_meter {
  public:
   time_point now() override { return time_point{std::chrono::microseconds{100} * ++looks_}; }

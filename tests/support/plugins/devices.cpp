@@ -9,7 +9,7 @@ namespace {
 
 using namespace hydra;
 
-/// What was given, in words.
+/// The given value as text.
 struct spell {
   std::string operator()(bool v) const { return v ? "true" : "false"; }
   std::string operator()(std::int64_t v) const { return "integer " + std::to_string(v); }
@@ -20,13 +20,13 @@ struct spell {
   std::string operator()(duration v) const { return std::to_string(v.count()) + " ns"; }
 };
 
-/// What another start does while this one is planned.
+/// What another run does while this one is planned.
 void begin_another_run() {
   std::filesystem::create_directory("there");
   std::ofstream{"there/workload.toml"} << "another's";
 }
 
-/// A device, or a fault that repeats the options; in a changing mood, each in turn.
+/// A device, or a fault that repeats the options; in a changing mood, alternately.
 void* make_moody(const void* given) {
   static int changes = 0;
   const auto& r = *static_cast<const device_request*>(given);
@@ -39,16 +39,20 @@ void* make_moody(const void* given) {
 }
 
 plugin_item moody() {
-  device_about about{{{.name = "memory", .help = "budget", .type = byte_count{}},
-                      {.name = "mood",
-                       .help = "\"bad\": it cannot be made; \"changing\": each other time; \"overtaken\": another run begins",
-                       .type = std::string{}, .fallback = "good"},
-                      {.name = "hot", .help = "", .type = false, .fallback = "false"},
-                      {.name = "fans", .help = "", .type = std::int64_t{}, .fallback = "1"},
-                      {.name = "tilt", .help = "", .type = 0.0, .fallback = "0"},
-                      {.name = "bus", .help = "", .type = byte_rate{}, .fallback = "not limited"},
-                      {.name = "nap", .help = "", .type = duration{}, .fallback = "0ms"}},
-                     [] { return std::vector<std::string>{"one, in the corner", "one more"}; }};
+  device_about about{
+      {{.name = "memory", .help = "budget", .type = byte_count{}},
+       {.name = "mood",
+        .help = "\"bad\": it cannot be made; \"changing\": each other time; \"overtaken\": another run starts",
+        .type = std::string{},
+        .fallback = "good"},
+       {.name = "hot", .help = "", .type = false, .fallback = "false"},
+       {.name = "fans", .help = "", .type = std::int64_t{}, .fallback = "1"},
+       {.name = "tilt", .help = "", .type = 0.0, .fallback = "0"},
+       {.name = "bus", .help = "", .type = byte_rate{}, .fallback = "not limited"},
+       {.name = "nap", .help = "", .type = duration{}, .fallback = "0ms"}},
+      [] {
+        return std::vector<std::string>{"one, in the corner", "one more"};
+      }};
   return {plugin_kind::device, "moody", "has options of all types", make_moody,
           std::make_shared<const device_about>(std::move(about))};
 }
