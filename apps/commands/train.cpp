@@ -157,7 +157,7 @@ command_action declare_train(command_line& line) {
   add_set_option(line, o->set);
   line.add_flag("--resume", o->resume,
                "continues in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, "
-                "checkpoint, "
+               "checkpoint, "
                "ablation, output, under a constant schedule steps and epochs, and of devices all but kind, threads, precision, "
                "gradients and tf32 may have changed");
   line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes about errors are printed");
