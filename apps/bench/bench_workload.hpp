@@ -1,7 +1,8 @@
 #pragma once
-// The workload of several benchmarks: equal models, each cut into one-layer shards, on devices with memory for one unit that
-// computes, one that is staged and one whose outputs are written back. Parameters, copies and results are real, but a layer
-// takes a fixed time (paced_layer): the runtime is measured, not how the devices' threads share the host's cores.
+// The workload of several benchmarks: equal models, each cut into one-layer shards, on devices with memory for one unit
+// that computes, one that is staged and one whose outputs are written back. Parameters, copies and results are real,
+// but a layer takes a fixed time (paced_layer): the runtime is measured, not how the devices' threads share the host's
+// cores.
 
 #include "actors/session/session.hpp"
 
@@ -32,7 +33,7 @@ report run_to_its_end(const bench_workload& w);
 /// What a pilot measures of a workload.
 struct bench_plan {
   byte_count least;         ///< the smallest budget that suffices
-  byte_count memory;        ///< twice as much: also for outputs that are written back while units compute and are staged
+  byte_count memory;        ///< twice as much, so that outputs can be written back meanwhile
   duration mean_unit{};     ///< over the units of a step
   byte_count mean_promote;  ///< parameters that a unit reads, on average
 };

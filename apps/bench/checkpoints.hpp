@@ -23,8 +23,8 @@ struct checkpoints_result {
   double bytes = 0;       ///< of all checkpoints that one run has kept
 };
 
-/// Pairs of runs, which alternate in whether the run with checkpoints is first. Throws fault_error{bad_input} if the workload cannot be read or the
-/// folder exists, {internal} if the two results differ in a bit.
+/// Pairs of runs, which alternate in whether the run with checkpoints is first. Throws fault_error{bad_input} if the
+/// workload cannot be read or the folder exists, {internal} if the two results differ in a bit.
 checkpoints_result measure_checkpoints(const checkpoints_bench_options& o);
 
 std::string to_table(const checkpoints_result& r);

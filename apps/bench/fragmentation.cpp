@@ -81,7 +81,8 @@ double smallest_factor(const Fits& fits) {
 void add_recording_devices(session& s, const workload& w, std::vector<std::shared_ptr<allocation_trace>>& traces) {
   for (const device_entry& d : w.devices) {
     if (d.kind.name != "cpu")
-      throw fault_error{fault_code::bad_input, "hydra bench fragmentation: all devices of the workload must be virtual (kind = \"cpu\")"};
+      throw fault_error{fault_code::bad_input,
+                        "hydra bench fragmentation: all devices of the workload must be virtual (kind = \"cpu\")"};
     for (int i = 0; i < d.count; ++i) {
       const cpu_device options = read_cpu_device(std::get<value_table>(d.keys.content));
       s.add_device("cpu", [options, trace = traces.emplace_back(std::make_shared<allocation_trace>())](const std::string& name) {

@@ -100,7 +100,7 @@ int bench(const bench_options& o) {
   }
   if (!o.workload.empty() && !found->reads_workload)
     throw fault_error{fault_code::bad_input,
-                      fmt::format("--workload: hydra bench {} has models of its own and does not read a workload file", o.name)};
+                      fmt::format("--workload: hydra bench {} has its own models and reads no workload file", o.name)};
   found->run(o);
   return 0;
 }

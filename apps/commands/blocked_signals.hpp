@@ -5,8 +5,8 @@
 
 namespace hydra::apps {
 
-/// While the object exists, SIGINT and SIGTERM stay pending until a thread waits for them. Threads inherit the mask, so create
-/// the object before any thread. A signal that is ignored (SIGINT of a shell's background job) stays ignored.
+/// While the object exists, SIGINT and SIGTERM stay pending until a thread waits for them. Threads inherit the mask, so
+/// create the object before any thread. A signal that is ignored (SIGINT of a shell's background job) stays ignored.
 class blocked_signals {
  public:
   blocked_signals();

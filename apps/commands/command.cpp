@@ -22,7 +22,7 @@ const std::vector<command>& commands() {
       {"plan", "measures and cuts all models of a workload, predicts what the run would take", declare_plan},
       {"simulate", "runs policies on a workload, an instance or a recorded run in virtual time", declare_simulate},
       {"study", "runs policies on many instances: tables as CSV, JSON and a page of HTML", declare_study},
-      {"evaluate", "evaluates the models of a run, or of a workload before training, on their validation data", declare_evaluate},
+      {"evaluate", "evaluates models of a run, or of a workload before training, on validation data", declare_evaluate},
       {"report", "shows the results of a run, as tables and as a page of HTML", declare_report},
       {"export", "writes a model of a run as a Hugging Face checkpoint", declare_export},
       {"generate", "continues a text, by a model of a run or a Hugging Face checkpoint", declare_generate},

@@ -24,8 +24,8 @@ struct value_of<std::optional<Value>> {
   using type = Value;
 };
 
-/// Keeps the digits, or returns what is wrong. Needed because CLI11 reads -1 as the largest unsigned number, a number that is
-/// too large as the largest one, and 010 as 8.
+/// Keeps the digits, or returns what is wrong. Needed because CLI11 reads -1 as the largest unsigned number, a number
+/// that is too large as the largest one, and 010 as 8.
 template <class Integer>
 std::string read_integer(std::string& text) {
   Integer value{};

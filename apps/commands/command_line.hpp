@@ -1,5 +1,6 @@
 #pragma once
-// Declares the command line of a command. CLI11 takes seconds to compile: only command_line.cpp and program.cpp include it.
+// Declares the command line of a command. CLI11 takes seconds to compile: only command_line.cpp and program.cpp include
+// it.
 
 #include <string>
 

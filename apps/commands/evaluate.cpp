@@ -227,7 +227,8 @@ int evaluate(const evaluate_options& o) {
 
 command_action declare_evaluate(command_line& line) {
   auto o = std::make_shared<evaluate_options>();
-  line.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models before training)").required();
+  line.add_option("source", o->source, "run folder (the newest checkpoints), or workload file (models before training)")
+      .required();
   line.add_option("models", o->models, "names; default: all");
   line.add_flag("--best", o->best, "the checkpoints of the best evaluations (validate.keep_best) instead of the newest");
   add_plugin_option(line, o->plugins);

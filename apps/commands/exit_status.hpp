@@ -14,7 +14,8 @@ enum exit_status : int { all_done = 0, some_failed = 1, bad_input = 2, does_not_
 /// The status of a command that has thrown.
 exit_status status_of(fault_code code);
 
-/// The status of a run, by whether a model could not be saved, the run was interrupted, or a model or a callback failed.
+/// The status of a run, by whether a model could not be saved, the run was interrupted, or a model or a callback
+/// failed.
 exit_status status_of(const report& r);
 
 /// Why a run ends with some_failed: "1 of 3 models failed; 2 models could not be saved at their end".

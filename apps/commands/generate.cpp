@@ -106,8 +106,8 @@ std::int64_t tokens_to_write(std::int64_t prompt, const text_source& s, const ge
 
 bool writes_text(const text_source& s, const generate_options& o) { return s.words && !o.prompt_ids; }
 
-/// Logits of the tokens to choose among: the model's vocabulary may be larger than the tokenizer's (padding), and the excess
-/// tokens have no text.
+/// Logits of the tokens to choose among: the model's vocabulary may be larger than the tokenizer's (padding), and the
+/// excess tokens have no text.
 std::span<const float> choices(const std::vector<float>& logits, const text_source& s, const generate_options& o) {
   if (!writes_text(s, o)) return logits;
   return std::span{logits}.first(std::min(logits.size(), static_cast<std::size_t>(s.words->vocabulary())));
@@ -137,8 +137,8 @@ std::string as_text(const token_list& ids, const text_source& s, const generate_
 void tell(const decode_plan& plan) {
   const auto kept = std::ranges::count(plan.resident, true);
   if (kept == std::ssize(plan.resident)) return;
-  fmt::print(stderr, "{} of {} layers stay on the device, the others are copied for every token; peak at most {}\n", kept,
-             plan.resident.size(), to_string(plan.needed));
+  fmt::print(stderr, "{} of {} layers stay on the device, the others are copied for every token; peak at most {}\n",
+             kept, plan.resident.size(), to_string(plan.needed));
 }
 
 void check(const generate_options& o) {

@@ -11,7 +11,8 @@ namespace hydra::apps {
 
 namespace {
 
-/// Writes with one call and without stdio, whose lock a run that hangs may hold. On a terminal it overwrites the live lines.
+/// Writes with one call and without stdio, whose lock a run that hangs may hold. On a terminal it overwrites the live
+/// lines.
 void say(const std::string& text) {
   const std::string line = (terminal_of(STDERR_FILENO).live ? "\r\x1b[J" : "") + text + "\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());

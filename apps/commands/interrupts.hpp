@@ -8,8 +8,8 @@
 
 namespace hydra::apps {
 
-/// A thread that waits for SIGINT and SIGTERM. On the first it prints to stderr what happens and calls `first` on that thread;
-/// the second ends the process at once, with status 130. Signals sent since `blocked` was made count.
+/// A thread that waits for SIGINT and SIGTERM. On the first it prints to stderr what happens and calls `first` on that
+/// thread; the second ends the process at once, with status 130. Signals sent since `blocked` was made count.
 class interrupts {
  public:
   /// `first` may be called until the destructor returns.

@@ -1,5 +1,6 @@
 #pragma once
-// hydra plan W.toml: only the pilot pass; cuts, bytes and times of every shard, budgets, what the run is expected to take.
+// hydra plan W.toml: only the pilot pass; cuts, bytes and times of every shard, budgets, what the run is expected to
+// take.
 
 #include "apps/commands/command.hpp"
 

@@ -107,7 +107,7 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
     if (std::find_if(plan.models.begin(), m, before) == m) text += model_text(plan, *m);
   }
   return text + device_table(devices) +
-         fmt::format("\nstaging room {}  computing room {}  smallest sufficient memory {} ({} bytes)\nhost {}\n",
+         fmt::format("\nstaging bytes {}  computing bytes {}  smallest sufficient memory {} ({} bytes)\nhost {}\n",
                      to_string(plan.staging_bytes), to_string(plan.computing_bytes), to_string(plan.sufficient),
                      plan.sufficient.value(), to_string(plan.host_needed));
 }

@@ -27,7 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the folder is empty, except for a workload file that was being written when the run was killed (temporary_path()).
+/// Whether the folder is empty, except for a workload file that was being written when the run was killed
+/// (temporary_path()).
 bool holds_nothing(const fs::path& folder) {
   const auto unfinished = [](const fs::directory_entry& e) {
     const std::string name = e.path().filename().string();
@@ -68,8 +69,8 @@ bool is_default_of(std::span<const key_rule> keys, const std::string& key, const
   return rule != keys.end() && is_default(given, *rule);
 }
 
-/// The settings of a device that affect results, in words: "cpu", "cpu with threads = 2", "cuda with precision = "bf16", tf32 =
-/// true". Defaults of its kind are left out.
+/// The settings of a device that affect results, in words: "cpu", "cpu with threads = 2", "cuda with precision =
+/// "bf16", tf32 = true". Defaults of its kind are left out.
 std::string arithmetic_of(const value_table& device, const workload& w) {
   const value* const kind = device.find("kind");
   const std::string name = kind && kind->as<std::string>() ? *kind->as<std::string>() : "";

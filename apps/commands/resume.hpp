@@ -9,12 +9,12 @@
 namespace hydra::apps {
 
 /// Changes nothing. Returns why the run starts afresh (no folder, no checkpoint yet), as a line for people; an empty
-/// text if it continues. Throws fault_error{bad_input}: the folder cannot be used, has something else than a run, or its
-/// run had another workload (the message names the first key that must not change).
+/// text if it continues. Throws fault_error{bad_input}: the folder cannot be used, has something else than a run, or
+/// its run had another workload (the message names the first key that must not change).
 std::string check_resume(const workload& w);
 
-/// Whether the folder's report is of a run all of whose models have ended. The report is written after the other files: a
-/// run that was killed at its very end has none yet, or an older one.
+/// Whether the folder's report is of a run all of whose models have ended. The report is written after the other files:
+/// a run that was killed at its very end has none yet, or an older one.
 bool tells_end(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

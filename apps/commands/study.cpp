@@ -30,7 +30,7 @@ struct study_options {
 
 void check_output(const fs::path& folder) {
   std::error_code ignored;
-  const bool empty = fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored);  // left by a study that was stopped
+  const bool empty = fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored);  // of a stopped study
   if (fs::exists(fs::symlink_status(folder, ignored)) && !empty)
     refuse_output(folder, "exists and is not overwritten: choose another name");
 }

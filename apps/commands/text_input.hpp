@@ -19,7 +19,8 @@ using text_sink = std::function<void(const input_text&)>;
 bool is_json_lines(const std::filesystem::path& file);
 
 /// The whole file as one text, or the field of each record of JSON lines (blank lines are skipped). Throws
-/// fault_error{bad_input} with file and line: no such file, empty, not UTF-8 (with the byte), not JSON, no such field, not a text.
+/// fault_error{bad_input} with file and line: no such file, empty, not UTF-8 (with the byte), not JSON, no such field,
+/// not a text.
 void each_text(const std::filesystem::path& file, const std::string& field, const text_sink& sink);
 
 /// The lines of a plain text, without their ends, or the field of each record.

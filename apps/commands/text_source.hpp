@@ -27,8 +27,8 @@ struct text_source_options {
   bool best = false;                       ///< the checkpoint of the best evaluation instead of the newest
 };
 
-/// Throws fault_error{bad_input}: a source that is neither, a model that cannot generate text, options for the other kind of
-/// source.
+/// Throws fault_error{bad_input}: a source that is neither, a model that cannot generate text, options for the other
+/// kind of source.
 text_source open_text_source(const text_source_options& options);
 
 }  // namespace hydra::apps

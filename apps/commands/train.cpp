@@ -156,10 +156,11 @@ command_action declare_train(command_line& line) {
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
   line.add_flag("--resume", o->resume,
-               "continues in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, checkpoint, "
+               "continues in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, "
+               "checkpoint, "
                "ablation, output, under a constant schedule steps and epochs, and of devices all but kind, threads, precision, "
                "gradients and tf32 may have changed");
-  line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes of what went wrong are printed");
+  line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes about errors are printed");
   return [o] { return train_or_tell(*o); };
 }
 

@@ -23,7 +23,7 @@ class spirals final : public hydra::data_source {
   std::size_t read(hydra::split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override {
     const auto arm = static_cast<std::int64_t>(index % 2);
-    const double shift = part == hydra::split::train ? 0.0 : 0.5;  // validation lies between the points of training
+    const double shift = part == hydra::split::train ? 0.0 : 0.5;  // validation points are between those of training
     const double along = (static_cast<double>(index) + shift) / static_cast<double>(samples(part));
     const double angle = 3 * std::numbers::pi * along + std::numbers::pi * static_cast<double>(arm);
     const float point[] = {static_cast<float>(along * std::cos(angle)), static_cast<float>(along * std::sin(angle))};

@@ -16,7 +16,7 @@ namespace {
 constexpr double width = 960, left = 96, right = 16, footer = 36;
 constexpr std::size_t most_spans = 30000;  // of all lanes together, about 25 bytes each
 
-// -- timeline ----------------------------------------------------------------------------------------------------------
+// -- timeline ---------------------------------------------------------------------------------------------------------
 
 constexpr double tall_lane = 26, small_lane = 8, lane_gap = 2, device_gap = 12;
 
@@ -54,7 +54,7 @@ std::vector<double> lane_places(const std::vector<timeline_lane>& lanes) {
   return places;
 }
 
-// -- time breakdown ----------------------------------------------------------------------------------------------------
+// -- time breakdown ---------------------------------------------------------------------------------------------------
 
 constexpr double bar_height = 22, bar_gap = 8;
 

@@ -19,7 +19,8 @@ struct breakdown_bar {
   std::vector<named_seconds> parts;
 };
 
-/// The time breakdown of each device; without one, what follows from busy and exposed time. Empty if the makespan is unknown.
+/// The time breakdown of each device; without one, what follows from busy and exposed time. Empty if the makespan is
+/// unknown.
 std::vector<breakdown_bar> breakdown_bars(const recorded_run& run);
 
 /// Stacked bars on one scale, with a legend. Empty text without bars.

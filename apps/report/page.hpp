@@ -9,8 +9,8 @@
 
 namespace hydra::apps {
 
-/// Positions of the models, best first: by the last validation loss, then models without one by their last loss, then models
-/// whose loss is absent or not finite. Equal models keep the order of the workload.
+/// Positions of the models, best first: by the last validation loss, then models without one by their last loss, then
+/// models whose loss is absent or not finite. Equal models keep the order of the workload.
 std::vector<std::size_t> best_first(const recorded_run& run);
 
 /// The whole page, well-formed as XML. A timeline without spans is left out.

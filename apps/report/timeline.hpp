@@ -35,8 +35,8 @@ struct timeline {
 timeline read_timeline(std::istream& in, const std::string& name, std::span<const std::string> devices,
                        std::span<const std::string> models);
 
-/// A part of a lane as it is drawn. If there are too many spans to draw each, it is a slice of time in which `model` was
-/// busiest, and `share` says how busy the lane was.
+/// A part of a lane as it is drawn. If there are too many spans to draw each, it is a slice of time in which `model`
+/// was busiest, and `share` says how busy the lane was.
 struct drawn_span {
   double begin = 0;
   double end = 0;
@@ -44,7 +44,8 @@ struct drawn_span {
   double share = 1;  ///< in (0, 1]
 };
 
-/// At most `limit` parts (`limit` is at least 1): the spans themselves if they are few enough, else slices of equal length.
+/// At most `limit` parts (`limit` is at least 1): the spans themselves if they are few enough, else slices of equal
+/// length.
 std::vector<drawn_span> thin_out(const timeline_lane& lane, double seconds, std::size_t limit);
 
 }  // namespace hydra::apps

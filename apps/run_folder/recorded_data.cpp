@@ -40,7 +40,8 @@ class data_kind_only final : public data_source {
   std::optional<pixel_scale> pixel_scaling() const override { return of_.scaling; }
   std::string describe() const override { return of_.description; }
   std::size_t read(split, std::size_t, std::span<std::byte>, std::span<std::byte>) const override {
-    throw fault_error{fault_code::internal, of_.description + " is only a description of data: it has no samples to read"};
+    throw fault_error{fault_code::internal,
+                      of_.description + " is only a description of data: it has no samples to read"};
   }
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// data.json: describes the data that the models of a run were trained on, so that commands that read no sample need no data.
+// data.json: describes the data that the models of a run were trained on, so that commands that read no sample need no
+// data.
 
 #include "models/data_source.hpp"
 

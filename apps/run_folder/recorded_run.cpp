@@ -19,7 +19,7 @@ using json = nlohmann::ordered_json;
   throw fault_error{fault_code::bad_input, fmt::format("{}: {}", name, what)};
 }
 
-// -- values: an absent value keeps its default -------------------------------------------------------------------------
+// -- values: an absent value keeps its default ------------------------------------------------------------------------
 
 template <class T>
 void read(const json& j, const char* key, T& into) {
@@ -96,7 +96,7 @@ time_breakdown breakdown_of(const std::vector<named_seconds>& parts) {
           .actors = duration_of(parts, "actors")};
 }
 
-// -- parts of the report -----------------------------------------------------------------------------------------------
+// -- parts of the report ----------------------------------------------------------------------------------------------
 
 precision read_precision(const json& j) {
   std::string name;

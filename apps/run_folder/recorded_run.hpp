@@ -1,6 +1,6 @@
 #pragma once
-// report.json of a run folder, as the commands report, simulate and export read it. A value that the report lacks keeps its
-// default: an older run, or one without validation, has less to show.
+// report.json of a run folder, as the commands report, simulate and export read it. A value that the report lacks keeps
+// its default: an older run, or one without validation, has less to show.
 
 #include "actors/report/report.hpp"
 
@@ -31,12 +31,12 @@ struct recorded_run {
   std::map<std::string, std::uint32_t> steps_in_all; ///< of the models of a run that is not finished
 };
 
-/// Parses the text of a report.json. A loss of null is NaN. Throws fault_error{bad_input} with `name` in front: not JSON
-/// (truncated), or a value of a wrong type.
+/// Parses the text of a report.json. A loss of null is NaN. Throws fault_error{bad_input} with `name` in front: not
+/// JSON (truncated), or a value of a wrong type.
 recorded_run parse_report(std::string_view text, const std::string& name);
 
-/// Reads report.json of a run folder. Throws fault_error{bad_input}: no such run, a report that is missing or not readable,
-/// or not a report.
+/// Reads report.json of a run folder. Throws fault_error{bad_input}: no such run, a report that is missing or not
+/// readable, or not a report.
 recorded_run read_report(const std::filesystem::path& run);
 
 }  // namespace hydra::apps

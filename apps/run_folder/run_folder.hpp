@@ -18,8 +18,8 @@ void check_output(const place& where, const std::filesystem::path& folder);
 /// Throws fault_error{bad_input} unless the folder, which exists, can be written to.
 void check_writable(const place& where, const std::filesystem::path& folder);
 
-/// Makes the folder, which then belongs to this run: if several processes try, one succeeds. Throws fault_error{bad_input} as
-/// check_output does if it exists by then, or cannot be made.
+/// Makes the folder, which then belongs to this run: if several processes try, one succeeds. Throws
+/// fault_error{bad_input} as check_output does if it exists by then, or cannot be made.
 void make_run_folder(const place& where, const std::filesystem::path& folder);
 
 /// Writes workload.toml, instead of an older one. Throws fault_error{io}.

@@ -15,8 +15,8 @@ workload read_run(const std::filesystem::path& run);
 /// Throws fault_error{bad_input} with the nearest name if there is no such model.
 const model_entry& find_model(const workload& w, const std::string& name);
 
-/// Builds the chain of a model of the run, with the weights of the description, for the data it was trained on: as data.json
-/// describes them, or, if an older run has none, opened again.
+/// Builds the chain of a model of the run, with the weights of the description, for the data it was trained on: as
+/// data.json describes them, or, if an older run has none, opened again.
 chain build_chain(const std::filesystem::path& run, const workload& w, const model_entry& m, const chain_description& description);
 
 }  // namespace hydra::apps

@@ -56,7 +56,8 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   if (!found)
     refuse(fmt::format("{} has no whole checkpoint between two steps{}{}{}", of_model.string(), notes.empty() ? "" : ": ",
                        fmt::join(notes, "; "),
-                       list_checkpoints(of_model).empty() ? "; nothing is saved yet: continue by hydra train --resume" : ""));
+                       list_checkpoints(of_model).empty() ? "; nothing is saved yet: continue by hydra train --resume"
+                                                          : ""));
   for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
   return found->folder;
 }
@@ -66,7 +67,7 @@ void require_tokenizer_of_training(const fs::path& checkpoint, const data_descri
   const bool named = tokenizer_for(data, wants) == tokenizer_for(data, {});
   if (named || was_trained_by_tokenizer(checkpoint)) return;
   refuse(
-      fmt::format("{} was trained on bytes; now data without a tokenizer are read by the tokenizer of {}. Write tokenizer = "
+      fmt::format("{} was trained on bytes; now data without a tokenizer are read by that of {}. Write tokenizer = "
                   "\"bytes\" into the [data.NAME] of the run's workload.toml",
                   checkpoint.string(), wants.checkpoint.string()));
 }

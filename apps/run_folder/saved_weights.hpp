@@ -12,8 +12,8 @@
 namespace hydra::apps {
 
 /// The newest whole checkpoint of a model between two steps, or that of its best evaluation. Prints on stderr which newer
-/// ones it skipped, and why; changes nothing in the folder. Throws fault_error{bad_input}: there is no such checkpoint (the
-/// message says what there is), or that of the best evaluation is damaged (with the file).
+/// ones it skipped, and why; changes nothing in the folder. Throws fault_error{bad_input}: there is no such checkpoint
+/// (the message says what there is), or that of the best evaluation is damaged (with the file).
 std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const std::string& model, bool best);
 
 /// Older runs of models that start from a checkpoint read data without a `tokenizer` as bytes, not by the checkpoint's
@@ -22,8 +22,8 @@ std::filesystem::path checkpoint_to_read(const std::filesystem::path& run, const
 void require_tokenizer_of_training(const std::filesystem::path& checkpoint, const data_description& data,
                                    const sample_request& wants);
 
-/// The whole checkpoint of that model that was saved after `step` steps, between two steps. Throws fault_error{bad_input}: there
-/// is none (the message lists the others), or it is damaged (with the file).
+/// The whole checkpoint of that model that was saved after `step` steps, between two steps. Throws
+/// fault_error{bad_input}: there is none (the message lists the others), or it is damaged (with the file).
 std::filesystem::path checkpoint_of_step(const std::filesystem::path& run, const std::string& model, std::uint64_t step);
 
 /// Steps that were complete when it was saved between two steps.

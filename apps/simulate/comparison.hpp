@@ -30,7 +30,7 @@ struct comparison {
   std::string heading;                ///< what was simulated and how, for people
   std::vector<bounds::named> limits;  ///< of equal bounds the first one is the best
   std::vector<policy_row> rows;
-  std::optional<duration> yardstick{};  ///< the makespan if models did not disturb each other: a fair comparison, not a bound
+  std::optional<duration> yardstick{};  ///< the makespan if models did not disturb each other: not a bound
   std::string ran{};                    ///< the policy of the run that was simulated
   std::optional<duration> measured{};   ///< makespan of the run that was simulated
   std::string note{};                   ///< below the table

@@ -57,13 +57,15 @@ completion_rule parse_completion(std::string_view text) {
 
 void check(const driver_options& options) {
   if (options.driver == simulation_driver::actors && options.completion == completion_rule::ended)
-    refuse_option("--completion ended needs --driver loop: for the actors a unit is complete when its outputs are written back");
+    refuse_option("--completion ended needs --driver loop: for the actors a unit is complete when its outputs are "
+                  "written back");
 }
 
 std::string describe(const driver_options& options) {
   if (options.driver == simulation_driver::actors) return "the actors of a run";
   const bool written_back = options.completion == completion_rule::written_back;
-  return fmt::format("the loop, units are complete when {}", written_back ? "their outputs are written back" : "they have ended");
+  return fmt::format("the loop, units are complete when {}",
+                     written_back ? "their outputs are written back" : "they have ended");
 }
 
 simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,

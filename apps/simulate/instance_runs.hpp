@@ -39,7 +39,8 @@ std::string describe(const driver_options& options);
 simulated_run simulate(const schedule_instance& instance, std::unique_ptr<policy> chosen,
                        const driver_options& options);
 
-/// The bounds that are valid for the driver and its rule: the staged chain only where checkpoints are always read from the host.
+/// The bounds that are valid for the driver and its rule: the staged chain only where checkpoints are always read from
+/// the host.
 std::vector<bounds::named> valid_bounds(const schedule_instance& instance, const driver_options& options);
 
 /// A row for each policy. `yardstick` belongs to the instance and is the same for both drivers.

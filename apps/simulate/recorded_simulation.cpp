@@ -227,7 +227,8 @@ std::string replacement_note(const report& r) {
   if (r.replaced == 0) return "";
   const auto why = std::ranges::find_if(
       r.notes, [](const std::string& note) { return note.find(" was replaced by ") != std::string::npos; });
-  return fmt::format("during the run, the run's {}", why == r.notes.end() ? "policy was replaced by sharded-lrtf" : *why);
+  return fmt::format("during the run, the run's {}",
+                     why == r.notes.end() ? "policy was replaced by sharded-lrtf" : *why);
 }
 
 /// The policy that the run started with, unless others are asked for.

@@ -56,7 +56,7 @@ class span_reader {
 
 std::uint64_t read_spans(std::istream& in, const std::string& name, const std::function<void(const span&)>& take) {
   span_reader reader{take};
-  constexpr int depth_of_events = 2;  // {"traceEvents": [ here; read event by event, because the whole tree may not fit in memory
+  constexpr int depth_of_events = 2;  // {"traceEvents": [ here; the whole tree may not fit in memory
   const auto consume = [&](int depth, json::parse_event_t what, json& parsed) {
     if (depth != depth_of_events || what != json::parse_event_t::object_end) return true;
     reader.take(parsed);

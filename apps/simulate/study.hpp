@@ -17,8 +17,8 @@ struct ratio_summary {
   double most = 0;
 };
 
-/// The results of all policies of a cell with one driver. `runs` has a comparison for each instance, its rows in the order
-/// of the cell's policies.
+/// The results of all policies of a cell with one driver. `runs` has a comparison for each instance, its rows in the
+/// order of the cell's policies.
 struct cell_result {
   std::string name;
   std::string note;

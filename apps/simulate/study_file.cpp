@@ -163,7 +163,8 @@ std::vector<driver_options> read_drivers(const value_table& root) {
   if (given && drivers.empty()) refuse(given->where, "drivers", "at least one is needed");
   if (given && options.completion && std::ranges::count(drivers, simulation_driver::loop, &driver_options::driver) == 0)
     refuse(place_of(root, "completion", given->where), "completion",
-           "is a rule of the loop, and only the actors run: for them a unit is complete when its outputs are written back");
+           "is a rule of the loop, and only the actors run: for them a unit is complete when its outputs are written "
+           "back");
   options.driver = simulation_driver::loop;
   return given ? drivers : std::vector{options};
 }

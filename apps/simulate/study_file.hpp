@@ -21,7 +21,7 @@ struct study_cell {
   std::string note;
   place where;
   std::vector<std::filesystem::path> files;  ///< instances to read, or
-  std::optional<instance_recipe> recipe;     ///< how to generate `repeat` instances, with consecutive seeds from its own on
+  std::optional<instance_recipe> recipe;     ///< generates `repeat` instances, with consecutive seeds
   std::uint32_t repeat = 1;
   std::vector<listed_policy> policies;
 };

@@ -67,7 +67,8 @@ struct opened_files {
 void check_loss(const model_entry& m, const std::string& loss, const data_source& source) {
   if (source.sample_target().type != element::f32 || loss != cross_entropy()->name()) return;
   refuse(part(m, "loss"), "model.loss",
-         fmt::format("{} needs classes, but the targets of {} are numbers; use loss = \"mse\"", loss, source.describe()));
+         fmt::format("{} needs classes, but the targets of {} are numbers; use loss = \"mse\"", loss,
+                     source.describe()));
 }
 
 /// Chain, precision, data and cuts must be compatible.

@@ -17,7 +17,7 @@ void check_text(const std::string& text, const place& where, const std::string& 
   const std::size_t valid = valid_utf8(bytes);
   if (valid == bytes.size()) return;
   refuse(where, key,
-         fmt::format("\"{}\" is not UTF-8: byte {} is 0x{:02x}; workload.toml could not store it, so choose another text",
+         fmt::format("\"{}\" is not UTF-8: byte {} is 0x{:02x}; workload.toml cannot store it, so choose another text",
                      text, valid, std::to_integer<unsigned>(bytes[valid])));
 }
 

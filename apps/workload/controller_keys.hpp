@@ -13,7 +13,7 @@ namespace hydra::apps {
 
 struct controller_kind {
   std::string name;
-  std::vector<key_rule> keys;     ///< besides `kind`, `name` and `models`
+  std::vector<key_rule> keys;     ///< in addition to `kind`, `name` and `models`
   bool needs_evaluations = false;  ///< of at least one of its models during training
   /// Subscribes what a checked table describes; `models` by name, none: all.
   std::function<void(session&, const value_table& keys, const std::vector<std::string>& models)> add;

@@ -13,7 +13,7 @@ namespace hydra::apps {
 
 struct data_kind {
   std::string name;
-  std::vector<key_rule> keys;  ///< besides `kind` and `shuffle`
+  std::vector<key_rule> keys;  ///< in addition to `kind` and `shuffle`
   std::function<data_description(const value_table& keys)> read;
 };
 

@@ -16,7 +16,7 @@ namespace hydra::apps {
 struct device_kind {
   std::string name;
   std::string help;
-  std::vector<key_rule> keys;  ///< besides `kind` and `count`
+  std::vector<key_rule> keys;  ///< in addition to `kind` and `count`
   bool of_plugin = false;      ///< a plug-in offers it, perhaps one of Hydra's own
   /// Adds `count` devices described by a checked table, whose place is named if one of them cannot be made.
   std::function<void(session&, int count, const value& keys)> add;

@@ -14,9 +14,9 @@ struct forbidden_change {
   std::string text;  ///< "another value than in runs/w/workload.toml:7 (was 3, is 5)"
 };
 
-/// Of a workload as run (checked, grids expanded) against the one that the run started with, in the order of the former.
-/// Models and data are matched by name, wherever they are in the file. A key left at its default and one written with that value
-/// are the same; so are a model without a seed and one with the run's. `was` need not be valid.
+/// Of a workload as run (checked, grids expanded) against the one that the run started with, in the order of the
+/// former. Models and data are matched by name, wherever they are in the file. A key left at its default and one
+/// written with that value are the same; so are a model without a seed and one with the run's. `was` need not be valid.
 std::vector<forbidden_change> forbidden_changes(const table_site& was, const table_site& is);
 
 /// Whether a value equals the key's default, as far as the rule states it as a value or as the same text.

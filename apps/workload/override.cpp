@@ -179,7 +179,7 @@ bool set_in_models(value_table& root, std::string_view rest, const key_override&
   return true;
 }
 
-/// False if it has to wait for the grids.
+/// False if the override can only be applied after the grids are expanded.
 bool apply(value_table& root, const key_override& o) {
   const auto [head, rest] = split_first(o.path);
   if (head == "model" && !rest.empty()) return set_in_models(root, rest, o);

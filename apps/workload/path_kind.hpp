@@ -8,8 +8,8 @@
 
 namespace hydra::apps {
 
-/// The system's reason: a folder that may not be entered, a name that is too long. Empty if the system knows what is there,
-/// or that nothing is.
+/// The system's reason: a folder that may not be entered, a name that is too long. Empty if the system knows what is
+/// there, or that nothing is.
 std::string why_unknown(const std::filesystem::path& path);
 
 /// file_type::not_found if nothing is there. Throws fault_error{bad_input} `OPTION PATH: WHY` where that is unknown.

@@ -17,7 +17,8 @@ void refuse(const place& where, std::string_view key, std::string_view text) {
 
 void refuse_size(const place& where, std::string_view key) {
   throw fault_error{fault_code::does_not_fit,
-                    fmt::format("{}: {}: this needs more memory than the host has; use smaller values", to_string(where), key)};
+                    fmt::format("{}: {}: this needs more memory than the host has; use smaller values",
+                                to_string(where), key)};
 }
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> known) {

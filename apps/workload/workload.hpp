@@ -41,8 +41,8 @@ struct workload {
   std::string expanded;  ///< `as_run` as TOML
 };
 
-/// Reads and validates a file; relative paths in it start at `began_in`, else at the working directory. Its plug-ins are
-/// loaded, those of Hydra's own devices are not; their relative paths start at the folder of the file. Throws
+/// Reads and validates a file; relative paths in it start at `began_in`, else at the working directory. Its plug-ins
+/// are loaded, those of Hydra's own devices are not; their relative paths start at the folder of the file. Throws
 /// fault_error{bad_input} with `file:line: key: what is wrong, what is allowed`.
 workload read_workload(const std::filesystem::path& file, const std::vector<key_override>& overrides = {},
                        const std::filesystem::path& began_in = {});

@@ -7,7 +7,7 @@ HYDRA is the program. Texts: all of WikiText-2, or where that is missing the tre
 seeded random Unicode strings. Tokenizers: GPT-2's files, where they are; Llama 3's form with merges that stay within words
 and merges that cross them, with and without ignore_merges; Qwen2's form (NFC); a cased and an uncased BERT; one that Hydra has
 learnt, which must also be the one that the package learns. Needs only that package: exit status 77 where it is missing.
-WikiText-2 and GPT-2's files are looked for in $HYDRA_TEST_DATA, else in ../shared/data beside the tree.
+WikiText-2 and GPT-2's files are looked for in $HYDRA_TEST_DATA, else in ../shared/data next to the tree.
 
 Unicode: the package's tables are of several versions (its patterns 16, its BERT categories 8), Hydra's are those of the
 system's PCRE2 (14 or later) and utf8proc. Random strings therefore have only characters that were assigned in Unicode 14

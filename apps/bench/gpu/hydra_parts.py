@@ -38,7 +38,7 @@ def cuts_of(bench, shape, mode):
 
 
 def fitting_row(bench, name, w, setting):
-    """With the micro-batch of the workload, or half of it, and so on, if resident models are too large. Returns the one that fits."""
+    """With the micro-batch of the workload, or half of it, and so on, if resident models are too large. Returns what fits."""
     while True:
         row_name = name if w.micro_batch == bench.scale.micro_batch else f"{name}, micro-batch {w.micro_batch}"
         row = train_row(bench, row_name, w, {**setting, "micro_batch": w.micro_batch})

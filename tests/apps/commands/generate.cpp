@@ -187,7 +187,7 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
   check_refused(folder, "runs/w --prompt-ids 1 --top-p 2", "top-p is 2");
 }
 
-TEST_CASE("sources that are none, and families that write no text, are refused") {
+TEST_CASE("sources that are neither a checkpoint nor a run, and families that write no text, are refused") {
   const temporary_folder folder;
   std::filesystem::create_directory(folder.path() / "empty");
   check_refused(folder, "nowhere --prompt-ids 1", "\"nowhere\" is no folder");

@@ -1,5 +1,5 @@
-// Policies of plug-ins in real runs: good ones decide, bad ones are refused before anything starts or replaced during the
-// run, and the results are the same.
+// Policies of plug-ins in real runs: good ones decide, bad ones are refused before anything starts or replaced during
+// the run, and the results are the same.
 
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"

@@ -76,7 +76,7 @@ TEST_CASE("a wrong command line is refused") {
   }
 }
 
-TEST_CASE("output that cannot be written is an error with a message, whether it is noticed during the run or at its end") {
+TEST_CASE("output that cannot be written is an error with a message, whether it is noticed early or at the end") {
   const temporary_folder folder;
   folder.write("w.toml", example);
   const std::string why = "cannot write standard output: No space left on device\n";
