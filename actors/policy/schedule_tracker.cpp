@@ -222,108 +222,6 @@ std::optional<std::size_t> schedule_tracker::place_of(device_id device) const no
                                        : std::optional{static_cast<std::size_t>(found - device_states_.begin())};
 }
 
-// -- decisions -------------------------------------------------------------------------------------------------------
-
-std::vector<placement> schedule_tracker::decide(time_point now) {
-  std::vector<placement> placed;
-  decide(now, [&](const placement& p) { placed.push_back(p); });
-  return placed;
-}
-
-void schedule_tracker::decide(time_point now, const placement_sink& placed) {
-  for (bool any = true; any && announced_ > 0;) {
-    any = false;
-    order_devices();
-    for (std::size_t i = 0; i < order_.size() && announced_ > 0; ++i) {
-      if (const auto p = ask(order_[i], now)) {
-        any = true;
-        placed(*p);
-      }
-    }
-  }
-}
-
-void schedule_tracker::order_devices() {
-  order_.clear();
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (devices_[i].credits > 0) {
-      order_.push_back(device_states_[i].device);
-    }
-  }
-  if (order_.size() > 1) {
-    std::ranges::stable_sort(order_, {}, [this](device_id d) {
-      const auto& state = device_states_[*place_of(d)];
-      return std::pair{!state.idle, -state.speed};
-    });
-  }
-}
-
-std::optional<placement> schedule_tracker::ask(device_id device, time_point now) {
-  const auto at = place_of(device);
-  if (!at || devices_[*at].credits == 0) {
-    return std::nullopt;
-  }
-  collect_candidates(*at);
-  if (candidates_.empty()) {
-    return std::nullopt;
-  }
-  ++decisions_;
-  const auto choice = policy_->choose(device_states_[*at], candidates_, view(now));
-  if (!choice) {
-    return std::nullopt;
-  }
-  if (*choice >= candidates_.size()) {
-    throw fault_error{fault_code::internal, "policy " + policy_->name() + " chose candidate " +
-                                                std::to_string(*choice) + " of " + std::to_string(candidates_.size())};
-  }
-  return place(unit{candidates_[*choice].next}, *at, now);
-}
-
-void schedule_tracker::collect_candidates(std::size_t device) {
-  candidates_.clear();
-  const auto id = device_states_[device].device;
-  for (std::size_t i = 0; i < model_states_.size(); ++i) {
-    if (!model_states_[i].candidate) {
-      continue;
-    }
-    const auto& m = *models_[model_states_[i].model.value];
-    if (may_stage(m, id)) {
-      candidates_.push_back(candidate_of(m, i, device));
-    }
-  }
-}
-
-bool schedule_tracker::may_stage(const model_tracker& m, device_id device) const {
-  const bool avoids = devices_.size() > 1 && m.announced()->avoid == device;
-  return !avoids && (!m.bound_to() || m.bound_to() == device);
-}
-
-candidate schedule_tracker::candidate_of(const model_tracker& m, std::size_t at, std::size_t device) const {
-  const auto& u = *m.announced();
-  const auto id = device_states_[device].device;
-  const auto where = residency_.of(u.next, id);
-  const auto boundary = m.came_from() == id ? byte_count{} : u.boundary;
-  const auto parameters = where.here ? byte_count{} : u.bytes;
-  const auto boundary_time = copy_time(devices_[device], boundary);
-  return {.next = u.next,
-          .remaining = u.remaining,
-          .cost = u.cost,
-          .parameters = u.bytes,
-          .transfer = parameters + boundary,
-          .transfer_time = copy_time(devices_[device], parameters) + boundary_time,
-          .boundary_time = boundary_time,
-          .hit = where.here,
-          .elsewhere = where.elsewhere,
-          .announced = m.available_since(),
-          .chained = m.bound_to().has_value(),
-          .avoided = devices_.size() > 1 ? u.avoid : std::nullopt,
-          .model_at = at};
-}
-
-duration schedule_tracker::copy_time(const device_tracker& d, byte_count bytes) const {
-  return bytes == byte_count{} ? duration{} : d.latency + d.link.time_for(bytes);
-}
-
 placement schedule_tracker::place(const unit& u, std::size_t device, time_point now) {
   auto& model = *models_[u.model.value];
   const auto available = model.available_since();
@@ -345,10 +243,10 @@ void schedule_tracker::refresh(model_id model) {
     return;
   }
   if (!m->left()) {
-    show(state_of(model, *m));
+    shown_.show(state_of(model, *m));
     return;
   }
-  hide(model);
+  shown_.hide(model);
   if (m->flights().empty()) {
     models_[model.value].reset();
   }
@@ -375,23 +273,6 @@ model_state schedule_tracker::state_of(model_id id, const model_tracker& m) cons
     }
   }
   return s;
-}
-
-void schedule_tracker::show(const model_state& state) {
-  if (state.model.value < model_states_.size() && model_states_[state.model.value].model == state.model) {
-    model_states_[state.model.value] = state;  // always, until a model has left
-    return;
-  }
-  const auto at = std::ranges::lower_bound(model_states_, state.model, {}, &model_state::model);
-  if (at != model_states_.end() && at->model == state.model) {
-    *at = state;
-  } else {
-    model_states_.insert(at, state);
-  }
-}
-
-void schedule_tracker::hide(model_id model) {
-  std::erase_if(model_states_, [model](const model_state& s) { return s.model == model; });
 }
 
 // -- facts -----------------------------------------------------------------------------------------------------------

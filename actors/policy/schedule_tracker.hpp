@@ -6,6 +6,7 @@
 #include "actors/policy/model_tracker.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/policy/residency.hpp"
+#include "actors/policy/shown_models.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -61,7 +62,7 @@ class schedule_tracker {
   std::size_t flight_count() const noexcept;
   std::size_t device_count() const noexcept { return devices_.size(); }
   /// The current view of a policy.
-  policy_view view(time_point now) const noexcept { return {.now = now, .devices = device_states_, .models = model_states_}; }
+  policy_view view(time_point now) const noexcept { return {.now = now, .devices = device_states_, .models = shown_.all()}; }
   std::vector<flight> flights_of(model_id model) const;
   std::uint32_t credits(device_id device) const;
   /// Of the devices that hold flights, in the order of their ids.
@@ -96,8 +97,6 @@ class schedule_tracker {
   /// removed.
   void refresh(model_id model);
   model_state state_of(model_id id, const model_tracker& m) const;
-  void show(const model_state& state);
-  void hide(model_id model);
   void no_longer_staged(const unit& u, std::size_t device);
   void unstage(const losses& all);
   void has_computed(std::size_t device);
@@ -117,7 +116,7 @@ class schedule_tracker {
   std::vector<device_state> device_states_;
   std::vector<std::unique_ptr<model_tracker>> models_;   ///< by id; null: not known
   std::vector<model_traits> traits_;                  ///< by id
-  std::vector<model_state> model_states_;             ///< of models that have not left, in the order of their ids
+  shown_models shown_;
   residency residency_;
   std::size_t announced_ = 0;
   std::vector<candidate> candidates_;                 ///< of the device that is asked

@@ -1,6 +1,7 @@
 #include "runtime/device/streams/stream_device.hpp"
 
 #include "runtime/device/cpu/queue_threads.hpp"
+#include "runtime/device/streams/stream_flight.hpp"
 
 #include <fmt/format.h>
 
@@ -24,26 +25,6 @@ constexpr duration prepare_limit = std::chrono::minutes(1);
 /// A device that has failed may not notify anyone, so its error state is polled at this interval while work is in
 /// progress.
 constexpr duration look_every = std::chrono::seconds(1);
-
-/// An operation from its submission to its completion. Guarded by the device's mutex, except what only the launching
-/// thread reads.
-struct flight {
-  ticket id;
-  queue_kind queue = queue_kind::compute;
-  operation what;
-  std::vector<ticket> after;
-  std::vector<std::shared_ptr<const flight>> causes;   ///< those of `after` that were in progress when it was launched
-  std::vector<stream_event_ptr> waits;                 ///< ends of their work, on other queues
-  stream_event_ptr end_of_work;                        ///< null until it is launched, and if the driver failed
-  bool reported = true;                                ///< its completion is passed to the sink
-  bool launched = false;
-  /// set when the driver reports it, then used by the retiring thread
-  bool done = false;
-  fault error;
-  time_point begin;                                    ///< of its launch, later of its work
-  time_point end;
-};
-using flight_ptr = std::shared_ptr<flight>;
 
 class stream_device final : public device {
  public:

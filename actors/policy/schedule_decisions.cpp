@@ -1,0 +1,113 @@
+// How the policy is asked: which devices in which order, with which candidates.
+
+#include "actors/policy/schedule_tracker.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace hydra {
+
+std::vector<placement> schedule_tracker::decide(time_point now) {
+  std::vector<placement> placed;
+  decide(now, [&](const placement& p) { placed.push_back(p); });
+  return placed;
+}
+
+void schedule_tracker::decide(time_point now, const placement_sink& placed) {
+  for (bool any = true; any && announced_ > 0;) {
+    any = false;
+    order_devices();
+    for (std::size_t i = 0; i < order_.size() && announced_ > 0; ++i) {
+      if (const auto p = ask(order_[i], now)) {
+        any = true;
+        placed(*p);
+      }
+    }
+  }
+}
+
+void schedule_tracker::order_devices() {
+  order_.clear();
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].credits > 0) {
+      order_.push_back(device_states_[i].device);
+    }
+  }
+  if (order_.size() > 1) {
+    std::ranges::stable_sort(order_, {}, [this](device_id d) {
+      const auto& state = device_states_[*place_of(d)];
+      return std::pair{!state.idle, -state.speed};
+    });
+  }
+}
+
+std::optional<placement> schedule_tracker::ask(device_id device, time_point now) {
+  const auto at = place_of(device);
+  if (!at || devices_[*at].credits == 0) {
+    return std::nullopt;
+  }
+  collect_candidates(*at);
+  if (candidates_.empty()) {
+    return std::nullopt;
+  }
+  ++decisions_;
+  const auto choice = policy_->choose(device_states_[*at], candidates_, view(now));
+  if (!choice) {
+    return std::nullopt;
+  }
+  if (*choice >= candidates_.size()) {
+    throw fault_error{fault_code::internal, "policy " + policy_->name() + " chose candidate " +
+                                                std::to_string(*choice) + " of " + std::to_string(candidates_.size())};
+  }
+  return place(unit{candidates_[*choice].next}, *at, now);
+}
+
+void schedule_tracker::collect_candidates(std::size_t device) {
+  candidates_.clear();
+  const auto id = device_states_[device].device;
+  const auto& models = shown_.all();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (!models[i].candidate) {
+      continue;
+    }
+    const auto& m = *models_[models[i].model.value];
+    if (may_stage(m, id)) {
+      candidates_.push_back(candidate_of(m, i, device));
+    }
+  }
+}
+
+bool schedule_tracker::may_stage(const model_tracker& m, device_id device) const {
+  const bool avoids = devices_.size() > 1 && m.announced()->avoid == device;
+  return !avoids && (!m.bound_to() || m.bound_to() == device);
+}
+
+candidate schedule_tracker::candidate_of(const model_tracker& m, std::size_t at, std::size_t device) const {
+  const auto& u = *m.announced();
+  const auto id = device_states_[device].device;
+  const auto where = residency_.of(u.next, id);
+  const auto boundary = m.came_from() == id ? byte_count{} : u.boundary;
+  const auto parameters = where.here ? byte_count{} : u.bytes;
+  const auto boundary_time = copy_time(devices_[device], boundary);
+  return {.next = u.next,
+          .remaining = u.remaining,
+          .cost = u.cost,
+          .parameters = u.bytes,
+          .transfer = parameters + boundary,
+          .transfer_time = copy_time(devices_[device], parameters) + boundary_time,
+          .boundary_time = boundary_time,
+          .hit = where.here,
+          .elsewhere = where.elsewhere,
+          .announced = m.available_since(),
+          .chained = m.bound_to().has_value(),
+          .avoided = devices_.size() > 1 ? u.avoid : std::nullopt,
+          .model_at = at};
+}
+
+duration schedule_tracker::copy_time(const device_tracker& d, byte_count bytes) const {
+  return bytes == byte_count{} ? duration{} : d.latency + d.link.time_for(bytes);
+}
+
+}  // namespace hydra
