@@ -15,7 +15,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace hydra {

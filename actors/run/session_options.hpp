@@ -53,4 +53,7 @@ struct session_options {
   bool keep_parameters = true;
 };
 
+/// The options as they are. Throws fault_error{bad_input} for those that are out of range.
+session_options checked(session_options o);
+
 }  // namespace hydra

@@ -2,6 +2,7 @@
 // Kinds of devices by name: those of plug-ins that are loaded, and Hydra's own, whose plug-ins are loaded on first use.
 
 #include "actors/plugin/known_plugins.hpp"
+#include "runtime/base/fault.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_request.hpp"
 #include "runtime/plugin/own_plugins.hpp"
@@ -52,5 +53,16 @@ class device_registry {
 /// Throws fault_error{bad_input} for an option that the kind does not have (with the nearest name), a value of another
 /// type, or a required option that is missing.
 void check_options(const known_device& of, const device_options& given);
+
+/// Calls the factory; a fault gets the place as a prefix, if there is one.
+template <class Make>
+auto located(const std::string& where, const Make& make) {
+  try {
+    return make();
+  } catch (const fault_error& e) {
+    const auto& f = e.what_happened();
+    throw fault_error(f.code, where.empty() ? f.text : where + ": " + f.text);
+  }
+}
 
 }  // namespace hydra

@@ -35,27 +35,6 @@ void check_count(int count) {
   }
 }
 
-session_options checked(session_options o) {
-  constexpr double most_minutes = 1e6;
-  const auto minutes = o.checkpoint.every_minutes;
-  if (!(minutes >= 0 && minutes <= most_minutes)) {  // false for NaN
-    throw fault_error(fault_code::bad_input, fmt::format("checkpoint.every_minutes: {} is out of range; use 0 (off) to {:.0f}",
-                                                         minutes, most_minutes));
-  }
-  return o;
-}
-
-/// Calls the factory; a fault gets the place as a prefix, if there is one.
-template <class Make>
-auto located(const std::string& where, const Make& make) {
-  try {
-    return make();
-  } catch (const fault_error& e) {
-    const auto& f = e.what_happened();
-    throw fault_error(f.code, where.empty() ? f.text : where + ": " + f.text);
-  }
-}
-
 [[noreturn]] void refuse_late(const std::string& model) {
   throw fault_error(fault_code::refused, fmt::format("model '{}': the run has ended; add it to another session", model));
 }

@@ -11,10 +11,8 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace hydra {
 
@@ -22,8 +20,7 @@ namespace {
 
 constexpr duration prepare_limit = std::chrono::minutes(1);
 
-/// A device that has failed may not notify anyone, so its error state is polled at this interval while work is in
-/// progress.
+/// A device that has failed may not notify anyone: its error state is polled so often while work is in progress.
 constexpr duration look_every = std::chrono::seconds(1);
 
 class stream_device final : public device {
