@@ -1,8 +1,8 @@
 #pragma once
 // From a planned model to one that can be trained: shards, and memory filled with initial values or from a checkpoint.
 
-#include "actors/protocol/model_entry.hpp"
 #include "actors/admission/prepared_model.hpp"
+#include "actors/protocol/model_entry.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 #include "runtime/base/log.hpp"
 

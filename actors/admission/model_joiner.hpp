@@ -1,9 +1,9 @@
 #pragma once
 // Prepares models that join a run that is under way: the same steps as before a run, with the memory that is left.
 
-#include "actors/run/device_set.hpp"
-#include "actors/protocol/model_entry.hpp"
 #include "actors/admission/prepared_model.hpp"
+#include "actors/protocol/model_entry.hpp"
+#include "actors/run/device_set.hpp"
 #include "actors/run/session_options.hpp"
 #include "partition/execute/kept_parameters.hpp"
 

@@ -4,8 +4,8 @@
 #include "actors/protocol/model_description.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "models/chain.hpp"
-#include "partition/profile/pilot.hpp"
 #include "partition/plan/plan_file.hpp"
+#include "partition/profile/pilot.hpp"
 #include "runtime/device/device.hpp"
 
 #include <filesystem>

@@ -2,10 +2,10 @@
 // The checkpoints from which the models of a session resume.
 
 #include "actors/admission/prepared_model.hpp"
+#include "partition/checkpoint/saved_model.hpp"
 #include "partition/execute/sharded_model.hpp"
 #include "partition/plan/cut.hpp"
 #include "runtime/base/fault.hpp"
-#include "partition/checkpoint/saved_model.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,9 +4,9 @@
 // loop), _staging, _computing, _stepping, _ends.
 
 #include "actors/device/visit_record.hpp"
+#include "runtime/device/device.hpp"
 #include "runtime/memory/block_cache.hpp"
 #include "runtime/memory/byte_budget.hpp"
-#include "runtime/device/device.hpp"
 #include "runtime/trace/trace.hpp"
 
 #include <cstddef>

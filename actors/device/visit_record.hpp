@@ -5,12 +5,12 @@
 #include "partition/execute/device_step.hpp"
 #include "partition/execute/visit.hpp"
 #include "runtime/base/block_id.hpp"
-#include "runtime/memory/byte_budget.hpp"
-#include "runtime/device/device_block_ptr.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/memory/host_arena.hpp"
-#include "runtime/device/ticket.hpp"
 #include "runtime/base/unit.hpp"
+#include "runtime/device/device_block_ptr.hpp"
+#include "runtime/device/ticket.hpp"
+#include "runtime/memory/byte_budget.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <cstdint>
 #include <map>

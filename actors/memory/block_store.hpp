@@ -8,9 +8,9 @@
 #include "partition/execute/visit.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/memory/host_arena.hpp"
-#include "runtime/device/ticket.hpp"
 #include "runtime/base/unit.hpp"
+#include "runtime/device/ticket.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <map>
 #include <optional>

@@ -1,14 +1,14 @@
 #include "actors/model/model_task.hpp"
 
-#include "actors/protocol/guarded.hpp"
+#include "actors/checkpoint/save_tracker.hpp"
 #include "actors/model/announced_unit.hpp"
 #include "actors/model/failure_texts.hpp"
 #include "actors/model/model_results.hpp"
 #include "actors/model/observer.hpp"
 #include "actors/model/resumed_position.hpp"
 #include "actors/model/retry_tracker.hpp"
-#include "actors/checkpoint/save_tracker.hpp"
 #include "actors/model/task_tracker.hpp"
+#include "actors/protocol/guarded.hpp"
 #include "partition/graph/dataflow.hpp"
 
 #include <algorithm>

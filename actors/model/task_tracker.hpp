@@ -1,8 +1,8 @@
 #pragma once
 // The state of a model task: units announced, in flight, complete; which unit may be announced next. Pure.
 
-#include "partition/plan/cursor.hpp"
 #include "partition/graph/dataflow.hpp"
+#include "partition/plan/cursor.hpp"
 #include "runtime/base/ids.hpp"
 #include "runtime/base/unit.hpp"
 

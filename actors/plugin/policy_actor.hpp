@@ -1,8 +1,8 @@
 #pragma once
 // Policies that are actors, <hydra/policy_actor.hpp>: slow or remote ones. They link CAF in addition to hydra::plugin.
 
-#include "actors/protocol/advice.hpp"
 #include "actors/plugin/plugin.hpp"
+#include "actors/protocol/advice.hpp"
 
 #include <functional>
 #include <memory>

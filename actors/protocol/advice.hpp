@@ -2,8 +2,8 @@
 // Messages between SCHEDULER and a policy actor: copies without handles to memory, so that the actor may run in another
 // process. Part of protocol.hpp; a header of its own for plug-ins, which include it as <hydra/policy_actor.hpp>.
 
-#include "actors/protocol/caf_version.hpp"
 #include "actors/policy/policy.hpp"
+#include "actors/protocol/caf_version.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 // A user's description of a model.
 
-#include "models/families/catalog.hpp"
 #include "models/data/data_catalog.hpp"
+#include "models/families/catalog.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "partition/plan/cut.hpp"
 #include "runtime/base/bytes.hpp"

@@ -2,8 +2,8 @@
 
 #include "actors/report/objectives.hpp"
 #include "actors/report/text_table.hpp"
-#include "runtime/storage/atomic_file.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>

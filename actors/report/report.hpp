@@ -1,8 +1,8 @@
 #pragma once
 // The report of a run: makespan next to proven bounds, devices, models. Pure data and its printing.
 
-#include "actors/report/time_breakdown.hpp"
 #include "actors/policy/bounds.hpp"
+#include "actors/report/time_breakdown.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/device/precision.hpp"

@@ -1,7 +1,7 @@
 #include "actors/report/run_metrics.hpp"
 
-#include "runtime/storage/atomic_file.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

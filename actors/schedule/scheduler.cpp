@@ -1,12 +1,12 @@
 #include "actors/schedule/scheduler.hpp"
 
-#include "actors/protocol/guarded.hpp"
+#include "actors/model/retry_tracker.hpp"
 #include "actors/policy/advised_policy.hpp"
-#include "actors/policy/schedule_tracker.hpp"
 #include "actors/policy/catalog.hpp"
 #include "actors/policy/device_health.hpp"
 #include "actors/policy/device_watch.hpp"
-#include "actors/model/retry_tracker.hpp"
+#include "actors/policy/schedule_tracker.hpp"
+#include "actors/protocol/guarded.hpp"
 #include "runtime/base/duration_histogram.hpp"
 
 #include <map>

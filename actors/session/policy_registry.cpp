@@ -1,8 +1,8 @@
 #include "actors/session/policy_registry.hpp"
 
 #include "actors/plugin/plugin.hpp"
-#include "actors/policy/limited_policy.hpp"
 #include "actors/plugin/policy_actor.hpp"
+#include "actors/policy/limited_policy.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
 

@@ -1,9 +1,9 @@
 #pragma once
 // The public facade: devices + models + policy -> run -> report.
 
+#include "actors/policy/policy.hpp"
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_description.hpp"
-#include "actors/policy/policy.hpp"
 #include "actors/report/report.hpp"
 #include "actors/run/session_options.hpp"
 #include "actors/simulation/forecast.hpp"

@@ -1,8 +1,8 @@
 #include "actors/simulation/forecast.hpp"
 
+#include "actors/simulation/planned_instance.hpp"
 #include "actors/simulation/recorded_times.hpp"
 #include "actors/simulation/simulated_device.hpp"
-#include "actors/simulation/planned_instance.hpp"
 #include "actors/simulation/simulation.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // The same actors under virtual time: scheduler, model tasks, memory manager, optimizer and devices of a real run, over
 // simulated devices with unit times from a table. Deterministic: the same setup gives the same run, to the nanosecond.
 
-#include "actors/run/run_setup.hpp"
 #include "actors/run/launch.hpp"
+#include "actors/run/run_setup.hpp"
 #include "partition/plan/cursor.hpp"
 
 #include <caf/actor_system.hpp>

@@ -1,7 +1,7 @@
 #include "apps/bench/checkpoints.hpp"
 
-#include "actors/session/session.hpp"
 #include "actors/report/text_table.hpp"
+#include "actors/session/session.hpp"
 #include "apps/bench/scratch_folder.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"

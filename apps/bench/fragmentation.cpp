@@ -1,13 +1,13 @@
 #include "apps/bench/fragmentation.hpp"
 
-#include "actors/session/session.hpp"
 #include "actors/report/text_table.hpp"
+#include "actors/session/session.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/workload.hpp"
-#include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/streams/page_arena.hpp"
 
 #include <fmt/format.h>

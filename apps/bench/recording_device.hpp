@@ -2,8 +2,8 @@
 // A virtual device that records what its closures allocate and free.
 
 #include "runtime/device/cpu/cpu_device.hpp"
-#include "runtime/device/device.hpp"
 #include "runtime/device/cpu/tensor_pool.hpp"
+#include "runtime/device/device.hpp"
 
 #include <cstdint>
 #include <memory>

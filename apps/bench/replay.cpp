@@ -1,7 +1,7 @@
 #include "apps/bench/replay.hpp"
 
-#include "actors/session/session.hpp"
 #include "actors/report/text_table.hpp"
+#include "actors/session/session.hpp"
 #include "apps/bench/scratch_folder.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/simulate/recorded_simulation.hpp"

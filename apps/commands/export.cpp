@@ -1,14 +1,14 @@
 #include "apps/commands/export.hpp"
 
-#include "apps/run_folder/saved_run.hpp"
-#include "apps/run_folder/saved_weights.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/run_folder/metrics_record.hpp"
+#include "apps/run_folder/saved_run.hpp"
+#include "apps/run_folder/saved_weights.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "models/weights/hub_export.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
-#include "runtime/storage/durable_folder.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/durable_folder.hpp"
 
 #include <fmt/format.h>
 

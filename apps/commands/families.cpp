@@ -2,8 +2,8 @@
 
 #include "apps/commands/key_table.hpp"
 #include "apps/workload/chain_keys.hpp"
-#include "models/families/catalog.hpp"
 #include "models/families/architecture.hpp"
+#include "models/families/catalog.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

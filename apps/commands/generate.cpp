@@ -2,10 +2,10 @@
 
 #include "apps/commands/text_source.hpp"
 #include "apps/workload/path_kind.hpp"
-#include "partition/inference/sampling.hpp"
 #include "partition/inference/decoder.hpp"
-#include "runtime/device/cpu/cpu_device.hpp"
+#include "partition/inference/sampling.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,8 +8,8 @@
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 #include "partition/plan/plan_file.hpp"
-#include "runtime/storage/atomic_file.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,8 +3,8 @@
 #include "actors/report/text_table.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/written_file.hpp"
-#include "apps/run_folder/metrics_record.hpp"
 #include "apps/report/page.hpp"
+#include "apps/run_folder/metrics_record.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "runtime/storage/atomic_file.hpp"
 

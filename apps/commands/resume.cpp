@@ -1,7 +1,7 @@
 #include "apps/commands/resume.hpp"
 
-#include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/recorded_run.hpp"
+#include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/check.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/device_kinds.hpp"

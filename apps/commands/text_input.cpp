@@ -1,8 +1,8 @@
 #include "apps/commands/text_input.hpp"
 
-#include "runtime/storage/mapped_file.hpp"
-#include "runtime/base/utf8.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/utf8.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 #include "apps/commands/text_source.hpp"
 
+#include "apps/commands/tokenizer_files.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
-#include "apps/commands/tokenizer_files.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/weights/model_config.hpp"

@@ -3,13 +3,13 @@
 #include "apps/commands/text_input.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/commands/written_file.hpp"
-#include "runtime/storage/mapped_file.hpp"
-#include "runtime/base/json_input.hpp"
-#include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/bpe_trainer.hpp"
-#include "runtime/storage/atomic_file.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/storage/atomic_file.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

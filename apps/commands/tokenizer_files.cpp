@@ -1,9 +1,9 @@
 #include "apps/commands/tokenizer_files.hpp"
 
 #include "apps/workload/path_kind.hpp"
-#include "runtime/storage/mapped_file.hpp"
-#include "runtime/storage/durable_folder.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,15 +2,15 @@
 
 #include "actors/session/session.hpp"
 #include "apps/commands/exit_status.hpp"
-#include "apps/run_folder/folder_lock.hpp"
 #include "apps/commands/interrupts.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/plugin_option.hpp"
-#include "apps/run_folder/recorded_data.hpp"
 #include "apps/commands/resume.hpp"
-#include "apps/run_folder/run_folder.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/shell_word.hpp"
+#include "apps/run_folder/folder_lock.hpp"
+#include "apps/run_folder/recorded_data.hpp"
+#include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 

@@ -3,9 +3,9 @@
 // tests/apps/examples/thread_device.cpp runs the conformance suite on it.
 
 #include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/device/cpu/queue_threads.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_request.hpp"
-#include "runtime/device/cpu/queue_threads.hpp"
 #include "runtime/device/ticket_tracker.hpp"
 
 #include <ATen/Parallel.h>

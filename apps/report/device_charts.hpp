@@ -1,8 +1,8 @@
 #pragma once
 // SVG charts of the devices: a timeline of their queues, and what their time was spent on.
 
-#include "apps/run_folder/recorded_run.hpp"
 #include "apps/report/timeline.hpp"
+#include "apps/run_folder/recorded_run.hpp"
 
 #include <span>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 // The page of a run: one HTML file that needs nothing else, light and dark, on a screen and on paper.
 
-#include "apps/run_folder/recorded_run.hpp"
 #include "apps/report/timeline.hpp"
+#include "apps/run_folder/recorded_run.hpp"
 
 #include <string>
 #include <vector>

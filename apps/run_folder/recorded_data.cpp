@@ -1,10 +1,10 @@
 #include "apps/run_folder/recorded_data.hpp"
 
 #include "apps/workload/path_kind.hpp"
-#include "runtime/base/utf8.hpp"
-#include "runtime/storage/atomic_file.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/utf8.hpp"
+#include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // Which checkpoint of a run's model a command reads.
 
-#include "models/families/catalog.hpp"
 #include "models/data/data_catalog.hpp"
+#include "models/families/catalog.hpp"
 #include "partition/checkpoint/saved_model.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "apps/workload/workload.hpp"
 
-#include "actors/session/device_registry.hpp"
 #include "actors/plugin/known_plugins.hpp"
+#include "actors/session/device_registry.hpp"
 #include "apps/workload/check.hpp"
 #include "apps/workload/check_utf8.hpp"
 #include "apps/workload/convert.hpp"

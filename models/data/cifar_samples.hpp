@@ -1,9 +1,9 @@
 #pragma once
 // CIFAR-10 and CIFAR-100 (Krizhevsky 2009), binary version.
 
-#include "runtime/storage/mapped_file.hpp"
 #include "models/data/pixel_values.hpp"
 #include "models/data_source.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <memory>
 #include <string>

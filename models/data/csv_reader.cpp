@@ -1,7 +1,7 @@
 #include "models/data/csv_reader.hpp"
 
-#include "runtime/base/utf8.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <csv.h>
 #include <fmt/format.h>

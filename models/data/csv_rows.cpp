@@ -1,8 +1,8 @@
 #include "models/data/csv_rows.hpp"
 
-#include "runtime/storage/mapped_file.hpp"
 #include "models/data/sample_bytes.hpp"
 #include "models/data/tokenized_text.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

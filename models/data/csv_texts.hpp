@@ -2,8 +2,8 @@
 // A column of texts, with a column of labels or without.
 
 #include "models/data/csv_columns.hpp"
-#include "runtime/storage/mapped_file.hpp"
 #include "models/data/record_list.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #include "models/data/image_file.hpp"
 
 #include "models/data/image_decoders.hpp"
-#include "runtime/storage/mapped_file.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 

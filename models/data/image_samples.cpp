@@ -2,8 +2,8 @@
 
 #include "models/data/image_file.hpp"
 #include "models/data/image_resize.hpp"
-#include "runtime/storage/mapped_file.hpp"
 #include "models/data/sample_bytes.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 #include "models/data/jsonl_records.hpp"
 
-#include "runtime/base/utf8.hpp"
-#include "runtime/base/json_input.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // The records of a JSON Lines file.
 
-#include "runtime/storage/mapped_file.hpp"
 #include "models/data/record_list.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -1,8 +1,8 @@
 #pragma once
 // A long list of tokens -> windows in the requested form.
 
-#include "models/data/token_list.hpp"
 #include "models/data/data_options.hpp"
+#include "models/data/token_list.hpp"
 #include "models/data_source.hpp"
 
 #include <memory>

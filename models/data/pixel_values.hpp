@@ -1,8 +1,8 @@
 #pragma once
 // 8-bit pixels -> numbers.
 
-#include "models/data/image.hpp"
 #include "models/data/data_options.hpp"
+#include "models/data/image.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,10 +1,10 @@
 #include "models/data/token_cache.hpp"
 
-#include "runtime/storage/mapped_file.hpp"
-#include "runtime/storage/atomic_file.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/atomic_file.hpp"
 #include "runtime/storage/file_system.hpp"
 #include "runtime/storage/leftovers.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <array>

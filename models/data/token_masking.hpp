@@ -1,8 +1,8 @@
 #pragma once
 // Masks tokens for masked language modelling (Devlin et al. 2018, section 3.1).
 
-#include "models/data/encoder_sample.hpp"
 #include "models/data/data_options.hpp"
+#include "models/data/encoder_sample.hpp"
 
 #include <cstddef>
 #include <cstdint>

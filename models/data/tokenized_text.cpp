@@ -1,9 +1,9 @@
 #include "models/data/tokenized_text.hpp"
 
-#include "runtime/base/utf8.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"
 #include "models/tokenizers/tokenizer_rules.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/storage/sha256.hpp"
 
 #include <fmt/format.h>

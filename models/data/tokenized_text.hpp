@@ -1,9 +1,9 @@
 #pragma once
 // A text file as tokens of a tokenizer.
 
-#include "runtime/storage/mapped_file.hpp"
 #include "models/data/token_cache.hpp"
 #include "models/tokenizers/tokenizer.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <memory>
 #include <string>

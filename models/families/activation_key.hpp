@@ -1,8 +1,8 @@
 #pragma once
 // A key of config.json that names a non-linear function.
 
-#include "models/weights/model_config.hpp"
 #include "models/layers/activation.hpp"
+#include "models/weights/model_config.hpp"
 
 #include <string_view>
 

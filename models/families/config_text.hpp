@@ -1,8 +1,8 @@
 #pragma once
 // Chain descriptions that were read from a config.json: what the architectures of language models share.
 
-#include "models/families/catalog.hpp"
 #include "models/families/architecture.hpp"
+#include "models/families/catalog.hpp"
 #include "models/weights/model_config.hpp"
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // Classes in config.json ("id2label"), and the config.json of an export.
 
-#include "models/families/catalog.hpp"
 #include "models/data_source.hpp"
+#include "models/families/catalog.hpp"
 #include "models/weights/model_config.hpp"
 
 #include <nlohmann/json_fwd.hpp>

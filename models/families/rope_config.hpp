@@ -1,8 +1,8 @@
 #pragma once
 // Rotary positions in a config.json, as transformers 5 and earlier versions write them.
 
-#include "models/weights/model_config.hpp"
 #include "models/layers/rotary.hpp"
+#include "models/weights/model_config.hpp"
 
 namespace hydra {
 

@@ -1,8 +1,8 @@
 #pragma once
 // Added tokens as stored in files.
 
-#include "models/weights/model_config.hpp"
 #include "models/tokenizers/file_tokenizer.hpp"
+#include "models/weights/model_config.hpp"
 
 #include <cstdint>
 #include <optional>

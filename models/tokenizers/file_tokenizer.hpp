@@ -1,9 +1,9 @@
 #pragma once
 // What all tokenizers that are read from files have in common.
 
-#include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/added_tokens.hpp"
 #include "models/tokenizers/token_table.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <cstddef>
 #include <cstdint>

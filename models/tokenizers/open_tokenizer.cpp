@@ -1,5 +1,5 @@
-#include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/byte_tokenizer.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/tokenizer_json.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"

@@ -1,10 +1,10 @@
 #pragma once
 // The parts of a tokenizer.json other than its model: normalizer, pre_tokenizer, decoder.
 
-#include "models/weights/model_config.hpp"
 #include "models/tokenizers/pre_tokenizer.hpp"
 #include "models/tokenizers/text_normalizer.hpp"
 #include "models/tokenizers/wordpiece.hpp"
+#include "models/weights/model_config.hpp"
 
 namespace hydra {
 

@@ -1,8 +1,8 @@
 #pragma once
 // The tokens with a special meaning.
 
-#include "models/weights/model_config.hpp"
 #include "models/tokenizers/tokenizer.hpp"
+#include "models/weights/model_config.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,10 +1,10 @@
 #include "models/tokenizers/tokenizer_source.hpp"
 
-#include "runtime/base/utf8.hpp"
-#include "runtime/base/json_input.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/text_file.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "models/tokenizers/unicode.hpp"
 
-#include "runtime/base/utf8.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
 #include <utf8proc.h>

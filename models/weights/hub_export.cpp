@@ -1,8 +1,8 @@
 #include "models/weights/hub_export.hpp"
 
-#include "runtime/storage/durable_folder.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/storage/durable_folder.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 #include "models/weights/hub_tensors.hpp"
 
 #include "models/weights/model_config.hpp"
-#include "runtime/storage/checksum_list.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/sha256.hpp"
 #include "runtime/storage/verify_folder.hpp"
 

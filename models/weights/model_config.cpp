@@ -1,7 +1,7 @@
 #include "models/weights/model_config.hpp"
 
-#include "runtime/base/json_input.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/text_file.hpp"
 

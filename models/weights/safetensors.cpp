@@ -1,9 +1,9 @@
 #include "models/weights/safetensors.hpp"
 
-#include "runtime/base/utf8.hpp"
-#include "runtime/storage/byte_sink.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/utf8.hpp"
+#include "runtime/storage/byte_sink.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

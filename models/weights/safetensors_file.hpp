@@ -1,8 +1,8 @@
 #pragma once
 // Reading a safetensors file: the tensors are in the file's mapping, and are paged in when they are read.
 
-#include "runtime/storage/mapped_file.hpp"
 #include "models/weights/safetensors.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -1,7 +1,7 @@
 #include "models/weights/safetensors_header.hpp"
 
-#include "runtime/base/json_input.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>

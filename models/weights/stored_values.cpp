@@ -1,8 +1,8 @@
 #include "models/weights/stored_values.hpp"
 
 #include "models/optimizer/bf16.hpp"
-#include "runtime/storage/mapped_file.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>

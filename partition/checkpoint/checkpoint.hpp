@@ -7,8 +7,8 @@
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/memory/host_arena.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <functional>
 #include <utility>

@@ -3,8 +3,8 @@
 #include "models/weights/safetensors.hpp"
 #include "partition/checkpoint/checkpoint_names.hpp"
 #include "partition/checkpoint/saved_model.hpp"
-#include "runtime/storage/durable_folder.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/leftovers.hpp"
 #include "runtime/storage/verify_folder.hpp"
 

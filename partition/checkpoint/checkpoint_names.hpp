@@ -1,8 +1,8 @@
 #pragma once
 // Names of the files and tensors of a checkpoint. CHECKPOINTS.md describes the format.
 
-#include "models/weights/safetensors.hpp"
 #include "models/optimizer/update_rule.hpp"
+#include "models/weights/safetensors.hpp"
 #include "partition/execute/model_update.hpp"
 #include "runtime/base/block_id.hpp"
 

@@ -1,9 +1,9 @@
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 
-#include "runtime/storage/mapped_file.hpp"
 #include "models/weights/stored_values.hpp"
 #include "partition/checkpoint/checkpoint_names.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/mapped_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "partition/execute/device_step.hpp"
 
-#include "models/scalar_type.hpp"
 #include "models/optimizer/tensor_update.hpp"
 #include "models/optimizer/update_rule.hpp"
+#include "models/scalar_type.hpp"
 #include "partition/graph/dataflow.hpp"
 #include "runtime/device/device_block.hpp"
 

@@ -2,11 +2,11 @@
 // The optimizer step of a shard on the device that has just computed its gradients: what it reads and produces, and its
 // computation. Names are derived from the unit and its plan alone, as in dataflow.hpp.
 
-#include "partition/plan/plan.hpp"
 #include "partition/execute/sharded_model.hpp"
+#include "partition/plan/plan.hpp"
 #include "runtime/base/block_id.hpp"
-#include "runtime/device/device_block_ptr.hpp"
 #include "runtime/base/unit.hpp"
+#include "runtime/device/device_block_ptr.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -3,8 +3,8 @@
 
 #include "partition/execute/model_update.hpp"
 #include "runtime/base/bytes.hpp"
-#include "runtime/memory/host_arena.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/memory/host_arena.hpp"
 
 #include <map>
 #include <mutex>

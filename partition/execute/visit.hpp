@@ -2,8 +2,8 @@
 // The computation of one visit: from blocks on a device to blocks on that device, micro-batch by micro-batch.
 
 #include "partition/execute/sharded_model.hpp"
-#include "runtime/device/device_block_ptr.hpp"
 #include "runtime/base/unit.hpp"
+#include "runtime/device/device_block_ptr.hpp"
 
 #include <cstddef>
 #include <memory>

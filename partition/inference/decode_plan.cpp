@@ -2,8 +2,8 @@
 
 #include "models/decode_memory.hpp"
 #include "models/parameter_layout.hpp"
-#include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_ops.h>

@@ -3,9 +3,9 @@
 #include "models/decode_memory.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/inference/operation_wait.hpp"
-#include "runtime/memory/block_copy.hpp"
-#include "runtime/device/device_block.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/device_block.hpp"
+#include "runtime/memory/block_copy.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

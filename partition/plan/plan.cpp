@@ -3,8 +3,8 @@
 #include "models/parameter_layout.hpp"
 #include "partition/plan/staging_search.hpp"
 #include "partition/plan/sufficient.hpp"
-#include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "partition/profile/pilot.hpp"
 
-#include "runtime/memory/block_copy.hpp"
 #include "runtime/device/device_block.hpp"
+#include "runtime/memory/block_copy.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <ATen/Parallel.h>

@@ -4,8 +4,8 @@
 #include "models/chain.hpp"
 #include "partition/profile/profile.hpp"
 #include "partition/profile/update_cost.hpp"
-#include "runtime/device/device.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/device.hpp"
 
 #include <cstdint>
 #include <functional>

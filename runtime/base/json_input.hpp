@@ -1,8 +1,8 @@
 #pragma once
 // JSON from foreign files: its depth limit (runtime/base/json_depth.hpp), and the text of parse errors.
 
-#include "runtime/base/utf8.hpp"
 #include "runtime/base/json_depth.hpp"
+#include "runtime/base/utf8.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,8 +2,8 @@
 // Device memory as a cache of blocks with pins. Pure logic: touches no tensors, reads no clock.
 
 #include "runtime/base/block_id.hpp"
-#include "runtime/memory/byte_budget.hpp"
 #include "runtime/device/ticket.hpp"
+#include "runtime/memory/byte_budget.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "runtime/memory/block_copy.hpp"
 
-#include "runtime/device/device_block.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/device_block.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

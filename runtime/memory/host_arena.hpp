@@ -2,9 +2,9 @@
 // Host memory: aligned, staggered, in huge pages where possible, accounted against the host cap; buffers of device
 // copies can be locked (the pinned pool).
 
-#include "runtime/memory/byte_budget.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/device/page_locker.hpp"
+#include "runtime/memory/byte_budget.hpp"
 
 #include <cstddef>
 #include <cstdint>

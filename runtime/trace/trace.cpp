@@ -1,7 +1,7 @@
 #include "runtime/trace/trace.hpp"
 
-#include "runtime/storage/atomic_file.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/storage/atomic_file.hpp"
 #include "runtime/trace/span_ring.hpp"
 
 #include <fmt/format.h>

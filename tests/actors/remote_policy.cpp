@@ -1,12 +1,12 @@
 // A policy actor in another actor system, over a socket: requests and advice arrive unchanged, and the run continues
 // when the other side is gone.
 
-#include "actors/protocol/guarded.hpp"
-#include "actors/policy/advised_policy.hpp"
 #include "actors/plugin/policy_actor.hpp"
-#include "actors/session/session.hpp"
-#include "actors/schedule/scheduler.hpp"
+#include "actors/policy/advised_policy.hpp"
+#include "actors/protocol/guarded.hpp"
 #include "actors/protocol/system_config.hpp"
+#include "actors/schedule/scheduler.hpp"
+#include "actors/session/session.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "runtime/base/log.hpp"
 #include "tests/support/policy_actors.hpp"

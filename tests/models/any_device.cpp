@@ -1,8 +1,8 @@
 // Every family's layers and losses on a device whose tensors are not on the CPU.
 
-#include "models/families/catalog.hpp"
 #include "models/data/data_catalog.hpp"
 #include "models/decode_memory.hpp"
+#include "models/families/catalog.hpp"
 #include "models/parameter_layout.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/masked_samples.hpp"

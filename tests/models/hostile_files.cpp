@@ -2,8 +2,8 @@
 
 #include "models/data/data_catalog.hpp"
 #include "models/families/hub_folder.hpp"
-#include "models/weights/safetensors_header.hpp"
 #include "models/tokenizers/tokenizer.hpp"
+#include "models/weights/safetensors_header.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/tokenizers/made_tokenizers.hpp"
 #include "tests/support/hub_checkpoint.hpp"

@@ -1,15 +1,15 @@
 // Layers of every family on bf16 tensors.
 
+#include "models/data/data_catalog.hpp"
 #include "models/families/bert/bert.hpp"
 #include "models/families/cnn/cnn.hpp"
-#include "models/data/data_catalog.hpp"
 #include "models/families/gpt2/gpt2.hpp"
-#include "models/layers/linear.hpp"
 #include "models/families/llama/llama.hpp"
 #include "models/families/mlp/mlp.hpp"
-#include "models/parameter_layout.hpp"
 #include "models/families/resnet/resnet.hpp"
 #include "models/families/vit/vit.hpp"
+#include "models/layers/linear.hpp"
+#include "models/parameter_layout.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/masked_samples.hpp"

@@ -1,6 +1,6 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
-#include "partition/plan/plan_file.hpp"
 #include "partition/checkpoint/saved_model.hpp"
+#include "partition/plan/plan_file.hpp"
 #include "tests/support/mixed_workload.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -8,12 +8,12 @@
 // batch in evaluation; "gradient.NAME" of its loss in training; "losses" of N AdamW steps on one batch after another, and
 // "parameter.NAME" after them, which --export writes as a checkpoint, too.
 
-#include "models/weights/hub_export.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/parameter_layout.hpp"
+#include "models/weights/hub_export.hpp"
 #include "models/weights/safetensors_file.hpp"
-#include "runtime/storage/durable_folder.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/durable_folder.hpp"
 #include "tests/support/reference_trainer.hpp"
 
 #include <ATen/core/Tensor.h>

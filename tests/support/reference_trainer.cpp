@@ -1,9 +1,9 @@
 #include "tests/support/reference_trainer.hpp"
 
 #include "models/data/batch_order.hpp"
-#include "models/weights/digest.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/scalar_type.hpp"
+#include "models/weights/digest.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>

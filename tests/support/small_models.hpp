@@ -2,15 +2,15 @@
 // Small real models, cut into shards, with host buffers: for tests of partition/ and of the block store.
 
 #include "models/chain.hpp"
-#include "models/families/cnn/cnn.hpp"
 #include "models/data_source.hpp"
+#include "models/families/cnn/cnn.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/mlp/mlp.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "partition/execute/model_update.hpp"
+#include "partition/execute/sharded_model.hpp"
 #include "partition/plan/plan.hpp"
 #include "partition/profile/profile.hpp"
-#include "partition/execute/sharded_model.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 // A device with something that happens before an operation: it dies, the run is interrupted, ..
 
-#include "runtime/device/device.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/device.hpp"
 
 #include <cstddef>
 #include <functional>

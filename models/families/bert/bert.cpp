@@ -1,6 +1,7 @@
 #include "models/families/bert/bert.hpp"
 
 #include "models/families/bert/bert_config.hpp"
+#include "models/families/vocabulary.hpp"
 #include "models/layers/bert_block.hpp"
 #include "models/layers/bert_classifier.hpp"
 #include "models/layers/bert_embedding.hpp"
@@ -8,7 +9,6 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/encoder_attention.hpp"
 #include "models/layers/weight_and_bias.hpp"
-#include "models/families/vocabulary.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #pragma once
 // BERT's config.json, read and written.
 
-#include "models/families/bert/bert.hpp"
 #include "models/families/architecture.hpp"
+#include "models/families/bert/bert.hpp"
 
 #include <string>
 

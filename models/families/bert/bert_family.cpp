@@ -1,5 +1,5 @@
-#include "models/families/bert/bert.hpp"
 #include "models/families/activation_option.hpp"
+#include "models/families/bert/bert.hpp"
 #include "models/families/families.hpp"
 #include "models/families/option_map.hpp"
 

@@ -1,11 +1,11 @@
 #include "models/families/gpt2/gpt2.hpp"
 
 #include "models/families/gpt2/gpt2_config.hpp"
+#include "models/families/vocabulary.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/embedding.hpp"
 #include "models/layers/head.hpp"
 #include "models/layers/transformer_block.hpp"
-#include "models/families/vocabulary.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>

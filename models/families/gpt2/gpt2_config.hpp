@@ -1,8 +1,8 @@
 #pragma once
 // GPT-2's config.json as Hugging Face writes it: GPT2LMHeadModel.
 
-#include "models/families/gpt2/gpt2.hpp"
 #include "models/families/architecture.hpp"
+#include "models/families/gpt2/gpt2.hpp"
 
 namespace hydra {
 

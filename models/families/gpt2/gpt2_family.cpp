@@ -1,6 +1,6 @@
 #include "models/families/families.hpp"
-#include "models/families/option_map.hpp"
 #include "models/families/gpt2/gpt2.hpp"
+#include "models/families/option_map.hpp"
 
 namespace hydra {
 

@@ -1,11 +1,11 @@
 #include "models/families/llama/llama.hpp"
 
 #include "models/families/llama/llama_config.hpp"
+#include "models/families/vocabulary.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/llama_block.hpp"
 #include "models/layers/rms_head.hpp"
 #include "models/layers/token_embedding.hpp"
-#include "models/families/vocabulary.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>

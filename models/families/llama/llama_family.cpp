@@ -1,6 +1,6 @@
 #include "models/families/families.hpp"
-#include "models/families/option_map.hpp"
 #include "models/families/llama/llama.hpp"
+#include "models/families/option_map.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "models/families/families.hpp"
-#include "models/families/option_map.hpp"
 #include "models/families/mlp/mlp.hpp"
+#include "models/families/option_map.hpp"
 
 namespace hydra {
 

@@ -1,6 +1,6 @@
 #include "models/families/families.hpp"
-#include "models/families/option_map.hpp"
 #include "models/families/integer_list.hpp"
+#include "models/families/option_map.hpp"
 #include "models/families/resnet/resnet.hpp"
 
 namespace hydra {

@@ -2,8 +2,8 @@
 // Charges CPU tensor memory to the virtual device for which a thread works.
 
 #include "runtime/base/bytes.hpp"
-#include "runtime/device/device.hpp"
 #include "runtime/device/cpu/tensor_pool.hpp"
+#include "runtime/device/device.hpp"
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #include "runtime/device/cpu/cpu_device.hpp"
 
 #include "runtime/device/cpu/accounting_allocator.hpp"
-#include "runtime/device/link.hpp"
 #include "runtime/device/cpu/queue_threads.hpp"
+#include "runtime/device/link.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>

@@ -1,8 +1,8 @@
 #pragma once
 // What is common to devices that have one thread for each queue.
 
-#include "runtime/device/device.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/device.hpp"
 #include "runtime/device/ticket_tracker.hpp"
 
 #include <array>

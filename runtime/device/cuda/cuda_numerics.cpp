@@ -1,7 +1,7 @@
 #include "runtime/device/cuda/cuda_numerics.hpp"
 
-#include "runtime/device/cuda/cuda_allocator.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/cuda/cuda_allocator.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/core/Tensor.h>

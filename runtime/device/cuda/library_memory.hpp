@@ -1,8 +1,8 @@
 #pragma once
 // LibTorch's own allocator as the memory of a device: for measurements during a run, and for comparison with the arena.
 
-#include "runtime/device/streams/launch_memory.hpp"
 #include "runtime/device/cpu/tensor_pool.hpp"
+#include "runtime/device/streams/launch_memory.hpp"
 
 #include <memory>
 

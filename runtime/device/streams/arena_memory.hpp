@@ -1,10 +1,10 @@
 #pragma once
 // Pages of device memory, allocated once, from which all closures of a device allocate.
 
+#include "runtime/device/cpu/tensor_pool.hpp"
 #include "runtime/device/streams/launch_memory.hpp"
 #include "runtime/device/streams/page_arena.hpp"
 #include "runtime/device/streams/page_source.hpp"
-#include "runtime/device/cpu/tensor_pool.hpp"
 
 #include <condition_variable>
 #include <cstddef>

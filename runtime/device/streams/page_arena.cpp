@@ -1,7 +1,7 @@
 #include "runtime/device/streams/page_arena.hpp"
 
-#include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <fmt/format.h>
 

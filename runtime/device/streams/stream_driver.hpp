@@ -2,8 +2,8 @@
 // The operations that a device needs of a driver with streams and events: one class per driver, none knows queues or
 // tickets.
 
-#include "runtime/device/device.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/device.hpp"
 
 #include <functional>
 #include <memory>

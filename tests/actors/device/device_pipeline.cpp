@@ -1,7 +1,7 @@
 #include "actors/device/device_pipeline.hpp"
 
-#include "partition/graph/dataflow.hpp"
 #include "partition/execute/device_step.hpp"
+#include "partition/graph/dataflow.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 // Random events for a device pipeline: in any order of events every unit ends once and nothing is left.
 
-#include "partition/plan/cursor.hpp"
-#include "partition/graph/dataflow.hpp"
 #include "partition/execute/device_step.hpp"
+#include "partition/graph/dataflow.hpp"
+#include "partition/plan/cursor.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "actors/memory/block_store.hpp"
 
-#include "partition/plan/cursor.hpp"
 #include "partition/graph/dataflow.hpp"
+#include "partition/plan/cursor.hpp"
 #include "tests/support/pipeline_bench.hpp"
 
 #include <catch2/catch.hpp>

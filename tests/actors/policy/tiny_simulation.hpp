@@ -3,8 +3,8 @@
 // once their version is ready and loaded, links and optimizer are free. Less restricted than any real run: bounds hold
 // here, too.
 
-#include "actors/policy/schedule_tracker.hpp"
 #include "actors/policy/bounds.hpp"
+#include "actors/policy/schedule_tracker.hpp"
 #include "tests/actors/policy/units.hpp"
 
 #include <functional>

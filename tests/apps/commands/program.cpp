@@ -2,8 +2,8 @@
 
 #include "actors/policy/catalog.hpp"
 #include "apps/commands/command.hpp"
-#include "models/families/catalog.hpp"
 #include "models/families/architecture.hpp"
+#include "models/families/catalog.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
 

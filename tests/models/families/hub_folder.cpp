@@ -1,10 +1,10 @@
 #include "models/families/hub_folder.hpp"
 
-#include "runtime/storage/mapped_file.hpp"
 #include "models/data/data_catalog.hpp"
 #include "models/parameter_layout.hpp"
-#include "runtime/storage/durable_folder.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "runtime/storage/mapped_file.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,9 +1,9 @@
 #include "models/families/preprocessor_config.hpp"
 
 #include "models/data/data_catalog.hpp"
-#include "models/weights/hub_export.hpp"
 #include "models/families/resnet/resnet.hpp"
 #include "models/families/vit/vit.hpp"
+#include "models/weights/hub_export.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "tests/models/data/image_writers.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,5 +1,5 @@
-#include "models/tokenizers/split_pattern.hpp"
 #include "models/tokenizers/pattern_syntax.hpp"
+#include "models/tokenizers/split_pattern.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,11 +2,11 @@
 
 #include "models/data/data_catalog.hpp"
 #include "models/families/hub_folder.hpp"
-#include "models/weights/hub_tensors.hpp"
 #include "models/families/mlp/mlp.hpp"
+#include "models/weights/hub_tensors.hpp"
+#include "runtime/base/fault.hpp"
 #include "runtime/device/device_block.hpp"
 #include "runtime/storage/durable_folder.hpp"
-#include "runtime/base/fault.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 

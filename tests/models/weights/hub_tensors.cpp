@@ -1,7 +1,7 @@
 #include "models/weights/hub_tensors.hpp"
 
-#include "runtime/device/device_block.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/device_block.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 

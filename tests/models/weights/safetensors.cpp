@@ -1,7 +1,7 @@
 #include "models/weights/safetensors.hpp"
 
-#include "runtime/storage/byte_sink.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/storage/byte_sink.hpp"
 #include "tests/support/stored_tensors.hpp"
 #include "tests/support/temporary_folder.hpp"
 

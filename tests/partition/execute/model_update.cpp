@@ -2,8 +2,8 @@
 
 #include "models/optimizer/bf16.hpp"
 #include "models/optimizer/gradient_clip.hpp"
-#include "models/random.hpp"
 #include "models/optimizer/rounded_gradient.hpp"
+#include "models/random.hpp"
 #include "tests/support/recorded_locker.hpp"
 #include "tests/support/small_resnet.hpp"
 

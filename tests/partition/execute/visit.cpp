@@ -2,8 +2,8 @@
 
 #include "models/optimizer/bf16.hpp"
 #include "partition/execute/shard_tensors.hpp"
-#include "runtime/memory/block_copy.hpp"
 #include "runtime/device/device_block.hpp"
+#include "runtime/memory/block_copy.hpp"
 #include "tests/models/numeric.hpp"
 #include "tests/support/small_models.hpp"
 

@@ -1,7 +1,7 @@
 #include "partition/profile/footprint.hpp"
 
-#include "partition/graph/dataflow.hpp"
 #include "partition/execute/visit.hpp"
+#include "partition/graph/dataflow.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "runtime/device/device_block.hpp"
 #include "tests/support/small_models.hpp"

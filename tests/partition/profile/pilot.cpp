@@ -1,14 +1,14 @@
 #include "partition/profile/pilot.hpp"
 
-#include "runtime/device/cpu/cpu_device.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/cpu/cpu_device.hpp"
 #include "runtime/memory/host_arena.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/other_device.hpp"
 #include "tests/support/outfitted_device.hpp"
 #include "tests/support/recorded_locker.hpp"
-#include "tests/support/watched_device.hpp"
 #include "tests/support/small_models.hpp"
+#include "tests/support/watched_device.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 #include "runtime/memory/block_copy.hpp"
 
-#include "runtime/device/device_block.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/device_block.hpp"
 #include "tests/support/tensors.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Run by name on a machine with a GPU: runtime_tests "[gpu]".
 
-#include "runtime/memory/block_copy.hpp"
 #include "runtime/device/device_block.hpp"
+#include "runtime/memory/block_copy.hpp"
 #include "runtime/memory/host_arena.hpp"
 #include "tests/support/completion_log.hpp"
 #include "tests/support/cuda_plugin.hpp"
