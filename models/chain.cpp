@@ -2,6 +2,7 @@
 
 #include "models/scalar_type.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
@@ -15,8 +16,6 @@ namespace hydra {
 namespace {
 
 using parameter_table = std::map<std::string, parameter_spec>;
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 parameter_table parameters_by_name(const chain& model) {
   parameter_table table;

@@ -8,6 +8,7 @@
 #include "models/weights/hub_export.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/storage/durable_folder.hpp"
 
 #include <fmt/format.h>
@@ -34,8 +35,6 @@ struct export_options {
   bool best = false;
   std::optional<std::uint64_t> step;
 };
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 void check_target(const fs::path& folder) {
   if (folder.empty()) refuse("the folder to export into has no name: \"\" is written");

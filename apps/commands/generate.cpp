@@ -5,6 +5,7 @@
 #include "partition/inference/decoder.hpp"
 #include "partition/inference/sampling.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 
 #include <fmt/format.h>
@@ -48,8 +49,6 @@ struct generate_options {
 };
 
 using token_list = std::vector<std::int64_t>;
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 std::string content_of(const std::string& file) {
   std::ifstream in = open_to_read(file, "--prompt-file");

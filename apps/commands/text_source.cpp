@@ -8,6 +8,7 @@
 #include "models/families/hub_folder.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 /// Data without samples, for a model that only generates.
 class any_text final : public data_source {

@@ -8,6 +8,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/storage/atomic_file.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
@@ -50,8 +51,6 @@ struct summary {
     return fmt::format("{} tokens, {} bytes, {:.3f} bytes per token, {:.1f} MB/s\n", tokens, bytes, per_token, rate);
   }
 };
-
-[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
 
 /// Little-endian uint32, independent of the machine's byte order.
 void write_ids(std::ostream& out, const ids& all) {

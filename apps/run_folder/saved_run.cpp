@@ -4,6 +4,7 @@
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/path_kind.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -13,12 +14,6 @@
 #include <vector>
 
 namespace hydra::apps {
-
-namespace {
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
-
-}  // namespace
 
 workload read_run(const std::filesystem::path& run) {
   const auto file = run / workload_file;

@@ -3,6 +3,7 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/storage/verify_folder.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +19,6 @@ namespace hydra::apps {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 /// The checkpoint, verified: where exactly this one is asked for, no other can be used instead.
 fs::path verified(const fs::path& folder, const std::string& what) try {

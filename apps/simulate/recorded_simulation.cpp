@@ -13,6 +13,7 @@
 #include "apps/workload/parse.hpp"
 #include "apps/workload/run_keys.hpp"
 #include "partition/plan/plan_file.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -52,22 +53,18 @@ struct recording {
   ablation_options ablation{};
 };
 
-[[noreturn]] void refuse_run(const fs::path& folder, const std::string& why) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}", folder.string(), why)};
-}
-
 // -- reading ----------------------------------------------------------------------------------------------------------
 
 /// Only runs that are recorded from their start to their end can be simulated.
 void check_complete(const fs::path& folder, const report& r) {
-  if (r.interrupted) refuse_run(folder, "the run was interrupted; only complete runs can be simulated");
+  if (r.interrupted) refuse(folder, "the run was interrupted; only complete runs can be simulated");
   for (const device_report& d : r.devices)
-    if (d.lost) refuse_run(folder, fmt::format("the run lost device {}; only complete runs can be simulated", d.name));
+    if (d.lost) refuse(folder, fmt::format("the run lost device {}; only complete runs can be simulated", d.name));
   for (const model_report& m : r.models) {
     if (m.status != model_status::finished)
-      refuse_run(folder, fmt::format("model {} has not finished; only complete runs can be simulated", m.name));
+      refuse(folder, fmt::format("model {} has not finished; only complete runs can be simulated", m.name));
     if (m.steps_before > 0)
-      refuse_run(folder, fmt::format("the run was resumed (model {} after step {}); its trace has only the last part",
+      refuse(folder, fmt::format("the run was resumed (model {} after step {}); its trace has only the last part",
                                      m.name, m.steps_before));
   }
 }
@@ -118,12 +115,12 @@ recording read_recording(const fs::path& run) {
   check_complete(folder, r.summary);
   const auto dropped = read_spans(folder / "trace.json", [&](const span& s) { add_span(r.seen, r.summary, s); });
   if (dropped > 0)
-    refuse_run(folder, fmt::format("its trace is without the first {} spans, too many to keep; simulate a shorter run "
+    refuse(folder, fmt::format("its trace is without the first {} spans, too many to keep; simulate a shorter run "
                                    "(fewer steps)", dropped));
   r.plan = parse_costs(read_text(folder / "plan.json"), (folder / "plan.json").string());
   r.ablation = read_ablation_of(folder);
   if (r.plan.models.size() != r.summary.models.size())
-    refuse_run(folder,
+    refuse(folder,
                fmt::format("plan.json has {} models, report.json {}", r.plan.models.size(), r.summary.models.size()));
   return r;
 }

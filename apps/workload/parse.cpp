@@ -1,6 +1,7 @@
 #include "apps/workload/parse.hpp"
 
 #include "apps/workload/path_kind.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -76,20 +77,16 @@ class converter {
   std::vector<std::string_view> lines_;
 };
 
-[[noreturn]] void refuse_file(const std::filesystem::path& file, const char* what) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), what)};
-}
-
 }  // namespace
 
 std::string read_text(const std::filesystem::path& file) {
   const auto kind = kind_of(file);
-  if (kind == std::filesystem::file_type::not_found) refuse_file(file, "no such file");
+  if (kind == std::filesystem::file_type::not_found) refuse(file, "no such file");
   if (kind == std::filesystem::file_type::directory)
-    refuse_file(file, "this is a folder, a workload file (TOML) is expected");
+    refuse(file, "this is a folder, a workload file (TOML) is expected");
   std::ifstream in = open_to_read(file);
   std::ostringstream text;
-  if (in.peek() != std::ifstream::traits_type::eof() && !(text << in.rdbuf())) refuse_file(file, "cannot be read");
+  if (in.peek() != std::ifstream::traits_type::eof() && !(text << in.rdbuf())) refuse(file, "cannot be read");
   return text.str();
 }
 

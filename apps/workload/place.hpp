@@ -2,6 +2,7 @@
 // Where a value was written, and messages that name the place.
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,7 @@ struct place {
 /// "quickstart.toml:12", or "--policy".
 std::string to_string(const place& where);
 
+using hydra::refuse;
 /// Throws fault_error{bad_input}: "quickstart.toml:12: model.steps: <text>".
 [[noreturn]] void refuse(const place& where, std::string_view key, std::string_view text);
 

@@ -4,6 +4,7 @@
 #include "models/families/option_map.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +14,6 @@
 
 namespace hydra {
 namespace {
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 template <class Range>
 std::vector<std::string> names_of(const Range& named) {

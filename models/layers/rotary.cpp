@@ -2,6 +2,7 @@
 
 #include "models/layers/checks.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/IListRef_inl.h>
@@ -18,8 +19,6 @@
 
 namespace hydra {
 namespace {
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 void require_above_zero(const char* what, double value) {
   if (!(value > 0)) refuse(fmt::format("rotary positions: {} is {}; it must be positive", what, value));

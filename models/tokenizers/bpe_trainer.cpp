@@ -5,6 +5,7 @@
 #include "models/tokenizers/unicode.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,8 +19,6 @@ namespace hydra {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
 
 void check(const bpe_training& o) {
   const auto least = static_cast<std::int64_t>(256 + o.special.size());

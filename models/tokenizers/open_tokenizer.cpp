@@ -1,9 +1,11 @@
 #include "models/tokenizers/byte_tokenizer.hpp"
+
 #include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/tokenizer_json.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +17,6 @@ namespace hydra {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
 
 std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
   const auto has = [&](const char* name) { return fs::exists(folder / name); };

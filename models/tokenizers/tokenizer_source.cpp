@@ -3,6 +3,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/text_file.hpp"
 #include "runtime/base/utf8.hpp"
 
@@ -19,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
-
-[[noreturn]] void refuse(const fs::path& file, std::string_view why) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
-}
 
 /// Refuses too deep nesting, and a key that an object has twice (the parser would keep the last one).
 class key_check {

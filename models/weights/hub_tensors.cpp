@@ -3,6 +3,7 @@
 #include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/storage/checksum_list.hpp"
 #include "runtime/storage/sha256.hpp"
 #include "runtime/storage/verify_folder.hpp"
@@ -22,10 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> base_models{"transformer.", "model.", "bert.", "vit.", "resnet."};
 constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its start to its end
-
-[[noreturn]] void refuse(const fs::path& file, std::string_view why) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}", file.string(), why)};
-}
 
 /// All of a small tensor.
 void add_samples(std::span<const std::byte> data, sha256& hash) {

@@ -3,6 +3,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,8 +20,6 @@ namespace hydra {
 namespace {
 
 using json = nlohmann::json;
-
-[[noreturn]] void refuse(const std::string& why) { throw fault_error{fault_code::bad_input, why}; }
 
 void require(bool kept, const std::string& name, std::string_view why) {
   if (!kept) refuse(fmt::format("tensor {}: {}", json_text(json(name)), why));

@@ -2,6 +2,7 @@
 
 #include "models/random.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,6 @@
 
 namespace hydra {
 namespace {
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 void require_numbers(std::span<const float> logits) {
   const auto wrong = [](float x) { return std::isnan(x) || x == std::numeric_limits<float>::infinity(); };

@@ -2,6 +2,7 @@
 
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -15,8 +16,6 @@ namespace {
 
 using json = nlohmann::json;
 using ordered = nlohmann::ordered_json;
-
-[[noreturn]] void refuse(const std::string& what) { throw fault_error(fault_code::bad_input, what); }
 
 ordered spec_to_json(const tensor_spec& s) {
   return {{"shape", s.shape}, {"type", to_string(s.type)}};

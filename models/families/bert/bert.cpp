@@ -10,13 +10,12 @@
 #include "models/layers/encoder_attention.hpp"
 #include "models/layers/weight_and_bias.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
 namespace hydra {
 namespace {
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 bool masked_lm(const bert_options& options) { return options.head == bert_head::masked_lm; }
 

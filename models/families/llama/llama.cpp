@@ -7,13 +7,12 @@
 #include "models/layers/rms_head.hpp"
 #include "models/layers/token_embedding.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
 namespace hydra {
 namespace {
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 llama_block_options block_of(const llama_options& o) {
   return {.width = o.width,

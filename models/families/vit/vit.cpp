@@ -9,14 +9,13 @@
 #include "models/layers/vit_embedding.hpp"
 #include "models/layers/weight_and_bias.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace hydra {
 namespace {
-
-[[noreturn]] void refuse(const std::string& text) { throw fault_error{fault_code::bad_input, text}; }
 
 void check_image(const vit_options& options) {
   const auto& image = options.image;
