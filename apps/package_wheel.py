@@ -62,7 +62,7 @@ def place(source, target, run_path):
 
 
 def main():
-    version = version_of(r"VERSION ([0-9.]+)", "CMakeLists.txt")
+    version = version_of(r"project\(Hydra VERSION ([0-9.]+)", "CMakeLists.txt")
     torch_folder = pathlib.Path(run("cmake", "-P", "cmake/Torch.cmake").split(": ")[-1].strip() or ".")
     torch = version_of(r"__version__ *= *'([0-9.]+)", torch_folder / "version.py")
     shutil.rmtree(STAGE, ignore_errors=True)
