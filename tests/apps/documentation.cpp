@@ -69,7 +69,8 @@ std::string small_checkpoint(const temporary_folder& folder) {
   folder.write("gpt2/config.json", R"({"architectures": ["GPT2LMHeadModel"], "vocab_size": 300, "n_positions": 1024,
                                        "n_embd": 8, "n_layer": 1, "n_head": 2})");
   const std::string header = R"({"t": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
-  const std::string length{static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
+  std::string length(8, '\0');
+  length[0] = static_cast<char>(header.size());
   folder.write("gpt2/model.safetensors", length + header + "1234");
   return (folder.path() / "gpt2").string();
 }

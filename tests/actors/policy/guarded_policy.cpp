@@ -63,5 +63,5 @@ TEST_CASE("what a guarded policy throws at an event is thrown by its next decisi
   CHECK_THROWS_WITH(decide_after_all_events(event::unit),
                     "the notification that a unit avoids a device throws: unlucky");
   CHECK_THROWS_WITH(decide_after_all_events(event::device), "the notification that a device has left throws: unlucky");
-  CHECK_THROWS_WITH(decide_after_all_events(event::pending), Catch::Contains("answer is to come throws: unlucky"));
+  CHECK_THROWS_WITH(decide_after_all_events(event::pending), Catch::Contains("answer is pending throws: unlucky"));
 }
