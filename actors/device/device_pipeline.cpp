@@ -36,15 +36,13 @@ visit_record& device_pipeline::record(const unit& u) {
   if (found != visits_.end()) {
     return **found;
   }
-  visits_.push_back(std::make_unique<visit_record>());
-  visits_.back()->what = u;
-  visits_.back()->batches.resize(u.micro_batches);
+  visits_.push_back(std::make_unique<visit_record>(u));
   return *visits_.back();
 }
 
 void device_pipeline::prefetch(const unit& u, const placement_times& when) {
   auto& v = record(u);
-  v.placed = true;
+  v.messages.prefetch = true;
   v.times.available = when.available;
   v.times.placed = when.placed;
   advance();
@@ -52,8 +50,7 @@ void device_pipeline::prefetch(const unit& u, const placement_times& when) {
 
 void device_pipeline::execute(const unit& u, sharded_model_ptr model, std::size_t targets) {
   auto& v = record(u);
-  v.ordered = true;
-  v.targets = targets;
+  v.messages.execute = true;
   v.work = std::make_shared<visit>(model, u, targets);
   v.model = std::move(model);
   advance();
@@ -61,9 +58,9 @@ void device_pipeline::execute(const unit& u, sharded_model_ptr model, std::size_
 
 void device_pipeline::withdraw(const unit& u, bool unless_started) {
   const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
-  const bool there = found != visits_.end() && (*found)->phase != visit_phase::ended;
-  if (there && !(unless_started && (*found)->phase >= visit_phase::running)) {
-    (*found)->withdrawn = true;
+  const bool there = found != visits_.end() && !(*found)->ended();
+  if (there && !(unless_started && (*found)->phase() >= visit_phase::running)) {
+    (*found)->failure.withdrawn = true;
     fail(**found, {fault_code::cancelled, to_string(u) + " was withdrawn"});
   }
   advance();
@@ -80,18 +77,20 @@ void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     v.outputs.emplace(l.outputs[i], outputs[i]);
   }
-  if (v.error) {
+  if (v.failed()) {
     port_.return_lease(lease);
     leases_.erase(found);
   } else {
     for (std::size_t i = 0; i < reads.size(); ++i) {
       submit_promotion(l, lease, l.reads[i], reads[i]);
     }
-    v.phase = l.staging ? visit_phase::staged : v.phase;
+    if (l.staging) {
+      enter(v, visit_phase::staged);
+    }
     if (!reads.empty() && l.reads.front().kind == block_kind::state) {
       ++v.stepping.promoted;
     } else {
-      v.batches[l.batch].fetched = true;
+      v.batches[l.batch].phase = micro_batch_phase::fetched;
     }
     if (reads.empty()) {
       leases_.erase(found);
@@ -168,22 +167,22 @@ void device_pipeline::advance() {
 
 bool device_pipeline::step(visit_record& v) {
   if (may_end(v)) {
-    v.error ? end_failed(v) : end_demoted(v);
+    v.failed() ? end_failed(v) : end_demoted(v);
     return true;
   }
   if (!v.alive()) {
     return false;
   }
-  if (v.phase == visit_phase::claiming) {
-    return fail_with_predecessor(v) || (v.placed && v.ordered && first_to_claim(v) && try_claim(v));
+  if (v.phase() == visit_phase::claiming) {
+    return fail_with_predecessor(v) || (v.messages.both() && first_to_claim(v) && try_claim(v));
   }
-  const bool submits = v.phase == visit_phase::staged || v.phase == visit_phase::running;
+  const bool submits = v.phase() == visit_phase::staged || v.phase() == visit_phase::running;
   return submits && !v.all_submitted() && first_to_submit(v) && pump(v);
 }
 
 void device_pipeline::erase_ended() {
-  std::erase_if(visits_, [](const auto& v) { return v->phase == visit_phase::ended && v->placed && v->ordered; });
-  if (std::ranges::none_of(visits_, [](const auto& v) { return v->error && v->phase != visit_phase::ended; })) {
+  std::erase_if(visits_, [](const auto& v) { return v->ended() && v->messages.both(); });
+  if (std::ranges::none_of(visits_, [](const auto& v) { return v->failed() && !v->ended(); })) {
     failed_.clear();  // their blocks were released with the units that held them
   }
 }
@@ -191,31 +190,35 @@ void device_pipeline::erase_ended() {
 /// A unit starts when nothing computes before it and everything that its first computation waits for has completed.
 void device_pipeline::mark_started() {
   for (auto& v : visits_) {
-    if (!v->alive() || v->phase == visit_phase::write_back) {
+    if (!v->alive() || v->phase() == visit_phase::write_back) {
       continue;
     }
-    if (v->phase != visit_phase::staged || v->next_op == 0) {
+    if (v->phase() != visit_phase::staged || v->next_op == 0) {
       return;  // it runs, or is not even submitted: no later one has started
     }
     if (!std::ranges::all_of(v->start_after, [this](ticket t) { return done(t); })) {
       return;
     }
-    v->phase = visit_phase::running;
-    if (options_.double_buffer) {
-      return_credit(*v);
-    }
+    enter(*v, visit_phase::running);
     return;
   }
 }
 
-void device_pipeline::return_credit(visit_record& v) {
-  if (!std::exchange(v.credit_returned, true) && v.placed) {
+/// The only place where a phase changes. A unit that leaves its slot gives its credit back.
+void device_pipeline::enter(visit_record& v, visit_phase next) {
+  const bool leaves = occupies_slot(v.phase()) && !occupies_slot(next);
+  v.set_phase(next);
+  if (leaves && v.messages.prefetch) {
     ++credits_due_;
   }
 }
 
+bool device_pipeline::occupies_slot(visit_phase phase) const noexcept {
+  return phase < (options_.double_buffer ? visit_phase::running : visit_phase::write_back);
+}
+
 void device_pipeline::say_state() {
-  const auto runs = std::ranges::find_if(visits_, [](const auto& v) { return v->phase == visit_phase::running; });
+  const auto runs = std::ranges::find_if(visits_, [](const auto& v) { return v->phase() == visit_phase::running; });
   const auto running = runs == visits_.end() ? std::nullopt : std::optional((*runs)->what);
   const bool changed = running != running_;
   running_ = running;
@@ -233,7 +236,7 @@ void device_pipeline::say_state() {
 
 std::size_t device_pipeline::visits() const noexcept {
   return static_cast<std::size_t>(
-      std::ranges::count_if(visits_, [](const auto& v) { return v->phase != visit_phase::ended; }));
+      std::ranges::count_if(visits_, [](const auto& v) { return !v->ended(); }));
 }
 
 bool device_pipeline::quiet() const {
@@ -243,10 +246,9 @@ bool device_pipeline::quiet() const {
 
 std::string device_pipeline::describe() const {
   std::string text;
-  constexpr const char* names[] = {"claiming", "leasing", "staged", "running", "write-back", "ended"};
   for (const auto& v : visits_) {
     text += fmt::format("{}: {} is {}, {} operations and {} leases outstanding, {} of {} micro-batches computed\n",
-                        machine_.info().name, to_string(v->what), names[static_cast<int>(v->phase)], v->outstanding,
+                        machine_.info().name, to_string(v->what), to_string(v->phase()), v->outstanding,
                         v->leases_awaited, v->computed, v->what.micro_batches);
   }
   return text;

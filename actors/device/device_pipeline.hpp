@@ -109,6 +109,11 @@ class device_pipeline {
     bool staging = false;
     std::size_t copies = 0;        ///< not yet completed
   };
+  /// When a copy ran, to compute exposed transfers.
+  struct copy_interval {
+    time_point begin;
+    time_point end;
+  };
   struct wanted_block {
     block_id id;
     byte_count bytes;
@@ -136,11 +141,10 @@ class device_pipeline {
   bool produced_here(const block_id& id, std::size_t shards) const;
   std::optional<staged_block> live_output(const block_id& id) const;
   void submit_promotion(lease_record& lease, ticket id, const block_id& block, const host_block_ptr& home);
-  staged_block& slot_of(visit_record& v, const block_id& id, std::size_t k);
 
   // -- computing ---------------------------------------------------------------------------------------------------
   bool try_working(visit_record& v);
-  bool collect_working(visit_record& v, byte_count need, std::vector<reservation>& got);
+  bool collect_working(visit_record& v, byte_count need, working_bytes& got);
   visit_record* predecessor_with_room(const visit_record& v) const;
   bool first_to_submit(const visit_record& v) const;
   bool fetch(visit_record& v, std::size_t k);
@@ -175,7 +179,8 @@ class device_pipeline {
   void release(visit_record& v);
   void mark_started();
   void say_state();
-  void return_credit(visit_record& v);
+  void enter(visit_record& v, visit_phase next);
+  bool occupies_slot(visit_phase phase) const noexcept;
   operation_label label(const char* name, const visit_record& v, const block_id& id) const;
   operation_label label(const char* name, const visit_record& v, std::size_t k) const;
   ticket submit(queue_kind queue, operation op, std::span<const ticket> after, operation_record record);

@@ -49,7 +49,7 @@ bool device_pipeline::first_to_submit(const visit_record& v) const {
 visit_record* device_pipeline::predecessor_with_room(const visit_record& v) const {
   visit_record* holder = nullptr;
   for (const auto& other : visits_) {
-    const bool has_room = !(other->transient.empty() && other->write_back_bytes.empty());
+    const bool has_room = other->working && !other->working->empty();
     if (other.get() != &v && other->alive() && other->all_submitted() && has_room) {
       holder = other.get();
     }
@@ -57,44 +57,44 @@ visit_record* device_pipeline::predecessor_with_room(const visit_record& v) cons
   return holder;
 }
 
-bool device_pipeline::collect_working(visit_record& v, byte_count need, std::vector<reservation>& got) {
+bool device_pipeline::collect_working(visit_record& v, byte_count need, working_bytes& got) {
   if (auto fresh = cache_.make_room(need)) {
-    got.push_back(std::move(*fresh));
+    got.until_computed.push_back(std::move(*fresh));
     return true;
   }
-  auto* before = predecessor_with_room(v);
-  if (!before) {
+  auto* holder = predecessor_with_room(v);
+  if (!holder) {
     return false;
   }
-  const auto when_computed = std::min(total(before->transient), need);
-  const auto when_written_back = std::min(total(before->write_back_bytes), need - when_computed);
+  auto& before = *holder->working;
+  const auto when_computed = std::min(total(before.until_computed), need);
+  const auto when_written_back = std::min(total(before.until_written_back), need - when_computed);
   auto more = cache_.make_room(need - when_computed);
   if (!more) {
     more = cache_.make_room(need - when_computed - when_written_back);
     if (!more) {
       return false;
     }
-    move_bytes(before->write_back_bytes, when_written_back, got);
-    v.waits_for_write_back = true;
-    v.working_after = before->write_back;
+    move_bytes(before.until_written_back, when_written_back, got.until_computed);
+    v.waits.for_copies_out = true;
+    got.after = holder->write_back;
   }
-  move_bytes(before->transient, when_computed, got);
-  v.working_after.push_back(before->last_compute());
-  v.start_after.insert(v.start_after.end(), v.working_after.begin(), v.working_after.end());
-  got.push_back(std::move(*more));
+  move_bytes(before.until_computed, when_computed, got.until_computed);
+  got.after.push_back(holder->last_compute());
+  v.start_after.insert(v.start_after.end(), got.after.begin(), got.after.end());
+  got.until_computed.push_back(std::move(*more));
   return true;
 }
 
 /// Splits C by when it will be free again.
 bool device_pipeline::try_working(visit_record& v) {
   const auto& footprint = v.model->plan.footprint_of(v.what);
-  std::vector<reservation> got;
+  working_bytes got;
   if (!collect_working(v, footprint.working, got)) {
     return false;
   }
-  move_bytes(got, std::min(footprint.write_back, footprint.working), v.write_back_bytes);
-  v.transient = std::move(got);
-  v.claimed = true;
+  move_bytes(got.until_computed, std::min(footprint.write_back, footprint.working), got.until_written_back);
+  v.working = std::move(got);
   return true;
 }
 
@@ -102,7 +102,7 @@ bool device_pipeline::try_working(visit_record& v) {
 bool device_pipeline::fetch(visit_record& v, std::size_t k) {
   auto wants = wanted(v, k);
   if (!std::ranges::all_of(wants, [&](wanted_block& w) { return resolve(v, w); })) {
-    v.waits_for_write_back = true;
+    v.waits.for_copies_out = true;
     unpin_all(wants);
     return false;
   }
@@ -114,11 +114,10 @@ bool device_pipeline::fetch(visit_record& v, std::size_t k) {
       w.found.block = make_device_block();
       reads.push_back(w.id);
     }
-    slot_of(v, w.id, k) = w.found;
+    v.slot_of(w.id, k) = w.found;
   }
   auto& batch = v.batches[k];
-  batch.fetching = true;
-  batch.fetched = reads.empty();
+  batch.phase = reads.empty() ? micro_batch_phase::fetched : micro_batch_phase::fetching;
   if (!reads.empty()) {
     request_lease(v, std::move(reads), {}, k, false);
   }
@@ -127,20 +126,20 @@ bool device_pipeline::fetch(visit_record& v, std::size_t k) {
 
 bool device_pipeline::pump(visit_record& v) {
   bool changed = false;
-  if (!v.claimed && v.next_op == 0) {
+  if (!v.working) {
     if (!try_working(v)) {
-      v.waits_for_write_back = true;
+      v.waits.for_copies_out = true;
       return false;
     }
     changed = true;
   }
   for (std::size_t k = v.next_op; k < v.batches.size() && k <= v.computed + 1; ++k) {
-    changed = (!v.batches[k].fetching && fetch(v, k)) || changed;
+    changed = (v.batches[k].phase == micro_batch_phase::waiting && fetch(v, k)) || changed;
   }
-  while (!v.micro_batches_submitted() && v.batches[v.next_op].fetched) {
+  while (!v.micro_batches_submitted() && v.batches[v.next_op].phase == micro_batch_phase::fetched) {
     const auto k = v.next_op;
-    if (k >= output_window && !v.batches[k - output_window].output_written_back) {
-      v.waits_for_write_back = true;
+    if (k >= output_window && v.batches[k - output_window].phase != micro_batch_phase::written_back) {
+      v.waits.for_copies_out = true;
       break;
     }
     submit_compute(v, k);
@@ -177,6 +176,7 @@ void device_pipeline::submit_compute(visit_record& v, std::size_t k) {
   ++v.next_op;
   batch.compute = submit(queue_kind::compute, std::move(op), after,
                          {.owner = &v, .kind = op_kind::compute, .batch = k, .lease = {}, .bytes = {}, .label = {}});
+  batch.phase = micro_batch_phase::submitted;
   batch.output = output;
   batch.input.block.reset();
   batch.second.block.reset();
@@ -217,7 +217,7 @@ void device_pipeline::submit_demotions(visit_record& v, std::size_t k, const dev
     keep_output(v, *out, output, v.batches[k].compute);
     demote(v, op_kind::demote_output, k, *out, output, v.batches[k].compute);
   } else {
-    v.batches[k].output_written_back = true;
+    v.batches[k].phase = micro_batch_phase::written_back;
   }
   if (!v.micro_batches_submitted()) {
     return;

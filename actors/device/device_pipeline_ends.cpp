@@ -12,8 +12,9 @@ namespace hydra {
 namespace {
 
 /// Time within [begin, end) that at least one of the copies covers.
-duration covered(std::vector<copy_interval> copies, time_point begin, time_point end) {
-  std::ranges::sort(copies, {}, &copy_interval::begin);
+template <class Interval>
+duration covered(std::vector<Interval> copies, time_point begin, time_point end) {
+  std::ranges::sort(copies, {}, &Interval::begin);
   duration sum{};
   for (const auto& copy : copies) {
     const auto from = std::max(copy.begin, begin);
@@ -47,7 +48,7 @@ void device_pipeline::count(const operation_record& op, const completion& c) {
     case op_kind::promote_input:
       counters_.h2d_bytes += op.bytes;
       copies_in_.push_back({c.begin, c.end});
-      v.last_copy = c.end;
+      v.waits.last_copy_in = c.end;
       queue = "h2d";
       break;
     case op_kind::demote_gradients:
@@ -77,10 +78,10 @@ void device_pipeline::expose(visit_record& v, time_point begin) {
   auto& times = v.times;
   const auto from = std::max(last_compute_end_.value_or(times.placed), times.placed);
   auto copies = std::exchange(copies_in_, {});
-  std::erase_if(copies, [&](const copy_interval& c) { return !v.last_copy || c.begin >= *v.last_copy; });
+  std::erase_if(copies, [&](const copy_interval& c) { return !v.waits.last_copy_in || c.begin >= *v.waits.last_copy_in; });
   const auto inward = covered(copies, from, begin);
   const auto outward = std::exchange(copies_out_, {});
-  if (v.waits_for_write_back) {
+  if (v.waits.for_copies_out) {
     copies.insert(copies.end(), outward.begin(), outward.end());
   }
   const auto both = covered(std::move(copies), from, begin);
@@ -92,24 +93,23 @@ void device_pipeline::expose(visit_record& v, time_point begin) {
 void device_pipeline::on_computed(visit_record& v, const operation_record& op, const completion& c) {
   expose(v, c.begin);
   if (op.kind == op_kind::step) {
-    v.stepping.computed = true;
+    v.stepping.phase = step_phase::computed;
   } else {
     if (op.batch == 0) {
       v.times.begin = c.begin;
       v.times.idle_since = last_compute_end_;
     }
-    v.batches[op.batch].computed = true;
     ++v.computed;
   }
   v.times.end = c.end;
   last_compute_end_ = c.end;
-  if (!v.error && v.all_computed()) {
+  if (!v.failed() && v.all_computed()) {
     finish_compute(v);
   }
 }
 
 void device_pipeline::finish_compute(visit_record& v) {
-  v.phase = visit_phase::write_back;
+  enter(v, visit_phase::write_back);
   for (const auto& id : v.pins) {
     cache_.unpin(id);
     if (!options_.cache) {
@@ -117,19 +117,18 @@ void device_pipeline::finish_compute(visit_record& v) {
     }
   }
   v.pins.clear();
-  v.transient.clear();
+  v.working->until_computed.clear();
   if (has_gradients(v.what)) {
     cache_.drop(parameters_of(v.what));  // the next version comes from the optimizer, or was computed here
   }
   for (const auto& id : consumed_by(v.what, v.model->size())) {
     cache_.drop(id);
   }
-  return_credit(v);
 }
 
 void device_pipeline::on_written_back(visit_record& v, const operation_record& op) {
   if (op.kind == op_kind::demote_output) {
-    v.batches[op.batch].output_written_back = true;
+    v.batches[op.batch].phase = micro_batch_phase::written_back;
     const auto out = output_of(v.what, v.model->size(), v.index_of(op.batch));
     if (out && cache_.peek(*out)) {
       cache_.set_clean(*out);
@@ -145,9 +144,9 @@ void device_pipeline::on_written_back(visit_record& v, const operation_record& o
 /// Stores the cause; the visit ends (in advance()) when none of its operations is outstanding. Later units of the model
 /// fail with it: what they read here will not be written back, so they must not be committed.
 void device_pipeline::fail(visit_record& v, const fault& why) {
-  const bool first = !v.error;
-  if (first || (v.error.code == fault_code::dependency_failed && why.code != fault_code::dependency_failed)) {
-    v.error = why;
+  const bool first = !v.failed();
+  if (first || (v.failure.cause.code == fault_code::dependency_failed && why.code != fault_code::dependency_failed)) {
+    v.failure.cause = why;
   }
   if (why.code == fault_code::out_of_memory) {
     cache_.evict_all();
@@ -161,7 +160,7 @@ void device_pipeline::fail_successors(const visit_record& v) {
   bool later = false;
   for (auto& other : visits_) {
     if (later && other->alive() && other->what.model == v.what.model) {
-      other->error = {fault_code::dependency_failed, to_string(v.what) + " failed before it"};
+      other->failure.cause = {fault_code::dependency_failed, to_string(v.what) + " failed before it"};
     }
     later = later || other.get() == &v;
   }
@@ -174,7 +173,7 @@ bool device_pipeline::fail_with_predecessor(visit_record& v) {
     if (other.get() == &v) {
       return false;
     }
-    const bool failing = other->error && !other->withdrawn && other->phase != visit_phase::ended;
+    const bool failing = other->failed() && !other->failure.withdrawn && !other->ended();
     if (failing && other->what.model == v.what.model) {
       fail(v, {fault_code::dependency_failed, to_string(other->what) + " fails before it"});
       return true;
@@ -186,8 +185,8 @@ bool device_pipeline::fail_with_predecessor(visit_record& v) {
 /// Units end in the order of the chain, in whatever order the queues complete: the host must never have the outputs of
 /// a unit without those of the unit before, and a failure that is reported before its cause would be retried in vain.
 bool device_pipeline::may_end(const visit_record& v) const {
-  const bool over = v.error ? v.leases_awaited == 0 : v.phase == visit_phase::write_back;
-  if (!over || v.outstanding > 0 || v.phase == visit_phase::ended) {
+  const bool over = v.failed() ? v.leases_awaited == 0 : v.phase() == visit_phase::write_back;
+  if (!over || v.outstanding > 0 || v.ended()) {
     return false;
   }
   // Bytes taken over from the unit before may still be in use there.
@@ -195,7 +194,7 @@ bool device_pipeline::may_end(const visit_record& v) const {
     return false;
   }
   const auto first = std::ranges::find_if(visits_, [&](const auto& other) {
-    return other->what.model == v.what.model && other->phase != visit_phase::ended;
+    return other->what.model == v.what.model && !other->ended();
   });
   return first->get() == &v;
 }
@@ -214,14 +213,7 @@ void device_pipeline::release(visit_record& v) {
   for (const auto& id : std::exchange(v.pins, {})) {
     cache_.unpin(id);
   }
-  v.transient.clear();
-  v.write_back_bytes.clear();
-  v.outputs.clear();
-  v.batches.clear();
-  v.parameters = {};
-  v.results = {};
-  v.stepping = {};
-  v.work.reset();
+  v.release();
 }
 
 void device_pipeline::end_failed(visit_record& v) {
@@ -238,14 +230,13 @@ void device_pipeline::end_failed(visit_record& v) {
   for (const auto& id : inserted) {
     cache_.drop(id);
   }
-  return_credit(v);
-  v.phase = visit_phase::ended;
-  port_.failed(v.what, v.error);
+  enter(v, visit_phase::ended);
+  port_.failed(v.what, v.failure.cause);
 }
 
 void device_pipeline::end_demoted(visit_record& v) {
   release(v);
-  v.phase = visit_phase::ended;
+  enter(v, visit_phase::ended);
   v.times.speed = machine_.info().speed;
   port_.demoted(v.what, v.times);
 }

@@ -22,7 +22,7 @@ std::optional<staged_block> device_pipeline::live_output(const block_id& id) con
     if (v->what.model != id.model || !v->alive()) {
       continue;
     }
-    if (v->stepping.submitted && id == stepped_parameters_of(v->what)) {
+    if (v->step_submitted() && id == stepped_parameters_of(v->what)) {
       const auto block = v->stepping.parameters.lock();
       return block ? std::optional(staged_block{block, v->stepping.compute}) : std::nullopt;
     }
@@ -100,17 +100,6 @@ void device_pipeline::unpin_all(std::vector<wanted_block>& wants) {
   }
 }
 
-staged_block& device_pipeline::slot_of(visit_record& v, const block_id& id, std::size_t k) {
-  if (id.kind == block_kind::parameters) {
-    return v.parameters;
-  }
-  if (id.kind == block_kind::state) {
-    return v.stepping.state[id.micro_batch.value];
-  }
-  const auto in = inputs_of(v.what, v.model->size(), v.index_of(k));
-  return in.input == id ? v.batches[k].input : v.batches[k].second;
-}
-
 bool device_pipeline::try_claim(visit_record& v) {
   auto wants = wanted(v, 0);
   byte_count bytes;
@@ -121,7 +110,7 @@ bool device_pipeline::try_claim(visit_record& v) {
   });
   auto claim = resolved ? cache_.make_room(bytes) : std::nullopt;
   if (!claim) {
-    v.waits_for_write_back = true;  // of what it reads, or of what occupies the bytes
+    v.waits.for_copies_out = true;  // of what it reads, or of what occupies the bytes
     unpin_all(wants);
     return false;
   }
@@ -133,8 +122,8 @@ bool device_pipeline::try_claim(visit_record& v) {
       reads.push_back(w.id);
     }
   }
-  v.batches[0].fetching = true;
-  v.phase = visit_phase::leasing;
+  v.batches[0].phase = micro_batch_phase::fetching;
+  enter(v, visit_phase::leasing);
   request_lease(v, std::move(reads), written_back_by(v.what, v.model->plan), 0, true);
   return true;
 }
@@ -149,7 +138,7 @@ void device_pipeline::take(visit_record& v, wanted_block& w, reservation& claim)
     v.inserted.push_back(w.id);
     w.found.block = std::move(block);
   }
-  slot_of(v, w.id, 0) = w.found;
+  v.slot_of(w.id, 0) = w.found;
 }
 
 void device_pipeline::request_lease(visit_record& v, std::vector<block_id> reads, std::vector<block_id> outputs,
@@ -162,7 +151,7 @@ void device_pipeline::request_lease(visit_record& v, std::vector<block_id> reads
 
 void device_pipeline::submit_promotion(lease_record& lease, ticket id, const block_id& block, const host_block_ptr& home) {
   auto& v = *lease.owner;
-  auto& slot = slot_of(v, block, lease.batch);
+  auto& slot = v.slot_of(block, lease.batch);
   const auto bytes = v.model->plan.bytes_of(block);
   const bool parameters = block.kind == block_kind::parameters;
   operation op{.work = copy_in(home, bytes, slot.block, machine_.info().torch_device),
@@ -171,7 +160,7 @@ void device_pipeline::submit_promotion(lease_record& lease, ticket id, const blo
                .label = label("prefetch_shard", v, block)};
   // Staged blocks have bytes of their own (W); blocks of later micro-batches are part of C, which the unit before may
   // still use.
-  const auto after = lease.staging ? std::span<const ticket>{} : std::span<const ticket>(v.working_after);
+  const auto after = lease.staging ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
   slot.ready = submit(queue_kind::h2d, std::move(op), after,
                       {.owner = &v, .kind = parameters ? op_kind::promote : op_kind::promote_input, .batch = lease.batch,
                        .lease = id, .bytes = bytes, .label = {}});

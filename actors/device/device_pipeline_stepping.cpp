@@ -13,12 +13,12 @@ namespace hydra {
 bool device_pipeline::fetch_state(visit_record& v) {
   const auto buffers = v.model->plan.shards[v.what.shard.value].state_buffers().size();
   auto& state = v.stepping.state;
-  const bool inputs_asked = v.batches.back().fetching;
+  const bool inputs_asked = v.batches.back().phase != micro_batch_phase::waiting;
   bool changed = false;
-  while (v.claimed && state.size() < buffers && (inputs_asked || state.size() <= v.computed)) {
+  while (state.size() < buffers && (inputs_asked || state.size() <= v.computed)) {
     const auto id = state_block(v.what, state.size());
     if (produced_here(id, v.model->size())) {  // by the step before, of a model with one shard
-      v.waits_for_write_back = true;
+      v.waits.for_copies_out = true;
       return changed;
     }
     state.push_back({make_device_block(), {}});
@@ -30,14 +30,14 @@ bool device_pipeline::fetch_state(visit_record& v) {
 
 bool device_pipeline::try_step(visit_record& v) {
   const auto buffers = v.model->plan.shards[v.what.shard.value].state_buffers().size();
-  if (!v.micro_batches_submitted() || v.stepping.submitted || v.stepping.promoted < buffers) {
+  if (!v.micro_batches_submitted() || v.step_submitted() || v.stepping.promoted < buffers) {
     return false;
   }
   const auto stepped = make_device_block();
   const auto state = v.stepping.state;
   v.stepping.compute = submit_step(v, stepped);
   v.stepping.parameters = stepped;
-  v.stepping.submitted = true;
+  v.stepping.phase = step_phase::submitted;
   v.stepping.state.clear();
   demote_stepped(v, stepped, state);
   v.parameters.block.reset();
