@@ -3,6 +3,8 @@
 // clock: the DEVICE actor only passes it messages and sends its answers. Sources: device_pipeline.cpp (messages, the
 // loop), _staging, _computing, _stepping, _ends.
 
+#include "actors/device/pipeline_options.hpp"
+#include "actors/device/pipeline_port.hpp"
 #include "actors/device/visit_record.hpp"
 #include "runtime/memory/block_cache.hpp"
 #include "runtime/memory/byte_budget.hpp"
@@ -20,27 +22,6 @@
 #include <vector>
 
 namespace hydra {
-
-/// The outgoing messages of the pipeline.
-class pipeline_port {
- public:
-  virtual ~pipeline_port() = default;
-  virtual void lease(ticket lease, const unit& u, std::vector<block_id> reads, std::vector<block_id> outputs) = 0;
-  virtual void return_lease(ticket lease) = 0;
-  virtual void demoted(const unit& u, const visit_times& times) = 0;
-  virtual void failed(const unit& u, const fault& why) = 0;
-  virtual void freed(std::uint32_t credits, const std::optional<unit>& running, std::vector<block_id> cached,
-                     std::vector<block_id> dropped) = 0;
-};
-
-struct pipeline_options {
-  std::uint32_t slots = 1;         ///< units staged besides the one computing; 1 = the paper's double buffer
-  bool double_buffer = true;       ///< false: the credit is returned when the device becomes idle
-  bool cache = true;               ///< false: blocks are freed with their visit
-  bool copy_back_clean = false;    ///< true: unchanged parameters of forward visits are copied to the host (ablation)
-  bool labels = true;              ///< operations have labels, for spans and faults
-  byte_count staging_bytes{};       ///< X of the plan: outputs stay cached only while so many bytes can still be staged
-};
 
 struct pipeline_counters {
   duration busy{};
