@@ -1,6 +1,7 @@
 #pragma once
 // The state of one unit on a device, from its placement to its end.
 
+#include "actors/device/working_bytes.hpp"
 #include "actors/protocol/visit_times.hpp"
 #include "partition/execute/device_step.hpp"
 #include "partition/execute/visit.hpp"
@@ -9,7 +10,6 @@
 #include "runtime/base/unit.hpp"
 #include "runtime/device/device_block_ptr.hpp"
 #include "runtime/device/ticket.hpp"
-#include "runtime/memory/byte_budget.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <cstddef>
@@ -63,15 +63,6 @@ struct placement_messages {
   bool prefetch = false;
   bool execute = false;
   bool both() const noexcept { return prefetch && execute; }
-};
-
-/// C: what a unit needs to compute, by when it is free again.
-struct working_bytes {
-  std::vector<reservation> until_computed;
-  std::vector<reservation> until_written_back;
-  std::vector<ticket> after;             ///< until then the unit before uses the bytes that it has passed on
-
-  bool empty() const noexcept { return until_computed.empty() && until_written_back.empty(); }
 };
 
 /// Why a unit does not complete.
@@ -128,6 +119,8 @@ class visit_record {
   /// Where a block that it reads belongs; `k`: the micro-batch that reads it.
   staged_block& slot_of(const block_id& id, std::size_t k);
 
+  /// Of its shard's optimizer.
+  std::size_t state_buffers() const { return model->plan.shards[what.shard.value].state_buffers().size(); }
   bool steps() const { return model && steps_shard(what, model->plan); }
   bool micro_batches_submitted() const noexcept { return next_op == what.micro_batches; }
   bool step_submitted() const noexcept { return stepping.phase != step_phase::waiting; }
@@ -141,8 +134,8 @@ class visit_record {
   void release();
 
  private:
-  friend class device_pipeline;
-  /// Only device_pipeline::enter() calls it. Throws fault_error{internal} unless `next` may follow.
+  friend class device_slots;
+  /// Only device_slots::enter() calls it. Throws fault_error{internal} unless `next` may follow.
   void set_phase(visit_phase next);
 
   visit_phase phase_ = visit_phase::claiming;
