@@ -2,146 +2,116 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace hydra {
 
-namespace {
-
-byte_count usable(const device_info& info) { return info.memory > info.reserve ? info.memory - info.reserve : byte_count{}; }
-
-}  // namespace
-
 device_pipeline::device_pipeline(device& machine, pipeline_port& port, trace* spans, const pipeline_options& options)
-    : machine_(machine),
-      port_(port),
-      spans_(spans),
-      options_(options),
-      budget_(machine.info().name, usable(machine.info())),
-      cache_(budget_) {}
+    : state_(machine, options),
+      slots_(state_, port),
+      accounts_(machine, spans),
+      staging_(state_, slots_, accounts_, port),
+      write_back_(state_, slots_),
+      computing_(state_, staging_, write_back_),
+      failing_(state_),
+      ending_(state_, slots_, port) {}
 
 device_pipeline::~device_pipeline() = default;
 
-void device_pipeline::start() {
-  for (std::uint32_t i = 0; i < options_.slots; ++i) {
-    port_.freed(1, std::nullopt, {}, {});
-  }
-}
+void device_pipeline::start() { slots_.offer_all(); }
 
 // -- messages -------------------------------------------------------------------------------------------------------------
 
-visit_record& device_pipeline::record(const unit& u) {
-  const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
-  if (found != visits_.end()) {
-    return **found;
-  }
-  visits_.push_back(std::make_unique<visit_record>());
-  visits_.back()->what = u;
-  visits_.back()->batches.resize(u.micro_batches);
-  return *visits_.back();
-}
-
 void device_pipeline::prefetch(const unit& u, const placement_times& when) {
-  auto& v = record(u);
-  v.placed = true;
+  auto& v = state_.visits.record(u);
+  v.messages.prefetch = true;
   v.times.available = when.available;
   v.times.placed = when.placed;
   advance();
 }
 
 void device_pipeline::execute(const unit& u, sharded_model_ptr model, std::size_t targets) {
-  auto& v = record(u);
-  v.ordered = true;
-  v.targets = targets;
+  auto& v = state_.visits.record(u);
+  v.messages.execute = true;
   v.work = std::make_shared<visit>(model, u, targets);
   v.model = std::move(model);
   advance();
 }
 
 void device_pipeline::withdraw(const unit& u, bool unless_started) {
-  const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return v->what == u; });
-  const bool there = found != visits_.end() && (*found)->phase != visit_phase::ended;
-  if (there && !(unless_started && (*found)->phase >= visit_phase::running)) {
-    (*found)->withdrawn = true;
-    fail(**found, {fault_code::cancelled, to_string(u) + " was withdrawn"});
+  auto* v = state_.visits.find(u);
+  const bool there = v && !v->ended();
+  if (there && !(unless_started && v->phase() >= visit_phase::running)) {
+    v->failure.withdrawn = true;
+    failing_.fail(*v, {fault_code::cancelled, to_string(u) + " was withdrawn"});
   }
   advance();
 }
 
-void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads, std::span<const host_block_ptr> outputs) {
-  const auto found = leases_.find(lease.value);
-  if (found == leases_.end()) {
-    return;
+void device_pipeline::leased(ticket lease, std::span<const host_block_ptr> reads,
+                             std::span<const host_block_ptr> outputs) {
+  if (staging_.leased(lease, reads, outputs)) {
+    advance();
   }
-  auto& l = found->second;
-  auto& v = *l.owner;
-  --v.leases_awaited;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    v.outputs.emplace(l.outputs[i], outputs[i]);
-  }
-  if (v.error) {
-    port_.return_lease(lease);
-    leases_.erase(found);
-  } else {
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-      submit_promotion(l, lease, l.reads[i], reads[i]);
-    }
-    v.phase = l.staging ? visit_phase::staged : v.phase;
-    if (!reads.empty() && l.reads.front().kind == block_kind::state) {
-      ++v.stepping.promoted;
-    } else {
-      v.batches[l.batch].fetched = true;
-    }
-    if (reads.empty()) {
-      leases_.erase(found);
-    }
-  }
-  advance();
 }
 
 void device_pipeline::refused(ticket lease, const fault& why) {
-  const auto found = leases_.extract(lease.value);
-  if (!found.empty()) {
-    auto& v = *found.mapped().owner;
-    --v.leases_awaited;
-    fail(v, why);
+  if (auto* v = staging_.refused(lease)) {
+    failing_.fail(*v, why);
   }
   advance();
 }
 
 void device_pipeline::completed(const completion& c) {
-  const auto found = operations_.extract(c.operation.value);
-  if (found.empty()) {
+  const auto op = state_.operations.take(c.operation);
+  if (!op) {
     return;
   }
-  const auto& op = found.mapped();
-  auto& v = *op.owner;
-  --v.outstanding;
-  count(op, c);
-  if (op.kind == op_kind::promote || op.kind == op_kind::promote_input) {
-    on_promoted(op);
-  }
-  if (op.kind == op_kind::copy_back) {
-    end_copy_back(v);
+  accounts_.completed(*op, c);
+  if (queue_of(op->kind) == queue_kind::h2d) {
+    staging_.copied(op->lease);
+  } else if (op->kind == operation_kind::copy_back) {
+    write_back_.end_copy_back(*op->owner);
   }
   if (c.error) {
-    failed_.insert(c.operation.value);
-    fail(v, c.error);
-    fail_behind(c.operation);
-  } else if (op.kind == op_kind::compute || op.kind == op_kind::step) {
-    on_computed(v, op, c);
-  } else if (op.kind != op_kind::promote && op.kind != op_kind::promote_input) {
-    on_written_back(v, op);
+    failing_.fail_operation(*op->owner, c);
+  } else {
+    on_succeeded(*op, c);
   }
   advance();
 }
 
+void device_pipeline::on_succeeded(const operation_record& op, const completion& c) {
+  switch (queue_of(op.kind)) {
+    case queue_kind::compute:
+      on_computed(op, c);
+      break;
+    case queue_kind::h2d:
+      break;  // what waits for it names its ticket
+    case queue_kind::d2h:
+      write_back_.written_back(op);
+      break;
+  }
+}
+
+void device_pipeline::on_computed(const operation_record& op, const completion& c) {
+  auto& v = *op.owner;
+  accounts_.computed(op, c);
+  if (op.kind == operation_kind::step) {
+    v.stepping.phase = step_phase::computed;
+  } else {
+    ++v.computed;
+  }
+  if (!v.failed() && v.all_computed()) {
+    ending_.end_computing(v);
+  }
+}
+
 /// In a simulation blocks have no memory and stay: nothing would be freed.
 void device_pipeline::forget(model_id model) {
-  for (const auto& id : cache_.ids()) {
-    if (id.model == model && has_tensor(*cache_.peek(id)->block)) {
-      cache_.drop(id);
+  for (const auto& id : state_.cache.ids()) {
+    if (id.model == model && has_tensor(*state_.cache.peek(id)->block)) {
+      state_.cache.drop(id);
     }
   }
   advance();
@@ -156,97 +126,61 @@ void device_pipeline::advance() {
   }
   for (bool changed = true; changed;) {
     changed = false;
-    for (std::size_t i = 0; i < visits_.size(); ++i) {
-      changed = step(*visits_[i]) || changed;
+    for (std::size_t i = 0; i < state_.visits.all().size(); ++i) {
+      changed = step(*state_.visits.all()[i]) || changed;
     }
     mark_started();
   }
   advancing_ = false;
-  erase_ended();
-  say_state();
+  state_.visits.erase_ended();
+  if (!state_.visits.any_failing()) {
+    state_.operations.forget_failed();  // their blocks were released with the units that held them
+  }
+  slots_.report();
 }
 
 bool device_pipeline::step(visit_record& v) {
-  if (may_end(v)) {
-    v.error ? end_failed(v) : end_demoted(v);
+  if (ending_.may_end(v)) {
+    ending_.end(v);
     return true;
   }
   if (!v.alive()) {
     return false;
   }
-  if (v.phase == visit_phase::claiming) {
-    return fail_with_predecessor(v) || (v.placed && v.ordered && first_to_claim(v) && try_claim(v));
+  if (v.phase() == visit_phase::claiming) {
+    return failing_.fail_with_predecessor(v) || staging_.claim(v);
   }
-  const bool submits = v.phase == visit_phase::staged || v.phase == visit_phase::running;
-  return submits && !v.all_submitted() && first_to_submit(v) && pump(v);
-}
-
-void device_pipeline::erase_ended() {
-  std::erase_if(visits_, [](const auto& v) { return v->phase == visit_phase::ended && v->placed && v->ordered; });
-  if (std::ranges::none_of(visits_, [](const auto& v) { return v->error && v->phase != visit_phase::ended; })) {
-    failed_.clear();  // their blocks were released with the units that held them
-  }
+  const bool submits = v.phase() == visit_phase::staged || v.phase() == visit_phase::running;
+  return submits && computing_.advance(v);
 }
 
 /// A unit starts when nothing computes before it and everything that its first computation waits for has completed.
 void device_pipeline::mark_started() {
-  for (auto& v : visits_) {
-    if (!v->alive() || v->phase == visit_phase::write_back) {
+  for (const auto& v : state_.visits.all()) {
+    if (!v->alive() || v->phase() == visit_phase::write_back) {
       continue;
     }
-    if (v->phase != visit_phase::staged || v->next_op == 0) {
-      return;  // it runs, or is not even submitted: no later one has started
+    const bool submitted = v->phase() == visit_phase::staged && v->next_op > 0;
+    if (submitted && state_.operations.all_done(v->start_after)) {
+      slots_.enter(*v, visit_phase::running);
     }
-    if (!std::ranges::all_of(v->start_after, [this](ticket t) { return done(t); })) {
-      return;
-    }
-    v->phase = visit_phase::running;
-    if (options_.double_buffer) {
-      return_credit(*v);
-    }
-    return;
-  }
-}
-
-void device_pipeline::return_credit(visit_record& v) {
-  if (!std::exchange(v.credit_returned, true) && v.placed) {
-    ++credits_due_;
-  }
-}
-
-void device_pipeline::say_state() {
-  const auto runs = std::ranges::find_if(visits_, [](const auto& v) { return v->phase == visit_phase::running; });
-  const auto running = runs == visits_.end() ? std::nullopt : std::optional((*runs)->what);
-  const bool changed = running != running_;
-  running_ = running;
-  if (!changed && credits_due_ == 0) {
-    return;
-  }
-  const auto credits = std::exchange(credits_due_, 0);
-  port_.freed(credits > 0 ? 1 : 0, running, std::exchange(newly_cached_, {}), cache_.take_dropped());
-  for (std::uint32_t i = 1; i < credits; ++i) {
-    port_.freed(1, running, {}, {});
+    return;  // it runs, or it has not started: no later one has
   }
 }
 
 // -- facts ----------------------------------------------------------------------------------------------------------------
 
-std::size_t device_pipeline::visits() const noexcept {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(visits_, [](const auto& v) { return v->phase != visit_phase::ended; }));
-}
-
 bool device_pipeline::quiet() const {
-  return visits() == 0 && operations_.empty() && leases_.empty() && budget_.used() == cache_.resident() &&
-         cache_.evictable() == cache_.resident() && failed_.empty();
+  const auto& cache = state_.cache;
+  return visits() == 0 && state_.operations.empty() && staging_.quiet() && state_.budget.used() == cache.resident() &&
+         cache.evictable() == cache.resident() && !state_.operations.any_failed();
 }
 
 std::string device_pipeline::describe() const {
   std::string text;
-  constexpr const char* names[] = {"claiming", "leasing", "staged", "running", "write-back", "ended"};
-  for (const auto& v : visits_) {
+  for (const auto& v : state_.visits.all()) {
     text += fmt::format("{}: {} is {}, {} operations and {} leases outstanding, {} of {} micro-batches computed\n",
-                        machine_.info().name, to_string(v->what), names[static_cast<int>(v->phase)], v->outstanding,
+                        state_.machine.info().name, to_string(v->what), to_string(v->phase()), v->outstanding,
                         v->leases_awaited, v->computed, v->what.micro_batches);
   }
   return text;

@@ -1,6 +1,7 @@
 #pragma once
 // The state of one unit on a device, from its placement to its end.
 
+#include "actors/device/working_bytes.hpp"
 #include "actors/protocol/visit_times.hpp"
 #include "partition/execute/device_step.hpp"
 #include "partition/execute/visit.hpp"
@@ -9,11 +10,10 @@
 #include "runtime/base/unit.hpp"
 #include "runtime/device/device_block_ptr.hpp"
 #include "runtime/device/ticket.hpp"
-#include "runtime/memory/byte_budget.hpp"
 #include "runtime/memory/host_arena.hpp"
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,57 +27,69 @@ namespace hydra {
 /// one of its two messages has not arrived yet.
 enum class visit_phase : std::uint8_t { claiming, leasing, staged, running, write_back, ended };
 
+const char* to_string(visit_phase phase) noexcept;
+
 /// A block that a micro-batch reads: where it is on the device and since when.
 struct staged_block {
   device_block_ptr block;
   ticket ready;
 };
 
+/// waiting: its inputs have not been found; fetching: found, or requested from the host; fetched: both have a block and
+/// a ticket; submitted: it computes or is enqueued; written_back: its output is in host memory, or it has none.
+enum class micro_batch_phase : std::uint8_t { waiting, fetching, fetched, submitted, written_back };
+
 struct micro_batch_record {
+  micro_batch_phase phase = micro_batch_phase::waiting;
   staged_block input;                    ///< held until its computation is submitted
   staged_block second;
-  bool fetching = false;                 ///< its blocks are found or being copied
-  bool fetched = false;                  ///< both have a block and a ticket
-  bool computed = false;
-  bool output_written_back = false;
   ticket compute;
   std::weak_ptr<device_block> output;    ///< owned by the closures, the cache, or a successor's input
 };
 
-/// When a copy ran, to compute exposed transfers.
-struct copy_interval {
-  time_point begin;
-  time_point end;
-};
+enum class step_phase : std::uint8_t { waiting, submitted, computed };
 
 /// The optimizer step after the micro-batches.
 struct step_record {
+  step_phase phase = step_phase::waiting;
   std::vector<staged_block> state;       ///< requested one after the other while micro-batches compute
   std::size_t promoted = 0;              ///< copies submitted
-  bool submitted = false;
-  bool computed = false;
   ticket compute;
   std::weak_ptr<device_block> parameters;  ///< the next version: owned by the closures and the cache
 };
 
-struct visit_record {
+/// The two messages of a placement; either may be first.
+struct placement_messages {
+  bool prefetch = false;
+  bool execute = false;
+  bool both() const noexcept { return prefetch && execute; }
+};
+
+/// Why a unit does not complete.
+struct visit_failure {
+  fault cause;                           ///< none: it may complete
+  bool withdrawn = false;                ///< the model has been notified
+};
+
+/// What its computation waited for, to divide exposed transfers.
+struct transfer_waits {
+  std::optional<time_point> last_copy_in;  ///< end of its last copy in
+  bool for_copies_out = false;           ///< for their outputs, or for the bytes that they free
+};
+
+class visit_record {
+ public:
+  explicit visit_record(const unit& u);
+
   unit what;
   sharded_model_ptr model;
-  std::size_t targets = 1;
-  bool placed = false;                   ///< prefetch_shard has arrived
-  bool ordered = false;                  ///< execute_shard has arrived
-  visit_phase phase = visit_phase::claiming;
-  bool credit_returned = false;
-  bool withdrawn = false;                ///< the model knows that it will not complete
+  placement_messages messages;
 
   std::shared_ptr<visit> work;
   staged_block parameters;
   std::vector<block_id> pins;            ///< cache entries it holds
   std::vector<block_id> inserted;        ///< cache entries it has inserted
-  std::vector<reservation> transient;    ///< part of C that is free after its computation
-  std::vector<reservation> write_back_bytes; ///< part of C that is free after its write-back
-  bool claimed = false;                  ///< it has its C
-  bool waits_for_write_back = false;        ///< for the outputs of copies out, or for the bytes they free
+  std::optional<working_bytes> working;  ///< once it has its C
   std::vector<micro_batch_record> batches;
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;
@@ -85,28 +97,48 @@ struct visit_record {
   step_record stepping;                  ///< of a unit that also steps its shard
   std::unordered_map<block_id, host_block_ptr> outputs;
 
-  std::vector<ticket> working_after;     ///< until then the unit before uses the bytes that it took over
   std::vector<ticket> start_after;       ///< what the first computation waits for
-  std::vector<ticket> write_back;           ///< d2h operations submitted
+  std::vector<ticket> write_back;        ///< d2h operations submitted
   std::size_t outstanding = 0;           ///< operations submitted and not completed
   std::size_t leases_awaited = 0;
-  std::optional<time_point> last_copy;   ///< end of its last copy in
-  fault error;
-
+  transfer_waits waits;
+  visit_failure failure;
   visit_times times;
+
+  visit_phase phase() const noexcept { return phase_; }
+  bool ended() const noexcept { return phase_ == visit_phase::ended; }
+  bool failed() const noexcept { return static_cast<bool>(failure.cause); }
+  bool alive() const noexcept { return !failed() && !ended(); }
 
   /// Of its micro-batch number `k`, in its step or evaluation.
   micro_batch_index index_of(std::size_t k) const noexcept {
     return micro_batch_index{what.first_micro_batch.value + static_cast<std::uint32_t>(k)};
   }
-  /// "gpt-a forward 2 step 7", for spans; requires `ordered`.
+  /// "gpt-a forward 2 step 7", for spans; requires `model`.
   std::string detail() const;
-  bool alive() const noexcept { return !error && phase != visit_phase::ended; }
+  /// Where a block that it reads belongs; `k`: the micro-batch that reads it.
+  staged_block& slot_of(const block_id& id, std::size_t k);
+
+  /// Of its shard's optimizer.
+  std::size_t state_buffers() const { return model->plan.shards[what.shard.value].state_buffers().size(); }
   bool steps() const { return model && steps_shard(what, model->plan); }
   bool micro_batches_submitted() const noexcept { return next_op == what.micro_batches; }
-  bool all_submitted() const { return micro_batches_submitted() && (stepping.submitted || !steps()); }
-  bool all_computed() const { return computed == what.micro_batches && (stepping.computed || !steps()); }
-  ticket last_compute() const { return stepping.submitted ? stepping.compute : batches.back().compute; }
+  bool step_submitted() const noexcept { return stepping.phase != step_phase::waiting; }
+  bool all_submitted() const { return micro_batches_submitted() && (step_submitted() || !steps()); }
+  bool all_computed() const {
+    return computed == what.micro_batches && (stepping.phase == step_phase::computed || !steps());
+  }
+  ticket last_compute() const { return step_submitted() ? stepping.compute : batches.back().compute; }
+
+  /// Gives back everything that it holds outside the cache.
+  void release();
+
+ private:
+  friend class device_slots;
+  /// Only device_slots::enter() calls it. Throws fault_error{internal} unless `next` may follow.
+  void set_phase(visit_phase next);
+
+  visit_phase phase_ = visit_phase::claiming;
 };
 
 }  // namespace hydra

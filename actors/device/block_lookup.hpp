@@ -1,0 +1,45 @@
+#pragma once
+// Finds the blocks that a unit reads, by name: in the cache, at a unit that computes here, else in host memory.
+
+#include "actors/device/pipeline_state.hpp"
+#include "actors/device/visit_record.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/bytes.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hydra {
+
+/// nowhere: it was produced here but has left the device and its unit has not been demoted, so the host may not have it
+/// yet; cache: it is pinned there for the unit that reads it; unit: computed here and still held by somebody.
+enum class block_source : std::uint8_t { nowhere, cache, unit, host };
+
+struct found_block {
+  block_id id;
+  byte_count bytes;
+  staged_block where{};          ///< none if it must be copied from the host
+  block_source source = block_source::nowhere;
+};
+
+class block_lookup {
+ public:
+  /// `state` outlives this.
+  explicit block_lookup(pipeline_state& state) : state_(state) {}
+
+  /// The blocks that micro-batch `k` of a unit reads; for the first one also the parameters, which then are in front.
+  /// None, and nothing is pinned, if one of them is nowhere.
+  std::optional<std::vector<found_block>> find_inputs(const visit_record& v, std::size_t k);
+  /// Undoes find_inputs().
+  void unpin(const std::vector<found_block>& blocks);
+
+ private:
+  static std::vector<found_block> read_by(const visit_record& v, std::size_t k);
+  bool find(const visit_record& v, found_block& b);
+
+  pipeline_state& state_;
+};
+
+}  // namespace hydra

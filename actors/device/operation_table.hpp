@@ -1,0 +1,43 @@
+#pragma once
+// The operations of a device that have been submitted and not completed, and those that have failed.
+
+#include "actors/device/operation_record.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/ticket.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace hydra {
+
+class operation_table {
+ public:
+  /// `machine` outlives the table.
+  explicit operation_table(device& machine) : machine_(machine) {}
+
+  /// Submits to the queue of `record.kind`.
+  ticket submit(operation op, std::span<const ticket> after, operation_record record);
+  /// Removes an operation that has completed; none if the table does not have it.
+  std::optional<operation_record> take(ticket completed);
+
+  bool done(ticket t) const { return !pending_.contains(t.value); }
+  bool all_done(std::span<const ticket> tickets) const;
+  bool empty() const noexcept { return pending_.empty(); }
+
+  /// The contents of the blocks that a failed operation fills are never used.
+  void set_failed(ticket t) { failed_.insert(t.value); }
+  bool has_failed(ticket t) const { return failed_.contains(t.value); }
+  bool any_failed() const noexcept { return !failed_.empty(); }
+  /// All blocks of failed operations have been released.
+  void forget_failed() { failed_.clear(); }
+
+ private:
+  device& machine_;
+  std::unordered_map<std::uint64_t, operation_record> pending_;
+  std::unordered_set<std::uint64_t> failed_;
+};
+
+}  // namespace hydra

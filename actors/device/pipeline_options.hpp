@@ -1,0 +1,19 @@
+#pragma once
+// How a device stages, caches and copies.
+
+#include "runtime/base/bytes.hpp"
+
+#include <cstdint>
+
+namespace hydra {
+
+struct pipeline_options {
+  std::uint32_t slots = 1;         ///< units staged besides the one computing; 1 = the paper's double buffer
+  bool double_buffer = true;       ///< false: the credit is returned when the device becomes idle
+  bool cache = true;               ///< false: blocks are freed with their visit
+  bool copy_back_clean = false;    ///< true: unchanged parameters of forward visits are copied to the host (ablation)
+  bool labels = true;              ///< operations have labels, for spans and faults
+  byte_count staging_bytes{};      ///< X of the plan: outputs stay cached only while so many bytes can still be staged
+};
+
+}  // namespace hydra

@@ -1,0 +1,62 @@
+#pragma once
+// The units on a device in the order of their placement, and what can be asked of all of them.
+
+#include "actors/device/visit_record.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/base/ids.hpp"
+#include "runtime/base/unit.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+
+namespace hydra {
+
+class visit_list {
+ public:
+  /// The record of a unit, new or already there.
+  visit_record& record(const unit& u);
+  /// Null if it is not there.
+  visit_record* find(const unit& u) const;
+
+  /// In the order of placement. The list may grow while it is read by index; a reference to a record stays valid.
+  const std::deque<std::unique_ptr<visit_record>>& all() const noexcept { return visits_; }
+  /// True if `holds` is true of every live unit that was placed before `v`.
+  template <class Predicate>
+  bool all_before(const visit_record& v, Predicate holds) const;
+  /// The first unit of a model that has not ended; null if there is none.
+  const visit_record* first_of(model_id model) const;
+  /// The unit that has started and still computes; none if the device is idle.
+  std::optional<unit> running() const;
+  /// Units that have not ended.
+  std::size_t open() const noexcept;
+  /// True if a unit has failed and not ended.
+  bool any_failing() const;
+
+  /// A block that a unit here computes, or has computed and still holds, and the ticket of the computation.
+  std::optional<staged_block> live_output(const block_id& id) const;
+  /// True if a live unit here produces the block, whether or not it is still on the device. `shards`: of its model.
+  bool produces(const block_id& id, std::size_t shards) const;
+
+  /// Removes the units that have ended and whose messages have both arrived.
+  void erase_ended();
+
+ private:
+  std::deque<std::unique_ptr<visit_record>> visits_;
+};
+
+template <class Predicate>
+bool visit_list::all_before(const visit_record& v, Predicate holds) const {
+  for (const auto& other : visits_) {
+    if (other.get() == &v) {
+      return true;
+    }
+    if (other->alive() && !holds(*other)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace hydra

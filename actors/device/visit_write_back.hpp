@@ -1,0 +1,53 @@
+#pragma once
+// Copies out: the outputs of units, as their computations are submitted, and what stays in the cache.
+
+#include "actors/device/device_slots.hpp"
+#include "actors/device/operation_record.hpp"
+#include "actors/device/pipeline_state.hpp"
+#include "actors/device/visit_record.hpp"
+#include "runtime/base/block_id.hpp"
+#include "runtime/device/device_block_ptr.hpp"
+#include "runtime/device/ticket.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace hydra {
+
+class visit_write_back {
+ public:
+  /// Both outlive this.
+  visit_write_back(pipeline_state& state, device_slots& slots) : state_(state), slots_(slots) {}
+
+  /// The computation of micro-batch `k` has just been submitted: copies its output, and after the last one gradients
+  /// and loss. `output` is null if there is none.
+  void submit_outputs(visit_record& v, std::size_t k, const device_block_ptr& output);
+  /// The same for a step: the next version of the parameters and the state.
+  void submit_stepped(visit_record& v, const device_block_ptr& stepped, const std::vector<staged_block>& state);
+  /// Ablation: a system that copies unchanged blocks back, too. The bytes stay pinned until they have been copied.
+  void submit_copy_back(visit_record& v);
+
+  /// A copy of an output has completed without error.
+  void written_back(const operation_record& op);
+  /// A copy of submit_copy_back() has completed or failed.
+  void end_copy_back(const visit_record& v);
+
+ private:
+  struct copy_out_request {
+    operation_kind kind;
+    std::size_t batch = 0;
+    block_id id;
+    device_block_ptr from;
+    ticket after;
+  };
+  void submit(visit_record& v, copy_out_request r);
+  void submit_results(visit_record& v, std::size_t k);
+  void keep_in_cache(visit_record& v, const block_id& id, const device_block_ptr& block, ticket ready);
+
+  pipeline_state& state_;
+  device_slots& slots_;
+  std::shared_ptr<std::vector<std::byte>> copied_back_ = std::make_shared<std::vector<std::byte>>();
+};
+
+}  // namespace hydra
