@@ -72,9 +72,9 @@ parameter_layout::parameter_layout(const chain& model, std::size_t first, std::s
   for (std::size_t i = first; i < last; ++i) {
     for (parameter_spec& spec : model.parameters(i)) {
       placed_parameter& p = parameters_.emplace_back(place(std::move(spec), i));
-      const std::size_t room = padded(p.elements, type_);
-      p.offset = std::exchange(elements_, elements_ + room);
-      if (p.trained()) p.state_offset = std::exchange(state_elements_, state_elements_ + room);
+      const std::size_t space = padded(p.elements, type_);
+      p.offset = std::exchange(elements_, elements_ + space);
+      if (p.trained()) p.state_offset = std::exchange(state_elements_, state_elements_ + space);
     }
   }
 }

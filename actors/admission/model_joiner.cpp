@@ -142,13 +142,13 @@ byte_count model_joiner::host_needed(const model_plan& joining) const {
   std::vector<model_plan> active{joining};
   std::ranges::copy_if(setup_.plan.models, std::back_inserter(active), [](const auto& m) { return !m.shards.empty(); });
   const auto shared = host_demand(active, setup_.machines.size());
-  const auto room = setup_.arena->room();
-  return room == byte_count{} ? shared : std::max(shared, room + beside_room(joining));
+  const auto pool = setup_.arena->pinned();
+  return pool == byte_count{} ? shared : std::max(shared, pool + beside_pool(joining));
 }
 
 /// Host memory outside the pinned pool, which stays claimed as a whole: moments of the models that the run started
 /// with, and models that have joined, for which there may be no free range in the pool that is long enough.
-byte_count model_joiner::beside_room(const model_plan& joining) const {
+byte_count model_joiner::beside_pool(const model_plan& joining) const {
   const auto devices = setup_.machines.size();
   std::vector<model_plan> active{joining};
   byte_count sum;

@@ -61,7 +61,7 @@ class model_joiner {
   void check_name(const std::string& name) const;
   void forget(const std::set<model_id>& released);
 
-  byte_count beside_room(const model_plan& joining) const;
+  byte_count beside_pool(const model_plan& joining) const;
 
   joining_setup setup_;
   std::size_t began_with_;   ///< models; the pinned pool was sized for them

@@ -99,18 +99,18 @@ std::uint32_t evaluation_micro_batches(const model_description& m, const data_so
 
 namespace {
 
-const chain_profile& profile_for(const prepared_model& p, stepping_space room) {
+const chain_profile& profile_for(const prepared_model& p, stepping_space space) {
   const bool by_rates = p.stepping.place == optimizer_place::automatic;
-  if (!p.stepping_profile || (by_rates && room == stepping_space::none)) {
+  if (!p.stepping_profile || (by_rates && space == stepping_space::none)) {
     return *p.profile;
   }
-  return room == stepping_space::made && p.roomy_profile ? *p.roomy_profile : *p.stepping_profile;
+  return space == stepping_space::made && p.roomy_profile ? *p.roomy_profile : *p.stepping_profile;
 }
 
 }  // namespace
 
-plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_space room) {
-  return {.name = m.name, .model = p.model.get(), .profile = &profile_for(p, room), .micro_batches = m.micro_batches,
+plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_space space) {
+  return {.name = m.name, .model = p.model.get(), .profile = &profile_for(p, space), .micro_batches = m.micro_batches,
           .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update,
           .stepping = p.stepping};
 }

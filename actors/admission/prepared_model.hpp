@@ -103,7 +103,7 @@ enum class stepping_space : std::uint8_t { none, left, made };
 
 /// A prepared model as the planner sees it; both outlive the request.
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts,
-                         stepping_space room = stepping_space::none);
+                         stepping_space space = stepping_space::none);
 std::vector<plan_device> limits_of(std::span<const device_info> machines);
 
 bool equally_fast(std::span<const device_info> machines);

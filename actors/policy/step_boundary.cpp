@@ -17,8 +17,8 @@ const model_state* model_at_step_boundary(const device_state& device, const poli
   }
   const auto& m = *found;
   const bool stays_here = m.ended == device.device && (!m.running || m.running == device.device);
-  const bool turn = m.at_step_boundary && m.staged_units == 0 && m.remaining > duration{};
-  return stays_here && turn ? &m : nullptr;
+  const bool at_boundary = m.at_step_boundary && m.staged_units == 0 && m.remaining > duration{};
+  return stays_here && at_boundary ? &m : nullptr;
 }
 
 bool patience::lasts(const device_state& device, const model_state& m, time_point now, double longest_ns) {

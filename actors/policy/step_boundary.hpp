@@ -22,12 +22,12 @@ class patience {
   void forget(device_id device) { since_.erase(device); }
 
  private:
-  struct turn {
+  struct at_boundary {
     model_id model;
     duration remaining{};   ///< constant during one step boundary
     time_point since;
   };
-  std::map<device_id, turn> since_;
+  std::map<device_id, at_boundary> since_;
 };
 
 /// The avoidable part of the transfer time. A forward must load its shard on every device; a backward need not where

@@ -65,8 +65,8 @@ std::string left_of(const model_progress& m) {
 
 std::string overall_line(const progress_state& s, std::size_t width) {
   const auto text = "  " + percent(s.fraction) + devices(s) + "  " + times(s);
-  const auto room = width > text_width(text) + 2 ? width - text_width(text) - 2 : 0;
-  const auto line = room < least_bar ? text.substr(2) : bar(s.fraction, std::min(room, most_bar)) + text;
+  const auto space = width > text_width(text) + 2 ? width - text_width(text) - 2 : 0;
+  const auto line = space < least_bar ? text.substr(2) : bar(s.fraction, std::min(space, most_bar)) + text;
   return std::string(clip(line, width));
 }
 

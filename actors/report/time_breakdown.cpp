@@ -45,10 +45,10 @@ void breakdown_tracker::wait_before(device_page& page, const unit& u, time_point
     page.sums.no_unit += between(from, available);
     return;
   }
-  const bool turn = before->second.step < u.step;
+  const bool at_boundary = before->second.step < u.step;
   const auto computed = std::clamp(before->second.end, from, std::max(from, available));
   page.sums.predecessor += between(from, computed);
-  (turn ? page.sums.optimizer : page.sums.predecessor) += between(computed, available);
+  (at_boundary ? page.sums.optimizer : page.sums.predecessor) += between(computed, available);
 }
 
 time_breakdown breakdown_tracker::of(device_id device, time_point begin, time_point end) const {

@@ -44,11 +44,11 @@ ready_unit instance_chain::announcement(std::uint32_t step, std::uint32_t index,
   r.cost = cost(index);
   r.bytes = parameters_[r.next.shard.value];
   r.boundary = index == 0 ? byte_count{} : boundary_;
-  const bool turn = ends_step(index);
-  const bool over = turn && step + 1 == steps_;
-  r.then_remaining = over ? duration{} : turn ? remaining(step + 1, 0) : remaining(step, index + 1);
-  r.then_cost = over ? duration{} : cost(turn ? 0 : index + 1);
-  r.then_begins_step = turn && !over;
+  const bool at_boundary = ends_step(index);
+  const bool over = at_boundary && step + 1 == steps_;
+  r.then_remaining = over ? duration{} : at_boundary ? remaining(step + 1, 0) : remaining(step, index + 1);
+  r.then_cost = over ? duration{} : cost(at_boundary ? 0 : index + 1);
+  r.then_begins_step = at_boundary && !over;
   return r;
 }
 

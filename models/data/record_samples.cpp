@@ -26,12 +26,12 @@ void check_labels(const record_samples_options& o) {
     refuse(o, "is read without labels, but the model wants a class for each text; name the `label`");
 }
 
-/// The parts of a record that fit into a window of `room` tokens: the end of the prompt, the start of the text.
-void shorten(std::vector<std::int64_t>& prompt, std::vector<std::int64_t>& text, std::size_t room) {
-  const std::size_t kept = std::min(text.size(), room - std::min(prompt.size(), room / 2));
+/// The parts of a record that fit into a window of `space` tokens: the end of the prompt, the start of the text.
+void shorten(std::vector<std::int64_t>& prompt, std::vector<std::int64_t>& text, std::size_t space) {
+  const std::size_t kept = std::min(text.size(), space - std::min(prompt.size(), space / 2));
   text.resize(kept);
-  if (prompt.size() > room - kept)
-    prompt.erase(prompt.begin(), prompt.end() - static_cast<std::ptrdiff_t>(room - kept));
+  if (prompt.size() > space - kept)
+    prompt.erase(prompt.begin(), prompt.end() - static_cast<std::ptrdiff_t>(space - kept));
 }
 
 std::int64_t padding_of(const special_tokens& special) {

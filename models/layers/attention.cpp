@@ -41,8 +41,8 @@ at::Tensor visible(std::int64_t fresh, std::int64_t seen, const at::Tensor& like
 at::Tensor with_room(const at::Tensor& old, const at::Tensor& fresh, std::int64_t seen) {
   const std::int64_t needed = seen + fresh.size(2);
   if (old.defined() && old.size(2) >= needed) return old;
-  const std::int64_t room = (needed + room_step - 1) / room_step * room_step;
-  at::Tensor larger = fresh.new_empty({fresh.size(0), fresh.size(1), room, fresh.size(3)});
+  const std::int64_t space = (needed + room_step - 1) / room_step * room_step;
+  at::Tensor larger = fresh.new_empty({fresh.size(0), fresh.size(1), space, fresh.size(3)});
   if (seen > 0) larger.narrow(2, 0, seen).copy_(old.narrow(2, 0, seen));
   return larger;
 }

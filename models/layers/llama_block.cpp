@@ -90,7 +90,7 @@ at::Tensor llama_block::run(std::span<const at::Tensor> parameters, const at::Te
   const at::Tensor v = split_heads(p.project(x, o.qkv_bias), o.kv_heads);
   if (o.qk_norm) q = rms_norm(q, p.next(), o.eps);
   if (o.qk_norm) k = rms_norm(k, p.next(), o.eps);
-  const at::Tensor mixed = attend({positions_.turn(q, first_position), positions_.turn(k, first_position), v});
+  const at::Tensor mixed = attend({positions_.rotate(q, first_position), positions_.rotate(k, first_position), v});
   const at::Tensor attended = input.add(p.project(join_heads(mixed), o.output_bias));
   const at::Tensor y = rms_norm(attended, p.next(), o.eps);
   const at::Tensor gate = at::_ops::silu::call(p.project(y, o.mlp_bias));

@@ -93,7 +93,7 @@ rotary::rotary(const rotary_options& options) {
   frequencies_ = scaled(plain_frequencies(options), options.scaling);
 }
 
-at::Tensor rotary::turn(const at::Tensor& x, std::int64_t first) const {
+at::Tensor rotary::rotate(const at::Tensor& x, std::int64_t first) const {
   const auto half = static_cast<std::int64_t>(frequencies_.size());
   const auto [cosines, sines] = turns_for(frequencies_, first, x);
   const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);

@@ -37,7 +37,7 @@ class rotary {
   explicit rotary(const rotary_options& options);
 
   /// x [samples, heads, tokens, size], whose first token is at position `first`, rotated; the same shape.
-  at::Tensor turn(const at::Tensor& x, std::int64_t first) const;
+  at::Tensor rotate(const at::Tensor& x, std::int64_t first) const;
 
   /// Radians per token of each pair.
   const std::vector<float>& frequencies() const noexcept { return frequencies_; }

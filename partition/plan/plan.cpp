@@ -230,7 +230,7 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
   const auto alone = budgets_alone(models);
   for (std::size_t i = 0; i < models.size(); ++i) {
     plan.models.push_back(plan_model(models[i], best->cuts[i]));
-    split_updates(plan.models.back(), models[i], usable(limit) - best->room);
+    split_updates(plan.models.back(), models[i], usable(limit) - best->staging);
     plan.models.back().sufficient = alone[i];
   }
   set_staging(plan);

@@ -53,7 +53,7 @@ staging_search::staging_search(std::span<const plan_request> models, byte_count 
       std::ranges::transform(row, std::back_inserter(staging_sizes), [](const piece& p) { return p.demand.staging; });
     }
   }
-  std::erase_if(staging_sizes, [&](byte_count room) { return room > usable; });
+  std::erase_if(staging_sizes, [&](byte_count staging) { return staging > usable; });
   staging_sizes_ = ascending(std::move(staging_sizes));
 }
 
@@ -104,22 +104,22 @@ std::optional<cut_points> staging_search::cut(const plan_request& m, const cut_l
 }
 
 std::optional<cut_set> staging_search::best() const {
-  const auto room = best_staging(staging_sizes_, [this](byte_count low, byte_count high) { return cost(low, high); });
-  if (!room) {
+  const auto staging = best_staging(staging_sizes_, [this](byte_count low, byte_count high) { return cost(low, high); });
+  if (!staging) {
     return std::nullopt;
   }
-  cut_set set{.room = *room, .cuts = {}};
+  cut_set set{.staging = *staging, .cuts = {}};
   for (const auto& m : models_) {
-    set.cuts.push_back(cut(m, {.computing = usable_ - *room, .staging = *room}).value());
+    set.cuts.push_back(cut(m, {.computing = usable_ - *staging, .staging = *staging}).value());
   }
   return set;
 }
 
-std::optional<cut_points> staging_search::cuts_within(std::size_t model, byte_count room) const {
-  if (room > usable_) {
+std::optional<cut_points> staging_search::cuts_within(std::size_t model, byte_count staging) const {
+  if (staging > usable_) {
     return std::nullopt;
   }
-  return cut(models_[model], {.computing = usable_ - room, .staging = room});
+  return cut(models_[model], {.computing = usable_ - staging, .staging = staging});
 }
 
 std::optional<byte_count> staging_search::least_of(const plan_request& m, byte_count staging) const {
@@ -143,8 +143,8 @@ std::optional<byte_count> staging_search::least() const {
     }
     return low + computing;
   };
-  const auto room = best_staging(staging_sizes_, bytes);
-  return room ? bytes(*room, *room) : std::nullopt;
+  const auto staging = best_staging(staging_sizes_, bytes);
+  return staging ? bytes(*staging, *staging) : std::nullopt;
 }
 
 }  // namespace hydra

@@ -13,7 +13,7 @@ namespace hydra {
 
 /// Cuts, one for each request, and the staging bytes they were made for.
 struct cut_set {
-  byte_count room;
+  byte_count staging;
   std::vector<cut_points> cuts;
 };
 
@@ -26,8 +26,8 @@ class staging_search {
   /// Of all X: fewest shards in total, then smallest largest visit time, then smallest X.
   std::optional<cut_set> best() const;
 
-  /// Of one model, for `room` staging bytes.
-  std::optional<cut_points> cuts_within(std::size_t model, byte_count room) const;
+  /// Of one model, for `staging` staging bytes.
+  std::optional<cut_points> cuts_within(std::size_t model, byte_count staging) const;
 
   /// The least bytes, not above `usable`, for which there is a cut.
   std::optional<byte_count> least() const;

@@ -76,9 +76,9 @@ std::size_t best_split(std::span<const shard_boundary> shards, std::size_t most)
   std::size_t best = 0;
   auto least = boundary_of(shards, 0);
   for (std::size_t n = 1; n <= std::min(most, shards.size()); ++n) {
-    if (const auto turn = boundary_of(shards, n); turn < least) {
+    if (const auto boundary = boundary_of(shards, n); boundary < least) {
       best = n;
-      least = turn;
+      least = boundary;
     }
   }
   return best;

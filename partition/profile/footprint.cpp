@@ -89,9 +89,9 @@ byte_count stepping_space(const chain_profile& profile, byte_count parameters) {
 footprint with_step(const chain_profile& profile, footprint backward) {
   auto f = backward;
   const auto gradients = gradients_of(profile, f.parameters);
-  const auto room = stepping_space(profile, f.parameters);
-  f.working += room;
-  f.write_back = f.write_back + room - gradients;
+  const auto space = stepping_space(profile, f.parameters);
+  f.working += space;
+  f.write_back = f.write_back + space - gradients;
   return f;
 }
 

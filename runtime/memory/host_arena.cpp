@@ -79,7 +79,7 @@ class arena_block final : public host_block {
 
 /// The pinned pool, claimed as a whole for as long as it is mapped.
 struct claimed_slab {
-  claimed_slab(reservation whole, byte_count room) : claim(std::move(whole)), places(room) {}
+  claimed_slab(reservation whole, byte_count pool) : claim(std::move(whole)), places(pool) {}
 
   reservation claim;  // declared before the memory, so that it is released after it
   transfer_slab places;
@@ -124,8 +124,8 @@ class budgeted_arena : public host_arena {
 
 class real_arena final : public budgeted_arena {
  public:
-  real_arena(byte_count cap, const pinned_pool_sizes& room) : budgeted_arena(cap) {
-    if (!room.lockers.empty() && room.size > byte_count{}) open(room);
+  real_arena(byte_count cap, const pinned_pool_sizes& pool) : budgeted_arena(cap) {
+    if (!pool.lockers.empty() && pool.size > byte_count{}) open(pool);
   }
 
   host_block_ptr allocate(byte_count n, const std::string& what, host_use use) override {
@@ -146,7 +146,7 @@ class real_arena final : public budgeted_arena {
 
   std::uint64_t unlocked_blocks() const noexcept override { return unlocked_.load(); }
 
-  byte_count room() const noexcept override { return slab_ ? slab_->claim.bytes() : byte_count{}; }
+  byte_count pinned() const noexcept override { return slab_ ? slab_->claim.bytes() : byte_count{}; }
 
   void end_locks(bool hanging) noexcept override {
     if (lock_ && hanging) {
@@ -157,20 +157,20 @@ class real_arena final : public budgeted_arena {
   }
 
  private:
-  void open(const pinned_pool_sizes& room) {
-    if (room.size > budget().limit())
+  void open(const pinned_pool_sizes& pool) {
+    if (pool.size > budget().limit())
       throw fault_error{fault_code::does_not_fit,
                         fmt::format("devices copy from and to {} of host memory, but [host] memory allows {}; raise it",
-                                    to_string(room.size), to_string(budget().limit()))};
+                                    to_string(pool.size), to_string(budget().limit()))};
     try {
-      slab_ = std::make_shared<claimed_slab>(claim_exactly(room.size, "what devices copy from and to"), room.size);
+      slab_ = std::make_shared<claimed_slab>(claim_exactly(pool.size, "what devices copy from and to"), pool.size);
     } catch (const std::bad_alloc&) {
       throw fault_error{fault_code::out_of_memory,
                         fmt::format("the system has no {} of contiguous host memory for the pinned pool: train "
                                     "fewer models at once",
-                                    to_string(room.size))};
+                                    to_string(pool.size))};
     }
-    lock_.emplace(slab_->places.pages(), room.lockers, room.piece);
+    lock_.emplace(slab_->places.pages(), pool.lockers, pool.piece);
   }
 
   /// Null if there is no free place.
@@ -218,8 +218,8 @@ std::span<const float> host_block::floats() const noexcept { return values_of<co
 
 std::span<std::uint16_t> host_block::halves() noexcept { return values_of<std::uint16_t>(*this); }
 
-std::unique_ptr<host_arena> make_host_arena(byte_count cap, const pinned_pool_sizes& room) {
-  return std::make_unique<real_arena>(cap, room);
+std::unique_ptr<host_arena> make_host_arena(byte_count cap, const pinned_pool_sizes& pool) {
+  return std::make_unique<real_arena>(cap, pool);
 }
 
 std::unique_ptr<host_arena> make_accounting_arena(byte_count cap) { return std::make_unique<accounting_arena>(cap); }

@@ -55,7 +55,7 @@ class host_arena {
   virtual byte_count charged(byte_count n) const noexcept = 0;
 
   /// Bytes of the budget that the pinned pool takes for as long as it is mapped.
-  virtual byte_count room() const noexcept { return {}; }
+  virtual byte_count pinned() const noexcept { return {}; }
   /// Number of transferred blocks so far that did not fit into the pinned pool: their copies are not direct.
   virtual std::uint64_t unlocked_blocks() const noexcept { return 0; }
   /// To be called before the devices whose lockers have locked the pinned pool are destroyed. `hanging`: one of them
@@ -81,7 +81,7 @@ byte_count host_charge(byte_count n) noexcept;
 /// allocated and claimed like any other, within what the pool leaves of the cap. Blocks may outlive the arena. Throws
 /// fault_error{does_not_fit} for a pool beyond the cap, {out_of_memory} if the system refuses the memory, and what a
 /// locker throws.
-std::unique_ptr<host_arena> make_host_arena(byte_count cap, const pinned_pool_sizes& room = {});
+std::unique_ptr<host_arena> make_host_arena(byte_count cap, const pinned_pool_sizes& pool = {});
 
 /// Accounts but allocates nothing: for simulations. Charges as the real arena does.
 std::unique_ptr<host_arena> make_accounting_arena(byte_count cap);

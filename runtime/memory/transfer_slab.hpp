@@ -14,8 +14,8 @@ namespace hydra {
 /// Thread-safe. Shared by its blocks, which may outlive the arena.
 class transfer_slab {
  public:
-  /// Maps exactly `room` bytes (whole pages) and touches them on several threads. Throws std::bad_alloc.
-  explicit transfer_slab(byte_count room);
+  /// Maps exactly `pool` bytes (whole pages) and touches them on several threads. Throws std::bad_alloc.
+  explicit transfer_slab(byte_count pool);
   ~transfer_slab();
   transfer_slab(const transfer_slab&) = delete;
   transfer_slab& operator=(const transfer_slab&) = delete;

@@ -88,8 +88,8 @@ TEST_CASE("training with the least host memory in a pinned pool equals plain tra
   const auto run = train_spilled({c}, o);
   CHECK(difference(train_plain(c), run, 0) == "");
   CHECK(run.summary.host_peak <= o.host_memory);
-  const auto room = round_up(planned_transfers({c}, o), 4096);
-  CHECK(std::ranges::count(record->locked, room) == 2);  // by both devices of the run
+  const auto space = round_up(planned_transfers({c}, o), 4096);
+  CHECK(std::ranges::count(record->locked, space) == 2);  // by both devices of the run
   CHECK(record->left == 0);
   CHECK(record->strangers == 0);
 }

@@ -271,7 +271,7 @@ TEST_CASE("running out of memory empties the cache of blocks that are not in use
   REQUIRE(b.pipeline.budget().used() > 0_B);
   b.stage(a, a.forward(0));
   complete_copies_of(b, "a forward 0");
-  b.machine.complete("execute_shard a forward 0", {fault_code::out_of_memory, "no room"});
+  b.machine.complete("execute_shard a forward 0", {fault_code::out_of_memory, "no memory"});
   b.run_out();
   check_failed(b, a.forward(0), fault_code::out_of_memory);
   check_nothing_left(b, 2);

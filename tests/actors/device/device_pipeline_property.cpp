@@ -72,9 +72,9 @@ class random_run {
       runs_.push_back(make_run(random_, i));
     }
     slots_ = pick(random_, 1, 3);
-    const auto room = sufficient(runs_) + byte_count{512 * pick(random_, 0, 1) * pick(random_, 0, 60)};
+    const auto space = sufficient(runs_) + byte_count{512 * pick(random_, 0, 1) * pick(random_, 0, 60)};
     bench_ = std::make_unique<pipeline_bench>(
-        room, pipeline_options{.slots = slots_, .double_buffer = pick(random_, 0, 3) > 0, .cache = pick(random_, 0, 3) > 0,
+        space, pipeline_options{.slots = slots_, .double_buffer = pick(random_, 0, 3) > 0, .cache = pick(random_, 0, 3) > 0,
                                .staging_bytes = byte_count{512 * pick(random_, 0, 10)}});
     bench_->pipeline.start();
   }

@@ -86,14 +86,14 @@ std::optional<cut_points> cut_within(const plan_request& m, const cut_limits& li
 
 struct found {
   cost total;
-  byte_count room;
+  byte_count staging;
   std::vector<cut_points> cuts;
 };
 
-std::optional<found> within_room(const random_workload& w, byte_count usable, byte_count room) {
-  found f{{0, duration{}}, room, {}};
+std::optional<found> within_staging(const random_workload& w, byte_count usable, byte_count staging) {
+  found f{{0, duration{}}, staging, {}};
   for (const auto& m : w.requests) {
-    const auto cuts = cut_within(m, {.computing = usable - room, .staging = room});
+    const auto cuts = cut_within(m, {.computing = usable - staging, .staging = staging});
     if (!cuts) return std::nullopt;
     const auto [shards, largest] = cost_of(m, *cuts);
     f.total = {std::get<0>(f.total) + shards, std::max(std::get<1>(f.total), largest)};
@@ -110,14 +110,14 @@ std::set<byte_count> staging_sizes(const random_workload& w, byte_count usable) 
       for (auto last = first + 1; last <= p.layers.size(); ++last) all.insert(demand_of(p, first, last).staging);
     }
   }
-  std::erase_if(all, [&](byte_count room) { return room > usable; });
+  std::erase_if(all, [&](byte_count staging) { return staging > usable; });
   return all;
 }
 
 std::optional<found> best_of_all(const random_workload& w, byte_count usable) {
   std::optional<found> best;
-  for (const auto room : staging_sizes(w, usable)) {
-    auto next = within_room(w, usable, room);
+  for (const auto staging : staging_sizes(w, usable)) {
+    auto next = within_staging(w, usable, staging);
     if (next && (!best || next->total < best->total)) best = std::move(next);
   }
   return best;

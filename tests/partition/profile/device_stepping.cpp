@@ -15,7 +15,7 @@ namespace {
 
 chain gpt(bool tied) { return *small_gpt({.layers = 3, .width = 8, .heads = 2, .context = 6, .tied = tied}).body; }
 
-shard_boundary turn(duration update, duration device_update) {
+shard_boundary boundary(duration update, duration device_update) {
   return {.forward = 10ms, .backward = 20ms, .promote = 1ms, .demote = 2ms, .update = update, .device_update = device_update,
           .demote_stepped = 7ms};
 }
@@ -54,7 +54,7 @@ TEST_CASE("in bf16 the masters are state, too") {
 }
 
 TEST_CASE("a step ends with the way of shard 0 to the host and back, unless it is stepped on the device") {
-  const std::vector<shard_boundary> one{turn(5ms, 1ms)};
+  const std::vector<shard_boundary> one{boundary(5ms, 1ms)};
   CHECK(boundary_of(one, 0) == 20ms + 2ms + 5ms + 1ms + 10ms);
   CHECK(boundary_of(one, 1) == 20ms + 1ms + 10ms);
   CHECK(best_split(one, 1) == 1);
@@ -62,14 +62,14 @@ TEST_CASE("a step ends with the way of shard 0 to the host and back, unless it i
 }
 
 TEST_CASE("a device that updates more slowly than the host's way takes leaves it to the host") {
-  const std::vector<shard_boundary> one{turn(5ms, 9ms)};
+  const std::vector<shard_boundary> one{boundary(5ms, 9ms)};
   CHECK(best_split(one, 1) == 0);
 }
 
 TEST_CASE("a slow host leaves more than one shard to the device") {
-  const std::vector<shard_boundary> slow(4, turn(60ms, 1ms));
+  const std::vector<shard_boundary> slow(4, boundary(60ms, 1ms));
   CHECK(best_split(slow, 4) > 1);
-  const std::vector<shard_boundary> fast(4, turn(1ms, 1ms));
+  const std::vector<shard_boundary> fast(4, boundary(1ms, 1ms));
   CHECK(best_split(fast, 4) == 1);
 }
 

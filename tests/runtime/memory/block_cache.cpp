@@ -27,9 +27,9 @@ struct fixture {
   block_cache cache{budget};
 
   void insert(std::uint32_t n, byte_count bytes, bool dirty = false) {
-    auto room = cache.make_room(bytes);
-    REQUIRE(room);
-    cache.insert(block(n), *std::move(room), std::make_shared<device_block>(), dirty);
+    auto claim = cache.make_room(bytes);
+    REQUIRE(claim);
+    cache.insert(block(n), *std::move(claim), std::make_shared<device_block>(), dirty);
   }
 
   void insert_unpinned(std::uint32_t n, byte_count bytes, bool dirty = false) {
@@ -244,11 +244,11 @@ struct twin {
   void insert(const block_id& id) {
     const std::uint64_t n = random() % 400;
     const bool dirty = random() % 3 == 0;
-    auto room = cache.make_room(byte_count{n});
-    REQUIRE(room.has_value() == model.make_room(n, limit));
-    refused += !room;
-    if (!room || model.has(id)) return;
-    cache.insert(id, *std::move(room), nullptr, dirty);
+    auto claim = cache.make_room(byte_count{n});
+    REQUIRE(claim.has_value() == model.make_room(n, limit));
+    refused += !claim;
+    if (!claim || model.has(id)) return;
+    cache.insert(id, *std::move(claim), nullptr, dirty);
     model.blocks.push_back({.id = id, .bytes = n, .dirty = dirty});
     model.used += n;
   }

@@ -218,7 +218,7 @@ TEST_CASE("a pinned pool is locked as a whole, in order, in pieces, with exactly
       CHECK(by->locks()[0].data() == first.locks()[0].data());
     }
     CHECK(arena->budget().used() == 5_MiB + 1_B);  // the pool is claimed as a whole
-    CHECK(arena->room() == 5_MiB + 1_B);
+    CHECK(arena->pinned() == 5_MiB + 1_B);
   }
   for (const auto* by : {&first, &second}) {
     CHECK(by->held().empty());
@@ -228,9 +228,9 @@ TEST_CASE("a pinned pool is locked as a whole, in order, in pieces, with exactly
 
 TEST_CASE("transferred blocks are in the pinned pool, kept ones never, and only the latter are charged in addition") {
   test::recorded_locker locker;
-  byte_count room;
-  for (const byte_count n : sizes()) room += host_charge(n);
-  const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = room});
+  byte_count pool;
+  for (const byte_count n : sizes()) pool += host_charge(n);
+  const auto arena = make_host_arena(1_GiB, {.lockers = {&locker}, .size = pool});
   const auto ordinary = make_host_arena(1_GiB);
   std::vector<host_block_ptr> all;
   for (const byte_count n : sizes()) {
@@ -239,14 +239,14 @@ TEST_CASE("transferred blocks are in the pinned pool, kept ones never, and only 
     REQUIRE(all.back()->size() == n);
     REQUIRE(address(all.back()) % 64 == 0);
     REQUIRE(locker.holds(all.back()->data()) == (n > 0_B));
-    REQUIRE(arena->budget().used() == room);
+    REQUIRE(arena->budget().used() == pool);
     const auto kept = arena->allocate(n, "test", host_use::kept);
     REQUIRE_FALSE(locker.holds(kept->data()));
-    REQUIRE(arena->budget().used() == room + arena->charged(n));
+    REQUIRE(arena->budget().used() == pool + arena->charged(n));
     REQUIRE_FALSE(locker.holds(arena->allocate(n, "test")->data()));
     REQUIRE(arena->charged(n) == ordinary->charged(n));
   }
-  CHECK(arena->budget().used() == room);
+  CHECK(arena->budget().used() == pool);
   std::ranges::sort(all, {}, address);
   for (std::size_t i = 1; i < all.size(); ++i)
     REQUIRE(address(all[i - 1]) + all[i - 1]->size().value() <= address(all[i]));
@@ -321,7 +321,7 @@ TEST_CASE("a pinned pool and the other blocks never exceed the cap together") {
 
 TEST_CASE("without a locker there is no pinned pool") {
   const auto arena = make_host_arena(1_GiB, {.lockers = {}, .size = 1024_GiB * 1024});
-  CHECK(arena->room() == 0_B);
+  CHECK(arena->pinned() == 0_B);
   CHECK(arena->budget().used() == 0_B);
   CHECK(all_zero(arena->allocate(3_MiB, "test", host_use::transferred)));
 }
@@ -371,5 +371,5 @@ TEST_CASE("several threads may allocate from a pinned pool at once") {
     if (std::ranges::count(block->floats(), mine) != static_cast<std::ptrdiff_t>(n.value() / 4)) ++overwritten;
   });
   REQUIRE(overwritten == 0);
-  REQUIRE(arena->budget().used() == arena->room());
+  REQUIRE(arena->budget().used() == arena->pinned());
 }

@@ -25,8 +25,8 @@ using namespace hydra::test;
 
 namespace {
 
-/// A part of GPU 0, with `room` bytes in addition to what the libraries take for themselves.
-std::unique_ptr<device> part_of_gpu(byte_count room, const std::string& pool = "arena") {
+/// A part of GPU 0, with `space` bytes in addition to what the libraries take for themselves.
+std::unique_ptr<device> part_of_gpu(byte_count space, const std::string& pool = "arena") {
   const auto make = [&](byte_count memory) {
     return make_gpu({.name = "cuda:0", .options = {{"memory", std::to_string(memory.value())}, {"context", 0_B}, {"pool", pool}}});
   };
@@ -35,11 +35,11 @@ std::unique_ptr<device> part_of_gpu(byte_count room, const std::string& pool = "
     const auto probe = make(1_GiB);
     own = probe->memory().used;
   }
-  return make(own + room);
+  return make(own + space);
 }
 
 struct bench {
-  explicit bench(byte_count room) : dev(part_of_gpu(room)) { dev->on_completion(log.sink()); }
+  explicit bench(byte_count space) : dev(part_of_gpu(space)) { dev->on_completion(log.sink()); }
 
   ticket submit(queue_kind queue, std::function<void()> work, const std::vector<ticket>& after = {}) {
     operation op;
