@@ -69,9 +69,11 @@ std::string small_checkpoint(const temporary_folder& folder) {
   folder.write("gpt2/config.json", R"({"architectures": ["GPT2LMHeadModel"], "vocab_size": 300, "n_positions": 1024,
                                        "n_embd": 8, "n_layer": 1, "n_head": 2})");
   const std::string header = R"({"t": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
-  std::string length(8, '\0');
-  length[0] = static_cast<char>(header.size());
-  folder.write("gpt2/model.safetensors", length + header + "1234");
+  std::string file(8, '\0');  // begins with the header's length
+  file[0] = static_cast<char>(header.size());
+  file += header;
+  file += "1234";
+  folder.write("gpt2/model.safetensors", file);
   return (folder.path() / "gpt2").string();
 }
 
