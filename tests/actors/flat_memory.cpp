@@ -88,7 +88,7 @@ TEST_CASE("a model that has ended leaves no more in memory than its part of the 
   REQUIRE(seen.size() == 120);
   const auto first = least(seen, 20, 20), last = least(seen, 100, 20);
   INFO("heap " << first << " bytes, then " << last);
-  CHECK(last <= first + 80 * std::size_t{4096});
+  CHECK(last <= first + 80 * std::size_t{6144});
 }
 
 #endif
