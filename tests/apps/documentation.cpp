@@ -53,7 +53,7 @@ TEST_CASE("the page of commands has every command and its options", "[docs]") {
 TEST_CASE("every shipped workload can be assembled and fits its devices") {
   std::size_t found = 0;
   for (const auto& file : std::filesystem::directory_iterator{source / "apps/workloads"}) {
-    if (file.is_directory()) continue;  // those of the paper need files that are not ours to ship
+    if (file.path().extension() != ".toml") continue;  // those of the paper need files that are not ours to ship
     const workload w = read_workload(file.path());
     session s{w.options};
     CHECK_NOTHROW(assemble(s, w));

@@ -19,7 +19,7 @@ constexpr const char* generated = "<!-- Made from the program by tests/apps/docu
 std::string cell(std::string_view text) {
   std::string shown;
   for (const char c : text) {
-    if (c == '|') shown += '\\';
+    if (c == '|' || c == '<') shown += '\\';
     shown += c;
   }
   return shown;
