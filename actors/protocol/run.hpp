@@ -3,7 +3,7 @@
 
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/interfaces.hpp"
-#include "partition/execute/sharded_model.hpp"
+#include "partition/execute/model_update.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
