@@ -265,6 +265,11 @@ void session::state::load_models() {
   if (files.wanted() && options.checkpoint.keep > 0) {
     checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), options.output / "checkpoints",
                                                       options.checkpoint.keep);
+    for (std::size_t i = 0; i < descriptions.size(); ++i) {
+      if (const auto& name = descriptions[i].name; !planned->begins.of(i) && checkpoints->forget_best(name)) {
+        log->warn("{} has no checkpoint: it starts from the beginning, and its best state of before is removed", name);
+      }
+    }
   }
 }
 

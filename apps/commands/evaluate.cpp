@@ -21,10 +21,15 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hydra::apps {
@@ -159,10 +164,22 @@ std::string or_dash(const std::optional<double>& x, const char* form, double sca
   return x ? fmt::format(fmt::runtime(form), *x * scale) : "-";
 }
 
+/// The best model first, as in the table of a run; those without a loss last.
+std::vector<std::size_t> by_loss(const report& r) {
+  std::vector<std::size_t> order(r.models.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&r](std::size_t i) {
+    const auto& v = r.models[i].validation;
+    const double loss = v.empty() ? std::numeric_limits<double>::quiet_NaN() : v.back().loss;
+    return std::pair{std::isnan(loss), std::isnan(loss) ? 0.0 : loss};
+  });
+  return order;
+}
+
 std::string to_table(const report& r, const std::vector<model_state>& states) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"weights"}, {"loss", right}, {"floor", right}, {"perplexity", right}, {"accuracy", right}, {"status"}}};
-  for (std::size_t i = 0; i < r.models.size(); ++i) {
+  for (const std::size_t i : by_loss(r)) {
     const model_report& m = r.models[i];
     const validation_report v = m.validation.empty() ? validation_report{} : m.validation.back();
     t.add({m.name, states[i].weights, m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),

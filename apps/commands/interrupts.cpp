@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 
 namespace hydra::apps {
@@ -17,6 +18,9 @@ void say(const std::string& text) {
   const std::string line = (terminal_of(STDERR_FILENO).live ? "\r\x1b[J" : "") + text + "\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
+
+/// `timeout` signals the program and then its group: that is one interrupt.
+constexpr auto same_interrupt = std::chrono::milliseconds{100};
 
 /// False if the watch has ended.
 bool wait_for_signal(const sigset_t& signals) {
@@ -39,7 +43,10 @@ void interrupts::watch() const {
   if (!wait_for_signal(signals_)) return;
   say("interrupted: stopping, a training run saves its state first; interrupt again to stop at once");
   first_();
-  if (!wait_for_signal(signals_)) return;
+  const auto began = std::chrono::steady_clock::now();
+  do {
+    if (!wait_for_signal(signals_)) return;
+  } while (std::chrono::steady_clock::now() - began < same_interrupt);
   say("interrupted again: stopped at once");
   ::_exit(exit_status::interrupted);
 }

@@ -282,6 +282,14 @@ void checkpoint_folder::write(const model_checkpoint& c, const fs::path& place,
   folder.commit();
 }
 
+bool checkpoint_folder::forget_best(const std::string& model) {
+  const auto all = best_folders(checkpoints_of(root_, model));
+  for (const auto& folder : all) {
+    files_.remove_all(folder);
+  }
+  return !all.empty();
+}
+
 /// As drop_old(): a removal that fails is tried again after the next checkpoint.
 void checkpoint_folder::drop_worse(const fs::path& of_model, const fs::path& best) {
   for (const auto& folder : best_folders(of_model)) {

@@ -102,7 +102,7 @@ TEST_CASE("the paper's workload is twelve fine-tunings of a checkpoint, and so i
   const std::string checkpoint = small_checkpoint(folder);
   const std::string text = folder.write("text.txt", "some words").string();
   for (const auto& [name, data] :
-       {std::pair<std::string, std::string>{"paper", "data.wikitext"}, {"small", "data.pages"}}) {
+       {std::pair<std::string, std::string>{"paper", "data.wikitext"}, {"small", "data.headers"}}) {
     const workload w =
         read_workload(source / "apps/workloads/paper" / (name + ".toml"),
                       {parse_override("model.chain.from=" + checkpoint), parse_override(data + ".train=" + text),

@@ -370,6 +370,19 @@ TEST_CASE("a state that no run has written is damage, and old checkpoints are dr
   CHECK_NOTHROW(save(c, folder.path(), 1));
 }
 
+TEST_CASE("a model that starts from the beginning has no best state of before", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  c.checkpoint.best = true;
+  save(c, folder.path());
+  checkpoint_folder store(posix_file_system(), folder.path(), 1);
+  CHECK_FALSE(store.forget_best("another"));
+  CHECK(best_checkpoint(folder.path() / "small"));
+  CHECK(store.forget_best("small"));
+  CHECK_FALSE(best_checkpoint(folder.path() / "small"));
+  CHECK_FALSE(store.forget_best("small"));
+}
+
 TEST_CASE("the state of the best evaluation is not removed before another one is there", "[checkpoint]") {
   const temporary_folder folder;
   saved_case c({0, 2, 4});
