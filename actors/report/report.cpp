@@ -52,19 +52,6 @@ std::optional<double> last_loss(const model_report& m) {
   return m.validation.empty() ? std::nullopt : std::optional(m.validation.back().loss);
 }
 
-/// The best validation loss first, models without one last; else as in the workload.
-std::vector<const model_report*> ranked(const report& r) {
-  std::vector<const model_report*> models;
-  for (const auto& m : r.models) {
-    models.push_back(&m);
-  }
-  std::ranges::stable_sort(models, {}, [](const model_report* m) {
-    const auto loss = last_loss(*m);
-    return loss && !std::isnan(*loss) ? *loss : std::numeric_limits<double>::infinity();
-  });
-  return models;
-}
-
 /// Of the last evaluation.
 std::vector<std::string> validation_cells(const model_report& m) {
   if (m.validation.empty()) {
@@ -334,6 +321,18 @@ json json_of(const report& r) {
 }
 
 }  // namespace
+
+std::vector<const model_report*> ranked(const report& r) {
+  std::vector<const model_report*> models;
+  for (const auto& m : r.models) {
+    models.push_back(&m);
+  }
+  std::ranges::stable_sort(models, {}, [](const model_report* m) {
+    const auto loss = last_loss(*m);
+    return loss && !std::isnan(*loss) ? *loss : std::numeric_limits<double>::infinity();
+  });
+  return models;
+}
 
 std::string tokens_per_second(const model_report& m) {
   const auto here = m.steps == 0 ? 0.0 : static_cast<double>(m.steps - m.steps_before) / m.steps;

@@ -105,6 +105,8 @@ struct report {
 std::string to_string(model_status s);
 /// "finished", "finished, not saved".
 std::string status_text(const model_report& m);
+/// The order of tables: the smallest last validation loss first, models without one last; else as in the workload.
+std::vector<const model_report*> ranked(const report& r);
 /// Cells of the tables; "-" if there was nothing to measure.
 std::string tokens_per_second(const model_report& m);
 std::string hit_rate(const device_report& d);

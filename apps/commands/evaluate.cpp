@@ -21,12 +21,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <limits>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -164,26 +161,15 @@ std::string or_dash(const std::optional<double>& x, const char* form, double sca
   return x ? fmt::format(fmt::runtime(form), *x * scale) : "-";
 }
 
-/// The best model first, as in the table of a run; those without a loss last.
-std::vector<std::size_t> by_loss(const report& r) {
-  std::vector<std::size_t> order(r.models.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&r](std::size_t i) {
-    const auto& v = r.models[i].validation;
-    const double loss = v.empty() ? std::numeric_limits<double>::quiet_NaN() : v.back().loss;
-    return std::pair{std::isnan(loss), std::isnan(loss) ? 0.0 : loss};
-  });
-  return order;
-}
-
 std::string to_table(const report& r, const std::vector<model_state>& states) {
   constexpr auto right = alignment::right;
   text_table t{{{"model"}, {"weights"}, {"loss", right}, {"floor", right}, {"perplexity", right}, {"accuracy", right}, {"status"}}};
-  for (const std::size_t i : by_loss(r)) {
-    const model_report& m = r.models[i];
+  for (const model_report* const ranked_model : ranked(r)) {
+    const model_report& m = *ranked_model;
+    const model_state& state = states[static_cast<std::size_t>(ranked_model - r.models.data())];
     const validation_report v = m.validation.empty() ? validation_report{} : m.validation.back();
-    t.add({m.name, states[i].weights, m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),
-           or_dash(v.perplexity, "{:.2f}"), or_dash(v.accuracy, "{:.1f} %", 100), outcome_of(m, states[i])});
+    t.add({m.name, state.weights, m.validation.empty() ? "-" : fmt::format("{:.4f}", v.loss), or_dash(v.floor, "{:.4f}"),
+           or_dash(v.perplexity, "{:.2f}"), or_dash(v.accuracy, "{:.1f} %", 100), outcome_of(m, state)});
   }
   return t.to_string();
 }
