@@ -7,6 +7,7 @@
 #include "actors/memory/memory_manager.hpp"
 #include "actors/model/model_task.hpp"
 #include "actors/plugin/policy_actor.hpp"
+#include "actors/run/actor_lists.hpp"
 #include "actors/run/admission.hpp"
 #include "actors/run/controller.hpp"
 #include "actors/run/supervisor.hpp"
@@ -123,20 +124,11 @@ void end_together(const actors_spawned& actors, const std::shared_ptr<run_end>& 
 }  // namespace
 
 void end_actors(const actors_spawned& actors) {
-  const auto end = [](const auto& actor) {
-    if (actor) {
-      end_actor(actor);
-    }
-  };
+  const auto end = [](const auto& actor) { end_actor(actor); };
   std::ranges::for_each(actors.devices, end);
   std::ranges::for_each(actors.tasks, end);
   end(actors.scheduler);
-  end(actors.memory);
-  end(actors.optimizer);
-  end(actors.data);
-  end(actors.controller);
-  end(actors.checkpointer);
-  end(actors.admission);
+  each_that_ends_late(actors, end);
   end(actors.reporter);
   end(actors.supervisor);
 }
@@ -161,10 +153,10 @@ actors_spawned launch(caf::actor_system& system, run_setup setup, record_sink si
   auto advice = start_policy_actor(system, setup.advice);  // first: it may be refused
   actors_spawned actors;
   actors.supervisor = spawn_supervisor(system, setup.services,
-                                     {setup.callback_limit, setup.stall_limit, setup.checkpoints, setup.halted});
+                                       {setup.callback_limit, setup.stall_limit, setup.checkpoints, setup.halted});
   const auto end = std::make_shared<run_end>(5 + setup.devices.size() + setup.models.size(), std::move(sink));
   actors.reporter = spawn_reporter(system, setup.services,
-                                 report_of(setup, actors.supervisor, [end](run_record r) { end->take(std::move(r)); }));
+                                   report_of(setup, actors.supervisor, [end](run_record r) { end->take(std::move(r)); }));
   actors.scheduler =
       spawn_scheduler(system, setup.services, {.chosen = std::move(setup.chosen),
                                                .advice = std::move(advice),

@@ -152,7 +152,7 @@ void supervisor::lose_controller(const std::string& why) {
   }
   if (!ending_) {
     services_.log->warn("{}; the run continues without callbacks: nothing stops a model early or adds one any more",
-    why);
+                        why);
     send(actors_.reporter, controller_lost{why});
   }
   host_.erase(actors_.controller.address());
