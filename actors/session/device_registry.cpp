@@ -120,4 +120,16 @@ void check_options(const known_device& of, const device_options& given) {
   }
 }
 
+device_entry entry_of(const known_device& kind, device_options options, std::string where) {
+  return {kind.kind, [make = kind.make, options = std::move(options), where = std::move(where)](const std::string& name,
+                                                                                               device_use use) {
+            try {
+              return make({name, options, use});
+            } catch (const fault_error& e) {
+              const auto& f = e.what_happened();
+              throw fault_error(f.code, where.empty() ? f.text : where + ": " + f.text);
+            }
+          }};
+}
+
 }  // namespace hydra

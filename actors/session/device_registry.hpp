@@ -2,7 +2,7 @@
 // Kinds of devices by name: those of plug-ins that are loaded, and Hydra's own, whose plug-ins are loaded on first use.
 
 #include "actors/plugin/known_plugins.hpp"
-#include "runtime/base/fault.hpp"
+#include "actors/run/device_set.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/device_request.hpp"
 #include "runtime/plugin/own_plugins.hpp"
@@ -54,15 +54,8 @@ class device_registry {
 /// type, or a required option that is missing.
 void check_options(const known_device& of, const device_options& given);
 
-/// Calls the factory; a fault gets the place as a prefix, if there is one.
-template <class Make>
-auto located(const std::string& where, const Make& make) {
-  try {
-    return make();
-  } catch (const fault_error& e) {
-    const auto& f = e.what_happened();
-    throw fault_error(f.code, where.empty() ? f.text : where + ": " + f.text);
-  }
-}
+/// Makes devices of the kind with these options. What goes wrong then has `where` they were described as a
+/// prefix, if that is not empty.
+device_entry entry_of(const known_device& kind, device_options options, std::string where);
 
 }  // namespace hydra

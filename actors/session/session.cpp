@@ -111,9 +111,7 @@ void session::add_devices(int count, const std::string& kind, std::map<std::stri
   check_options(known, options);
   state_->require_unplanned("device");
   for (int i = 0; i < count; ++i) {
-    state_->device_entries.push_back({kind, [make = known.make, options, where](const std::string& name, device_use use) {
-                                        return located(where, [&] { return make({name, options, use}); });
-                                      }});
+    state_->device_entries.push_back(entry_of(known, options, where));
   }
 }
 
