@@ -11,7 +11,7 @@ BUILD = pathlib.Path("build/release")
 STAGE = pathlib.Path("build/package/wheel")
 # Part of every system that the wheel is for (glibc and the compiler's runtime), or brought by the torch wheel.
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|libc|libm|libdl|librt|libpthread|libutil|libgcc_s|libstdc\+\+)[.-]")
-TORCH = re.compile(r"^lib(torch|c10|gomp|cud|cupti|nv|cu)")
+TORCH = re.compile(r"^lib(torch|c10|gomp|nv|cu)")
 
 LAUNCHER = '''"""Hydra trains many deep-learning models at once; this package starts its program."""
 import importlib.util

@@ -4,6 +4,7 @@
 #include "actors/admission/loaded_model.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/usable_memory.hpp"
 #include "runtime/memory/host_memory.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +20,6 @@ namespace {
 
 /// The cap when the user does not say how much host memory a run may use.
 byte_count default_host_memory() { return byte_count{available_host_memory().value() / 4 * 3}; }
-
-/// The memory that blocks may use.
-byte_count usable(const device_info& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
 
 std::size_t count_shards(const workload_plan& plan) {
   std::size_t n = 0;
@@ -191,11 +189,11 @@ planned_workload plan_workload(const planning_setup& setup) { return planner(set
 void require_planned_memory(const planned_workload& planned, const std::vector<device_info>& now) {
   const auto needed = planned.plan.staging_bytes + planned.plan.computing_bytes;
   for (std::size_t i = 0; i < now.size(); ++i) {
-    if (usable(now[i]) < needed) {
+    if (usable_memory(now[i]) < needed) {
       throw fault_error(fault_code::does_not_fit,
                         fmt::format("device {} has {} for the run, but had {} when this was planned, of which it needs {}: "
                                     "something else has taken its memory; start again, or end what else uses it",
-                                    now[i].name, to_string(usable(now[i])), to_string(usable(planned.machines[i])),
+                                    now[i].name, to_string(usable_memory(now[i])), to_string(usable_memory(planned.machines[i])),
                                     to_string(needed)));
     }
   }

@@ -16,8 +16,6 @@ device_pipeline::device_pipeline(device& machine, pipeline_port& port, trace* sp
       failing_(state_),
       ending_(state_, slots_, port) {}
 
-device_pipeline::~device_pipeline() = default;
-
 void device_pipeline::start() { slots_.offer_all(); }
 
 // -- messages -------------------------------------------------------------------------------------------------------------

@@ -41,7 +41,6 @@ class device_pipeline {
   device_pipeline(device& machine, pipeline_port& port, trace* spans, const pipeline_options& options);
   device_pipeline(const device_pipeline&) = delete;
   device_pipeline& operator=(const device_pipeline&) = delete;
-  ~device_pipeline();
 
   /// Offers the credits of all slots.
   void start();

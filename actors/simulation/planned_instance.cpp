@@ -1,6 +1,7 @@
 #include "actors/simulation/planned_instance.hpp"
 
 #include "actors/simulation/remaining_scale.hpp"
+#include "runtime/device/usable_memory.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -43,7 +44,7 @@ std::uint32_t slots_of(std::span<const sharded_model_ptr> models, std::span<cons
   }
   auto memory = devices.front().memory;
   for (const auto& d : devices) {
-    memory = std::min(memory, d.memory > d.reserve ? d.memory - d.reserve : byte_count{});
+    memory = std::min(memory, usable_memory(d));
   }
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(memory.value() / largest.value(), 2, 1024));
 }

@@ -5,6 +5,7 @@
 #include "partition/plan/sufficient.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/device/usable_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -17,14 +18,12 @@ namespace {
 /// In micro-batches: the scalars of a footprint include so many losses.
 constexpr std::uint32_t longest_evaluation_visit = 256;
 
-byte_count usable(const plan_device& d) { return d.memory > d.reserve ? d.memory - d.reserve : byte_count{}; }
-
 /// The device with the least usable memory.
 const plan_device& smallest(std::span<const plan_device> devices) {
   if (devices.empty()) {
     throw fault_error(fault_code::bad_input, "the workload has no device; add at least one [[device]]");
   }
-  return *std::ranges::min_element(devices, {}, usable);
+  return *std::ranges::min_element(devices, {}, usable_memory<plan_device>);
 }
 
 /// Where the shard is stepped; what its backward visit needs and takes follows from that.
@@ -222,7 +221,7 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
       validate_cuts(*given, m.profile->layers.size(), m.name);
     }
   }
-  const auto best = staging_search(models, usable(limit)).best();
+  const auto best = staging_search(models, usable_memory(limit)).best();
   if (!best) {
     refuse_memory(models, limit);
   }
@@ -230,7 +229,7 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
   const auto alone = budgets_alone(models);
   for (std::size_t i = 0; i < models.size(); ++i) {
     plan.models.push_back(plan_model(models[i], best->cuts[i]));
-    split_updates(plan.models.back(), models[i], usable(limit) - best->staging);
+    split_updates(plan.models.back(), models[i], usable_memory(limit) - best->staging);
     plan.models.back().sufficient = alone[i];
   }
   set_staging(plan);
@@ -245,12 +244,12 @@ model_plan plan_joining(const plan_request& m, std::span<const plan_device> devi
     validate_cuts(*given, m.profile->layers.size(), m.name);
   }
   const std::span one(&m, 1);
-  const auto cuts = staging_search(one, usable(limit)).cuts_within(0, staging_bytes);
+  const auto cuts = staging_search(one, usable_memory(limit)).cuts_within(0, staging_bytes);
   if (!cuts) {
     refuse_joining(m, limit, staging_bytes);
   }
   auto plan = plan_model(m, *cuts);
-  split_updates(plan, m, usable(limit) - staging_bytes);
+  split_updates(plan, m, usable_memory(limit) - staging_bytes);
   plan.sufficient = smallest_budget(one);
   return plan;
 }

@@ -2,6 +2,7 @@
 
 #include "partition/plan/staging_search.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/device/usable_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -128,7 +129,7 @@ void refuse_memory(std::span<const plan_request> models, const plan_device& devi
 }
 
 void refuse_joining(const plan_request& m, const plan_device& device, byte_count staging_bytes) {
-  const auto usable = device.memory > device.reserve ? device.memory - device.reserve : byte_count{};
+  const auto usable = usable_memory(device);
   const auto left = usable > staging_bytes ? usable - staging_bytes : byte_count{};
   throw fault_error(fault_code::does_not_fit,
                     fmt::format("model '{}' cannot join the run: {}, but of device {} with memory = {} the run keeps {} "
