@@ -4,6 +4,7 @@
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/resumption.hpp"
 #include "actors/simulation/planned_instance.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +51,11 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
   go_on(m.name);
   resumption begins;
   if (setup_.options.resume) {
-    begins = resumption(setup_.options.output / "checkpoints", {resumed(m, p)});
+    const auto root = setup_.options.output / "checkpoints";
+    begins = resumption(root, {resumed(m, p)});
+    if (!begins.of(0)) {
+      forget_best(posix_file_system(), checkpoints_of(root, m.name));
+    }
   }
   auto plan = plan_resumed(begins, [&] { return planned(m, p, begins.cuts_for(0, p.cuts)); });
   fit_host(plan);

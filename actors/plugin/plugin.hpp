@@ -18,9 +18,9 @@
 namespace hydra {
 
 /// `Policy` is constructed from policy_options if possible, else without arguments. plugin_item::make returns a
-/// policy*, its options are policy_options, and `about` is a std::vector<policy_option>.
+/// policy*, its options are policy_options, and `about` is a std::vector<option>.
 template <std::derived_from<policy> Policy>
-plugin_item offer_policy(std::string name, std::string help, std::vector<policy_option> options = {}) {
+plugin_item offer_policy(std::string name, std::string help, std::vector<option> options = {}) {
   const auto make = [](const void* given) -> void* {
     policy* made = nullptr;
     if constexpr (std::constructible_from<Policy, const policy_options&>) {
@@ -31,7 +31,7 @@ plugin_item offer_policy(std::string name, std::string help, std::vector<policy_
     return made;
   };
   return {plugin_kind::policy, std::move(name), std::move(help), make,
-          std::make_shared<const std::vector<policy_option>>(std::move(options))};
+          std::make_shared<const std::vector<option>>(std::move(options))};
 }
 
 /// `Device` is constructed from a device_request. plugin_item::make returns a device*, its options are a

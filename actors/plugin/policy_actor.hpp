@@ -24,15 +24,15 @@ struct policy_actor_source {
 };
 
 /// For a plug-in. `Start`: policy_actor (caf::actor_system&, const policy_options&). plugin_item::make returns a
-/// policy_actor_source*, its options are policy_options, and `about` is a std::vector<policy_option>.
+/// policy_actor_source*, its options are policy_options, and `about` is a std::vector<option>.
 template <policy_actor (*Start)(caf::actor_system&, const policy_options&)>
-plugin_item offer_policy_actor(std::string name, std::string help, std::vector<policy_option> options = {}) {
+plugin_item offer_policy_actor(std::string name, std::string help, std::vector<option> options = {}) {
   const auto make = [](const void* given) -> void* {
     const auto& o = *static_cast<const policy_options*>(given);
     return new policy_actor_source{.name = {}, .start = [o](caf::actor_system& system) { return Start(system, o); }};
   };
   return {plugin_kind::policy_by_actor, std::move(name), std::move(help), make,
-          std::make_shared<const std::vector<policy_option>>(std::move(options))};
+          std::make_shared<const std::vector<option>>(std::move(options))};
 }
 
 /// For both sides if a policy actor is reached over a network: registers the messages.

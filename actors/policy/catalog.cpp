@@ -51,26 +51,26 @@ std::unique_ptr<policy> make_rollout(const policy_options& o) {
 }
 std::unique_ptr<policy> make_srtf(const policy_options& o) { return std::make_unique<srtf>(o.values.at("affinity")); }
 
-std::vector<policy_option> margin_options(const critical_margin& standard) {
+std::vector<option> margin_options(const critical_margin& standard) {
   return {
-      {"critical_units", standard.units, 0, 1000, "a model is critical if its laxity is at most so many of the longest unit ..."},
-      {"critical_share", standard.share, 0, 1, "... and this share of the fluid bound of the remaining work"},
+      {"critical_units", standard.units, false, "a model is critical (it may end last) if it has at most so many of its longest units to spare ...", {0, 1000}},
+      {"critical_share", standard.share, false, "... and this share of the time that all remaining work needs at least", {0, 1}},
   };
 }
 
-std::vector<policy_option> stay_pace_options_known() {
+std::vector<option> stay_pace_options_known() {
   const stay_pace_options standard;
   auto known = margin_options(standard.margin);
-  known.push_back({"stay_units", standard.stay_units, 0, 1000,
-                   "on devices of several speeds one stays with its model for a lead of so many units"});
+  known.push_back({"stay_units", standard.stay_units, false,
+                   "on devices of several speeds one stays with its model for a lead of so many units", {0, 1000}});
   return known;
 }
 
-const std::vector<policy_option> rollout_options{
-    {"samples", 16, 1, 100000, "completions per decision, but one for each candidate at least"},
+const std::vector<option> rollout_options{
+    {"samples", 16.0, false, "completions per decision, but one for each candidate at least", {1, 100000}},
 };
-const std::vector<policy_option> srtf_options{
-    {"affinity", 0, 0, 1000, "a device stays with its model while that is so many of its units longer, or fewer"},
+const std::vector<option> srtf_options{
+    {"affinity", 0.0, false, "a device stays with its model while that is so many of its units longer, or fewer", {0, 1000}},
 };
 
 [[noreturn]] void refuse(const std::string& name, const std::vector<policy_entry>& table) {
@@ -84,7 +84,7 @@ const std::vector<policy_option> srtf_options{
 const std::vector<policy_entry>& built_in_policies() {
   static const std::vector<policy_entry> table{
       {"sharded-lrtf", "longest remaining time first, shard by shard (the paper's)", {}, make<sharded_lrtf>},
-      {"lla", "least laxity: critical models first, else the least transfer", margin_options({}), make_lla},
+      {"lla", "least laxity: first the models that may end last, else the least transfer", margin_options({}), make_lla},
       {"level", "for devices of several speeds: the longest models on the fastest", {}, make<level>},
       {"band", "lla on equal devices, level with affinity on others", margin_options({}), make_band},
       {"band-hold", "band, and a slot is kept for a critical model at its step boundary", margin_options({}),
@@ -92,7 +92,7 @@ const std::vector<policy_entry>& built_in_policies() {
       {"stay-hold", "band-hold that keeps models where they are; for three slots or more", margin_options({}),
        make_stay},
       {"stay-pace",
-       "models stay where they are; laxity at the pace seen; backwards in a row where gradients block loads",
+       "a device stays with its model until another one may end last at the pace measured so far",
        stay_pace_options_known(), make_stay_pace},
       {"srtf", "the shortest remaining time by priority, for mean completion", srtf_options, make_srtf},
       {"lpt", "the longest next unit", {}, make<lpt>},

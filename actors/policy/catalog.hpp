@@ -16,7 +16,7 @@ namespace hydra {
 struct policy_entry {
   std::string name;
   std::string help;                    ///< one line for `hydra policies`
-  std::vector<policy_option> options;
+  std::vector<option> options;
   std::function<std::unique_ptr<policy>(const policy_options&)> make;  ///< from complete options
 };
 

@@ -1,5 +1,7 @@
 #include "actors/report/progress.hpp"
 
+#include "runtime/base/counted.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +63,7 @@ void progress_printer::finish(time_point now) {
     steps += m.done - m.before;
   }
   out_ << (options_.live ? erase_below : "")
-       << fmt::format("{} steps of {} models in {}\n", steps, models_.size(), coarse_time(now - start_)) << std::flush;
+       << fmt::format("{} of {} in {}\n", counted(steps, "step"), counted(models_.size(), "model"), coarse_time(now - start_)) << std::flush;
 }
 
 double progress_printer::fraction() const {

@@ -1,5 +1,5 @@
 #pragma once
-// The report of a run: makespan next to proven bounds, devices, models. Pure data and its printing.
+// The report of a run: makespan next to proven bounds, devices, models. Pure data.
 
 #include "actors/policy/bounds.hpp"
 #include "actors/report/time_breakdown.hpp"
@@ -8,7 +8,6 @@
 #include "runtime/device/precision.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -107,19 +106,5 @@ std::string to_string(model_status s);
 std::string status_text(const model_report& m);
 /// The order of tables: the smallest last validation loss first, models without one last; else as in the workload.
 std::vector<const model_report*> ranked(const report& r);
-/// Cells of the tables; "-" if there was nothing to measure.
-std::string tokens_per_second(const model_report& m);
-std::string hit_rate(const device_report& d);
-/// "bounds  work 2.000 s  chain 1.000 s ...", with a newline.
-std::string to_line(const bounds& limits);
-
-/// The table at the end of a run: models (loss, status), devices (utilisation, bytes), makespan next to its bounds.
-std::string to_table(const report& r);
-
-/// report.json as documented (snake_case, seconds and bytes as plain numbers).
-std::string to_json(const report& r);
-
-/// Writes report.json atomically. Throws fault_error{io}.
-void write_report(const report& r, const std::filesystem::path& file);
 
 }  // namespace hydra

@@ -2,6 +2,7 @@
 
 #include "actors/policy/bounds.hpp"
 #include "actors/report/run_metrics.hpp"
+#include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -109,11 +110,7 @@ std::string digest_of(const finished_run& run, std::size_t model) {
   return taken.empty() ? digest_of(*run.models[model].what, run.parameters->of(id)) : taken;
 }
 
-}  // namespace
-
-report build_report(const finished_run& run) {
-  const auto& record = *run.record;
-  report r;
+void add_scheduling(report& r, const run_record& record) {
   r.policy = record.policy;
   r.decisions = record.decisions;
   r.decision_mean = record.decision_mean;
@@ -121,32 +118,33 @@ report build_report(const finished_run& run) {
   r.replaced = static_cast<std::uint32_t>(record.replacements.size());
   r.notes = record.replacements;
   if (record.dropped_advice > 0) {
-    r.notes.push_back(fmt::format("the policy actor chose {} times a unit that was not a candidate; it was asked again",
-                                  record.dropped_advice));
+    r.notes.push_back(fmt::format("the policy actor chose {} a unit that was not a candidate; it was asked again",
+                                  counted(record.dropped_advice, "time")));
   }
-  r.optimizer_busy = record.optimizer_busy;
-  if (record.first_prefetch && record.last_update) {
-    r.makespan = *record.last_update - *record.first_prefetch;
-  }
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    r.devices.push_back(report_of(record.devices[i], run.devices[i]));
-  }
+}
+
+void add_models(report& r, const finished_run& run) {
   for (std::size_t i = 0; i < run.models.size(); ++i) {
-    const auto& m = r.models.emplace_back(report_of(record.models[i], run.models[i], record));
+    auto& m = r.models.emplace_back(report_of(run.record->models[i], run.models[i], *run.record));
     if (m.status == model_status::finished || m.status == model_status::stopped) {
-      r.models.back().digest = digest_of(run, i);  // the memory of other models depends on when they ended
+      m.digest = digest_of(run, i);  // the memory of other models depends on when they ended
     }
   }
-  if (record.last_update && record.saved) {
-    r.save = std::max(*record.saved - *record.last_update, duration{});
-  }
+  r.interrupted = std::ranges::any_of(r.models, [](auto& m) { return m.status == model_status::interrupted; });
+}
+
+void add_unsaved(report& r, const finished_run& run) {
   for (std::size_t i = 0; i < run.models.size(); ++i) {
-    if (const auto& why = record.models[i].unsaved) {
+    if (const auto& why = run.record->models[i].unsaved) {
       ++r.unsaved;
       r.models[i].unsaved = true;
       r.notes.push_back(fmt::format("{} could not be saved at its end: {}", run.models[i].what->name, why.text));
     }
   }
+}
+
+/// What ended early or did not happen.
+void add_notes(report& r, const run_record& record) {
   r.callbacks_lost = record.callbacks_lost;
   if (!r.callbacks_lost.empty()) {
     r.notes.push_back(r.callbacks_lost + ": no callback was called any more, so nothing stopped a model early or added one");
@@ -158,12 +156,32 @@ report build_report(const finished_run& run) {
   for (const auto& m : record.refused) {
     r.notes.push_back("not added: " + m.why.text);
   }
-  r.checkpoints = record.checkpoints.saved;
-  r.checkpoint_time = record.checkpoints.elapsed;
   if (record.checkpoints.why && r.unsaved == 0) {
     r.notes.push_back("a checkpoint could not be written: " + record.checkpoints.why.text);
   }
-  r.interrupted = std::ranges::any_of(r.models, [](auto& m) { return m.status == model_status::interrupted; });
+}
+
+}  // namespace
+
+report build_report(const finished_run& run) {
+  const auto& record = *run.record;
+  report r;
+  add_scheduling(r, record);
+  r.optimizer_busy = record.optimizer_busy;
+  if (record.first_prefetch && record.last_update) {
+    r.makespan = *record.last_update - *record.first_prefetch;
+  }
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    r.devices.push_back(report_of(record.devices[i], run.devices[i]));
+  }
+  add_models(r, run);
+  if (record.last_update && record.saved) {
+    r.save = std::max(*record.saved - *record.last_update, duration{});
+  }
+  r.checkpoints = record.checkpoints.saved;
+  r.checkpoint_time = record.checkpoints.elapsed;
+  add_unsaved(r, run);
+  add_notes(r, record);
   r.host_peak = run.arena->budget().peak();
   r.host_budget = run.arena->budget().limit();
   add_bounds(r, record);

@@ -1,5 +1,6 @@
 #include "actors/report/run_files.hpp"
 
+#include "actors/report/report_json.hpp"
 #include "partition/plan/plan_file.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/storage/atomic_file.hpp"

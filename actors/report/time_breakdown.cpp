@@ -10,19 +10,13 @@ duration between(time_point from, time_point to) { return to > from ? to - from 
 
 duration sum(const time_breakdown& b) {
   duration all{};
-  for (const auto& [name, value] : parts(b)) {
-    all += value;
+  for (const auto& part : breakdown_parts) {
+    all += b.*part.value;
   }
   return all;
 }
 
 }  // namespace
-
-std::vector<named_part> parts(const time_breakdown& b) {
-  return {{"compute", b.compute},     {"exposed_h2d", b.exposed_h2d}, {"exposed_d2h", b.exposed_d2h},
-          {"optimizer", b.optimizer}, {"predecessor", b.predecessor}, {"no_unit", b.no_unit},
-          {"actors", b.actors}};
-}
 
 void breakdown_tracker::add(const unit& u, device_id device, const visit_times& t) {
   auto& page = devices_.at(device.value);

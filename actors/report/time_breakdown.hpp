@@ -25,12 +25,16 @@ struct time_breakdown {
   duration actors{};         ///< the rest: messages, decisions, a policy that kept the device waiting, work that was lost
 };
 
-struct named_part {
-  std::string name;
-  duration value{};
+struct breakdown_part {
+  const char* name;
+  duration time_breakdown::*value;
 };
-/// In the order above, by their names.
-std::vector<named_part> parts(const time_breakdown& b);
+/// In the order above.
+inline constexpr breakdown_part breakdown_parts[]{
+    {"compute", &time_breakdown::compute},         {"exposed_h2d", &time_breakdown::exposed_h2d},
+    {"exposed_d2h", &time_breakdown::exposed_d2h}, {"optimizer", &time_breakdown::optimizer},
+    {"predecessor", &time_breakdown::predecessor}, {"no_unit", &time_breakdown::no_unit},
+    {"actors", &time_breakdown::actors}};
 
 /// Idle time before each visit is split by what the visit waited for: the model's unit before it, its version, its
 /// placement, its bytes.

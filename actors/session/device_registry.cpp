@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -59,23 +58,6 @@ std::optional<known_device> find_kind(const std::vector<known_device>& all, cons
   refuse(kind, "there is no such kind" + known_instead(kind, names));
 }
 
-std::string type_name(const device_value& value) {
-  constexpr std::array names{"true or false", "an integer", "a number", "a text", "a byte_count", "a byte_rate", "a duration"};
-  static_assert(names.size() == std::variant_size_v<device_value>);
-  return names.at(value.index());
-}
-
-const device_option& option_of(const known_device& of, const std::string& name) {
-  const auto& options = of.about.options;
-  const auto found = std::ranges::find(options, name, &device_option::name);
-  if (found != options.end()) {
-    return *found;
-  }
-  std::vector<std::string> names;
-  std::ranges::transform(options, std::back_inserter(names), &device_option::name);
-  refuse(of.kind, fmt::format("there is no option \"{}\"{}", name, known_instead(name, names)));
-}
-
 }  // namespace
 
 device_registry::device_registry(std::shared_ptr<plugin_set> plugins, std::vector<std::filesystem::path> own)
@@ -107,20 +89,8 @@ std::vector<known_device> device_registry::all() const {
   return found;
 }
 
-void check_options(const known_device& of, const device_options& given) {
-  for (const auto& [name, value] : given) {
-    if (const auto& option = option_of(of, name); option.type.index() != value.index()) {
-      refuse(of.kind, fmt::format("option \"{}\" is {}, and {} is given", name, type_name(option.type), type_name(value)));
-    }
-  }
-  for (const auto& option : of.about.options) {
-    if (option.fallback.empty() && !given.contains(option.name)) {
-      refuse(of.kind, fmt::format("option \"{}\" is required: {}", option.name, option.help));
-    }
-  }
-}
-
-device_entry entry_of(const known_device& kind, device_options options, std::string where) {
+device_entry entry_of(const known_device& kind, const option_values& given, std::string where) {
+  auto options = complete(fmt::format("device of kind \"{}\"", kind.kind), given, kind.about.options);
   return {kind.kind, [make = kind.make, options = std::move(options), where = std::move(where)](const std::string& name,
                                                                                                device_use use) {
             try {

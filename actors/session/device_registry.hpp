@@ -9,15 +9,11 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace hydra {
-
-/// Values by name; each must have the type of its option.
-using device_options = std::map<std::string, device_value>;
 
 /// A kind of device that a plug-in offers.
 struct known_device {
@@ -50,12 +46,8 @@ class device_registry {
   std::vector<std::filesystem::path> own_;
 };
 
-/// Throws fault_error{bad_input} for an option that the kind does not have (with the nearest name), a value of another
-/// type, or a required option that is missing.
-void check_options(const known_device& of, const device_options& given);
-
-/// Makes devices of the kind with these options. What goes wrong then has `where` they were described as a
-/// prefix, if that is not empty.
-device_entry entry_of(const known_device& kind, device_options options, std::string where);
+/// Makes devices of the kind with these options, completed. Throws fault_error{bad_input} of complete(). What goes
+/// wrong later has `where` they were described as a prefix, if that is not empty.
+device_entry entry_of(const known_device& kind, const option_values& given, std::string where);
 
 }  // namespace hydra

@@ -3,7 +3,7 @@
 
 #include "actors/policy/catalog.hpp"
 #include "actors/protocol/events.hpp"
-#include "actors/report/report.hpp"
+#include "actors/report/report_table.hpp"
 #include "actors/session/early_stop.hpp"
 #include "actors/session/session.hpp"
 #include "models/data/data_catalog.hpp"

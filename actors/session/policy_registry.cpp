@@ -46,11 +46,19 @@ std::shared_ptr<const policy_actor_source> make_source(const plugin_item& item, 
   return source;
 }
 
+/// A default of 1 is an integer.
+option as_number(option o) {
+  if (const auto* integer = std::get_if<std::int64_t>(&o.standard)) {
+    o.standard = static_cast<double>(*integer);
+  }
+  return o;
+}
+
 /// Policies of plug-ins run with time limits.
 known_policy known(const plugin& from, const plugin_item& item, const policy_limits& limits) {
   known_policy k{.entry = {item.name, item.help, {}, nullptr}, .plugin = from.file};
-  if (const auto* options = static_cast<const std::vector<policy_option>*>(item.about.get())) {
-    k.entry.options = *options;
+  if (const auto* options = static_cast<const std::vector<option>*>(item.about.get())) {
+    std::ranges::transform(*options, std::back_inserter(k.entry.options), as_number);
   }
   if (item.kind == plugin_kind::policy_by_actor) {
     k.make_actor = [item](const policy_options& given) { return make_source(item, given); };

@@ -104,15 +104,12 @@ void session::add_devices(int count, const cpu_device& options) {
   }
 }
 
-void session::add_devices(int count, const std::string& kind, std::map<std::string, device_value> options,
+void session::add_devices(int count, const std::string& kind, const option_values& options,
                           const std::string& where) {
   check_count(count);
-  const auto known = state_->kinds.find(kind);
-  check_options(known, options);
+  const auto entry = entry_of(state_->kinds.find(kind), options, where);
   state_->require_unplanned("device");
-  for (int i = 0; i < count; ++i) {
-    state_->device_entries.push_back(entry_of(known, options, where));
-  }
+  state_->device_entries.insert(state_->device_entries.end(), static_cast<std::size_t>(count), entry);
 }
 
 void session::add_device(std::string kind, device_factory factory) {
@@ -261,10 +258,11 @@ void session::state::load_models() {
     models.push_back(load_model(i));
   }
   if (files.wanted() && options.checkpoint.keep > 0) {
-    checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), options.output / "checkpoints",
-                                                      options.checkpoint.keep);
+    const auto root = options.output / "checkpoints";
+    checkpoints = std::make_unique<checkpoint_folder>(posix_file_system(), root, options.checkpoint.keep);
     for (std::size_t i = 0; i < descriptions.size(); ++i) {
-      if (const auto& name = descriptions[i].name; !planned->begins.of(i) && checkpoints->forget_best(name)) {
+      const auto& name = descriptions[i].name;
+      if (!planned->begins.of(i) && forget_best(posix_file_system(), checkpoints_of(root, name))) {
         log->warn("{} has no checkpoint: it starts from the beginning, and its best state of before is removed", name);
       }
     }

@@ -41,7 +41,7 @@ class session {
   /// Throws fault_error{bad_input}: there is no such kind or option (with the nearest name); a value of another type; a
   /// required option that is missing; why the kind cannot be used here. `where` ("w.toml:5: device") is the prefix of
   /// messages about devices that cannot be created.
-  void add_devices(int count, const std::string& kind, std::map<std::string, device_value> options = {},
+  void add_devices(int count, const std::string& kind, const option_values& options = {},
                    const std::string& where = {});
   /// Any device. plan() creates it, with its threads, for the pilot pass, and run() creates it again.
   using device_factory = std::function<std::unique_ptr<device>(const std::string& name)>;

@@ -3,6 +3,7 @@
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,7 +35,7 @@ struct node {
   [[noreturn]] void refuse_type(std::string_view expected) const {
     const auto text = json_text(is);
     constexpr std::size_t most = 40;
-    refuse(fmt::format("{}{} is written here, expected {}", text.substr(0, most), text.size() > most ? "..." : "",
+    refuse(fmt::format("{}{} is given, expected {}", text.substr(0, most), text.size() > most ? "..." : "",
                        expected));
   }
 };
@@ -142,10 +143,7 @@ class object_reader {
   void end() const {
     for (const auto& [key, unused] : node_.is.items()) {
       if (std::ranges::count(known_, key) == 0) {
-        const auto near = near_name(key, known_);
-        node_.refuse(fmt::format("the key \"{}\" is not known; {}known: {}", key,
-                                 near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near),
-                                 fmt::join(known_, ", ")));
+        node_.refuse(fmt::format("the key \"{}\" is not known{}", key, known_instead(key, known_)));
       }
     }
   }
@@ -319,13 +317,7 @@ schedule_instance parse_instance(std::string_view text, const std::string& sourc
 }
 
 schedule_instance load_instance(const std::filesystem::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  if (!in || std::filesystem::is_directory(file)) {
-    throw fault_error(fault_code::bad_input,
-                      file.string() + ": no such file, or it cannot be read (a scheduling instance is expected)");
-  }
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
-  return parse_instance(text, file.string());
+  return parse_instance(read_text(file), file.string());
 }
 
 std::string to_json(const schedule_instance& i) {

@@ -7,6 +7,7 @@
 #include "apps/bench/replay.hpp"
 #include "apps/bench/updates.hpp"
 #include "apps/workload/place.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -96,7 +97,7 @@ int bench(const bench_options& o) {
     std::vector<std::string> names;
     std::ranges::transform(benches(), std::back_inserter(names), &bench_entry::name);
     throw fault_error{fault_code::bad_input,
-                      fmt::format("hydra bench: unknown benchmark \"{}\"; {}", o.name, did_you_mean(o.name, names))};
+                      fmt::format("hydra bench: unknown benchmark \"{}\"{}", o.name, known_instead(o.name, names))};
   }
   if (!o.workload.empty() && !found->reads_workload)
     throw fault_error{fault_code::bad_input,

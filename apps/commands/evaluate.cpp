@@ -1,5 +1,6 @@
 #include "apps/commands/evaluate.hpp"
 
+#include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
 #include "actors/session/session.hpp"
 #include "apps/commands/blocked_signals.hpp"
@@ -13,9 +14,12 @@
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/check_file.hpp"
 #include "apps/workload/parse.hpp"
-#include "apps/workload/path_kind.hpp"
 #include "apps/workload/workload.hpp"
+#include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/nearest.hpp"
+#include "runtime/base/path_kind.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,8 +56,8 @@ void select(workload& w, const std::vector<std::string>& wanted) {
   for (const model_entry& m : w.models) known.push_back(m.description.name);
   for (const std::string& name : wanted)
     if (std::ranges::count(known, name) == 0)
-      throw fault_error{fault_code::bad_input, fmt::format("{}: there is no model \"{}\"; {}", to_string(w.file), name,
-                                                           did_you_mean(name, known))};
+      throw fault_error{fault_code::bad_input, fmt::format("{}: there is no model \"{}\"{}", to_string(w.file), name,
+                                                           known_instead(name, known))};
   const auto unwanted = [&](const model_entry& m) { return std::ranges::count(wanted, m.description.name) == 0; };
   if (!wanted.empty()) std::erase_if(w.models, unwanted);
 }
@@ -70,7 +74,7 @@ void only_evaluate(model_description& d) {
 
 /// Which state of a model is evaluated.
 struct model_state {
-  std::string weights = "as it begins";
+  std::string weights = "initial";
   std::string reached = hydra::to_string(model_status::finished);
 };
 
@@ -94,6 +98,19 @@ std::vector<model_state> prepare(workload& w, const evaluate_options& o) {
   }
   w.controllers.clear();
   return states;
+}
+
+/// Of a run's models, unless none has a best state or the user has named them.
+void leave_out_without_best(workload& w, const evaluate_options& o) {
+  const auto lacks = [&](const model_entry& m) {
+    return !best_checkpoint(checkpoints_of(fs::path{o.source} / "checkpoints", m.description.name));
+  };
+  if (!o.best || !o.models.empty() || std::ranges::all_of(w.models, lacks)) return;
+  for (const model_entry& m : w.models)
+    if (lacks(m))
+      fmt::print(stderr, "note: {} is left out: it has no best state, because it was not evaluated or not trained with "
+                         "validate.keep_best\n", m.description.name);
+  std::erase_if(w.models, lacks);
 }
 
 std::string outcome_of(const model_report& m, const model_state& s) {
@@ -215,6 +232,7 @@ int evaluate(const evaluate_options& o) {
                                                          o.source)};
   workload w = read_source(o);
   select(w, o.models);
+  leave_out_without_best(w, o);
   const auto states = prepare(w, o);
   session s{options_of(w)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};

@@ -1,5 +1,7 @@
 #include "apps/commands/exit_status.hpp"
 
+#include "runtime/base/counted.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,9 +29,9 @@ std::string failures_of(const report& r) {
   const auto unsaved = std::ranges::count(r.models, true, &model_report::unsaved);
   const auto files = std::int64_t{r.unsaved} - unsaved;
   std::vector<std::string> all;
-  if (failed > 0) all.push_back(fmt::format("{} of {} models failed", failed, r.models.size()));
-  if (unsaved > 0) all.push_back(fmt::format("{} of {} models could not be saved at their end", unsaved, r.models.size()));
-  if (files > 0) all.push_back(fmt::format("{} files of the run folder could not be written", files));
+  if (failed > 0) all.push_back(fmt::format("{} of {} failed", failed, counted(r.models.size(), "model")));
+  if (unsaved > 0) all.push_back(fmt::format("{} of {} could not be saved at the end", unsaved, counted(r.models.size(), "model")));
+  if (files > 0) all.push_back(counted(files, "file") + " of the run folder could not be written");
   return fmt::format("{}", fmt::join(all, "; "));
 }
 

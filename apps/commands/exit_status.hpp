@@ -18,7 +18,7 @@ exit_status status_of(fault_code code);
 /// failed.
 exit_status status_of(const report& r);
 
-/// Why a run ends with some_failed: "1 of 3 models failed; 2 models could not be saved at their end".
+/// Why a run ends with some_failed: "1 of 3 models failed; 2 of 3 models could not be saved at the end".
 std::string failures_of(const report& r);
 
 }  // namespace hydra::apps

@@ -4,10 +4,10 @@
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
-#include "apps/workload/path_kind.hpp"
 #include "models/weights/hub_export.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/storage/durable_folder.hpp"
 
@@ -109,7 +109,7 @@ int export_model(const export_options& o) {
                   [&](const parameter_spec& p) { return value_of(tensors, p, checkpoint); });
   into.commit();
   fmt::print("{}\n", target.string());
-  fmt::print(stderr, "{} as it was after step {} of {}\n", o.model, steps_in(saved), saved.steps);
+  fmt::print(stderr, "the weights of {} after step {} of {}\n", o.model, steps_in(saved), saved.steps);
   return 0;
 }
 

@@ -1,10 +1,10 @@
 #include "apps/commands/generate.hpp"
 
 #include "apps/commands/text_source.hpp"
-#include "apps/workload/path_kind.hpp"
 #include "partition/inference/decoder.hpp"
 #include "partition/inference/sampling.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 

@@ -1,6 +1,7 @@
 #include "apps/commands/plan_table.hpp"
 
-#include "actors/report/report.hpp"
+#include "actors/report/report_table.hpp"
+#include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
 
 #include <fmt/format.h>

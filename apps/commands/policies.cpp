@@ -16,8 +16,8 @@ namespace hydra::apps {
 namespace {
 
 void print_options(const policy_entry& p, std::size_t width) {
-  for (const policy_option& o : p.options)
-    fmt::print("{:<{}}    {} = {} ({} to {}): {}\n", "", width, o.name, o.standard, o.least, o.most, o.help);
+  for (const option& o : p.options)
+    fmt::print("{:<{}}    {} = {} ({} to {}): {}\n", "", width, o.name, default_text(o), o.range.least, o.range.most, o.help);
 }
 
 int list_policies(const std::vector<std::string>& plugins) {

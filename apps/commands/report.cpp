@@ -1,11 +1,12 @@
 #include "apps/commands/report.hpp"
 
+#include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
 #include "apps/commands/notes.hpp"
 #include "apps/commands/written_file.hpp"
 #include "apps/report/page.hpp"
 #include "apps/run_folder/metrics_record.hpp"
-#include "apps/workload/path_kind.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>

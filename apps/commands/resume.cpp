@@ -8,6 +8,7 @@
 #include "apps/workload/forbidden_changes.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/to_toml.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

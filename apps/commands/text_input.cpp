@@ -1,6 +1,7 @@
 #include "apps/commands/text_input.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/storage/mapped_file.hpp"
 
@@ -36,8 +37,7 @@ void each_line(std::string_view text, const text_sink& sink) {
 }
 
 std::string field_of(const fs::path& file, const input_text& line, const std::string& field) {
-  const json record = json::parse(line.text, nullptr, false);
-  if (record.is_discarded()) refuse_line(file, line.line, "is no JSON");
+  const json record = parse_line(file, line);
   if (!record.is_object()) refuse_line(file, line.line, "is no JSON object");
   const auto found = record.find(field);
   if (found == record.end()) refuse_line(file, line.line, fmt::format("the record has no field \"{}\"", field));
@@ -70,6 +70,14 @@ void each_json_line(const fs::path& file, const text_sink& sink) {
   each_line(text_of(file, mapped), [&](const input_text& line) {
     if (line.text.find_first_not_of(" \t") != std::string_view::npos) sink(line);
   });
+}
+
+json parse_line(const fs::path& file, const input_text& line) try {
+  return parse_json(line.text);
+} catch (const fault_error& e) {
+  refuse_line(file, line.line, e.what_happened().text);
+} catch (const json::exception&) {
+  refuse_line(file, line.line, "is no JSON");
 }
 
 void refuse_line(const fs::path& file, std::size_t line, std::string_view why) {

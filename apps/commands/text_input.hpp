@@ -1,6 +1,8 @@
 #pragma once
 // The texts of an input file: a plain text, or JSON lines.
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -28,6 +30,9 @@ void each_line_or_record(const std::filesystem::path& file, const std::string& f
 
 /// The lines of a file, each a JSON value, as text. Throws as each_text() does.
 void each_json_line(const std::filesystem::path& file, const text_sink& sink);
+
+/// The JSON value on a line. Throws fault_error{bad_input} with file and line.
+nlohmann::json parse_line(const std::filesystem::path& file, const input_text& line);
 
 /// Throws fault_error{bad_input} "FILE: line N: WHY".
 [[noreturn]] void refuse_line(const std::filesystem::path& file, std::size_t line, std::string_view why);

@@ -4,10 +4,10 @@
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
-#include "apps/workload/path_kind.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>

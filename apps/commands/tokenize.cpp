@@ -6,7 +6,6 @@
 #include "models/tokenizers/bpe_trainer.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fault.hpp"
-#include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
 #include "runtime/storage/atomic_file.hpp"
@@ -107,12 +106,7 @@ std::string text_of(const tokenizer& t, const fs::path& file, const ids& all) tr
 }
 
 nlohmann::json list_in(const fs::path& file, const input_text& line) {
-  using nlohmann::json;
-  const auto check = [&](int depth, json::parse_event_t event, json&) {
-    if (is_nested_too_deep(depth, event)) refuse_line(file, line.line, nested_too_deep());
-    return true;
-  };
-  json list = json::parse(line.text, check, false);
+  nlohmann::json list = parse_line(file, line);
   if (!list.is_array()) refuse_line(file, line.line, "is no list of token ids");
   return list;
 }

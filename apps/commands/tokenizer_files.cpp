@@ -1,7 +1,7 @@
 #include "apps/commands/tokenizer_files.hpp"
 
-#include "apps/workload/path_kind.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/storage/durable_folder.hpp"
 #include "runtime/storage/mapped_file.hpp"
 

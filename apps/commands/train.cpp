@@ -1,5 +1,6 @@
 #include "apps/commands/train.hpp"
 
+#include "actors/report/report_table.hpp"
 #include "actors/session/session.hpp"
 #include "apps/commands/exit_status.hpp"
 #include "apps/commands/interrupts.hpp"
@@ -89,7 +90,9 @@ void tell(const report& r, const workload& w, const train_options& o) {
   tell_notes(r);
   if (const exit_status status = status_of(r); status == exit_status::some_failed)
     fmt::print(stderr, "exit status {}: {}\n", static_cast<int>(status), failures_of(r));
-  if (r.interrupted) tell_how_to_go_on("interrupted", w, o);
+  if (r.interrupted) return tell_how_to_go_on("interrupted", w, o);
+  if (const std::string folder = w.options.output.string(); !o.quiet && !folder.empty())
+    fmt::print(stderr, "the run is in \"{}\": hydra report {} shows it again\n", folder, shell_word(folder));
 }
 
 /// Reports a complete run; its files are kept unchanged.

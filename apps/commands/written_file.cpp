@@ -1,7 +1,7 @@
 #include "apps/commands/written_file.hpp"
 
-#include "apps/workload/path_kind.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -33,7 +33,7 @@ class thread_device final : public hydra::device {
 
   /// As a plug-in is asked for one.
   explicit thread_device(const hydra::device_request& r)
-      : thread_device{r.name, std::get<hydra::byte_count>(r.options.at("memory"))} {}
+      : thread_device{r.name, hydra::get<hydra::byte_count>(r.options, "memory")} {}
 
   ~thread_device() override {
     stop({});

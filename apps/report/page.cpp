@@ -1,5 +1,6 @@
 #include "apps/report/page.hpp"
 
+#include "actors/report/report_table.hpp"
 #include "apps/report/device_charts.hpp"
 #include "apps/report/loss_chart.hpp"
 #include "apps/report/markup.hpp"

@@ -1,5 +1,6 @@
 #include "apps/report/timeline.hpp"
 
+#include "apps/run_folder/trace_events.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -116,17 +117,7 @@ drawn_span draw(const slice& in, double begin, double width) {
 timeline read_timeline(std::istream& in, const std::string& name, std::span<const std::string> devices,
                        std::span<const std::string> models) {
   collector events{devices, models};
-  constexpr int depth_of_events = 2;  // {"traceEvents": [ here
-  const auto consume = [&](int depth, json::parse_event_t what, json& parsed) {
-    if (depth != depth_of_events || what != json::parse_event_t::object_end) return true;
-    events.take(parsed);
-    return false;
-  };
-  try {
-    [[maybe_unused]] const json rest = json::parse(in, consume);
-  } catch (const json::exception& e) {
-    throw fault_error{fault_code::bad_input, fmt::format("{}: no trace of a run; is it truncated? {}", name, e.what())};
-  }
+  each_trace_event(in, name, [&](const json& event) { events.take(event); });
   return events.finish();
 }
 

@@ -10,11 +10,19 @@
 
 namespace hydra::apps {
 
+namespace {
+
+int open_folder(const std::filesystem::path& folder) { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
 /// A file system without locks does not prevent training: such errors are ignored.
-folder_lock::folder_lock(const place& where, const std::filesystem::path& folder)
-    : descriptor_{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
-  const bool taken = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-  if (!taken) return;
+bool is_taken(int descriptor, int kind) {
+  return descriptor >= 0 && ::flock(descriptor, kind | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
+folder_lock::folder_lock(const place& where, const std::filesystem::path& folder) : descriptor_{open_folder(folder)} {
+  if (!is_taken(descriptor_, LOCK_EX)) return;
   ::close(descriptor_);
   refuse(where, "run.output",
          fmt::format("another run is under way in \"{}\": wait for its end, or choose another folder by --output",
@@ -23,6 +31,13 @@ folder_lock::folder_lock(const place& where, const std::filesystem::path& folder
 
 folder_lock::~folder_lock() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool is_locked(const std::filesystem::path& folder) {
+  const int descriptor = open_folder(folder);
+  const bool taken = is_taken(descriptor, LOCK_SH);
+  if (descriptor >= 0) ::close(descriptor);
+  return taken;
 }
 
 }  // namespace hydra::apps

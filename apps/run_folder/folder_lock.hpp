@@ -20,4 +20,7 @@ class folder_lock {
   int descriptor_;
 };
 
+/// Whether another process runs in the folder. False where that cannot be known.
+bool is_locked(const std::filesystem::path& folder);
+
 }  // namespace hydra::apps

@@ -1,11 +1,13 @@
 #include "apps/run_folder/metrics_record.hpp"
 
 #include "actors/report/run_metrics.hpp"
+#include "apps/run_folder/folder_lock.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
-#include "apps/workload/path_kind.hpp"
 #include "partition/plan/plan_file.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/path_kind.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 #include <hydra/version.hpp>
@@ -105,10 +107,7 @@ void read_lines(recorded_run& run, std::string_view text, metrics_reader& reader
 }
 
 std::optional<std::string> content_of(const std::filesystem::path& file) {
-  if (kind_of(file) != std::filesystem::file_type::regular) return std::nullopt;
-  std::ostringstream text;
-  text << open_to_read(file).rdbuf();
-  return text.str();
+  return kind_of(file) == std::filesystem::file_type::regular ? std::optional{read_text(file)} : std::nullopt;
 }
 
 /// Adds the cuts of the models that the plan has.
@@ -130,7 +129,7 @@ std::optional<recorded_run> read_metrics(const std::filesystem::path& run) {
   if (!text && has_report(run)) return std::nullopt;
   const auto plan = content_of(run / "workload.toml");
   if (!text && !plan) return std::nullopt;
-  auto record = parse_metrics(text.value_or(""), plan.value_or(""), seconds_since_1970());
+  auto record = parse_metrics(text.value_or(""), plan.value_or(""), seconds_since_1970(), is_locked(run));
   add_cuts(record, run / "plan.json");
   return record;
 }
@@ -157,13 +156,13 @@ bool knows_more(const recorded_run& a, const recorded_run& b) {
 
 }  // namespace
 
-recorded_run parse_metrics(std::string_view text, std::string_view plan, double now) {
+recorded_run parse_metrics(std::string_view text, std::string_view plan, double now, bool running) {
   recorded_run run;
   run.version = hydra::version;
   add_models(run, plan);
   metrics_reader reader{run};
   read_lines(run, text, reader);
-  run.unfinished = "under way or killed; " + last_line(run, now - reader.last_time);
+  run.unfinished = (running ? "under way; " : "ended without a report (killed?); ") + last_line(run, now - reader.last_time);
   return run;
 }
 

@@ -1,8 +1,9 @@
 #include "apps/run_folder/recorded_data.hpp"
 
-#include "apps/workload/path_kind.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/path_kind.hpp"
+#include "runtime/base/text_file.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
@@ -109,9 +110,8 @@ void record_data(const fs::path& run, const std::map<std::string, std::shared_pt
 std::optional<recorded_data> read_recorded_data(const fs::path& run) {
   const fs::path file = run / data_file;
   if (kind_of(file) == fs::file_type::not_found) return std::nullopt;
-  std::ifstream in = open_to_read(file);
   try {
-    return parse(json::parse(in));
+    return parse(parse_json(read_text(file)));
   } catch (const json::exception& e) {
     refuse(file, e.what());
   } catch (const fault_error& e) {

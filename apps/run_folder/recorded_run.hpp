@@ -27,7 +27,7 @@ struct recorded_run {
   double efficiency = 0;
   std::vector<named_seconds> bounds;              ///< without "_s"
   std::vector<std::vector<named_seconds>> breakdown;  ///< by device; empty where the report has none
-  std::string unfinished;                            ///< why there is no report: "under way or killed; ..."; empty: there is one
+  std::string unfinished;                            ///< why there is no report: "under way; ..."; empty: there is one
   std::map<std::string, std::uint32_t> steps_in_all; ///< of the models of a run that is not finished
 };
 

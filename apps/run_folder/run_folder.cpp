@@ -1,7 +1,7 @@
 #include "apps/run_folder/run_folder.hpp"
 
 #include "apps/run_folder/recorded_data.hpp"
-#include "apps/workload/path_kind.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>

@@ -2,8 +2,9 @@
 
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"
-#include "apps/workload/path_kind.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/nearest.hpp"
+#include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ const model_entry& find_model(const workload& w, const std::string& name) {
   std::ranges::transform(w.models, std::back_inserter(known), [](const auto& m) { return m.description.name; });
   const auto found = std::ranges::find(known, name);
   if (found == known.end())
-    refuse(fmt::format("{}: there is no model \"{}\"; {}", to_string(w.file), name, did_you_mean(name, known)));
+    refuse(fmt::format("{}: there is no model \"{}\"{}", to_string(w.file), name, known_instead(name, known)));
   return w.models[static_cast<std::size_t>(found - known.begin())];
 }
 

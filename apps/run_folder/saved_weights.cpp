@@ -53,7 +53,7 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
   const bool inside_step = false;
   const auto found = newest_checkpoint(of_model, inside_step, notes, damaged_checkpoint::left);
   if (!found)
-    refuse(fmt::format("{} has no whole checkpoint between two steps{}{}{}", of_model.string(), notes.empty() ? "" : ": ",
+    refuse(fmt::format("{} has no undamaged checkpoint of the end of a step{}{}{}", of_model.string(), notes.empty() ? "" : ": ",
                        fmt::join(notes, "; "),
                        list_checkpoints(of_model).empty() ? "; nothing is saved yet: continue by hydra train --resume"
                                                           : ""));

@@ -1,6 +1,7 @@
 #include "apps/simulate/instance_runs.hpp"
 
 #include "actors/simulation/simulated_instance.hpp"
+#include "runtime/base/counted.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -37,8 +38,8 @@ policy_row row_of(const schedule_instance& instance, const listed_policy& p, con
 }
 
 std::string heading_of(const schedule_instance& i, const driver_options& options) {
-  return fmt::format("{}: {} models, {} devices, {} units; simulated by {}", i.name, i.models.size(), i.devices.size(),
-                     count_units(i), describe(options));
+  return fmt::format("{}: {}, {}, {}; simulated by {}", i.name, counted(i.models.size(), "model"),
+                     counted(i.devices.size(), "device"), counted(count_units(i), "unit"), describe(options));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::pair<std::string, double> read_option(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (error != std::errc{} || end != number.data() + number.size())
-    refuse_list(fmt::format("\"{}\" is written here, expected OPTION=NUMBER", text));
+    refuse_list(fmt::format("\"{}\" is given, expected OPTION=NUMBER", text));
   return {text.substr(0, equals), value};
 }
 

@@ -4,6 +4,7 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
 #include "apps/workload/run_keys.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -13,7 +13,9 @@
 #include "apps/workload/parse.hpp"
 #include "apps/workload/run_keys.hpp"
 #include "partition/plan/plan_file.hpp"
+#include "runtime/base/counted.hpp"
 #include "runtime/base/refuse.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 
@@ -62,7 +64,8 @@ void check_complete(const fs::path& folder, const report& r) {
     if (d.lost) refuse(folder, fmt::format("the run lost device {}; only complete runs can be simulated", d.name));
   for (const model_report& m : r.models) {
     if (m.status != model_status::finished)
-      refuse(folder, fmt::format("model {} has not finished; only complete runs can be simulated", m.name));
+      refuse(folder, fmt::format("model {} is {}; only runs whose models have all finished can be simulated", m.name,
+                                 status_text(m)));
     if (m.steps_before > 0)
       refuse(folder, fmt::format("the run was resumed (model {} after step {}); its trace has only the last part",
                                      m.name, m.steps_before));
@@ -251,8 +254,9 @@ comparison simulate_recorded(const fs::path& run, const recorded_choice& wanted,
   const chosen_policies chosen = choose(r, wanted, registry);
   comparison c{
       .name = r.summary.name,
-      .heading = fmt::format("{}: {} models, {} devices; the run of {}, simulated with the times it recorded",
-                             r.summary.name, r.summary.models.size(), r.summary.devices.size(), r.summary.policy),
+      .heading = fmt::format("{}: {}, {}; the run of {}, simulated with the times it recorded",
+                             r.summary.name, counted(r.summary.models.size(), "model"),
+                             counted(r.summary.devices.size(), "device"), r.summary.policy),
       .limits = r.summary.limits.all(),
       .rows = {},
       .ran = chosen.ran,

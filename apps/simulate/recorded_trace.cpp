@@ -1,7 +1,8 @@
 #include "apps/simulate/recorded_trace.hpp"
 
-#include "apps/workload/path_kind.hpp"
+#include "apps/run_folder/trace_events.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/path_kind.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -56,18 +57,7 @@ class span_reader {
 
 std::uint64_t read_spans(std::istream& in, const std::string& name, const std::function<void(const span&)>& take) {
   span_reader reader{take};
-  constexpr int depth_of_events = 2;  // {"traceEvents": [ here; the whole tree may not fit in memory
-  const auto consume = [&](int depth, json::parse_event_t what, json& parsed) {
-    if (depth != depth_of_events || what != json::parse_event_t::object_end) return true;
-    reader.take(parsed);
-    return false;
-  };
-  try {
-    const json rest = json::parse(in, consume);
-    return rest.value("otherData", json::object()).value("dropped_spans", std::uint64_t{0});
-  } catch (const json::exception& e) {
-    throw fault_error{fault_code::bad_input, fmt::format("{}: no trace of a run; is it truncated? {}", name, e.what())};
-  }
+  return each_trace_event(in, name, [&](const json& event) { reader.take(event); });
 }
 
 std::uint64_t read_spans(const std::filesystem::path& file, const std::function<void(const span&)>& take) {

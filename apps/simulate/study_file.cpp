@@ -6,6 +6,7 @@
 #include "apps/workload/check.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/parse.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 

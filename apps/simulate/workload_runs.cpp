@@ -2,6 +2,7 @@
 
 #include "apps/simulate/forecast_row.hpp"
 #include "apps/workload/assemble.hpp"
+#include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -28,8 +29,8 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
   for (const listed_policy& p : policies) made.push_back(p.make(w.options.seed));
   const std::vector<forecast> forecasts = s.predict(std::move(made));
   comparison c{.name = w.options.name,
-               .heading = fmt::format("{}: {} models, {} devices; the actors of the run with the times of the pilot",
-                                      w.options.name, w.models.size(), s.devices().size()),
+               .heading = fmt::format("{}: {}, {}; the actors of the run with the times of the pilot",
+                                      w.options.name, counted(w.models.size(), "model"), counted(s.devices().size(), "device")),
                .limits = forecasts.front().limits.all(),
                .rows = {},
                .note = note_of(forecasts.front())};

@@ -1,6 +1,7 @@
 #include "apps/workload/chain_keys.hpp"
 
 #include "apps/workload/convert.hpp"
+#include "apps/workload/option_keys.hpp"
 #include "models/families/hub_folder.hpp"
 
 #include <fmt/format.h>
@@ -9,21 +10,9 @@ namespace hydra::apps {
 
 namespace {
 
-/// Indexed like option_value.
-constexpr value_kind option_kinds[]{value_kind::boolean, value_kind::integer, value_kind::real, value_kind::text};
-
-std::string print(const option_value& v) {
-  return std::visit([](const auto& x) { return fmt::format("{}", x); }, v);
-}
-
 table_variant variant_of(const family& f) {
   table_variant variant{f.name, {}};
-  for (const family_option& option : f.options)
-    variant.keys.push_back({.name = option.name,
-                            .kind = option_kinds[option.fallback.index()],
-                            .help = option.help,
-                            .required = option.required,
-                            .fallback = option.required ? "" : print(option.fallback)});
+  for (const option& o : f.options) variant.keys.push_back(rule_of(o));
   return variant;
 }
 
@@ -58,13 +47,6 @@ chain_description read_from(const value_table& table) {
   return located(folder.where, "model.chain.from", [&] { return describe_from(to<std::string>(folder), options); });
 }
 
-option_value to_option(const value& v) {
-  if (const auto* b = v.as<bool>()) return *b;
-  if (const auto* i = v.as<std::int64_t>()) return *i;
-  if (const auto* r = v.as<double>()) return *r;
-  return to<std::string>(v);
-}
-
 }  // namespace
 
 table_rules chain_rules() {
@@ -80,11 +62,9 @@ chain_description read_chain(const value_table& model) {
   const value& chain = *model.find("chain");
   const auto& table = std::get<value_table>(chain.content);
   if (table.find("from")) return read_from(table);
-  std::map<std::string, option_value> options;
-  for (const table_entry& e : table.entries)
-    if (e.key != "family") options.emplace(e.key, to_option(e.is));
-  return located(chain.where, "model.chain",
-                 [&] { return describe_chain(to<std::string>(*table.find("family")), options); });
+  const auto family = to<std::string>(*table.find("family"));
+  const option_values options = read_options(table, chain_rules().variant(family)->keys);
+  return located(chain.where, "model.chain", [&] { return describe_chain(family, options); });
 }
 
 }  // namespace hydra::apps

@@ -14,7 +14,7 @@ namespace {
 
 void check_inner(const value_site& site, const value& v, const std::string& path) {
   const auto* table = v.as<value_table>();
-  if (!table) refuse(v.where, path, fmt::format("{} is written here, expected {}", describe(v), describe(site.rule)));
+  if (!table) refuse(v.where, path, fmt::format("{} is given, expected {}", describe(v), describe(site.rule)));
   check_table({*table, v.where, path + "."}, site.rule.inner.at(0));
 }
 
@@ -87,7 +87,7 @@ std::string home_of(const table_rules& rules, const std::string& key) {
   if (const std::string owner = owners(rules, key); !owner.empty()) return "it belongs to " + owner;
   for (const key_rule& rule : rules.keys)
     for (const table_rules& inner : rule.inner)
-      if (inner.find(key) || !home_of(inner, key).empty()) return fmt::format("it belongs into \"{}\"", rule.name);
+      if (inner.find(key) || !home_of(inner, key).empty()) return fmt::format("it is a key of \"{}\"", rule.name);
   return "";
 }
 
@@ -102,11 +102,11 @@ std::string keys_of(const table_rules& rules, const table_variant* variant) {
   std::vector<std::string> known = names_of(rules.keys);
   if (variant) std::ranges::copy(names_of(variant->keys), std::back_inserter(known));
   const std::string home = home_of(rules, entry.key), key = site.path + entry.key;
-  if (home.empty()) refuse(entry.where, key, fmt::format("unknown key; {}", did_you_mean(entry.key, known)));
+  if (home.empty()) refuse(entry.where, key, fmt::format("unknown key{}", known_instead(entry.key, known)));
   const std::string near = near_name(entry.key, known);
   const bool mistyped = !near.empty() && edit_distance(entry.key, near) == 1;
   refuse(entry.where, key,
-         fmt::format("unknown key; {}{}", home, mistyped ? "; " + did_you_mean(entry.key, known) : keys_of(rules, variant)));
+         fmt::format("unknown key; {}{}", home, mistyped ? known_instead(entry.key, known) : keys_of(rules, variant)));
 }
 
 /// A missing selector was refused before.

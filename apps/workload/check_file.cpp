@@ -1,6 +1,7 @@
 #include "apps/workload/check_file.hpp"
 
-#include "apps/workload/path_kind.hpp"
+#include "runtime/base/path_kind.hpp"
+
 
 #include <fmt/format.h>
 

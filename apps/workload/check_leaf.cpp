@@ -3,6 +3,7 @@
 #include "apps/workload/check_data_leaf.hpp"
 #include "apps/workload/check_file.hpp"
 #include "apps/workload/convert.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ void check_text(const value_site& site) {
   if (!text || text->empty()) site.refuse_value();
   const auto& choices = site.rule.choices;
   if (choices.empty() || std::ranges::count(choices, *text) > 0) return;
-  refuse(site.is.where, site.key, fmt::format("unknown value \"{}\"; {}", *text, did_you_mean(*text, choices)));
+  refuse(site.is.where, site.key, fmt::format("unknown value \"{}\"{}", *text, known_instead(*text, choices)));
 }
 
 bool is_some_text(const value* v) {
@@ -50,7 +51,7 @@ void check_policy(const value_site& site) {
   for (const table_entry& e : table->entries)
     if (e.key != "name" && !e.is.as<std::int64_t>() && !e.is.as<double>())
       refuse(e.where, fmt::format("{}.{}", site.key, e.key),
-             fmt::format("{} is written here, expected a number", describe(e.is)));
+             fmt::format("{} is given, expected a number", describe(e.is)));
 }
 
 void check_file_name(const value_site& site) {
@@ -117,7 +118,7 @@ void check_cut_text(const value_site& site, const std::string& text) {
   if (std::filesystem::exists(text, ignored) || text.find_first_of("./") != std::string::npos)
     return check_file(site.is.where, site.key, text);
   refuse(site.is.where, site.key,
-         fmt::format("\"{}\" is neither a way to cut nor the file of a saved plan; {}", text, did_you_mean(text, choices)));
+         fmt::format("\"{}\" is neither a way to cut nor the file of a saved plan{}", text, known_instead(text, choices)));
 }
 
 void check_cuts(const value_site& site) {
@@ -137,7 +138,7 @@ void check_cuts(const value_site& site) {
 }  // namespace
 
 void value_site::refuse_value() const {
-  refuse(is.where, key, fmt::format("{} is written here, expected {}", describe(is), describe(rule)));
+  refuse(is.where, key, fmt::format("{} is given, expected {}", describe(is), describe(rule)));
 }
 
 void check_leaf(const value_site& site) {

@@ -14,7 +14,7 @@ struct value_site {
   const key_rule& rule;
   std::string key;
 
-  /// "<value> is written here, expected <rule>".
+  /// "<value> is given, expected <rule>".
   [[noreturn]] void refuse_value() const;
 };
 

@@ -13,12 +13,8 @@ namespace hydra::apps {
 namespace {
 
 void check_text(const std::string& text, const place& where, const std::string& key) {
-  const auto bytes = std::as_bytes(std::span{text});
-  const std::size_t valid = valid_utf8(bytes);
-  if (valid == bytes.size()) return;
-  refuse(where, key,
-         fmt::format("\"{}\" is not UTF-8: byte {} is 0x{:02x}; workload.toml cannot store it, so choose another text",
-                     text, valid, std::to_integer<unsigned>(bytes[valid])));
+  if (const std::string why = utf8_complaint(text); !why.empty())
+    refuse(where, key, fmt::format("\"{}\" {}; workload.toml cannot store it, so choose another text", text, why));
 }
 
 void check_table(const value_table& table, const std::string& path);

@@ -1,12 +1,13 @@
 #include "apps/workload/device_kinds.hpp"
 
 #include "apps/workload/convert.hpp"
+#include "apps/workload/option_keys.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
+#include "runtime/device/cuda/cuda_options.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace hydra::apps {
@@ -67,73 +68,32 @@ device_kind cpu_kind() {
 
 device_kind kind_of_plugin(std::string name, std::string help, std::vector<key_rule> keys) {
   const auto add = [name, keys](session& s, int count, const value& given) {
-    s.add_devices(count, name, read_device_options(table_of(given), keys), to_string(given.where) + ": device");
+    s.add_devices(count, name, read_options(table_of(given), keys), to_string(given.where) + ": device");
   };
   return {std::move(name), std::move(help), std::move(keys), true, add};
 }
 
-/// The options of the plug-in, which need not be present when a file is checked.
+/// The plug-in need not be present when a file is checked.
 device_kind cuda_kind() {
-  return kind_of_plugin(
-      "cuda", "an NVIDIA GPU, or a part of one",
-      {{.name = "index", .kind = value_kind::integer, .help = "which GPU", .fallback = "0", .range = {0, 1023}},
-       {.name = "memory", .kind = value_kind::bytes_or_percent, .help = "budget", .fallback = "90% of what is free"},
-       precision_rule(),
-       gradients_rule(),
-       {.name = "tf32",
-        .kind = value_kind::boolean,
-        .help = "lets fp32 products round their factors to 10 bits",
-        .fallback = "false"},
-       {.name = "pool",
-        .help = "arena: a fixed number of pages; expandable: LibTorch's allocator, for comparison",
-        .fallback = "arena",
-        .choices = {"arena", "expandable"}},
-       {.name = "context",
-        .kind = value_kind::bytes,
-        .help = "set aside for the driver's context",
-        .fallback = "measured"}});
+  std::vector<key_rule> keys;
+  for (const option& o : cuda_option_list()) keys.push_back(rule_of(o));
+  std::ranges::find(keys, "memory", &key_rule::name)->kind = value_kind::bytes_or_percent;
+  return kind_of_plugin("cuda", "an NVIDIA GPU, or a part of one", std::move(keys));
 }
 
 // -- plug-ins ----------------------------------------------------------------------------------------------------------
 
-/// In the order of device_value's alternatives.
-value_kind kind_of(const device_value& type) {
-  using enum value_kind;
-  constexpr std::array kinds{boolean, integer, real, text, bytes, rate, time};
-  static_assert(kinds.size() == std::variant_size_v<device_value>);
-  return kinds.at(type.index());
-}
-
-key_rule rule_of(const known_device& of, const device_option& o) {
+key_rule own_rule(const known_device& of, const option& o) {
   if (o.name.empty() || o.name == "kind" || o.name == "count")
     throw fault_error{fault_code::bad_input, fmt::format("plug-in \"{}\": its device \"{}\" has an option \"{}\"; that is no "
                                                          "key of its own", of.plugin.string(), of.kind, o.name)};
-  return {.name = o.name, .kind = kind_of(o.type), .help = o.help, .required = o.fallback.empty(), .fallback = o.fallback};
+  return rule_of(o);
 }
 
 device_kind kind_of(const known_device& of) {
   std::vector<key_rule> keys;
-  for (const device_option& o : of.about.options) keys.push_back(rule_of(of, o));
+  for (const option& o : of.about.options) keys.push_back(own_rule(of, o));
   return kind_of_plugin(of.kind, of.help, std::move(keys));
-}
-
-device_value device_value_of(const value& v, value_kind kind) {
-  switch (kind) {
-    case value_kind::boolean:
-      return to<bool>(v);
-    case value_kind::integer:
-      return to<std::int64_t>(v);
-    case value_kind::real:
-      return to<double>(v);
-    case value_kind::bytes:
-      return to<byte_count>(v);
-    case value_kind::rate:
-      return to<byte_rate>(v);
-    case value_kind::time:
-      return to<duration>(v);
-    default:  // a text, or what may be one
-      return v.as<std::int64_t>() ? std::to_string(*v.as<std::int64_t>()) : to<std::string>(v);
-  }
 }
 
 }  // namespace
@@ -148,13 +108,6 @@ std::vector<device_kind> device_kinds_with(const std::vector<known_device>& offe
   for (const known_device& d : offered)
     if (std::ranges::count(kinds, d.kind, &device_kind::name) == 0) kinds.push_back(kind_of(d));
   return kinds;
-}
-
-device_options read_device_options(const value_table& keys, const std::vector<key_rule>& rules) {
-  device_options given;
-  for (const key_rule& rule : rules)
-    if (const value* const v = keys.find(rule.name)) given.emplace(rule.name, device_value_of(*v, rule.kind));
-  return given;
 }
 
 table_rules device_rules(const std::vector<device_kind>& kinds) {

@@ -37,9 +37,6 @@ struct device_entry {
 
 table_rules device_rules(const std::vector<device_kind>& kinds);
 
-/// What a checked table gives of a plug-in's options; each has the type that the rule's kind says, a share is a text.
-device_options read_device_options(const value_table& keys, const std::vector<key_rule>& rules);
-
 /// Throws fault_error{bad_input} for the table whose devices, with those before, are more than a run can have.
 void check_device_count(const std::vector<device_entry>& devices);
 

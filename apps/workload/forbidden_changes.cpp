@@ -5,6 +5,7 @@
 #include "apps/workload/parse.hpp"
 #include "apps/workload/schema.hpp"
 #include "apps/workload/to_toml.hpp"
+#include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -213,7 +214,7 @@ bool is_default(const value& given, const key_rule& rule) {
 void refuse_changes(const std::vector<forbidden_change>& changes) {
   if (changes.empty()) return;
   const forbidden_change& first = changes.front();
-  const std::string more = changes.size() > 1 ? fmt::format("; {} more like it", changes.size() - 1) : "";
+  const std::string more = changes.size() > 1 ? "; and " + counted(changes.size() - 1, "more such change") : "";
   refuse(first.where, first.key,
          fmt::format("{}{}; with --resume only device (but for kind, threads, precision, gradients and tf32), host, policy, "
                      "plugins, optimizer_on, cuts, steps, epochs, priority, deadline, arrival, checkpoint, ablation and output may change: "

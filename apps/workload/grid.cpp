@@ -1,6 +1,7 @@
 #include "apps/workload/grid.hpp"
 
 #include "apps/workload/grid_name.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -57,7 +58,7 @@ void flatten(const value_table& table, const std::string& prefix, value_table& f
 
 [[noreturn]] void refuse_values(const place& where, const std::string& key, const value& v) {
   refuse(where, "model.grid." + key,
-         fmt::format("{} is written here, expected a list of one value or more, such as [1e-3, 3e-4]", describe(v)));
+         fmt::format("{} is given, expected a list of one value or more, such as [1e-3, 3e-4]", describe(v)));
 }
 
 grid_axis read_axis(const table_entry& entry, const table_rules& rules) {
@@ -72,7 +73,7 @@ std::vector<grid_axis> read_axes(const value& grid, const table_rules& rules) {
   const auto* table = grid.as<value_table>();
   if (!table)
     refuse(grid.where, "model.grid",
-           fmt::format("{} is written here, expected {}", describe(grid), describe(*rules.find("grid"))));
+           fmt::format("{} is given, expected {}", describe(grid), describe(*rules.find("grid"))));
   value_table flat;
   flatten(*table, "", flat);
   std::vector<grid_axis> axes;
@@ -159,7 +160,7 @@ std::string resolve_grid_key(const place& where, std::string_view key, const tab
   if (found.size() == 1) return found.front();
   if (found.size() > 1) refuse(where, full, fmt::format("ambiguous; write the path: {}", fmt::join(found, " or ")));
   if (key.find('.') == std::string_view::npos) std::ranges::transform(paths, paths.begin(), last_part);
-  refuse(where, full, fmt::format("unknown key; {}", did_you_mean(key, paths)));
+  refuse(where, full, fmt::format("unknown key{}", known_instead(key, paths)));
 }
 
 void expand_grids(value_table& root, const table_rules& rules) {

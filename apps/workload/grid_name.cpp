@@ -1,4 +1,5 @@
 #include "apps/workload/grid_name.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ std::string replacement(const value& name, std::string_view key, const std::vect
   if (found != choices.end()) return name_part(found->is);
   std::vector<std::string> known;
   for (const grid_choice& c : choices) known.push_back(c.key);
-  refuse(name.where, "model.name", fmt::format("{{{}}} names no key of the grid; {}", key, did_you_mean(key, known)));
+  refuse(name.where, "model.name", fmt::format("{{{}}} names no key of the grid{}", key, known_instead(key, known)));
 }
 
 std::string appended(std::string name, const std::vector<grid_choice>& choices) {

@@ -3,26 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 namespace hydra::apps {
 
 namespace {
-
-/// " of at least 1 and at most 1024", or nothing.
-std::string describe(const number_range& range) {
-  std::vector<std::string> parts;
-  if (std::isfinite(range.least))
-    parts.push_back(fmt::format("{} {}", range.open_least ? "above" : "of at least", range.least));
-  if (std::isfinite(range.most))
-    parts.push_back(fmt::format("{} {}", range.open_most ? "below" : "at most", range.most));
-  return parts.empty() ? "" : fmt::format(" {}", fmt::join(parts, " and "));
-}
-
-std::string one_of(const std::vector<std::string>& choices) {
-  return fmt::format("{}\"{}\"", choices.size() == 1 ? "" : "one of ", fmt::join(choices, "\", \""));
-}
 
 template <class Named>
 const Named* find_named(const std::vector<Named>& all, std::string_view name) {
@@ -39,10 +24,6 @@ std::vector<std::string> all_names(const std::vector<Named>& all) {
 
 }  // namespace
 
-bool number_range::holds(double x) const noexcept {
-  return std::isfinite(x) && (open_least ? x > least : x >= least) && (open_most ? x < most : x <= most);
-}
-
 const key_rule* table_rules::find(std::string_view key) const { return find_named(keys, key); }
 
 const table_variant* table_rules::variant(std::string_view name) const { return find_named(variants, name); }
@@ -56,14 +37,31 @@ const key_rule* find_rule(const table_rules& rules, const table_variant* variant
   return rule || !variant ? rule : find_named(variant->keys, key);
 }
 
+namespace {
+
+std::string describe_tables(const key_rule& rule) {
+  switch (rule.kind) {
+    case value_kind::table:
+      return fmt::format("a table, {} = {{ ... }}", rule.name);
+    case value_kind::table_list:
+      return fmt::format("tables, [[{}]]", rule.name);
+    case value_kind::named_tables:
+      return fmt::format("tables with names, [{}.NAME]", rule.name);
+    default:
+      return fmt::format("a table of lists, [model.{}]", rule.name);
+  }
+}
+
+}  // namespace
+
 std::string describe(const key_rule& rule) {
   switch (rule.kind) {
     case value_kind::boolean:
       return "true or false";
     case value_kind::integer:
-      return "an integer" + describe(rule.range);
+      return "an integer" + to_string(rule.range);
     case value_kind::real:
-      return "a number" + describe(rule.range);
+      return "a number" + to_string(rule.range);
     case value_kind::text:
       return rule.choices.empty() ? "a text that is not empty" : one_of(rule.choices);
     case value_kind::bytes:
@@ -89,9 +87,9 @@ std::string describe(const key_rule& rule) {
     case value_kind::policy:
       return "a policy's name, { name = \"...\", option = number, ... }, or the path of a plug-in";
     case value_kind::number_pair:
-      return fmt::format("a list of two numbers{}", describe(rule.range));
+      return fmt::format("a list of two numbers{}", to_string(rule.range));
     case value_kind::number_list:
-      return fmt::format("a list of numbers{}", describe(rule.range));
+      return fmt::format("a list of numbers{}", to_string(rule.range));
     case value_kind::image_size:
       return "a list of two integers of at least 1, [height, width]";
     case value_kind::image_shape:
@@ -99,13 +97,10 @@ std::string describe(const key_rule& rule) {
     case value_kind::cut_list:
       return one_of(rule.choices) + ", the first layer of each shard such as [0, 2, 4], or the file of a saved plan";
     case value_kind::table:
-      return fmt::format("a table, {} = {{ ... }}", rule.name);
     case value_kind::table_list:
-      return fmt::format("tables, [[{}]]", rule.name);
     case value_kind::named_tables:
-      return fmt::format("tables with names, [{}.NAME]", rule.name);
     case value_kind::grid:
-      return fmt::format("a table of lists, [model.{}]", rule.name);
+      return describe_tables(rule);
   }
   return {};
 }

@@ -2,7 +2,8 @@
 // What a key of the workload file may hold, as data: checked by check.hpp, resolved by grid.hpp, printed by
 // `hydra devices` and `hydra families`.
 
-#include <limits>
+#include "runtime/base/option.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,16 +35,6 @@ enum class value_kind {
   table_list,    ///< [[key]], each with `inner` rules
   named_tables,  ///< [key.NAME], each with `inner` rules
   grid,          ///< lists of values by key; gone when the file is checked
-};
-
-/// Bounds of a number; each belongs to the allowed values unless it is open.
-struct number_range {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  bool open_least = false;
-  bool open_most = false;
-
-  bool holds(double x) const noexcept;  ///< false for NaN and infinities
 };
 
 struct table_rules;

@@ -3,6 +3,7 @@
 #include "apps/workload/grid.hpp"
 #include "apps/workload/model_keys.hpp"
 #include "apps/workload/parse.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -125,7 +126,7 @@ void set_in_data(value_table& root, std::string_view rest, const key_override& o
   const auto parts = split_name(rest, names);
   if (!parts) {
     const auto [name, key] = split_first(rest);
-    refuse(o.is.where, o.path, fmt::format("there is no [data.{}]; {}", name, did_you_mean(name, names)));
+    refuse(o.is.where, o.path, fmt::format("there is no [data.{}]{}", name, known_instead(name, names)));
   }
   value* const named = all->find(parts->first);
   if (!named->as<value_table>()) refuse(o.is.where, o.path, fmt::format("[data.{}] is no table", parts->first));
@@ -196,7 +197,7 @@ bool apply(value_table& root, const key_override& o) {
   const auto [name, key] = split_first(rest);
   std::ranges::copy(names_of(model_rules().keys), std::back_inserter(names));
   refuse(o.is.where, o.path,
-         fmt::format("\"{}\" is neither a model nor a key of models; {}", name, did_you_mean(name, names)));
+         fmt::format("\"{}\" is neither a model nor a key of models{}", name, known_instead(name, names)));
 }
 
 }  // namespace

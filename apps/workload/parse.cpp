@@ -1,6 +1,5 @@
 #include "apps/workload/parse.hpp"
 
-#include "apps/workload/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
@@ -78,17 +77,6 @@ class converter {
 };
 
 }  // namespace
-
-std::string read_text(const std::filesystem::path& file) {
-  const auto kind = kind_of(file);
-  if (kind == std::filesystem::file_type::not_found) refuse(file, "no such file");
-  if (kind == std::filesystem::file_type::directory)
-    refuse(file, "this is a folder, a workload file (TOML) is expected");
-  std::ifstream in = open_to_read(file);
-  std::ostringstream text;
-  if (in.peek() != std::ifstream::traits_type::eof() && !(text << in.rdbuf())) refuse(file, "cannot be read");
-  return text.str();
-}
 
 value_table parse_toml(std::string_view text, const std::string& file) {
   try {

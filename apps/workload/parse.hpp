@@ -3,15 +3,11 @@
 
 #include "apps/workload/value.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace hydra::apps {
-
-/// The whole file. Throws fault_error{bad_input}: missing, a folder, not readable.
-std::string read_text(const std::filesystem::path& file);
 
 /// Throws fault_error{bad_input} with file and line for text that is not TOML. `file` is only named.
 value_table parse_toml(std::string_view text, const std::string& file);

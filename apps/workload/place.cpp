@@ -1,7 +1,5 @@
 #include "apps/workload/place.hpp"
 
-#include "runtime/base/nearest.hpp"
-
 #include <fmt/format.h>
 
 namespace hydra::apps {
@@ -19,12 +17,6 @@ void refuse_size(const place& where, std::string_view key) {
   throw fault_error{fault_code::does_not_fit,
                     fmt::format("{}: {}: this needs more memory than the host has; use smaller values",
                                 to_string(where), key)};
-}
-
-std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
-  if (known.empty()) return "there is none";
-  const std::string near = near_name(name, known), all = fmt::format("{}", fmt::join(known, ", "));
-  return near.empty() ? "known: " + all : fmt::format("did you mean \"{}\"? Known: {}", near, all);
 }
 
 }  // namespace hydra::apps

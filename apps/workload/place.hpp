@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,9 +25,6 @@ std::string to_string(const place& where);
 using hydra::refuse;
 /// Throws fault_error{bad_input}: "quickstart.toml:12: model.steps: <text>".
 [[noreturn]] void refuse(const place& where, std::string_view key, std::string_view text);
-
-/// `did you mean "steps"? Known: epochs, steps`.
-std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
 /// Throws fault_error{does_not_fit}: the value at the place needs more memory than the host has.
 [[noreturn]] void refuse_size(const place& where, std::string_view key);

@@ -13,6 +13,8 @@
 #include "apps/workload/run_keys.hpp"
 #include "apps/workload/schema.hpp"
 #include "apps/workload/to_toml.hpp"
+#include "runtime/base/nearest.hpp"
+#include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
 
@@ -46,7 +48,7 @@ std::string read_data_name(const value& model, const std::map<std::string, data_
   if (all.contains(text)) return text;
   std::vector<std::string> known;
   for (const auto& [each, entry] : all) known.push_back(each);
-  refuse(name.where, "model.data", fmt::format("there is no [data.{}]; {}", text, did_you_mean(text, known)));
+  refuse(name.where, "model.data", fmt::format("there is no [data.{}]{}", text, known_instead(text, known)));
 }
 
 void check_unique_name(const model_entry& added, const std::vector<model_entry>& models) {

@@ -71,10 +71,7 @@ bool is_blank(std::span<const std::byte> line) {
 }
 
 void check_utf8(const csv_file_text& text, std::span<const std::byte> line, std::size_t number) {
-  const std::size_t valid = valid_utf8(line);
-  if (valid != line.size())
-    refuse(text, number,
-           fmt::format("not UTF-8: byte {} of the line (0x{:02x})", valid, std::to_integer<unsigned>(line[valid])));
+  if (const std::string why = utf8_complaint(line, " of the line"); !why.empty()) refuse(text, number, why);
 }
 
 std::size_t after_mark(std::span<const std::byte> bytes) {

@@ -1,7 +1,7 @@
 #include "models/data/jsonl_records.hpp"
 
 #include "runtime/base/fault.hpp"
-#include "runtime/base/json_input.hpp"
+#include "runtime/base/json_text.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/utf8.hpp"
@@ -28,22 +28,13 @@ struct line_site {
   }
 };
 
-void check_utf8(std::string_view line, const line_site& site) {
-  const auto bytes = std::as_bytes(std::span{line});
-  const std::size_t valid = valid_utf8(bytes);
-  if (valid != line.size())
-    site.refuse(
-        fmt::format("not UTF-8: byte {} of the line (0x{:02x})", valid, std::to_integer<unsigned>(bytes[valid])));
-}
-
 json parse_object(std::string_view line, const line_site& site) {
-  check_utf8(line, site);
+  if (const std::string why = utf8_complaint(line, " of the line"); !why.empty()) site.refuse(why);
   json parsed;
   try {
-    parsed = json::parse(line, [&](int depth, json::parse_event_t event, json&) {
-      if (is_nested_too_deep(depth, event)) site.refuse(nested_too_deep());
-      return true;
-    });
+    parsed = parse_json(line);
+  } catch (const fault_error& e) {
+    site.refuse(e.what_happened().text);
   } catch (const json::parse_error& e) {
     site.refuse(fmt::format("no JSON (byte {} of the line): {}", e.byte, json_complaint(e)));
   } catch (const json::exception& e) {

@@ -3,6 +3,7 @@
 #include "models/tokenizers/file_tokenizer.hpp"
 #include "models/tokenizers/tokenizer_rules.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/utf8.hpp"
 #include "runtime/storage/sha256.hpp"
 
@@ -58,10 +59,7 @@ std::string digest_of(const mapped_file& file) {
 
 std::shared_ptr<const mapped_file> map_text(const std::filesystem::path& text) {
   auto file = std::make_shared<const mapped_file>(text);
-  const std::size_t valid = valid_utf8(file->bytes());
-  if (valid != file->bytes().size())
-    throw fault_error{fault_code::bad_input, fmt::format("{} is not UTF-8: byte {} (0x{:02x})", text.string(), valid,
-                                                         std::to_integer<unsigned>(file->bytes()[valid]))};
+  if (const std::string why = utf8_complaint(file->bytes()); !why.empty()) refuse(text, why);
   return file;
 }
 

@@ -1,6 +1,7 @@
 #include "models/tokenizers/unicode.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 #include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
@@ -51,9 +52,7 @@ constexpr bool is_circled_letter(char32_t c) noexcept {
 }  // namespace
 
 void require_utf8(std::string_view text) {
-  const std::size_t valid = valid_utf8(std::as_bytes(std::span{text}));
-  if (valid != text.size())
-    throw fault_error{fault_code::bad_input, fmt::format("the text is not UTF-8 from byte {} on", valid)};
+  if (const std::string why = utf8_complaint(text); !why.empty()) refuse("the text " + why);
 }
 
 code_point first_code_point(std::string_view text) noexcept {

@@ -87,8 +87,8 @@ void write_parts(durable_folder& into, const std::vector<tensor_list>& parts, st
 
 void write_hub_files(durable_folder& into, const chain& model, const stored_values& values, std::uint64_t part_bytes) {
   if (model.hub().config.empty())
-    throw fault_error{fault_code::bad_input, fmt::format("a model of family {} has no form as a Hugging Face checkpoint: "
-                                                         "none of its architectures is this one", model.family())};
+    throw fault_error{fault_code::bad_input, fmt::format("a model of family {} cannot be exported: Hugging Face's "
+                                                         "libraries have no such architecture", model.family())};
   write_text(into, "config.json", model.hub().config);
   if (!model.hub().preprocessor.empty()) write_text(into, "preprocessor_config.json", model.hub().preprocessor);
   const tensor_list tensors = tensors_of(model, values);

@@ -1,11 +1,11 @@
 #include "models/weights/model_config.hpp"
 
 #include "runtime/base/fault.hpp"
-#include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/text_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <utility>
 

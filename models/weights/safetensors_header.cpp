@@ -1,7 +1,6 @@
 #include "models/weights/safetensors_header.hpp"
 
 #include "runtime/base/fault.hpp"
-#include "runtime/base/json_input.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -10,8 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -25,31 +22,18 @@ void require(bool kept, const std::string& name, std::string_view why) {
   if (!kept) refuse(fmt::format("tensor {}: {}", json_text(json(name)), why));
 }
 
-/// Refuses too deep nesting, and a key that an object has twice (the parser would keep the last one).
-class key_check {
- public:
-  bool operator()(int depth, json::parse_event_t event, json& parsed) {
-    if (is_nested_too_deep(depth, event)) refuse("the header " + nested_too_deep());
-    if (event == json::parse_event_t::object_start) open_.emplace_back();
-    if (event == json::parse_event_t::object_end) open_.pop_back();
-    if (event == json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second)
-      refuse(fmt::format("{} is given twice", json_text(parsed)));
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> open_;  ///< keys of the open objects, the innermost last
-};
-
-json parse(std::string_view text) try {
+json parse(std::string_view text) {
   if (!text.starts_with('{')) refuse("the header is no object");           // the format allows no space before it
   if (text.find('\0') != text.npos) refuse("the header has a zero byte");  // the parser would stop there
-  key_check check;
-  return json::parse(text, std::ref(check));
-} catch (const json::parse_error& e) {  // its text may quote bytes that are not UTF-8
-  refuse(fmt::format("the header is no JSON from byte {} on", e.byte));
-} catch (const json::exception& e) {
-  refuse(fmt::format("the header is no JSON: {}", json_complaint(e)));
+  try {
+    return parse_json_strictly(text);
+  } catch (const fault_error& e) {
+    refuse("the header: " + e.what_happened().text);
+  } catch (const json::parse_error& e) {
+    refuse(fmt::format("the header is no JSON from byte {} on", e.byte));
+  } catch (const json::exception& e) {
+    refuse(fmt::format("the header is no JSON: {}", json_complaint(e)));
+  }
 }
 
 /// An array of integers from 0 to 2^63 - 1. An invalid element is not quoted: it may be of any size and depth.

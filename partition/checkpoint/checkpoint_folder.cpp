@@ -282,10 +282,10 @@ void checkpoint_folder::write(const model_checkpoint& c, const fs::path& place,
   folder.commit();
 }
 
-bool checkpoint_folder::forget_best(const std::string& model) {
-  const auto all = best_folders(checkpoints_of(root_, model));
+bool forget_best(file_system& files, const fs::path& of_model) {
+  const auto all = best_folders(of_model);
   for (const auto& folder : all) {
-    files_.remove_all(folder);
+    files.remove_all(folder);
   }
   return !all.empty();
 }

@@ -24,10 +24,6 @@ class checkpoint_folder final : public checkpoint_store {
 
   void save(const model_checkpoint& c, const std::function<void(shard_index)>& saved) override;
 
-  /// Removes the best state of a model that starts from the beginning: it is of an earlier start, which may have trained
-  /// otherwise. False if there is none. Throws fault_error{io}.
-  bool forget_best(const std::string& model);
-
  private:
   void write(const model_checkpoint& c, const std::filesystem::path& place, const std::function<void(shard_index)>& saved);
   void drop_old(const std::filesystem::path& of_model);
@@ -51,5 +47,9 @@ std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path&
 
 /// The checkpoint of a model's best evaluation, if one was kept.
 std::optional<std::filesystem::path> best_checkpoint(const std::filesystem::path& of_model);
+
+/// Removes the best state of a model that starts from the beginning: it is of an earlier start, which may have trained
+/// otherwise. False if there is none. Throws fault_error{io}.
+bool forget_best(file_system& files, const std::filesystem::path& of_model);
 
 }  // namespace hydra

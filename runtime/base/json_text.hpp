@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -13,10 +14,19 @@ namespace hydra {
 std::string json_text(const nlohmann::json& value, int spaces = -1);
 std::string json_text(const nlohmann::ordered_json& value, int spaces = -1);
 
-/// Throws nlohmann::json::parse_error; fault_error{bad_input} for what is nested deeper than deepest_json
-/// (runtime/base/json_depth.hpp).
+/// Limit on arrays and objects within each other in files. The library copies, compares and writes values by recursion:
+/// unlimited depth would overflow the stack.
+inline constexpr int deepest_json = 100;
+
+/// Throws nlohmann::json::parse_error; fault_error{bad_input} for what is nested deeper than deepest_json.
 nlohmann::json parse_json(std::string_view text);
+/// Refuses also a key that an object has twice (of which parse_json keeps the last one), by fault_error{bad_input}.
+nlohmann::json parse_json_strictly(std::string_view text);
 /// Keeps the order of members.
 nlohmann::ordered_json parse_ordered_json(std::string_view text);
+
+/// The message of an exception of the library, without its error number and position, and without bytes that are not
+/// UTF-8.
+std::string json_complaint(const std::exception& e);
 
 }  // namespace hydra

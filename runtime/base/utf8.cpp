@@ -1,5 +1,7 @@
 #include "runtime/base/utf8.hpp"
 
+#include <fmt/format.h>
+
 namespace hydra {
 namespace {
 
@@ -43,6 +45,16 @@ std::size_t valid_utf8(std::span<const std::byte> bytes) noexcept {
     done += length;
   }
   return done;
+}
+
+std::string utf8_complaint(std::span<const std::byte> bytes, std::string_view place) {
+  const std::size_t valid = valid_utf8(bytes);
+  if (valid == bytes.size()) return {};
+  return fmt::format("is not UTF-8: byte {}{} is 0x{:02x}", valid, place, std::to_integer<unsigned>(bytes[valid]));
+}
+
+std::string utf8_complaint(std::string_view text, std::string_view place) {
+  return utf8_complaint(std::as_bytes(std::span{text}), place);
 }
 
 }  // namespace hydra

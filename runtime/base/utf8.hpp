@@ -3,11 +3,17 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace hydra {
 
 /// Length of the longest prefix that is valid UTF-8 (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF):
 /// bytes.size() if all is valid, else the position of the first byte of the first invalid sequence.
 std::size_t valid_utf8(std::span<const std::byte> bytes) noexcept;
+
+/// "is not UTF-8: byte 17 of the line is 0xff", with `place` " of the line"; empty if all is valid.
+std::string utf8_complaint(std::span<const std::byte> bytes, std::string_view place = {});
+std::string utf8_complaint(std::string_view text, std::string_view place = {});
 
 }  // namespace hydra

@@ -282,8 +282,8 @@ std::string wrong_breakdown(const simulation& s, const fuzz_case& c) {
   const auto span = *r.last_update - *r.first_prefetch;
   for (std::size_t i = 0; i < r.devices.size(); ++i) {
     duration sum{};
-    for (const auto& [name, value] : parts(r.devices[i].time)) {
-      sum += value;
+    for (const auto& part : breakdown_parts) {
+      sum += r.devices[i].time.*part.value;
     }
     const auto actors = r.devices[i].time.actors;
     if (sum != span || (c.prompt && actors > duration{})) {

@@ -28,6 +28,9 @@ extern "C" const hydra_plugin* hydra_plugin_v1() {
   static const hydra_plugin plugin{
       hydra::plugin_abi,
       {hydra::offer_policy<shortest_first>("shortest-first", "small models finish early, the longest one ends alone",
-                                           {{"bonus", 0, 0, 3600, "of a shard that is on the device, in seconds"}})}};
+                                           {{.name = "bonus",
+                                             .standard = 0.0,
+                                             .help = "of a shard that is on the device, in seconds",
+                                             .range = {0, 3600}}})}};
   return &plugin;
 }

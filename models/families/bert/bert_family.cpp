@@ -1,11 +1,11 @@
 #include "models/families/activation_option.hpp"
 #include "models/families/bert/bert.hpp"
 #include "models/families/families.hpp"
-#include "models/families/option_map.hpp"
 
 namespace hydra {
 
 family bert_family() {
+  const bert_options standard;
   return {"bert",
           "BERT: an encoder of masked texts, post-norm blocks; names masked tokens or classifies texts",
           {{"layers", std::int64_t{0}, true, "blocks"},
@@ -13,14 +13,14 @@ family bert_family() {
            {"heads", std::int64_t{0}, true, "of the attention; divide width"},
            {"context", std::int64_t{0}, true, "tokens per sample"},
            {"head", "masked-lm", false, "\"masked-lm\" or \"classification\""},
-           {"hidden", std::int64_t{0}, false, "units of the feed-forward networks; 0: 4 * width"},
-           {"vocabulary", std::int64_t{0}, false, "token ids; 0: as many as the data have (masked-lm)"},
-           {"types", std::int64_t{2}, false, "of segments"},
+           {"hidden", standard.hidden, false, "units of the feed-forward networks; 0: 4 * width"},
+           {"vocabulary", standard.vocabulary, false, "token ids; 0: as many as the data have (masked-lm)"},
+           {"types", standard.types, false, "of segments"},
            {"activation", "gelu", false, "of the feed-forward networks: gelu, gelu_new, relu"},
-           {"dropout", 0.0, false, "of embeddings, attention output, feed-forward output and pooled vector"},
-           {"attention_dropout", 0.0, false, "of the attention's probabilities"},
-           {"eps", 1e-12, false, "of the norms"}},
-          [](const option_map& o) {
+           {"dropout", standard.dropout, false, "of embeddings, attention output, feed-forward output and pooled vector"},
+           {"attention_dropout", standard.attention_dropout, false, "of the attention's probabilities"},
+           {"eps", standard.eps, false, "of the norms"}},
+          [](const option_values& o) {
             return bert({.layers = get<std::int64_t>(o, "layers"),
                          .width = get<std::int64_t>(o, "width"),
                          .heads = get<std::int64_t>(o, "heads"),

@@ -1,6 +1,5 @@
 #include "models/families/families.hpp"
 #include "models/families/llama/llama.hpp"
-#include "models/families/option_map.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +8,7 @@ namespace hydra {
 
 namespace {
 
-rope_scaling rope_scaling_of(const option_map& o) {
+rope_scaling rope_scaling_of(const option_values& o) {
   const auto name = get<std::string>(o, "rope_scaling");
   using kind = rope_scaling::kind;
   for (const kind how : {kind::none, kind::linear, kind::llama3})
@@ -23,7 +22,7 @@ rope_scaling rope_scaling_of(const option_map& o) {
                     fmt::format("llama: rope_scaling is \"{}\"; choose none, linear or llama3", name));
 }
 
-chain_description llama_of(const option_map& o) {
+chain_description llama_of(const option_values& o) {
   return llama({.layers = get<std::int64_t>(o, "layers"),
                 .width = get<std::int64_t>(o, "width"),
                 .heads = get<std::int64_t>(o, "heads"),
@@ -45,28 +44,31 @@ chain_description llama_of(const option_map& o) {
 }  // namespace
 
 family llama_family() {
+  const llama_options standard;
   return {"llama",
           "Llama, Mistral, Qwen: RMS norms, rotary positions, grouped-query attention, gated MLP; no dropout",
           {{"layers", std::int64_t{0}, true, "blocks"},
            {"width", std::int64_t{0}, true, "of the residual stream"},
            {"heads", std::int64_t{0}, true, "of the attention's queries"},
-           {"kv_heads", std::int64_t{0}, false, "of its keys and values, divide heads; 0: heads"},
-           {"head_size", std::int64_t{0}, false, "features of a head, even; 0: width / heads"},
+           {"kv_heads", standard.kv_heads, false, "of its keys and values, divide heads; 0: heads"},
+           {"head_size", standard.head_size, false, "features of a head, even; 0: width / heads"},
            {"hidden", std::int64_t{0}, true, "features between the projections of an MLP"},
            {"context", std::int64_t{0}, true, "tokens per sample"},
-           {"vocabulary", std::int64_t{0}, false, "token ids; 0: as many as the data have"},
-           {"rope_theta", 10000.0, false, "base of the wavelengths of rotary positions"},
+           {"vocabulary", standard.vocabulary, false, "token ids; 0: as many as the data have"},
+           {"rope_theta", standard.rope_theta, false, "base of the wavelengths of rotary positions"},
            {"rope_scaling", std::string{"none"}, false, "their stretch for longer texts: none, linear or llama3"},
-           {"rope_factor", 1.0, false, "of the stretch"},
-           {"rope_low_frequency_factor", 1.0, false, "llama3: longer waves than rope_original_context / it stretch"},
-           {"rope_high_frequency_factor", 4.0, false, "llama3: shorter waves than rope_original_context / it do not"},
-           {"rope_original_context", std::int64_t{0}, false, "llama3: tokens per sample before the stretch"},
-           {"eps", 1e-5, false, "of the norms"},
-           {"tied", false, false, "head and token embedding share their weights"},
-           {"qkv_bias", false, false, "biases of the projections to queries, keys and values"},
-           {"output_bias", false, false, "bias of the attention's output projection"},
-           {"mlp_bias", false, false, "biases of the MLP's projections"},
-           {"qk_norm", false, false, "RMS norms of each head's queries and keys"}},
+           {"rope_factor", standard.scaling.factor, false, "of the stretch"},
+           {"rope_low_frequency_factor", standard.scaling.low_frequency_factor, false,
+            "llama3: longer waves than rope_original_context / it stretch"},
+           {"rope_high_frequency_factor", standard.scaling.high_frequency_factor, false,
+            "llama3: shorter waves than rope_original_context / it do not"},
+           {"rope_original_context", standard.scaling.original_context, false, "llama3: tokens per sample before the stretch"},
+           {"eps", standard.eps, false, "of the norms"},
+           {"tied", standard.tied, false, "head and token embedding share their weights"},
+           {"qkv_bias", standard.qkv_bias, false, "biases of the projections to queries, keys and values"},
+           {"output_bias", standard.output_bias, false, "bias of the attention's output projection"},
+           {"mlp_bias", standard.mlp_bias, false, "biases of the MLP's projections"},
+           {"qk_norm", standard.qk_norm, false, "RMS norms of each head's queries and keys"}},
           llama_of};
 }
 

@@ -14,15 +14,6 @@ namespace {
   throw fault_error(fault_code::bad_input, fmt::format("device {}: {}", device, why));
 }
 
-/// The value must be one of two words.
-bool is_second(const device_request& r, const char* key, const std::string& first, const std::string& second) {
-  const auto given = value_or(r, key, first);
-  if (given != first && given != second) {
-    refuse(r.name, fmt::format("{}: must be \"{}\" or \"{}\", got \"{}\"", key, first, second, given));
-  }
-  return given == second;
-}
-
 byte_count share_of(const std::string& device, const std::string& memory, byte_count total) {
   double percent = 0;
   const auto* end = memory.data() + memory.size() - 1;
@@ -35,34 +26,48 @@ byte_count share_of(const std::string& device, const std::string& memory, byte_c
 
 }  // namespace
 
-std::vector<device_option> cuda_option_list() {
-  return {{.name = "index", .help = "which GPU", .type = std::int64_t{0}, .fallback = "0"},
-          {.name = "memory", .help = "budget: a size, or a share of the GPU's memory, such as \"60%\"", .type = std::string{},
-           .fallback = "90 % of what is free"},
-          {.name = "precision", .help = "\"fp32\" or \"bf16\"; of all devices alike", .type = std::string{}, .fallback = "fp32"},
-          {.name = "gradients", .help = "as they are copied to the host: \"fp32\", or \"bf16\" with that precision; of all devices "
-                                        "alike", .type = std::string{}, .fallback = "fp32"},
-          {.name = "tf32", .help = "let fp32 products round their factors to 10 bits", .type = false, .fallback = "false"},
-          {.name = "pool", .help = "\"arena\": a fixed number of pages; \"expandable\": LibTorch's allocator, for comparison",
-           .type = std::string{}, .fallback = "arena"},
-          {.name = "context", .help = "set aside for the driver's context", .type = byte_count{}, .fallback = "measured"}};
+std::vector<option> cuda_option_list() {
+  const std::vector<std::string> formats{to_string(precision::fp32), to_string(precision::bf16)};
+  return {{.name = "index", .standard = std::int64_t{0}, .help = "which GPU", .range = {0, 1023}},
+          {.name = "memory",
+           .standard = std::string{},
+           .help = "budget: a size, or a share of the GPU's memory",
+           .otherwise = "90% of what is free"},
+          {.name = "precision",
+           .standard = formats.front(),
+           .help = "of parameters and activations; all devices alike",
+           .choices = formats},
+          {.name = "gradients",
+           .standard = formats.front(),
+           .help = "as they are copied to the host; bf16 only with that precision; all devices alike",
+           .choices = formats},
+          {.name = "tf32", .standard = false, .help = "lets fp32 products round their factors to 10 bits"},
+          {.name = "pool",
+           .standard = "arena",
+           .help = "arena: a fixed number of pages; expandable: LibTorch's allocator, for comparison",
+           .choices = {"arena", "expandable"}},
+          {.name = "context",
+           .standard = byte_count{},
+           .help = "set aside for the driver's context",
+           .otherwise = "measured"}};
 }
 
 cuda_options read_cuda_options(const device_request& request) {
+  const auto given = complete("device " + request.name, request.options, cuda_option_list());
+  const auto format = [&](const char* key) {
+    return get<std::string>(given, key) == to_string(precision::bf16) ? precision::bf16 : precision::fp32;
+  };
   cuda_options o;
   o.name = request.name;
   o.use = request.use;
-  o.index = static_cast<int>(value_or(request, "index", std::int64_t{0}));
-  o.memory = value_or(request, "memory", std::string{});
-  o.numbers = is_second(request, "precision", "fp32", "bf16") ? precision::bf16 : precision::fp32;
-  o.gradients = is_second(request, "gradients", "fp32", "bf16") ? precision::bf16 : precision::fp32;
-  o.tf32 = value_or(request, "tf32", false);
-  o.pool = is_second(request, "pool", "arena", "expandable") ? pool_kind::expandable : pool_kind::arena;
-  if (request.options.contains("context")) {
-    o.context = value_or(request, "context", byte_count{});
-  }
-  if (o.index < 0) {
-    refuse(o.name, fmt::format("index: must be at least 0, got {}", o.index));
+  o.index = static_cast<int>(get<std::int64_t>(given, "index"));
+  o.memory = given.contains("memory") ? get<std::string>(given, "memory") : "";
+  o.numbers = format("precision");
+  o.gradients = format("gradients");
+  o.tf32 = get<bool>(given, "tf32");
+  o.pool = get<std::string>(given, "pool") == "expandable" ? pool_kind::expandable : pool_kind::arena;
+  if (given.contains("context")) {
+    o.context = get<byte_count>(given, "context");
   }
   return o;
 }

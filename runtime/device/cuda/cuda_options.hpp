@@ -25,9 +25,9 @@ struct cuda_options {
 };
 
 /// The keys of [[device]] kind = "cuda".
-std::vector<device_option> cuda_option_list();
+std::vector<option> cuda_option_list();
 
-/// Throws fault_error{bad_input} naming device and key.
+/// Throws fault_error{bad_input} of complete().
 cuda_options read_cuda_options(const device_request& request);
 
 /// Bytes of a budget: a size, a share of `total` ("60%"), or 90 % of `free` if empty. Throws fault_error{bad_input} if

@@ -4,6 +4,7 @@
 #include "models/families/mlp/mlp.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "tests/support/outfitted_device.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -36,11 +37,13 @@ std::unique_ptr<work_meter> no_host_memory() { throw std::bad_alloc{}; }
 
 /// A joiner of the run of one model on one device.
 struct bench {
-  explicit bench(byte_count host = 64_MiB) : arena(make_host_arena(host)) {
+  explicit bench(byte_count host = 64_MiB, const std::filesystem::path& resumed = {}) : arena(make_host_arena(host)) {
     session s{options};
     s.add_devices(1, slow_link);
     s.add_model(wide("first"));
     const auto plan = s.plan();
+    options.output = resumed;
+    options.resume = !resumed.empty();
     joiner.emplace(joining_setup{.options = options,
                                  .devices = {{"cpu", [this](const std::string& name, device_use use) { return make(name, use); }}},
                                  .machines = s.devices(),
@@ -131,4 +134,13 @@ TEST_CASE("a lack of host memory, or a fault of a data source, is reported as su
   CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), Catch::StartsWith("the host refused an allocation"));
   wider.chain.build = [](const data_source&) -> chain { throw fault_error{none_free}; };
   CHECK_THROWS_WITH(b.joiner->prepare(wider, {}), none_free.text);
+}
+
+TEST_CASE("a model that joins a resumed run without a checkpoint has no best state of before", "[joining]") {
+  const test::temporary_folder folder;
+  const auto best = folder.path() / "checkpoints" / "second" / "best-step-3";
+  std::filesystem::create_directories(best);
+  bench b{64_MiB, folder.path()};
+  b.joiner->prepare(wide("second"), {});
+  CHECK_FALSE(std::filesystem::exists(best));
 }

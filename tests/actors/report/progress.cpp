@@ -52,7 +52,7 @@ TEST_CASE("what an earlier run has done counts in the fraction, not in the pace"
   p.printer.step("a", step_index{6}, 10, 3.25F, after(20s));
   CHECK_THAT(p.text(), Contains(" 70 %  a 7/10") && Contains("20 s, 1 min 00 s left"));
   p.printer.finish(after(80s));
-  CHECK_THAT(p.text(), Contains("1 steps of 1 models"));
+  CHECK_THAT(p.text(), Contains("1 step of 1 model"));
 }
 
 TEST_CASE("models weigh in the fraction by the time of their steps", "[progress]") {

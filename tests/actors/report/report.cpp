@@ -1,5 +1,7 @@
 #include "actors/report/report.hpp"
 
+#include "actors/report/report_json.hpp"
+#include "actors/report/report_table.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -32,8 +32,8 @@ visit_times prompt(duration begin, duration end, std::optional<duration> idle_si
 
 duration total(const time_breakdown& b) {
   duration sum{};
-  for (const auto& [name, value] : parts(b)) {
-    sum += value;
+  for (const auto& part : breakdown_parts) {
+    sum += b.*part.value;
   }
   return sum;
 }

@@ -94,13 +94,14 @@ TEST_CASE("an own plug-in that does not offer its kind is refused", "[plugin]") 
 TEST_CASE("options are checked by name and type, and required ones are missed", "[plugin]") {
   auto registry = registry_with("devices");
   const auto moody = registry.find("moody");
-  CHECK_NOTHROW(check_options(moody, {{"memory", 1_MiB}, {"mood", "fair"}, {"hot", true}, {"fans", 2}, {"nap", duration{5}}}));
-  CHECK_THROWS_WITH(check_options(moody, {{"memori", 1_MiB}}), Contains("\"memori\"; did you mean \"memory\"?"));
-  CHECK_THROWS_WITH(check_options(moody, {{"memory", std::string{"1MiB"}}}),
-                    Contains("option \"memory\" is a byte_count, and a text is given"));
-  CHECK_THROWS_WITH(check_options(moody, {{"fans", 1.0}}), Contains("is an integer, and a number is given"));
-  CHECK_THROWS_WITH(check_options(moody, {}), Contains("option \"memory\" is required: budget"));
-  CHECK_THROWS_WITH(check_options(registry.find("crossed"), {{"memory", 1_MiB}}), Contains("there is none"));
+  const auto check = [&](const option_values& given) { entry_of(moody, given, ""); };
+  CHECK_NOTHROW(check({{"memory", 1_MiB}, {"mood", "fair"}, {"hot", true}, {"fans", 2}, {"nap", duration{5}}}));
+  CHECK_THROWS_WITH(check({{"memori", 1_MiB}}), Contains("\"memori\"; did you mean \"memory\"?"));
+  CHECK_THROWS_WITH(check({{"memory", std::string{"1MiB"}}}),
+                    Contains("device of kind \"moody\": option memory must be a size, got \"1MiB\""));
+  CHECK_THROWS_WITH(check({{"fans", 1.5}}), Contains("option fans must be an integer, got 1.5"));
+  CHECK_THROWS_WITH(check({}), Contains("option memory (budget) is missing"));
+  CHECK_THROWS_WITH(entry_of(registry.find("crossed"), {{"memory", 1_MiB}}, ""), Contains("there is none"));
 }
 
 TEST_CASE("an exception of a plug-in that creates a device is a fault with the device's name", "[plugin]") {
@@ -132,7 +133,7 @@ TEST_CASE("a session refuses a kind, a count or options before anything is made"
   CHECK_THROWS_WITH(s.add_devices(1, "thread"), Contains("there is no such kind"));
   s.load_plugin(test_plugin("thread_device"));
   CHECK_THROWS_WITH(s.add_devices(0, "thread", {{"memory", 1_MiB}}), Contains("must be at least 1, got 0"));
-  CHECK_THROWS_WITH(s.add_devices(1, "thread"), Contains("option \"memory\" is required"));
+  CHECK_THROWS_WITH(s.add_devices(1, "thread"), Contains("option memory (budget, enforced) is missing"));
   CHECK_THROWS_WITH(s.load_plugin(test_plugin("same_device")), Contains("thread_device.so"));
   CHECK_THROWS_WITH(s.use_policy(test_plugin("same_device").string()), Contains("thread_device.so"));
 }

@@ -49,7 +49,7 @@ TEST_CASE("a plug-in's policy is made with its options and decides", "[plugin]")
   CHECK(choice_of_three(registry.find("first-candidate").entry) == 0);
   CHECK(choice_of_three(registry.find("last-candidate").entry) == 2);
   CHECK(choice_of_three(registry.find("last-candidate").entry, {{"from_end", 2}}) == 1);
-  CHECK_THROWS_WITH(choice_of_three(registry.find("last-candidate").entry, {{"from_end", 10}}), Contains("use 1 to 9"));
+  CHECK_THROWS_WITH(choice_of_three(registry.find("last-candidate").entry, {{"from_end", 10}}), Contains("at least 1 and at most 9, got 10"));
   CHECK_THROWS_WITH(choice_of_three(registry.find("first-candidate").entry, {{"from_end", 1}}), Contains("there is none"));
 }
 

@@ -90,25 +90,25 @@ TEST_CASE("what is wrong in a file is refused by file and key") {
   CHECK_THAT(refusal(bent("\"steps\"", "\"stepps\": 1, \"steps\"")),
              Contains("\"stepps\" is not known; did you mean \"steps\"?"));
   CHECK_THAT(refusal(bent("[10]", "[1.5]")),
-             Contains("models[0].forward[0]: 1.5 is written here, expected a time in whole"));
+             Contains("models[0].forward[0]: 1.5 is given, expected a time in whole"));
   CHECK_THAT(refusal(bent("[10]", "[-1]")), Contains("models[0].forward[0]"));
   CHECK_THAT(refusal(bent("[10]", "[9223372036854775807]")), Contains("models[0].forward[0]"));
-  CHECK_THAT(refusal(bent("[10]", "10")), Contains("models[0].forward: 10 is written here, expected a list"));
+  CHECK_THAT(refusal(bent("[10]", "10")), Contains("models[0].forward: 10 is given, expected a list"));
   CHECK_THAT(refusal(bent("[10]", "[10, 20]")), Contains("models[0] (m00).backward: 1 times are given for 2 shards"));
   CHECK_THAT(refusal(bent("2,", "4294967296,")), Contains("models[0].steps"));
   CHECK_THAT(refusal(bent("2,", "true,")), Contains("models[0].steps"));
   CHECK_THAT(refusal(bent("[{}]", "[{\"speed\": \"1\"}]")), Contains("devices[0].speed"));
-  CHECK_THAT(refusal(bent("[{}]", "[3]")), Contains("devices[0]: 3 is written here, expected an object"));
+  CHECK_THAT(refusal(bent("[{}]", "[3]")), Contains("devices[0]: 3 is given, expected an object"));
   CHECK_THAT(refusal(bent("[{}]", "[]")), Contains("devices: is empty"));
   CHECK_THAT(refusal(bent("[{}],", "[{}], \"prefetch\": 1,")),
-             Contains("prefetch: 1 is written here, expected true or false"));
+             Contains("prefetch: 1 is given, expected true or false"));
   CHECK_THAT(refusal(bent("[{}],", "[{}], \"time_unit\": \"ms\",")), Contains("time_unit"));
   CHECK_THAT(refusal(bent("[{}],", "[{}], \"link\": {\"private\": false},")), Contains("link.private: false"));
   CHECK_THAT(refusal(bent("[{}],", "[{}], \"slots\": 0,")), Contains("slots: 0 are given"));
   CHECK_THAT(refusal("[]"), Contains("expected an object"));
   CHECK_THAT(refusal(""), Contains("not valid JSON"));
   CHECK_THROWS_WITH(load_instance("/none.json"), Contains("/none.json: no such file"));
-  CHECK_THROWS_WITH(load_instance("/"), Contains("no such file, or it cannot be read"));
+  CHECK_THROWS_WITH(load_instance("/"), Contains("/: a folder; a file is expected"));
 }
 
 TEST_CASE("a file that was cut off anywhere is refused, and none with damaged bytes crashes") {

@@ -34,8 +34,8 @@ TEST_CASE("why a run ends with 1 is said in a line: models that failed or were n
   r.models[0].unsaved = true;
   r.unsaved = 2;
   CHECK(status_of(r) == 1);
-  CHECK(failures_of(r) == "1 of 3 models failed; 1 of 3 models could not be saved at their end; "
-                          "1 files of the run folder could not be written");
+  CHECK(failures_of(r) == "1 of 3 models failed; 1 of 3 models could not be saved at the end; "
+                          "1 file of the run folder could not be written");
 }
 
 TEST_CASE("a command that throws ends with 2 for its input, 3 for a budget, 1 for all else") {

@@ -59,7 +59,7 @@ TEST_CASE("a trained model is exported as a checkpoint that another run starts f
   const temporary_folder folder;
   train_two(folder);
   const outcome o = run_hydra(folder, "export run gpt out/");
-  CHECK(o.err == "gpt as it was after step 3 of 3\n");
+  CHECK(o.err == "the weights of gpt after step 3 of 3\n");
   CHECK(o.out == "out\n");
   REQUIRE(o.status == 0);
   CHECK_THAT(folder.read("out/config.json"), Contains("GPT2LMHeadModel"));
@@ -90,7 +90,7 @@ TEST_CASE("a state that is older than the run's last step is exported only if it
 TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is written") {
   const temporary_folder folder;
   train_two(folder);
-  check_refused(run_hydra(folder, "export run mlp out"), "a model of family mlp has no form as a Hugging Face checkpoint");
+  check_refused(run_hydra(folder, "export run mlp out"), "a model of family mlp cannot be exported");
   check_refused(run_hydra(folder, "export run gtp out"), "there is no model \"gtp\"; did you mean \"gpt\"?");
   check_refused(run_hydra(folder, "export tiny gpt out"), "is no run folder");
   check_refused(run_hydra(folder, "export run gpt no/such"), "there is no folder");
@@ -100,7 +100,7 @@ TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is
   check_refused(run_hydra(folder, "export run gpt tiny"), "\"tiny\" exists and is not overwritten");
   check_refused(run_hydra(folder, "export run gpt out --best"), "best evaluation");
   fs::remove_all(folder.path() / "run/checkpoints");
-  check_refused(run_hydra(folder, "export run gpt out"), "has no whole checkpoint");
+  check_refused(run_hydra(folder, "export run gpt out"), "has no undamaged checkpoint");
   CHECK_FALSE(fs::exists(folder.path() / "out"));
 }
 

@@ -180,7 +180,7 @@ TEST_CASE("prompts that the model cannot take are refused with what it can") {
   check_refused(folder, "runs/w --prompt hello", "give --tokenizer, or --prompt-ids");
   check_refused(folder, "runs/w --prompt hello --tokenizer ''", "--tokenizer is empty");
   check_refused(folder, "runs/w --prompt-file runs", "--prompt-file runs: a folder; a file is expected");
-  check_refused(folder, "runs/w --prompt-file none", "--prompt-file none: No such file or directory");
+  check_refused(folder, "runs/w --prompt-file none", "--prompt-file none: no such file");
   check_refused(folder, "runs/w", "give one prompt");
   check_refused(folder, "runs/w --prompt-ids 1 --prompt a", "give one prompt");
   check_refused(folder, "runs/w --prompt-ids 1 --model gtp", "did you mean \"gpt\"");

@@ -110,7 +110,7 @@ TEST_CASE("hydra families lists every family with its options") {
   CHECK(o.status == 0);
   for (const family& f : families()) {
     CHECK_THAT(o.out, Contains(f.name) && Contains(f.help));
-    for (const family_option& option : f.options) CHECK_THAT(o.out, Contains(option.name) && Contains(option.help));
+    for (const hydra::option& option : f.options) CHECK_THAT(o.out, Contains(option.name) && Contains(option.help));
   }
   CHECK_THAT(o.out, Contains("from  in place of a family"));
   for (const architecture& a : architectures()) CHECK_THAT(o.out, Contains(a.name));

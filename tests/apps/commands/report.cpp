@@ -54,8 +54,8 @@ TEST_CASE("a run without its report, as one that was killed, is shown from its m
   const outcome o = run_hydra(folder, "report runs/w --html page.html");
   CHECK(o.status == 0);
   CHECK_THAT(o.out, Contains("gpt") && Contains("3/3") && Contains(" -> ") && Contains("(step 3)") &&
-                        Contains("under way or killed; last line "));
-  CHECK_THAT(folder.read("page.html"), Contains("loss curves") && Contains("under way or killed"));
+                        Contains("ended without a report (killed?); last line "));
+  CHECK_THAT(folder.read("page.html"), Contains("loss curves") && Contains("ended without a report (killed?)"));
   CHECK_THAT(o.out, Contains("gpt         2    3/3  "));
   CHECK_THAT(folder.read("page.html"), Contains("<td class=\"n\">2</td>"));
   std::filesystem::remove(folder.path() / "runs/w/plan.json");
@@ -69,7 +69,7 @@ TEST_CASE("a run before its first step, which has no metrics yet, is shown with 
   const outcome o = run_hydra(folder, "report run --html page.html");
   INFO(o.err);
   CHECK(o.status == 0);
-  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") && Contains("under way or killed; no step is reported yet"));
+  CHECK_THAT(o.out, Contains("gpt         -      0  -  ") && Contains("ended without a report (killed?); no step is reported yet"));
   CHECK_THAT(folder.read("page.html"), StartsWith("<!DOCTYPE html>") && Contains("no step is reported yet"));
 }
 

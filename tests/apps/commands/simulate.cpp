@@ -115,7 +115,7 @@ TEST_CASE("a workload is simulated with one pilot for all policies, or with a sa
   check_rows(j);
   CHECK(j["name"] == "w");
   CHECK(j["rows"].size() == 3);
-  CHECK_THAT(run_hydra(folder, "simulate w.toml --set model.steps=5").out, Contains("2 models, 1 devices"));
+  CHECK_THAT(run_hydra(folder, "simulate w.toml --set model.steps=5").out, Contains("2 models, 1 device;"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
@@ -171,10 +171,10 @@ TEST_CASE("what cannot be simulated is refused, by file and key") {
                       "--generate: family: there is no \"heterro\"; did you mean \"hetero\"?");
   check_no_simulation(folder, "--generate hetero:modles=3",
                       "--generate: modles: unknown key; did you mean \"models\"?");
-  check_no_simulation(folder, "--generate hetero:models=0", "--generate: models: 0 is written here");
+  check_no_simulation(folder, "--generate hetero:models=0", "--generate: models: 0 is given");
   check_no_simulation(folder, "--generate hetero:models", "--generate: models: KEY=VALUE is expected");
   check_no_simulation(folder, "--generate hetero:rho=1,rho=2", "--generate: rho: is given twice");
-  check_no_simulation(folder, "--generate hetero:devices=3,speeds=4x1", "--generate: devices: 3 is written here");
+  check_no_simulation(folder, "--generate hetero:devices=3,speeds=4x1", "--generate: devices: 3 is given");
   check_no_simulation(folder, "--generate equal --policies fifo,lla,fifo", "policies: \"fifo\" is given twice");
   check_no_simulation(folder, "--generate equal --policies 'band-hold(critical_units=1,critical_units=2)'",
                       "policies: \"band-hold(critical_units=1,critical_units=2)\" gives the option critical_units twice");

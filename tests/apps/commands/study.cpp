@@ -111,7 +111,7 @@ TEST_CASE("what is wrong in a study is refused by file, line and key") {
   check("[[cell]]\nname = \"a\"\nfiles = [\"s.toml\"]\n", "s.toml:1: cell.files: s.toml: not valid JSON");
   check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\nmodles = 3\n",
         "s.toml:4: cell.modles: unknown key; did you mean \"models\"?");
-  check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\nspeeds = \"3x\"\n", "s.toml:4: speeds: \"3x\" is written here");
+  check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\nspeeds = \"3x\"\n", "s.toml:4: speeds: \"3x\" is given");
   check("[[cell]]\nname = \"a\"\nfamily = \"equal\"\nfailures = 8\n", "s.toml:1: cell: failures: 8 is given");
   check("policies = [\"fifa\"]\n[[cell]]\nname = \"a\"\nfamily = \"equal\"\n",
         "s.toml:1: policies: there is no policy \"fifa\"");
@@ -123,7 +123,7 @@ TEST_CASE("what is wrong in a study is refused by file, line and key") {
   check("drivers = [\"loop\", \"loop\"]\n" + cell, "s.toml:1: drivers: \"loop\" is written twice");
   check("policies = [\"fifo\", \"fifo\"]\n" + cell, "s.toml:1: policies: \"fifo\" is given twice");
   check("drivers = [\"actors\"]\ncompletion = \"landed\"\n" + cell, "s.toml:2: completion: is a rule of the loop");
-  check(cell + "devices = 3\nspeeds = \"4x1\"\n", "s.toml:4: devices: 3 is written here, but `speeds` has 4");
+  check(cell + "devices = 3\nspeeds = \"4x1\"\n", "s.toml:4: devices: 3 is given, but `speeds` has 4");
 }
 
 TEST_CASE("an output folder that cannot be made is refused before anything is run, and one that is empty is taken") {

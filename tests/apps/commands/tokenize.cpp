@@ -83,7 +83,7 @@ TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, 
   refused("bad.jsonl --tokenizer bytes --output none.bin", "bad.jsonl: line 2: the field \"text\" is no text");
   refused("worse.jsonl --tokenizer bytes --output none.bin", "worse.jsonl: line 1: is no JSON");
   refused("odd.bin --tokenizer bytes --decode", "odd.bin: 3 bytes are no multiple of 4");
-  refused("learn.txt --tokenizer none --output none.bin", "none: does not exist");
+  refused("learn.txt --tokenizer none --output none.bin", "none: no such file");
   refused("learn.txt --tokenizer bytes --output t.json", "exists and is not overwritten");
   refused("learn.txt --output none.bin", "which tokenizer?");
   refused("learn.txt --tokenizer '' --output none.bin", "--tokenizer is empty");

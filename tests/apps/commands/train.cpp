@@ -48,7 +48,7 @@ TEST_CASE("a model that could not be saved says so, quiet or not, in its report,
   CHECK(o.status == 1);
   CHECK_THAT(o.out, Contains("finished, not saved"));
   CHECK_THAT(o.err, Contains("note: gpt could not be saved at its end: ") &&
-                        Contains("exit status 1: 1 of 1 models could not be saved at their end"));
+                        Contains("exit status 1: 1 of 1 model could not be saved at the end"));
   const outcome again = run_hydra(folder, "report runs/w");
   CHECK(again.status == 0);
   CHECK(again.out == o.out);

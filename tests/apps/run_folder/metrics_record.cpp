@@ -1,3 +1,4 @@
+#include "actors/report/report_table.hpp"
 #include "apps/run_folder/metrics_record.hpp"
 
 #include "apps/report/page.hpp"
@@ -26,9 +27,9 @@ const std::string reported = R"({"time": 100, "model": "a", "step": 1, "steps": 
 }  // namespace
 
 TEST_CASE("metrics show the progress of the workload's models, in its order") {
-  const recorded_run r = parse_metrics(reported, plan, 110);
+  const recorded_run r = parse_metrics(reported, plan, 110, true);
   CHECK(r.summary.name == "r");
-  CHECK(r.unfinished == "under way or killed; last line 7 s ago");
+  CHECK(r.unfinished == "under way; last line 7 s ago");
   REQUIRE(r.summary.models.size() == 2);
   CHECK(r.summary.models[0].name == "late");
   CHECK(r.summary.models[0].family == "mlp");
@@ -44,7 +45,7 @@ TEST_CASE("metrics show the progress of the workload's models, in its order") {
 }
 
 TEST_CASE("a step that is reported again removes what followed it") {
-  const recorded_run r = parse_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110);
+  const recorded_run r = parse_metrics(reported + "\n{\"model\": \"a\", \"step\": 2, \"loss\": 2}\n", "no TOML [", 110, true);
   REQUIRE(r.summary.models.size() == 1);
   CHECK(r.summary.models[0].loss == std::vector<float>{3, 2});
   CHECK(r.summary.models[0].validation.empty());
@@ -52,15 +53,15 @@ TEST_CASE("a step that is reported again removes what followed it") {
 
 TEST_CASE("lines without a time, as a resume adds them, hide neither an earlier one's nor that there are steps") {
   const std::string added = "{\"model\": \"a\", \"step\": 4, \"loss\": 2}\n";
-  CHECK(parse_metrics(reported + "\n" + added, plan, 110).unfinished == "under way or killed; last line 7 s ago");
-  CHECK(parse_metrics(added, plan, 110).unfinished == "under way or killed; its last line has no time");
-  CHECK(parse_metrics("", plan, 110).unfinished == "under way or killed; no step is reported yet");
+  CHECK(parse_metrics(reported + "\n" + added, plan, 110, true).unfinished == "under way; last line 7 s ago");
+  CHECK(parse_metrics(added, plan, 110, false).unfinished == "ended without a report (killed?); its last line has no time");
+  CHECK(parse_metrics("", plan, 110, true).unfinished == "under way; no step is reported yet");
 }
 
 TEST_CASE("a run that has not ended has a page with its curves") {
-  const std::string page = to_page(parse_metrics(reported, plan, 110), {});
+  const std::string page = to_page(parse_metrics(reported, plan, 110, true), {});
   CHECK(xml_fault(page) == "");
-  CHECK_THAT(page, Contains("under way or killed") && Contains("loss curves") && Contains("not ended") && !Contains("makespan"));
+  CHECK_THAT(page, Contains("under way; last line 7 s ago") && Contains("loss curves") && Contains("not ended") && !Contains("makespan"));
 }
 
 TEST_CASE("metrics take precedence if they have later steps than the report") {

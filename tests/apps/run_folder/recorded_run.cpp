@@ -1,3 +1,5 @@
+#include "actors/report/report_json.hpp"
+#include "actors/report/report_table.hpp"
 #include "apps/run_folder/recorded_run.hpp"
 
 #include "tests/apps/report/example.hpp"

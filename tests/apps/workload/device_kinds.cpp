@@ -1,5 +1,6 @@
 #include "apps/workload/device_kinds.hpp"
 
+#include "apps/workload/option_keys.hpp"
 #include "runtime/device/cuda/cuda_options.hpp"
 #include "tests/apps/workload/example.hpp"
 #include "tests/support/test_plugin.hpp"
@@ -28,10 +29,10 @@ std::string with_cuda(const std::string& lines) {
   return refusal(bent("kind = \"cpu\"\nmemory = \"24MiB\"", "kind = \"cuda\"\n" + lines));
 }
 
-device_options options_in(const std::string& text) {
+option_values options_in(const std::string& text) {
   const workload w = parse_workload(text, "w.toml");
   const device_entry& d = w.devices.at(0);
-  return read_device_options(*d.keys.as<value_table>(), d.kind.keys);
+  return read_options(*d.keys.as<value_table>(), d.kind.keys);
 }
 
 }  // namespace
@@ -63,10 +64,10 @@ TEST_CASE("the keys of a cuda device are the options of its plug-in") {
   const auto given = options_in(bent("kind = \"cpu\"\nmemory = \"24MiB\"",
                                      "kind = \"cuda\"\nindex = 1\nmemory = 1024\nprecision = \"bf16\"\ntf32 = true\n"
                                      "gradients = \"bf16\"\npool = \"arena\"\ncontext = \"1MiB\""));
-  for (const device_option& o : options) {
+  for (const option& o : options) {
     INFO(o.name);
     REQUIRE(given.contains(o.name));
-    CHECK(given.at(o.name).index() == o.type.index());
+    CHECK(given.at(o.name).index() == o.standard.index());
   }
   CHECK(std::get<std::string>(given.at("memory")) == "1024");
 }
@@ -74,7 +75,7 @@ TEST_CASE("the keys of a cuda device are the options of its plug-in") {
 TEST_CASE("the options of a plug-in's device are keys of every type") {
   const auto given = options_in(with_plugin(
       "kind = \"moody\"\nmemory = \"2MiB\"\nmood = \"fair\"\nhot = true\nfans = 3\ntilt = 1\nbus = \"1MiB/s\"\nnap = \"5ms\""));
-  CHECK(given == device_options{{"memory", 2_MiB},
+  CHECK(given == option_values{{"memory", 2_MiB},
                                 {"mood", std::string{"fair"}},
                                 {"hot", true},
                                 {"fans", std::int64_t{3}},
@@ -96,7 +97,7 @@ TEST_CASE("a plug-in's device is checked as any other, with the line") {
 }
 
 TEST_CASE("an option that every device has already is refused") {
-  const known_device bad{"bad", "", {{{.name = "count", .help = "", .type = false}}, {}}, "x.so", {}};
+  const known_device bad{"bad", "", {{{.name = "count", .standard = false}}, {}}, "x.so", {}};
   CHECK_THROWS_WITH(device_kinds_with({bad}), Contains("x.so") && Contains("\"bad\" has an option \"count\""));
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("grids are compared member by member; the first change is named and th
   const std::string grid = "[model.grid]\nlearning_rate = [1e-3, 3e-4]\n";
   CHECK(changed(example + grid, example + grid) == "");
   CHECK_THAT(changed(example + grid, bent("batch_size = 4", "batch_size = 5") + grid),
-             StartsWith("w.toml:15: model.gpt-1e-3.batch_size: ") && Contains("; 1 more like it"));
+             StartsWith("w.toml:15: model.gpt-1e-3.batch_size: ") && Contains("; and 1 more such change"));
 }
 
 TEST_CASE("a change from the command line is named by its option") {

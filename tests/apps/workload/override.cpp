@@ -174,7 +174,7 @@ TEST_CASE("a key inside something that is no table is refused") {
   CHECK_THAT(set_refusal({"run.seed.low=3"}),
              StartsWith("--set run.seed.low=3: ") && Contains("\"run.seed\" is 7 (w.toml:2)"));
   CHECK_THAT(set_refusal({"model.steps.most=3"}), StartsWith("--set ") && Contains("\"steps\" is 3"));
-  CHECK_THAT(set_refusal({"run.name.first=a"}), StartsWith("--set ") && Contains("a table is written here"));
+  CHECK_THAT(set_refusal({"run.name.first=a"}), StartsWith("--set ") && Contains("a table is given"));
   CHECK_THAT(set_refusal({"device.memory=1"}, example.substr(example.find("[data"))),
              StartsWith("--set ") && Contains("no [[device]]"));
 }
@@ -186,7 +186,7 @@ TEST_CASE("a wrong value of an override is refused where it was written") {
              StartsWith("--set model.micro_batches=3: model.micro_batches: 3 "));
   CHECK_THAT(set_refusal({"run.policy=fifa"}), StartsWith("--set run.policy=fifa: ") && Contains("\"fifo\""));
   CHECK_THAT(set_refusal({"model.chain={ family = \"gpt9\" }"}), StartsWith("--set ") && Contains("mean \"gpt2\""));
-  CHECK_THAT(set_refusal({"device=3"}), StartsWith("--set device=3: device: 3 is written here"));
+  CHECK_THAT(set_refusal({"device=3"}), StartsWith("--set device=3: device: 3 is given"));
 }
 
 }  // namespace hydra::apps

@@ -91,7 +91,7 @@ TEST_CASE("a priority, deadline or arrival that makes no sense is refused") {
 
 TEST_CASE("the message about a misplaced key says where it belongs") {
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nlearning_rate = 1")),
-             StartsWith("w.toml:17: model.learning_rate: ") && Contains("belongs into \"optimizer\""));
+             StartsWith("w.toml:17: model.learning_rate: ") && Contains("is a key of \"optimizer\""));
   CHECK_THAT(with_optimizer("learning_rate = 1, momentum = 0.9"), Contains("belongs to kind \"sgd\""));
 }
 
@@ -316,7 +316,7 @@ TEST_CASE("a workload file that is not there, a folder or a link to nowhere is r
   std::filesystem::create_symlink("nowhere", dangling);
   CHECK_THROWS_WITH(read_workload(dangling), dangling.string() + ": no such file");
   CHECK_THROWS_WITH(read_workload("no/such.toml"), "no/such.toml: no such file");
-  CHECK_THROWS_WITH(read_workload("/"), StartsWith("/: this is a folder"));
+  CHECK_THROWS_WITH(read_workload("/"), StartsWith("/: a folder; a file is expected"));
 }
 
 TEST_CASE("a workload file that may not be read is refused with the reason") {

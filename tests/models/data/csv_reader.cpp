@@ -60,5 +60,5 @@ TEST_CASE("reading ends when the callback returns false") {
 TEST_CASE("quotes that do not match and invalid UTF-8 are refused with the line") {
   CHECK_THROWS_WITH(records("a,b\nx\"y,2\n"), Contains("f.csv:2: quotes do not match"));
   CHECK_THROWS_WITH(records("a,b\n\"x,2\n3,4\n"), Contains("f.csv:2: the quoted field that begins here does not end"));
-  CHECK_THROWS_WITH(records("a,b\n1,\xFF\n"), Contains("f.csv:2: not UTF-8: byte 2 of the line (0xff)"));
+  CHECK_THROWS_WITH(records("a,b\n1,\xFF\n"), Contains("f.csv:2: is not UTF-8: byte 2 of the line is 0xff"));
 }

@@ -59,7 +59,7 @@ TEST_CASE("a line that is not a record is refused by file and line") {
   CHECK_THAT(refusal(good + "{\"txet\": \"b\"}"), Contains("f.jsonl:3: there is no \"text\"; did you mean \"txet\"?"));
   CHECK_THAT(refusal(good + "{\"text\": 7}"), Contains("f.jsonl:3: \"text\" is no text but of type number"));
   CHECK_THAT(refusal(good + "{\"text\": \"\"}"), Contains("f.jsonl:3: \"text\" is empty"));
-  CHECK_THAT(refusal(good + "{\"text\": \"\xFF\"}"), Contains("f.jsonl:3: not UTF-8: byte 10 of the line (0xff)"));
+  CHECK_THAT(refusal(good + "{\"text\": \"\xFF\"}"), Contains("f.jsonl:3: is not UTF-8: byte 10 of the line is 0xff"));
   CHECK_THAT(refusal(good + "{\"text\": \"\\ud800\"}"), Contains("f.jsonl:3: no JSON"));
   for (const char* label : {"1.5", "true", "null", "9223372036854775808", "99999999999999999999"})
     CHECK_THAT(refusal(std::string{"{\"text\": \"a\", \"l\": "} + label + "}", {.label = "l"}),

@@ -101,8 +101,8 @@ TEST_CASE("a file that is not JSON is refused with the byte, a duplicate key wit
   refused("[]", "holds no JSON object");
   refused("{\"a\": 1e999}", "is no JSON: number overflow parsing '1e999'");
   refused("{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}", "is nested more than 100 deep");
-  refused("{\"model\": {}, \"model\": {}}", "\"model\": is given twice");
-  refused("{\"a\xff\"}", "is not UTF-8 from byte 3 on");
+  refused("{\"model\": {}, \"model\": {}}", "\"model\" is given twice");
+  refused("{\"a\xff\"}", "is not UTF-8: byte 3 is 0xff");
   refused(R"({"model": {"type": "WordPiece", "vocab": {"a": 0}}})", "model.unk_token: is missing");
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("a choice without a readable file is refused with what is missing") {
     CHECK_THROWS_WITH(open_tokenizer(choice), Catch::Contains(why));
   };
   refused({.file = folder.path()}, "the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt");
-  refused({.file = folder.path() / "none.json"}, "none.json: does not exist");
+  refused({.file = folder.path() / "none.json"}, "none.json: no such file");
   refused({.merges = "merges.txt"}, "needs the vocabulary");
   refused({.file = "a", .vocab = "b"}, "not both");
   refused({.bytes = true, .file = "a"}, "bytes or a, not both");

@@ -81,7 +81,7 @@ TEST_CASE("a model without a form as a Hugging Face checkpoint is not exported, 
   {
     durable_folder into{posix_file_system(), folder.path() / "mlp"};
     CHECK_THROWS_WITH(write_hub_files(into, mlp({.layers = 1, .width = 4}).build(*data), no_values),
-                      Contains("a model of family mlp has no form as a Hugging Face checkpoint"));
+                      Contains("a model of family mlp cannot be exported"));
   }
   CHECK(std::filesystem::is_empty(folder.path()));
 }

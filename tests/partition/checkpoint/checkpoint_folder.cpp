@@ -375,12 +375,11 @@ TEST_CASE("a model that starts from the beginning has no best state of before", 
   saved_case c({0, 2, 4});
   c.checkpoint.best = true;
   save(c, folder.path());
-  checkpoint_folder store(posix_file_system(), folder.path(), 1);
-  CHECK_FALSE(store.forget_best("another"));
+  CHECK_FALSE(forget_best(posix_file_system(), folder.path() / "another"));
   CHECK(best_checkpoint(folder.path() / "small"));
-  CHECK(store.forget_best("small"));
+  CHECK(forget_best(posix_file_system(), folder.path() / "small"));
   CHECK_FALSE(best_checkpoint(folder.path() / "small"));
-  CHECK_FALSE(store.forget_best("small"));
+  CHECK_FALSE(forget_best(posix_file_system(), folder.path() / "small"));
 }
 
 TEST_CASE("the state of the best evaluation is not removed before another one is there", "[checkpoint]") {

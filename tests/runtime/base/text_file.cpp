@@ -24,8 +24,8 @@ TEST_CASE("a folder, a pipe or a missing file is refused by name") {
   const auto pipe = folder.path() / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   CHECK_THROWS_WITH(read_text(pipe), StartsWith(pipe.string()) && Contains("is no regular file"));
-  CHECK_THROWS_WITH(read_text(folder.path()), Contains("is a folder, not a file"));
-  CHECK_THROWS_WITH(read_text(folder.path() / "none"), Contains("none: does not exist"));
+  CHECK_THROWS_WITH(read_text(folder.path()), Contains("a folder; a file is expected"));
+  CHECK_THROWS_WITH(read_text(folder.path() / "none"), Contains("none: no such file"));
 }
 
 TEST_CASE("a file that cannot be read is refused with the system's reason") {

@@ -32,7 +32,7 @@ class claim {
   std::uint64_t n_;
 };
 
-byte_count memory_of(const device_request& r) { return std::get<byte_count>(r.options.at("memory")); }
+byte_count memory_of(const device_request& r) { return get<byte_count>(r.options, "memory"); }
 
 class board final : public device {
  public:
@@ -40,8 +40,8 @@ class board final : public device {
       : claim_{r.name, r.use == device_use::run ? memory_of(r) : byte_count{}}, inside_{r.name, memory_of(r)}, info_{inside_.info()} {
     info_.kind = "board";
     info_.model = "B64";
-    info_.reserve = value_or(r, "reserve", byte_count{});
-    info_.numbers = value_or(r, "precision", std::string{}) == "bf16" ? precision::bf16 : precision::fp32;
+    info_.reserve = get<byte_count>(r.options, "reserve");
+    info_.numbers = get<std::string>(r.options, "precision") == "bf16" ? precision::bf16 : precision::fp32;
   }
 
   const device_info& info() const noexcept override { return info_; }
@@ -64,10 +64,10 @@ extern "C" const hydra_plugin* hydra_plugin_v1() {
   static const hydra_plugin plugin{
       hydra::plugin_abi,
       {hydra::offer_device<board>("board", "a part of a board of 64 MiB",
-                                  {{{.name = "memory", .help = "budget", .type = byte_count{}},
-                                    {.name = "reserve", .help = "not for blocks", .type = byte_count{}, .fallback = "0"},
-                                    {.name = "precision", .help = "", .type = std::string{}, .fallback = "fp32"},
-                                    {.name = "threads", .help = "", .type = std::int64_t{}, .fallback = "3"}},
+                                  {{{.name = "memory", .standard = byte_count{}, .required = true, .help = "budget"},
+                                    {.name = "reserve", .standard = byte_count{}, .help = "not for blocks"},
+                                    {.name = "precision", .standard = "fp32"},
+                                    {.name = "threads", .standard = std::int64_t{3}}},
                                    {}})}};
   return &plugin;
 }

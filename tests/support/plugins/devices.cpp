@@ -30,7 +30,7 @@ void begin_another_run() {
 void* make_moody(const void* given) {
   static int changes = 0;
   const auto& r = *static_cast<const device_request*>(given);
-  const auto mood = value_or(r, "mood", std::string{"good"});
+  const auto mood = get<std::string>(r.options, "mood");
   if (mood == "overtaken") begin_another_run();
   if (mood != "bad" && (mood != "changing" || ++changes % 2 == 1)) return new thread_device{r};
   std::string text = "in a bad mood:";
@@ -40,16 +40,15 @@ void* make_moody(const void* given) {
 
 plugin_item moody() {
   device_about about{
-      {{.name = "memory", .help = "budget", .type = byte_count{}},
+      {{.name = "memory", .standard = byte_count{}, .required = true, .help = "budget"},
        {.name = "mood",
-        .help = "\"bad\": it cannot be made; \"changing\": each other time; \"overtaken\": another run starts",
-        .type = std::string{},
-        .fallback = "good"},
-       {.name = "hot", .help = "", .type = false, .fallback = "false"},
-       {.name = "fans", .help = "", .type = std::int64_t{}, .fallback = "1"},
-       {.name = "tilt", .help = "", .type = 0.0, .fallback = "0"},
-       {.name = "bus", .help = "", .type = byte_rate{}, .fallback = "not limited"},
-       {.name = "nap", .help = "", .type = duration{}, .fallback = "0ms"}},
+        .standard = "good",
+        .help = "\"bad\": it cannot be made; \"changing\": each other time; \"overtaken\": another run starts"},
+       {.name = "hot", .standard = false},
+       {.name = "fans", .standard = std::int64_t{1}},
+       {.name = "tilt", .standard = 0.0},
+       {.name = "bus", .standard = byte_rate{}, .otherwise = "not limited"},
+       {.name = "nap", .standard = duration{}}},
       [] {
         return std::vector<std::string>{"one, in the corner", "one more"};
       }};

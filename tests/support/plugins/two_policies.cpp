@@ -25,6 +25,6 @@ extern "C" const hydra_plugin* hydra_plugin_v1() {
   static const hydra_plugin plugin{
       hydra::plugin_abi,
       {hydra::offer_policy<hydra::test::first_candidate>("first-candidate", "the first one"),
-       hydra::offer_policy<last_candidate>("last-candidate", "the last one", {{"from_end", 1, 1, 9, "1 is the last"}})}};
+       hydra::offer_policy<last_candidate>("last-candidate", "the last one", {{"from_end", 1, false, "1 is the last", {1, 9}}})}};
   return &plugin;
 }

@@ -57,8 +57,7 @@ TEST_CASE("the keys of a CUDA device are read") {
 TEST_CASE("exactly the keys of the list are read") {
   device_request all{.name = "cuda:0"};
   for (const auto& option : cuda_option_list()) {
-    const bool word = option.name == "precision" || option.name == "gradients" || option.name == "pool";
-    all.options.emplace(option.name, word ? device_value{option.fallback} : option.type);
+    all.options.emplace(option.name, option.standard);
   }
   REQUIRE_NOTHROW(read_cuda_options(all));
   REQUIRE(all.options.size() == 7);
@@ -82,7 +81,7 @@ TEST_CASE("what a GPU cannot give is refused with what it has") {
 
 TEST_CASE("an invalid value of a CUDA device is refused with the allowed ones") {
   REQUIRE(refusal([] { read_cuda_options({.name = "cuda:0", .options = {{"precision", std::string{"fp16"}}}}); }) ==
-          "device cuda:0: precision: must be \"fp32\" or \"bf16\", got \"fp16\"");
+          "device cuda:0: option precision must be one of \"fp32\", \"bf16\", got \"fp16\"");
   REQUIRE_THAT(refusal([] { read_cuda_options({.name = "cuda:0", .options = {{"index", std::int64_t{-1}}}}); }),
-               Catch::Contains("must be at least 0, got -1"));
+               Catch::Contains("index must be an integer of at least 0 and at most 1023, got -1"));
 }

@@ -1,4 +1,4 @@
-#include "apps/workload/path_kind.hpp"
+#include "runtime/base/path_kind.hpp"
 
 #include "runtime/base/fault.hpp"
 
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace hydra::apps {
+namespace hydra {
 
 namespace {
 
@@ -33,10 +33,12 @@ fs::file_type kind_of(const fs::path& path, std::string_view option) {
 }
 
 std::ifstream open_to_read(const fs::path& file, std::string_view option) {
-  if (kind_of(file, option) == fs::file_type::directory) refuse(file, option, "a folder; a file is expected");
+  const fs::file_type kind = kind_of(file, option);
+  if (kind == fs::file_type::not_found) refuse(file, option, "no such file");
+  if (kind == fs::file_type::directory) refuse(file, option, "a folder; a file is expected");
   std::ifstream in{file, std::ios::binary};
   if (!in) refuse(file, option, std::generic_category().message(errno));
   return in;
 }
 
-}  // namespace hydra::apps
+}  // namespace hydra

@@ -1,0 +1,173 @@
+#include "actors/report/report_table.hpp"
+
+#include "actors/report/objectives.hpp"
+#include "actors/report/text_table.hpp"
+#include "runtime/base/counted.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace hydra {
+
+namespace {
+
+double share(duration part, duration whole) { return whole > duration::zero() ? seconds(part) / seconds(whole) : 0.0; }
+
+double microseconds(duration d) { return static_cast<double>(d.count()) / 1e3; }
+
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+std::string loss_course(const model_report& m) {
+  return m.loss.empty() ? "-" : fmt::format("{:.4f} -> {:.4f}", m.loss.front(), m.loss.back());
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+std::string outcome(const model_report& m) {
+  const auto status = status_text(m);
+  return m.error && m.status == model_status::failed ? fmt::format("{}: {}: {}", status, to_string(m.error.code), one_line(m.error.text)) : status;
+}
+
+/// "-" if there is no such number.
+std::string number(const std::optional<double>& value, int digits) {
+  return value ? fmt::format("{:.{}f}", *value, digits) : "-";
+}
+
+/// Of the last evaluation.
+std::vector<std::string> validation_cells(const model_report& m) {
+  if (m.validation.empty()) {
+    return {"-", "-", "-", "-", "-"};
+  }
+  const auto& v = m.validation.back();
+  return {number(v.loss, 4), number(v.floor, 4), number(v.entropy, 4), number(v.perplexity, 2),
+          v.accuracy ? fmt::format("{:.1f} %", *v.accuracy * 100) : "-"};
+}
+
+std::string model_table(const report& r) {
+  const bool validated = std::ranges::any_of(r.models, [](const model_report& m) { return !m.validation.empty(); });
+  std::vector<table_column> columns{{"model"}, {"shards", alignment::right}, {"steps", alignment::right}, {"loss"}};
+  if (validated) {
+    for (const char* title : {"validation", "floor", "entropy", "perplexity", "accuracy"}) {
+      columns.push_back({title, alignment::right});
+    }
+  }
+  columns.push_back({"tokens/s", alignment::right});
+  columns.push_back({"status"});
+  text_table t{std::move(columns)};
+  for (const auto* m : ranked(r)) {
+    std::vector<std::string> row{m->name, std::to_string(m->cuts.size()), std::to_string(m->steps), loss_course(*m)};
+    if (validated) {
+      std::ranges::copy(validation_cells(*m), std::back_inserter(row));
+    }
+    row.push_back(tokens_per_second(*m));
+    row.push_back(outcome(*m));
+    t.add(std::move(row));
+  }
+  return t.to_string();
+}
+
+/// With a precision, unless all have computed in fp32.
+std::string device_table(const report& r) {
+  const bool rounded = std::ranges::any_of(r.devices, [](const device_report& d) { return d.numbers != precision::fp32; });
+  std::vector<table_column> columns{{"device"}, {"kind"}};
+  if (rounded) {
+    columns.push_back({"precision"});
+  }
+  for (const char* title : {"utilisation", "busy", "exposed", "h2d", "d2h", "cache hits", "peak / budget"}) {
+    columns.push_back({title, alignment::right});
+  }
+  columns.push_back({""});
+  text_table t{std::move(columns)};
+  for (const auto& d : r.devices) {
+    std::vector<std::string> row{d.name, d.kind};
+    if (rounded) {
+      row.push_back(to_string(d.numbers));
+    }
+    for (auto& cell : {percent(share(d.busy, r.makespan)), to_string(d.busy), to_string(d.exposed_transfer),
+                       to_string(d.h2d_bytes), to_string(d.d2h_bytes), hit_rate(d),
+                       to_string(d.peak) + " / " + to_string(d.budget), std::string{d.lost ? "lost" : ""}}) {
+      row.push_back(cell);
+    }
+    t.add(std::move(row));
+  }
+  return t.to_string();
+}
+
+/// How the makespan is split.
+std::string breakdown_table(const report& r) {
+  text_table t{{{"makespan of"},
+                {"compute", alignment::right},
+                {"h2d", alignment::right},
+                {"d2h", alignment::right},
+                {"optimizer", alignment::right},
+                {"predecessor", alignment::right},
+                {"no unit", alignment::right},
+                {"actors", alignment::right}}};
+  for (const auto& d : r.devices) {
+    std::vector<std::string> row{d.name};
+    for (const auto& part : breakdown_parts) {
+      row.push_back(fmt::format("{:.1f} %", share(d.time.*part.value, r.makespan) * 100));
+    }
+    t.add(std::move(row));
+  }
+  return t.to_string();
+}
+
+std::string left_out(std::size_t n) {
+  return n == 0 ? "" : fmt::format(" ({} left out: not complete)", counted(n, "model"));
+}
+
+/// "completion mean 12.300 s, weighted 11.000 s, 1 of 2 deadlines missed".
+std::string completion_line(const report& r) {
+  const auto o = objectives_of(r.models);
+  if (!o.mean_completion) {
+    return "";
+  }
+  auto line = fmt::format("completion mean {}, weighted {}", to_string(*o.mean_completion), to_string(*o.weighted_completion));
+  if (o.deadlines > 0) {
+    line += fmt::format(", {} of {} deadlines missed", o.missed_deadlines, o.deadlines);
+  }
+  return line + left_out(o.left_out) + "\n";
+}
+
+std::string closing_lines(const report& r) {
+  return fmt::format("host {} / {}{}  optimizer {}\n", to_string(r.host_peak), to_string(r.host_budget),
+                     r.process_peak > byte_count{} ? "  process " + to_string(r.process_peak) : "", to_string(r.optimizer_busy)) +
+         fmt::format("policy {}{}  decisions {}  mean {:.2f} us  p99 {:.2f} us\n", r.policy,
+                     r.replaced > 0 ? fmt::format(" (replaced {} that failed)", r.replaced) : "", r.decisions,
+                     microseconds(r.decision_mean), microseconds(r.decision_p99)) +
+         completion_line(r) + to_line(r.limits) +
+         fmt::format("makespan {}  bound {} ({})  efficiency {}\n", to_string(r.makespan), to_string(r.bound()),
+                     r.bound_name(), percent(r.efficiency()));
+}
+
+}  // namespace
+
+std::string tokens_per_second(const model_report& m) {
+  const auto here = m.steps == 0 ? 0.0 : static_cast<double>(m.steps - m.steps_before) / m.steps;
+  return m.elapsed > duration::zero() ? fmt::format("{:.0f}", here * static_cast<double>(m.tokens) / seconds(m.elapsed)) : "-";
+}
+
+std::string hit_rate(const device_report& d) {
+  const auto visits = d.cache_hits + d.cache_misses;
+  return visits == 0 ? "-" : percent(static_cast<double>(d.cache_hits) / static_cast<double>(visits));
+}
+
+std::string to_line(const bounds& limits) {
+  std::string text = "bounds";
+  for (const auto& b : limits.all()) {
+    text += fmt::format("  {} {}", b.name, to_string(b.value));
+  }
+  return text + "\n";
+}
+
+std::string to_table(const report& r) {
+  return model_table(r) + "\n" + device_table(r) + "\n" + breakdown_table(r) + "\n" + closing_lines(r);
+}
+
+}  // namespace hydra
