@@ -1,7 +1,6 @@
 #include "apps/commands/plan_table.hpp"
 
 #include "actors/report/report_table.hpp"
-#include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
 
 #include <fmt/format.h>

@@ -132,7 +132,7 @@ instance_recipe read_recipe(const std::string& family, const value_table& table)
   if (speeds) r.speeds = speeds_from(*speeds);
   if (devices && r.speeds.size() != to<std::size_t>(*devices))
     refuse(devices->where, "devices",
-           fmt::format("{} is written here, but `speeds` has {}; one of the two keys is enough", devices->written,
+           fmt::format("{} is given, but `speeds` has {}; one of the two keys is enough", devices->written,
                        r.speeds.size()));
   assign(table, "rho", r.rho);
   assign(table, "optimizer", r.optimizer);

@@ -89,7 +89,7 @@ void check_rate(const value_site& site) {
   check_with_unit<byte_rate>(site);
   if (!to<byte_rate>(site.is).limited())
     refuse(site.is.where, site.key,
-           fmt::format("{} is written here; leave the key out for a link that is not emulated", describe(site.is)));
+           fmt::format("{} is given; leave the key out for a link that is not emulated", describe(site.is)));
 }
 
 void check_bytes_or_percent(const value_site& site) {

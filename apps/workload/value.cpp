@@ -56,7 +56,7 @@ void set_path(value_table& root, std::string_view path, value v) {
   if (!inner) inner = &root.set(head, {v.where, {}, value_table{}});
   auto* table = inner->as<value_table>();
   if (!table)
-    refuse(inner->where, head, fmt::format("{} is written here, but \"{}\" needs a table", describe(*inner), path));
+    refuse(inner->where, head, fmt::format("{} is given, but \"{}\" needs a table", describe(*inner), path));
   set_path(*table, path.substr(dot + 1), std::move(v));
 }
 

@@ -16,7 +16,10 @@ extern "C" const hydra_plugin* hydra_plugin_v1() {
       hydra::plugin_abi,
       {hydra::offer_device<thread_device>(
           "thread", "a thread for each queue and an enforced budget, nothing emulated",
-          {.options = {{.name = "memory", .standard = hydra::byte_count{}, .required = true, .help = "budget, enforced"}},
+          {.options = {{.name = "memory",
+                        .standard = hydra::byte_count{},
+                        .required = true,
+                        .help = "budget, enforced"}},
            .find = find_threads})}};
   return &plugin;
 }
