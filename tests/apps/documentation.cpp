@@ -43,7 +43,7 @@ double trained_bytes(const model_entry& m, const workload& w) {
 }  // namespace
 
 TEST_CASE("the page of workload keys has every key, its default and its meaning", "[docs]") {
-  check_page("docs/workload.md", workload_page(workload_rules()));
+  check_page("docs/workload.md", workload_page(workload_rules(), page("apps/workloads/quickstart.toml")));
 }
 
 TEST_CASE("the page of commands has every command and its options", "[docs]") {

@@ -78,13 +78,13 @@ std::string options_of(const CLI::App& app) {
 
 }  // namespace
 
-std::string workload_page(const table_rules& rules) {
+std::string workload_page(const table_rules& rules, const std::string& example) {
   std::string text = fmt::format(
       "# Keys of a workload file\n\n{}\n\n"
-      "A workload file is TOML; `apps/workloads/mixed.toml` is a complete example. `hydra devices` and `hydra families`\n"
-      "print the keys of devices and model families, those of plug-ins included. [Running](running.md) explains grids,\n"
-      "`--set`, paths and units.\n",
-      generated);
+      "A workload file is TOML. `hydra devices` and `hydra families` print the keys of devices and model families, those\n"
+      "of plug-ins included. [Running](running.md) explains grids, `--set`, paths and units. A complete file,\n"
+      "`apps/workloads/quickstart.toml`:\n\n```toml\n{}```\n",
+      generated, example);
   for (const key_rule& key : rules.keys) text += section("##", heading_of(key), key.inner.at(0));
   return text;
 }
