@@ -5,7 +5,7 @@ file(GLOB _messages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJEC
 set(_interfaces ${_messages}
   actors/plugin/plugin.hpp actors/policy/policy.hpp actors/policy/policy_options.hpp
   actors/plugin/policy_actor.hpp models/layer.hpp models/tensor_spec.hpp models/optimizer/tensor_update.hpp
-  runtime/device/cpu/accounting_allocator.hpp runtime/base/bytes.hpp runtime/device/device.hpp runtime/device/device_request.hpp runtime/base/fault.hpp
+  runtime/device/cpu/accounting_allocator.hpp runtime/base/bytes.hpp runtime/device/device.hpp runtime/device/device_request.hpp runtime/device/cuda/cuda_options.hpp runtime/base/fault.hpp
   runtime/base/ids.hpp runtime/base/option.hpp runtime/device/kernels/host_device.hpp runtime/device/kernels/keyed_random.hpp
   runtime/device/kernels/update_math.hpp runtime/device/link.hpp runtime/device/page_locker.hpp runtime/plugin/plugin_abi.hpp runtime/plugin/plugin_table.hpp runtime/device/precision.hpp runtime/device/cpu/tensor_pool.hpp
   runtime/device/ticket.hpp runtime/device/ticket_tracker.hpp runtime/base/unit.hpp runtime/device/work_meter.hpp)
