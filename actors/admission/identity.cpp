@@ -98,6 +98,7 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          line_unless_empty("files", source.fingerprint()) +
          fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,
                      m.seed.value_or(seed)) +
+         (m.parallel.replicas == 1 ? "" : fmt::format("replicas: {}\n", m.parallel.replicas)) +
          fmt::format("validation: every {} steps, {} micro-batches\n",
                      m.validate.value_or(validation_options{}).every_steps, p.evaluation) +
          text_of(m.optimizer);

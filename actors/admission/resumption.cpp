@@ -23,11 +23,11 @@ bool inside_step(const std::optional<saved_model>& m) { return m && !m->any_cuts
       fmt::format("model '{}' cannot continue with these cuts or devices: its only checkpoint, {}, was "
                   "saved inside step {} of shards that start with layers {}; resume it with these cuts on "
                   "devices where they fit",
-                  m.name, m.folder.string(), m.standing.step + 1, fmt::join(m.cuts, ", ")));
+                  m.name, m.folder.string(), m.standing.next.step + 1, fmt::join(m.cuts, ", ")));
 }
 
 /// Steps whose learning rate has been used.
-std::uint32_t begun_steps(const saved_model& m) { return m.standing.step + (m.standing.unit > 0 ? 1 : 0); }
+std::uint32_t begun_steps(const saved_model& m) { return m.standing.next.step + (m.standing.next.begins_step() ? 0 : 1); }
 
 [[noreturn]] void refuse_steps(const saved_model& m, const resumed_model& now, const std::string& why) {
   throw fault_error(fault_code::bad_input,
@@ -170,12 +170,13 @@ void resumption::find(std::size_t model, bool inside) {
 bool is_at_end(const saved_model& saved, const sharded_model& m) {
   auto units = units_of({}, m);
   const auto standing = saved.begins(m.plan.cuts());
+  const auto& next = standing.next;
   if (standing.stopped) {
-    units.truncate(standing.step);
+    units.truncate(next.step);
   }
-  const bool evaluated = standing.history.evaluated_after(standing.step);
+  const bool evaluated = standing.history.evaluated_after(next.step);
   const auto stepped = [&](version_index v) { return v.value == units.steps(); };
-  return units.at_end(units.position_in(standing.step, standing.unit, evaluated)) && std::ranges::all_of(saved.versions, stepped);
+  return units.at_end(units.position_in(next.step, next.done(0), evaluated)) && std::ranges::all_of(saved.versions, stepped);
 }
 
 }  // namespace hydra

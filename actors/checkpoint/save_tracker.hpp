@@ -1,9 +1,9 @@
 #pragma once
 // Decides when a model is saved, and when it may end. Pure.
 
-#include "partition/plan/cursor.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/step_graph.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ duration first_due(duration every, std::uint32_t place, std::size_t models);
 
 /// Identifies a state of a model: two equal ones have the same checkpoint.
 struct save_point {
-  unit_position unit;
+  step_position next;
   std::uint64_t updates = 0;       ///< of all shards, in sum
   std::size_t evaluations = 0;
   bool stopped = false;

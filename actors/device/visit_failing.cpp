@@ -27,7 +27,7 @@ void visit_failing::fail_operation(visit_record& v, const completion& c) {
 void visit_failing::fail_successors(const visit_record& v) {
   bool later = false;
   for (const auto& other : state_.visits.all()) {
-    if (later && other->alive() && other->what.model == v.what.model) {
+    if (later && other->alive() && same_lane(other->what, v.what)) {
       other->failure.cause = {fault_code::dependency_failed, to_string(v.what) + " failed before it"};
     }
     later = later || other.get() == &v;
@@ -50,7 +50,7 @@ bool visit_failing::fail_with_predecessor(visit_record& v) {
       return false;
     }
     const bool failing = other->failed() && !other->failure.withdrawn && !other->ended();
-    if (failing && other->what.model == v.what.model) {
+    if (failing && same_lane(other->what, v.what)) {
       fail(v, {fault_code::dependency_failed, to_string(other->what) + " fails before it"});
       return true;
     }

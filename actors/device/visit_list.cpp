@@ -54,9 +54,9 @@ visit_record* visit_list::find(const unit& u) const {
   return found == visits_.end() ? nullptr : found->get();
 }
 
-const visit_record* visit_list::first_of(model_id model) const {
+const visit_record* visit_list::first_of_lane(const unit& u) const {
   const auto found =
-      std::ranges::find_if(visits_, [&](const auto& v) { return v->what.model == model && !v->ended(); });
+      std::ranges::find_if(visits_, [&](const auto& v) { return same_lane(v->what, u) && !v->ended(); });
   return found == visits_.end() ? nullptr : found->get();
 }
 

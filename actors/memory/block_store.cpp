@@ -14,7 +14,7 @@ struct block_store::model_record {
   std::vector<shard_home> homes;
   std::vector<version_index> versions;
   std::vector<bool> stepping;
-  unit_position begins;
+  step_position begins;
 };
 
 block_store::block_store(host_arena& arena) : arena_(arena) {}
@@ -28,7 +28,7 @@ block_store::model_record& block_store::record(model_id id) {
   return found->second;
 }
 
-void block_store::add_model(model_id model, sharded_model_ptr what, model_memory memory, const unit_position& begins) {
+void block_store::add_model(model_id model, sharded_model_ptr what, model_memory memory, const step_position& begins) {
   model_record r;
   r.stepping.resize(what->size());
   r.versions = std::move(memory.versions);
@@ -115,13 +115,16 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
   for (auto& [id, bytes] : write_back.mapped()) {
     if (id.kind == block_kind::loss) {
       const auto values = bytes->data() ? bytes->floats() : std::span<float>{};
-      result.loss = values.empty() ? 0.0F : values[0];
       if (id.pass == pass_kind::evaluation) {
         result.scores = scores_in(values);
+      } else {
+        result.losses.assign(values.begin(), values.end());
+        result.losses.resize(u.micro_batches);
       }
     } else if (id.kind == block_kind::gradients) {
-      record(u.model).homes[u.shard.value].gradients = std::move(bytes);
-      result.has_gradients = true;
+      auto& home = record(u.model).homes[u.shard.value];
+      home.gradients.at(id.replica.value) = std::move(bytes);
+      result.completes_sums = home.has_all_gradients();
     } else if (id.kind == block_kind::parameters || id.kind == block_kind::state) {
       bring_home(id, std::move(bytes));
       result.stepped = id.step;
@@ -158,14 +161,20 @@ void block_store::fence(device_id device) {
 
 // -- minibatches, versions -----------------------------------------------------------------------------------------------
 
+/// Of the step in which it was resumed: targets after the loss, minibatches after the last unit of the lane.
+bool block_store::was_read(const model_record& r, const block_id& id) {
+  if (id.pass != pass_kind::train || id.step.value != r.begins.step) {
+    return false;
+  }
+  const step_graph graph(r.what->plan.shape());
+  const auto done = r.begins.done(graph.lane_of(id.micro_batch));
+  return id.kind == block_kind::targets ? done >= r.what->size() : id.kind == block_kind::minibatch && done == graph.lane_length();
+}
+
 void block_store::adopt(const block_id& id, host_block_ptr bytes) {
   const auto owner = models_.find(id.model);
-  if (owner != models_.end() && id.kind == block_kind::targets && id.pass == pass_kind::train) {
-    const auto& r = owner->second;
-    const bool read = id.step.value == r.begins.step && r.begins.index >= r.what->size();  // the loss was computed before
-    if (read) {
-      return;
-    }
+  if (owner != models_.end() && was_read(owner->second, id)) {
+    return;
   }
   blocks_.insert_or_assign(id, std::move(bytes));
 }
@@ -179,7 +188,7 @@ shard_home block_store::begin_step(model_id model, shard_index shard) {
 version_index block_store::stepped(model_id model, shard_index shard) {
   auto& r = record(model);
   r.stepping.at(shard.value) = false;
-  r.homes[shard.value].gradients.reset();
+  r.homes[shard.value].drop_gradients();
   r.versions[shard.value] = r.versions[shard.value].next();
   return r.versions[shard.value];
 }

@@ -8,6 +8,7 @@
 #include "partition/execute/visit.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
 #include "runtime/device/ticket.hpp"
 #include "runtime/memory/host_arena.hpp"
@@ -39,9 +40,9 @@ struct lease_grant {
 
 /// Consequences of a commit.
 struct committed {
-  float loss = 0;
+  std::vector<float> losses;        ///< of the micro-batches
   std::vector<evaluation_score> scores;
-  bool has_gradients = false;
+  bool completes_sums = false;      ///< the gradients of all replicas of its shard are in host memory
   std::optional<version_index> stepped{};   ///< the unit has written back this version
 };
 
@@ -50,8 +51,8 @@ class block_store {
   explicit block_store(host_arena& arena);
   ~block_store();
 
-  /// `begins`: its first unit; blocks that only units before it read are not kept.
-  void add_model(model_id model, sharded_model_ptr what, model_memory memory, const unit_position& begins = {});
+  /// `begins`: its first units; blocks that only units before them read are not kept.
+  void add_model(model_id model, sharded_model_ptr what, model_memory memory, const step_position& begins = {});
   /// Of a model that has ended and has no unit on any device: frees all its host memory; the buffers of its shards are
   /// returned to the caller.
   std::vector<shard_home> remove_model(model_id model);
@@ -105,6 +106,7 @@ class block_store {
   host_block_ptr room_for(const block_id& id);
   void bring_home(const block_id& id, host_block_ptr bytes);
   model_record& record(model_id id);
+  static bool was_read(const model_record& r, const block_id& id);
 
   host_arena& arena_;
   std::map<model_id, model_record> models_;

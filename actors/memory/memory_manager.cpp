@@ -65,7 +65,7 @@ class memory_manager final : public memory_actor::base {
   void on_device_added(const device_added& m) { devices_[m.device] = m.actor; }
 
   void on_register_model(const register_model& m) {
-    store_.add_model(m.model, m.what, m.memory, {m.step, m.unit});
+    store_.add_model(m.model, m.what, m.memory, m.begins);
     tasks_[m.model] = m.task;
     if (!m.memory.at_step_begin()) {
       send(optimizer_, resume_updates{m.model, step_index{m.memory.step()}, m.what, m.memory.homes, m.memory.updates,
@@ -121,11 +121,11 @@ class memory_manager final : public memory_actor::base {
   void on_shard_demoted(const shard_demoted& m) {
     const auto result = store_.commit(m.what, m.device);
     if (result) {
-      const shard_completed message{m.what, m.device, result->loss, result->scores, m.times};
+      const shard_completed message{m.what, m.device, result->losses, result->scores, m.times};
       send(scheduler_, message);
       send(tasks_.at(m.what.model), message);
       send(reporter_, message);
-      if (result->has_gradients) {
+      if (result->completes_sums) {
         begin_step(m.what);
       }
       if (result->stepped) {

@@ -3,12 +3,61 @@
 #include "models/chain.hpp"
 #include "models/loss.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace hydra {
 
 model_results::model_results(model_id id, sharded_model_ptr what, const model_standing& before)
-    : id_(id), what_(std::move(what)), history_(before.history), loss_(before.loss) {}
+    : id_(id), what_(std::move(what)), history_(before.history) {
+  if (what_) {
+    resume_losses(before);
+  }
+}
+
+void model_results::resume_losses(const model_standing& before) {
+  const step_graph graph(what_->plan.shape());
+  std::vector<micro_batch_index> known;
+  for (std::uint32_t k = 0; k < what_->plan.micro_batches; ++k) {
+    const micro_batch_index index{k};
+    if (before.next.done(graph.lane_of(index)) >= what_->size()) {
+      known.push_back(index);
+    }
+  }
+  if (known.size() == what_->plan.micro_batches && before.losses.size() == 1) {
+    loss_ = before.losses.front();
+  } else if (known.size() == before.losses.size()) {
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      losses_.emplace(known[i], before.losses[i]);
+    }
+  }
+}
+
+std::optional<float> model_results::step_losses(const unit& u, const std::vector<float>& losses) {
+  for (std::uint32_t k = 0; k < losses.size(); ++k) {
+    losses_.insert_or_assign(micro_batch_index{u.first_micro_batch.value + k}, losses[k]);
+  }
+  if (losses_.size() < what_->plan.micro_batches) {
+    return std::nullopt;
+  }
+  loss_ = losses_.begin()->second;
+  for (auto next = std::next(losses_.begin()); next != losses_.end(); ++next) {
+    *loss_ += next->second;
+  }
+  losses_.clear();
+  return loss_;
+}
+
+std::vector<float> model_results::open_losses() const {
+  if (loss_) {
+    return {*loss_};
+  }
+  std::vector<float> known;
+  std::ranges::copy(std::views::values(losses_), std::back_inserter(known));
+  return known;
+}
 
 bool model_results::step_norm(version_index version, float norm) {
   const bool counts = computed_ && version == computed_->next();
@@ -38,24 +87,29 @@ step_completed model_results::step(std::uint32_t index) const {
           clips() ? history_.grad_norms[index] : 0.0F};
 }
 
-void model_results::add_scores(std::size_t targets, const std::vector<evaluation_score>& scores) {
+bool model_results::add_scores(const unit& u, std::size_t targets, std::vector<evaluation_score> scores) {
   evaluated_targets_ += targets;
-  for (const auto& score : scores) {
-    evaluated_loss_ += double{score.loss};
-    evaluated_correct_ += double{score.correct};
-  }
+  scored_ += u.micro_batches;
+  scores_.insert_or_assign(u.first_micro_batch, std::move(scores));
+  return scored_ == what_->plan.evaluation.micro_batches;
 }
 
 void model_results::finish_evaluation(std::uint32_t steps) {
   const bool simulated = !what_->model;
   const auto targets = static_cast<double>(simulated ? std::size_t{1} : evaluated_targets_);  // without targets: NaN
-  evaluation_record result{steps, evaluated_loss_ / targets};
+  double loss = 0;
+  double correct = 0;
+  for (const auto& score : std::views::join(std::views::values(scores_))) {
+    loss += double{score.loss};
+    correct += double{score.correct};
+  }
+  evaluation_record result{steps, loss / targets};
   const bool classes = what_->plan.shards.back().second_spec.type == element::i64;
   if (what_->model && classes && what_->model->objective().counts_correct()) {
-    result.accuracy = evaluated_correct_ / targets;
+    result.accuracy = correct / targets;
   }
-  evaluated_loss_ = evaluated_correct_ = 0;
-  evaluated_targets_ = 0;
+  scores_.clear();
+  scored_ = evaluated_targets_ = 0;
   history_.evaluations.push_back(result);
 }
 

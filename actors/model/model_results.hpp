@@ -6,9 +6,11 @@
 #include "partition/execute/sharded_model.hpp"
 #include "partition/execute/visit.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/unit.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -20,7 +22,9 @@ class model_results {
   model_results(model_id id, sharded_model_ptr what, const model_standing& before);
 
   // -- steps -------------------------------------------------------------------------------------------------------
-  void step_loss(float loss) { loss_ = loss; }
+  /// Of the micro-batches of one unit. The step's loss is their sum in micro-batch order, whichever came first; returned
+  /// when all are known.
+  std::optional<float> step_losses(const unit& u, const std::vector<float>& losses);
   /// The last unit of the step has committed.
   void step_computed(step_index step) { computed_ = step; }
   /// Every shard's update has the same norm; only the first one that is of the open step counts. False for the others.
@@ -30,13 +34,13 @@ class model_results {
   /// A step has committed and is not complete yet.
   bool step_is_open() const noexcept { return computed_.has_value(); }
   /// Of the step that is not complete, for checkpoints.
-  const std::optional<float>& open_loss() const noexcept { return loss_; }
+  std::vector<float> open_losses() const;
   step_completed step(std::uint32_t index) const;
 
   // -- evaluations -------------------------------------------------------------------------------------------------
-  /// Scores of the micro-batches of one visit, which complete in order: the sum does not depend on how many
-  /// micro-batches a visit has.
-  void add_scores(std::size_t targets, const std::vector<evaluation_score>& scores);
+  /// Scores of the micro-batches of one visit. They are added in micro-batch order: the sum does not depend on how many
+  /// micro-batches a visit has, nor on which one was first. True if no micro-batch is missing.
+  bool add_scores(const unit& u, std::size_t targets, std::vector<evaluation_score> scores);
   /// Closes the evaluation after `steps` steps and adds it to the history.
   void finish_evaluation(std::uint32_t steps);
   /// The last one.
@@ -45,16 +49,19 @@ class model_results {
   const model_history& history() const noexcept { return history_; }
 
  private:
+  void resume_losses(const model_standing& before);
   bool clips() const { return what_->update.clip_norm > 0; }
 
   model_id id_;
   sharded_model_ptr what_;
   model_history history_;
+  std::map<micro_batch_index, float> losses_;   ///< of the open step, until all are known
   std::optional<float> loss_;            ///< of the open step
   std::optional<float> norm_;
   std::optional<step_index> computed_;   ///< the open step
-  double evaluated_loss_ = 0;            ///< of the evaluation that is under way
-  double evaluated_correct_ = 0;
+  std::map<micro_batch_index, std::vector<evaluation_score>> scores_;   ///< of the evaluation under way: by first
+                                                                        ///< micro-batch of a visit
+  std::size_t scored_ = 0;               ///< micro-batches of it
   std::size_t evaluated_targets_ = 0;
 };
 

@@ -32,8 +32,7 @@ class model_task final : public task_actor::base {
         services_(std::move(services)),
         setup_(std::move(setup)),
         observer_(std::move(setup_.controller), setup_.observed),
-        tracker_(units_of(setup_.id, *setup_.what), static_cast<std::uint32_t>(setup_.what->size()),
-               observer_.wants_steps()),
+        tracker_(lanes_of(setup_.id, *setup_.what), observer_.wants_steps()),
         results_(setup_.id, setup_.what, setup_.standing),
         saves_(static_cast<bool>(setup_.checkpointer)) {
     tracker_.step_on_device(setup_.what->plan.shards.front().steps_on_device && setup_.what->follows_on_device);
@@ -98,7 +97,7 @@ class model_task final : public task_actor::base {
 
   void on_unit_placed(const unit_placed& m) {
     tracker_.placed(m.what, m.device);
-    const auto targets = targets_.find(batch_of(m.what));
+    const auto targets = targets_.find(batch_of(m.what, micro_batches()));
     send(m.actor, execute_shard{m.what, setup_.what, targets == targets_.end() ? 1 : targets->second});
     advance();
   }
@@ -115,12 +114,12 @@ class model_task final : public task_actor::base {
       return;
     }
     const auto speed = m.times.speed;
-    tracker_.units().measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
+    tracker_.measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
     if (has_loss(m.what, setup_.what->size())) {
-      m.what.way == direction::evaluate ? add_scores(m) : check_loss(m);
+      m.what.way == direction::evaluate ? add_scores(m) : add_losses(m);
     }
-    if (ends_step(m.what)) {
-      targets_.erase(batch_of(m.what));
+    if (ends_step(m.what) && tracker_.completed_steps() == m.what.step.value + 1) {
+      targets_.erase(batch_of(m.what, micro_batches()));
       results_.step_computed(m.what.step);
       report_step();
     }
@@ -213,7 +212,7 @@ class model_task final : public task_actor::base {
     }
     auto begins = standing();
     if (m.memory->at_step_begin() && m.memory->boundaries.empty()) {
-      begins.unit = 0;  // a few visits are repeated, instead of writing boundaries to disk
+      begins.next.units.assign(begins.next.units.size(), 0);  // a few visits are repeated, instead of writing boundaries to disk
     }
     saves_.captured(here());
     send(setup_.checkpointer, save_model{setup_.id, setup_.what, m.memory, std::move(begins),
@@ -232,7 +231,7 @@ class model_task final : public task_actor::base {
   void join_schedule() {
     const auto& terms = setup_.what->terms;
     const auto deadline = terms.deadline ? std::optional(run_began_ + *terms.deadline) : std::nullopt;
-    send(setup_.scheduler, model_added{setup_.id, self_handle(), terms.priority, deadline});
+    send(setup_.scheduler, model_added{setup_.id, self_handle(), terms.priority, deadline, setup_.what->plan.shape()});
   }
 
   /// In the constructor: an update that was under way may be complete before the run has started.
@@ -243,9 +242,9 @@ class model_task final : public task_actor::base {
     }
     stopped_ = saved.stopped;
     if (stopped_) {
-      tracker_.stop_after(saved.step);
+      tracker_.stop_after(saved.next.step);
     }
-    const auto p = position_of(saved, tracker_.units(), observer_.wants_steps());
+    const auto p = position_of(saved, tracker_.lanes(), observer_.wants_steps());
     observe_again_ = p.observe_again;
     evaluation_open_ = p.evaluation;
     tracker_.begin_at(p.first, observe_again_ ? p.reported - 1 : p.reported, setup_.versions);
@@ -255,17 +254,16 @@ class model_task final : public task_actor::base {
     saves_.begins_at(here());
   }
 
-  void check_loss(const shard_completed& m) {
-    results_.step_loss(m.loss);
-    if (!std::isfinite(m.loss) && setup_.what->stop_on_nan) {
-      end({fault_code::not_finite, not_finite_text(m.what.step.value + 1, m.loss)});
+  void add_losses(const shard_completed& m) {
+    const auto loss = results_.step_losses(m.what, m.losses);
+    if (loss && !std::isfinite(*loss) && setup_.what->stop_on_nan) {
+      end({fault_code::not_finite, not_finite_text(m.what.step.value + 1, *loss)});
     }
   }
 
   void add_scores(const shard_completed& m) {
-    const auto targets = targets_.extract(batch_of(m.what));
-    results_.add_scores(targets.empty() ? 0 : targets.mapped(), m.scores);
-    if (m.what.first_micro_batch.value + m.what.micro_batches == setup_.what->plan.evaluation.micro_batches) {
+    const auto targets = targets_.extract(batch_of(m.what, micro_batches()));
+    if (results_.add_scores(m.what, targets.empty() ? 0 : targets.mapped(), m.scores)) {
       report_evaluation(m.what.step.value);
     }
   }
@@ -317,11 +315,11 @@ class model_task final : public task_actor::base {
   }
 
   model_standing standing() const {
-    const auto p = tracker_.saved_position();
-    return {.step = p.step, .unit = p.index, .loss = results_.open_loss(), .stopped = stopped_, .history = history()};
+    return {.next = tracker_.saved_position(), .losses = results_.open_losses(), .stopped = stopped_, .history = history()};
   }
 
   const model_history& history() const { return results_.history(); }
+  std::uint32_t micro_batches() const { return setup_.what->plan.micro_batches; }
   save_point here() const { return {tracker_.saved_position(), tracker_.updates(), history().evaluations.size(), stopped_}; }
 
   void advance() {
@@ -349,8 +347,8 @@ class model_task final : public task_actor::base {
     while (const auto range = tracker_.wanted_batch()) {
       send(setup_.data, batch_wanted{setup_.id, *range});
     }
-    if (const auto next = tracker_.announce()) {
-      send(setup_.scheduler, announced_unit(*next, tracker_.units(), *setup_.what, retries_.avoid(next->what)));
+    while (const auto next = tracker_.announce()) {
+      send(setup_.scheduler, announced_unit(*next, tracker_.units(next->what), *setup_.what, retries_.avoid(next->what)));
     }
   }
 

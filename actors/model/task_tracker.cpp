@@ -3,61 +3,79 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
 
-task_tracker::task_tracker(cursor units, std::uint32_t shards, bool observed)
-    : units_(std::move(units)), observed_(observed), versions_(shards) {}
+task_tracker::task_tracker(std::vector<cursor> lanes, bool observed)
+    : observed_(observed), versions_(lanes.front().graph().shape().shards) {
+  for (auto& units : lanes) {
+    lanes_.push_back({.units = std::move(units)});
+  }
+}
 
-void task_tracker::begin_at(const unit_position& first, std::uint32_t reported, std::vector<version_index> versions) {
-  next_ = first;
+void task_tracker::begin_at(const std::vector<unit_position>& first, std::uint32_t reported,
+                            std::vector<version_index> versions) {
   versions_ = std::move(versions);
-  completed_steps_ = std::min(first.step, units_.steps());
-  wanted_ = first.step;
-  next_round_ = units_.evaluation_unit(first) ? unit_position{first.step, 0} : unit_position{first.step + 1, 0};
+  const auto step = std::ranges::min(first).step;
+  bool evaluates = false;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    lanes_[i].next = first.at(i);
+    lanes_[i].completed_steps = std::min(first[i].step, units().steps());
+    evaluates = evaluates || (first[i].step == step && lanes_[i].units.evaluation_unit(first[i]));
+  }
+  completed_steps_ = std::min(step, units().steps());
+  wanted_ = step;
+  next_round_ = {evaluates ? step : step + 1, 0};
   acknowledged_ = reported;
-  released_ = std::max(first.step, 1U) - 1;
+  released_ = std::max(step, 1U) - 1;
 }
 
 bool task_tracker::placed(const unit& u, device_id device) {
-  if (!announced_ || *announced_ != u) {
+  auto& lane = lane_of(u);
+  if (!lane.announced || *lane.announced != u) {
     return false;
   }
-  announced_.reset();
-  flights_.push_back({u, device});
-  next_ = units_.next(units_.position_of(u));
+  lane.announced.reset();
+  lane.flights.push_back({u, device});
+  lane.next = lane.units.next(lane.units.position_of(u));
   return true;
 }
 
 bool task_tracker::completed(const unit& u) {
-  const auto found = std::ranges::find(flights_, u, &flight::what);
-  if (found == flights_.end()) {
+  auto& lane = lane_of(u);
+  const auto found = std::ranges::find(lane.flights, u, &flight::what);
+  if (found == lane.flights.end()) {
     return false;
   }
-  flights_.erase(found);
+  lane.flights.erase(found);
   if (ends_step(u)) {
-    completed_steps_ = u.step.value + 1;
+    lane.completed_steps = u.step.value + 1;
+    const auto before = std::exchange(completed_steps_, std::ranges::min(lanes_, {}, &lane_state::completed_steps).completed_steps);
+    if (completed_steps_ > before) {
+      batches_.erase(batch_of(u));
+    }
   }
-  const bool ends_round = u.way == direction::evaluate && u.shard.value + 1 == versions_.size();
-  if (ends_step(u) || ends_round) {
+  if (u.way == direction::evaluate && u.shard.value + 1 == versions_.size()) {
     batches_.erase(batch_of(u));
-    rounds_open_ -= ends_round ? 1 : 0;
+    --rounds_open_;
   }
   return true;
 }
 
 bool task_tracker::lost(const unit& u, std::uint32_t next_attempt) {
-  attempt_ = std::max(attempt_, next_attempt);
-  const auto found = std::ranges::find(flights_, u, &flight::what);
-  const bool mine = found != flights_.end();
+  auto& lane = lane_of(u);
+  lane.attempt = std::max(lane.attempt, next_attempt);
+  const auto found = std::ranges::find(lane.flights, u, &flight::what);
+  const bool mine = found != lane.flights.end();
   if (mine) {
-    flights_.erase(found, flights_.end());
-    next_ = units_.position_of(u);
+    lane.flights.erase(found, lane.flights.end());
+    lane.next = lane.units.position_of(u);
   }
   // An announcement of an older attempt is void: the scheduler has dropped it, or will refuse it when it arrives.
-  if (announced_ && announced_->attempt < attempt_) {
-    announced_.reset();
+  if (lane.announced && lane.announced->attempt < lane.attempt) {
+    lane.announced.reset();
   }
   return mine;
 }
@@ -70,10 +88,32 @@ void task_tracker::acknowledged(step_index step) { acknowledged_ = std::max(ackn
 
 void task_tracker::release_evaluation(std::uint32_t steps) noexcept { released_ = std::max(released_, steps); }
 
-void task_tracker::stop_after(std::uint32_t steps) { units_.truncate(std::min(steps, units_.steps())); }
+void task_tracker::stop_after(std::uint32_t steps) {
+  for (auto& lane : lanes_) {
+    lane.units.truncate(std::min(steps, lane.units.steps()));
+  }
+}
 
-unit_position task_tracker::committed() const {
-  return flights_.empty() ? next_ : units_.position_of(flights_.front().what);
+void task_tracker::measured(const unit& u, duration at_speed_one) {
+  for (auto& lane : lanes_) {
+    lane.units.measured(u, at_speed_one);
+  }
+}
+
+unit_position task_tracker::committed(const lane_state& lane) {
+  return lane.flights.empty() ? lane.next : lane.units.position_of(lane.flights.front().what);
+}
+
+unit_position task_tracker::committed(std::size_t lane) const { return committed(lanes_.at(lane)); }
+
+std::vector<cursor> task_tracker::lanes() const {
+  std::vector<cursor> all;
+  std::ranges::transform(lanes_, std::back_inserter(all), &lane_state::units);
+  return all;
+}
+
+bool task_tracker::drained() const noexcept {
+  return std::ranges::all_of(lanes_, [](const lane_state& lane) { return lane.flights.empty(); });
 }
 
 std::optional<std::uint32_t> task_tracker::whole_version() const {
@@ -82,52 +122,69 @@ std::optional<std::uint32_t> task_tracker::whole_version() const {
   return whole ? std::optional(v.value) : std::nullopt;
 }
 
+batch_range task_tracker::batch_of(const unit& u) const {
+  return hydra::batch_of(u, units().graph().shape().micro_batches);
+}
+
 bool task_tracker::batch_is_home(const unit& u) const { return batches_.contains(batch_of(u)); }
 
 /// Before the first training unit of a step that has been evaluated.
-bool task_tracker::evaluation_held() const {
-  const bool behind = next_.index > 0 && !units_.evaluation_unit(next_) && units_.training_unit(next_) == 0;
-  return holds_evaluations_ && behind && released_ < next_.step;
+bool task_tracker::evaluation_held(const lane_state& lane) const {
+  const auto& p = lane.next;
+  if (!lane.units.evaluates_after(p.step) || lane.units.evaluation_unit(p) || lane.units.training_unit(p) > 0) {
+    return false;
+  }
+  return (holds_evaluations_ && released_ < p.step) || (lanes_.size() > 1 && !evaluation_is_over(p.step));
 }
 
-bool task_tracker::may_announce() const {
-  if (given_up_ || announced_ || units_.at_end(next_) || !batch_is_home(units_.unit_at(next_, 0))) {
+/// Of the version with which the step starts.
+bool task_tracker::evaluation_is_over(std::uint32_t step) const {
+  return std::ranges::all_of(lanes_, [&](const lane_state& lane) {
+    const auto p = committed(lane);
+    return p.step > step || (p.step == step && !lane.units.evaluation_unit(p));
+  });
+}
+
+bool task_tracker::may_announce(const lane_state& lane) const {
+  if (given_up_ || lane.announced || lane.units.at_end(lane.next) || !batch_is_home(lane.units.unit_at(lane.next, 0))) {
     return false;
   }
-  const bool gate = units_.first_of_step(next_) && next_.step > 0;
-  if ((gate && observed_ && acknowledged_ < next_.step) || evaluation_held()) {
+  const bool gate = lane.units.first_of_step(lane.next) && lane.next.step > 0;
+  if ((gate && observed_ && acknowledged_ < lane.next.step) || evaluation_held(lane)) {
     return false;
   }
-  return version_is_made(units_.unit_at(next_, 0));
+  return version_is_made(lane, lane.units.unit_at(lane.next, 0));
 }
 
 /// It is in host memory, or the unit in flight before this one produces it on the device.
-bool task_tracker::version_is_made(const unit& u) const {
+bool task_tracker::version_is_made(const lane_state& lane, const unit& u) const {
   if (versions_[u.shard.value].value == u.step.value) {
     return true;
   }
-  return steps_on_device_ && u.shard.value == 0 && !flights_.empty() && ends_step(flights_.back().what);
+  return steps_on_device_ && u.shard.value == 0 && !lane.flights.empty() && ends_step(lane.flights.back().what);
 }
 
 std::optional<announcement> task_tracker::announce() {
-  if (!may_announce()) {
-    return std::nullopt;
+  for (auto& lane : lanes_) {
+    if (may_announce(lane)) {
+      lane.announced = lane.units.unit_at(lane.next, lane.attempt);
+      announcement a{.what = *lane.announced, .after = {}};
+      if (!lane.flights.empty()) {
+        a.after = lane.flights.back().device;
+      }
+      return a;
+    }
   }
-  announced_ = units_.unit_at(next_, attempt_);
-  announcement a{.what = *announced_, .after = {}};
-  if (!flights_.empty()) {
-    a.after = flights_.back().device;
-  }
-  return a;
+  return std::nullopt;
 }
 
 std::optional<batch_range> task_tracker::wanted_batch() {
   if (given_up_) {
     return std::nullopt;
   }
-  if (wanted_ < units_.steps() && wanted_ <= completed_steps_ + 1) {
+  if (wanted_ < units().steps() && wanted_ <= completed_steps_ + 1) {
     return batch_range{.pass = pass_kind::train, .step = step_index{wanted_++}, .first = {},
-                       .micro_batches = units_.micro_batches()};
+                       .micro_batches = units().graph().shape().micro_batches};
   }
   return wanted_round();
 }
@@ -135,16 +192,18 @@ std::optional<batch_range> task_tracker::wanted_batch() {
 /// One step ahead, unless a controller may still stop the model after this step.
 std::optional<batch_range> task_tracker::wanted_round() {
   const auto ahead = observed_ ? acknowledged_ : completed_steps_ + 1;
-  while (next_round_.step <= ahead && next_round_.step <= units_.steps()) {
-    if (const auto u = units_.evaluation_unit(next_round_)) {
-      if (rounds_open_ == 2) {
-        return std::nullopt;
-      }
-      ++rounds_open_;
-      next_round_.index += static_cast<std::uint32_t>(versions_.size());
-      return batch_of(*u);
+  const auto& range = units().evaluation().range;
+  for (; next_round_.step <= ahead && next_round_.step <= units().steps(); next_round_ = {next_round_.step + 1, 0}) {
+    if (!units().evaluates_after(next_round_.step) || next_round_.index == range.rounds()) {
+      continue;
     }
-    next_round_ = {next_round_.step + 1, 0};
+    if (rounds_open_ == lanes_.size() + 1) {
+      return std::nullopt;
+    }
+    ++rounds_open_;
+    const auto first = next_round_.index++ * range.round;
+    return batch_range{.pass = pass_kind::evaluation, .step = step_index{next_round_.step},
+                       .first = micro_batch_index{first}, .micro_batches = range.size_of(first)};
   }
   return std::nullopt;
 }
@@ -157,30 +216,47 @@ std::uint64_t task_tracker::updates() const {
   return sum;
 }
 
-unit_position task_tracker::saved_position() const {
-  const auto p = committed();
-  return {std::min(p.step, units_.steps()), units_.training_unit(p)};
+step_position task_tracker::saved_position() const {
+  step_position saved{.step = units().steps(), .units = {}};
+  for (const auto& lane : lanes_) {
+    saved.step = std::min(saved.step, committed(lane).step);
+  }
+  for (const auto& lane : lanes_) {
+    const auto p = committed(lane);
+    const bool ahead = p.step > saved.step && saved.step < units().steps();
+    saved.units.push_back(ahead ? lane.units.units_per_step() : lane.units.training_unit(p));
+  }
+  return saved;
 }
 
 std::string task_tracker::describe() const {
   std::string text;
-  for (const auto& f : flights_) {
+  for (const auto& lane : lanes_) {
+    text += describe(lane);
+  }
+  return text;
+}
+
+std::string task_tracker::describe(const lane_state& lane) const {
+  std::string text;
+  for (const auto& f : lane.flights) {
     text += fmt::format("{} is on device {}\n", to_string(f.what), f.device.value);
   }
-  if (announced_) {
-    return text + fmt::format("{} is announced and not placed\n", to_string(*announced_));
+  if (lane.announced) {
+    return text + fmt::format("{} is announced and not placed\n", to_string(*lane.announced));
   }
-  if (units_.at_end(next_) || given_up_) {
+  if (lane.units.at_end(lane.next) || given_up_) {
     return text;
   }
-  const auto next = units_.unit_at(next_, attempt_);
+  const auto next = lane.units.unit_at(lane.next, lane.attempt);
   return text + fmt::format("{} comes next: its batch is {}, version {} of its shard is in host memory\n",
                             to_string(next), batch_is_home(next) ? "in host memory" : "awaited",
                             versions_[next.shard.value].value);
 }
 
 bool task_tracker::finished() const {
-  return completed_steps_ == units_.steps() && flights_.empty() && units_.at_end(next_) &&
+  const auto at_end = [](const lane_state& lane) { return lane.units.at_end(lane.next); };
+  return completed_steps_ == units().steps() && drained() && std::ranges::all_of(lanes_, at_end) &&
          std::ranges::all_of(versions_, [&](version_index v) { return v.value >= completed_steps_; });
 }
 

@@ -21,26 +21,27 @@ struct announcement {
   std::optional<device_id> after;   ///< device of the predecessor that has not completed
 };
 
-/// At most one unit is announced at a time, the first that is not in flight. Conditions: its parameter version and the
-/// micro-batches of its step or evaluation range are in host memory; the first unit after step n waits for version n+1
-/// of shard 0 and, if steps are observed, for the acknowledgement of step n; the first after an evaluation, if
-/// evaluations are held, for its release. If the unit before computes the version on its device, the two conditions on
-/// versions hold while it is in flight there. A unit's inputs are derived from the unit, its position from this
-/// tracker.
+/// Per lane (step_graph) at most one unit is announced at a time, the first that is not in flight. Conditions: its
+/// parameter version and the micro-batches of its step or evaluation range are in host memory; the first unit after
+/// step n waits for version n+1 of shard 0 and, if steps are observed, for the acknowledgement of step n; the first
+/// after an evaluation, if there are several lanes, for its end and, if evaluations are held, for its release. If the
+/// unit before computes the version on its device, the two conditions on versions hold while it is in flight there. A
+/// unit's inputs are derived from the unit, its position from this tracker.
 class task_tracker {
  public:
-  task_tracker(cursor units, std::uint32_t shards, bool observed);
-  /// Starts with a later unit than the first; `reported`: steps whose events have been sent. A step boundary is
-  /// observed again: it is not known whether it had been acknowledged.
-  void begin_at(const unit_position& first, std::uint32_t reported, std::vector<version_index> versions);
+  /// `lanes`: of one model, all of them.
+  task_tracker(std::vector<cursor> lanes, bool observed);
+  /// Starts each lane with a later unit than the first; `reported`: steps whose events have been sent. A step boundary
+  /// is observed again: it is not known whether it had been acknowledged.
+  void begin_at(const std::vector<unit_position>& first, std::uint32_t reported, std::vector<version_index> versions);
 
   // -- events ------------------------------------------------------------------------------------------------------
-  /// The announced unit is staged on a device. False if it is not the announced one.
+  /// The announced unit of its lane is staged on a device. False if it is not the announced one.
   bool placed(const unit& u, device_id device);
   /// False if the unit is not in flight (late message).
   bool completed(const unit& u);
-  /// Rewinds to the unit, with all later ones, if it is in flight; else false. An announcement of an attempt below
-  /// `next_attempt` is void in any case.
+  /// Rewinds its lane to the unit, if it is in flight; else false. An announcement of an attempt below `next_attempt`
+  /// in that lane is void in any case.
   bool lost(const unit& u, std::uint32_t next_attempt);
   void version_at_home(shard_index shard, version_index version);
   void batch_at_home(const batch_range& range);
@@ -57,24 +58,25 @@ class task_tracker {
   void stop_after(std::uint32_t steps);
   /// No unit is announced any more; those in flight may still complete.
   void give_up() noexcept { given_up_ = true; }
+  /// The time of a completed unit; it is the same for all lanes.
+  void measured(const unit& u, duration at_speed_one);
 
   // -- decisions ---------------------------------------------------------------------------------------------------
-  /// The unit to announce now, each once; none if no unit may be announced.
+  /// A unit to announce now, each once, lane by lane; none if no unit may be announced.
   std::optional<announcement> announce();
-  /// A minibatch that should be fetched now, each once: of the step after the one that has not completed, and of the
-  /// round after the one that is evaluated, so that host memory never holds more than two of a kind (host_demand relies
-  /// on it).
+  /// A minibatch that should be fetched now, each once: of the step after the one that has not completed, and one
+  /// round more than lanes that evaluate: host_demand relies on these limits.
   std::optional<batch_range> wanted_batch();
 
   // -- facts -------------------------------------------------------------------------------------------------------
   bool finished() const;
   /// No unit of it is on a device.
-  bool drained() const noexcept { return flights_.empty(); }
-  /// The first unit that has not completed.
-  unit_position committed() const;
-  /// The same as a training unit, for a checkpoint: that of a model that has been evaluated after its last step is the end
-  /// of its training units.
-  unit_position saved_position() const;
+  bool drained() const noexcept;
+  /// The first unit of the lane that has not completed.
+  unit_position committed(std::size_t lane = 0) const;
+  /// The same of all lanes, for a checkpoint: that of a model that has been evaluated after its last step is the end of
+  /// its training units.
+  step_position saved_position() const;
   /// Units on devices and what the model waits for, one per line, for a stuck run.
   std::string describe() const;
   /// Sum over all shards.
@@ -82,36 +84,50 @@ class task_tracker {
   /// All shards have the same version, as after a step: the version with which the next step starts.
   std::optional<std::uint32_t> whole_version() const;
   std::uint32_t completed_steps() const noexcept { return completed_steps_; }
-  const cursor& units() const noexcept { return units_; }
-  cursor& units() noexcept { return units_; }
+  std::vector<cursor> lanes() const;
+  /// Of the first lane; of the lane of `u`.
+  const cursor& units() const noexcept { return lanes_.front().units; }
+  const cursor& units(const unit& u) const { return lanes_.at(units().graph().lane_of(u)).units; }
 
  private:
   struct flight {
     unit what;
     device_id device;
   };
-  bool may_announce() const;
-  bool evaluation_held() const;
+  struct lane_state {
+    cursor units;
+    unit_position next{};                    ///< first unit that is not in flight
+    std::deque<flight> flights{};
+    std::optional<unit> announced{};
+    std::uint32_t completed_steps = 0;
+    std::uint32_t attempt = 0;
+  };
+  lane_state& lane_of(const unit& u) { return lanes_.at(units().graph().lane_of(u)); }
+  static unit_position committed(const lane_state& lane);
+  bool may_announce(const lane_state& lane) const;
+  bool evaluation_held(const lane_state& lane) const;
+  bool evaluation_is_over(std::uint32_t step) const;
   bool batch_is_home(const unit& u) const;
-  bool version_is_made(const unit& u) const;
+  bool version_is_made(const lane_state& lane, const unit& u) const;
+  batch_range batch_of(const unit& u) const;
   std::optional<batch_range> wanted_round();
+  std::string describe(const lane_state& lane) const;
 
-  cursor units_;
+  std::vector<lane_state> lanes_;
   bool observed_;
-  unit_position next_;                       ///< first unit that is not in flight
-  std::deque<flight> flights_;
-  std::optional<unit> announced_;
   std::vector<version_index> versions_;
   std::set<batch_range> batches_;            ///< in host memory, or consumed by a step that has not completed
   std::uint32_t wanted_ = 0;
-  unit_position next_round_;                 ///< first unit of the evaluation round to be fetched next
+  struct {
+    std::uint32_t step = 0;
+    std::uint32_t index = 0;
+  } next_round_;                             ///< of an evaluation, to be fetched next
   std::uint32_t rounds_open_ = 0;            ///< fetched, not complete
   std::uint32_t acknowledged_ = 0;           ///< steps below this are acknowledged
   bool holds_evaluations_ = false;
   bool steps_on_device_ = false;
   std::uint32_t released_ = 0;               ///< evaluations after so many steps are released
   std::uint32_t completed_steps_ = 0;
-  std::uint32_t attempt_ = 0;
   bool given_up_ = false;
 };
 

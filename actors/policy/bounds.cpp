@@ -31,20 +31,26 @@ double work_of(const unit_times& m) {
   for (std::size_t s = 0; s + 1 < m.backward.size(); ++s) {
     step += at(m.forward, s);
   }
-  return static_cast<double>(step.count()) * m.steps + static_cast<double>(evaluation_of(m).count()) * m.evaluations;
+  return static_cast<double>(step.count()) * m.steps * m.replicas +
+         static_cast<double>(evaluation_of(m).count()) * m.evaluations;
 }
 
-/// Longest path of one model on a device of its own. A version of a shard is ready when its gradients are on the host
+/// Longest path of one replica on a device of its own; of an evaluation, of which one must take at least its share. A
+/// version of a shard is ready when its gradients are on the host
 /// and its update is done; a forward visit (the last shard's is part of its backward) must load it first.
 class model_alone {
  public:
-  model_alone(const unit_times& times, double speed) : times_(times), speed_(speed), ready_(times.backward.size()) {}
+  model_alone(const unit_times& times, double speed)
+      : times_(times),
+        speed_(speed),
+        share_((times.evaluation_micro_batches + times.replicas - 1) / times.replicas),
+        ready_(times.backward.size()) {}
 
   /// Visits every shard of the newest versions in order; returns the end.
   duration run_evaluation() {
     for (std::size_t s = 0; s < ready_.size(); ++s) {
       load(s);
-      now_ += time_on(speed_, at(times_.evaluate, s) * times_.evaluation_micro_batches);
+      now_ += time_on(speed_, at(times_.evaluate, s) * share_);
     }
     return now_;
   }
@@ -71,6 +77,7 @@ class model_alone {
 
   const unit_times& times_;
   double speed_;
+  std::uint32_t share_;
   std::vector<duration> ready_;
   duration now_{};
 };
@@ -102,7 +109,8 @@ duration work_bound(const std::vector<double>& works, std::span<const double> sp
                       std::accumulate(speeds.begin(), speeds.end(), 0.0));
 }
 
-/// A model computes on one device at a time, so k models keep at most k devices busy.
+/// A replica computes on one device at a time, so k replicas keep at most k devices busy. Of a model's replicas, any k
+/// have at least k times the mean of their work.
 duration uniform_bound(std::vector<double> works, std::vector<double> speeds) {
   std::ranges::sort(works, std::greater{});
   std::ranges::sort(speeds, std::greater{});
@@ -128,7 +136,7 @@ void add_transfers(bounds& b, std::span<const unit_times> models, const resource
   double update = 0;
   for (const auto& m : models) {
     up += sum_over_versions(m.promote, m.steps + (m.evaluated_last ? 1 : 0));
-    down += sum_over_versions(m.demote, m.steps);
+    down += sum_over_versions(m.demote, m.steps) * m.replicas;
     update += sum_over_versions(m.update, m.steps);
   }
   const auto links = static_cast<double>(machines.speeds.size());
@@ -154,7 +162,7 @@ bounds lower_bounds(std::span<const unit_times> models, const resources& machine
   }
   std::vector<double> works;
   for (const auto& m : models) {
-    works.push_back(work_of(m));
+    works.insert(works.end(), m.replicas, work_of(m) / m.replicas);
     b.chain = std::max(b.chain, chain_of(m, std::ranges::max(machines.speeds)));
   }
   b.work = work_bound(works, machines.speeds);

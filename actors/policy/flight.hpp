@@ -3,6 +3,7 @@
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace hydra {
 
-/// A unit announced by its model task. `after`: only that device may stage it while a unit of the model is in flight
+/// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane is in flight
 /// there (its predecessor is not yet complete); void otherwise. `avoid`: an attempt at it has failed there, so any
 /// other device may stage it; void while there is no other.
 struct ready_unit {
@@ -31,6 +32,7 @@ struct ready_unit {
 struct model_traits {
   double priority = 1;                ///< weight of its completion
   std::optional<time_point> deadline{};
+  step_shape shape{};                 ///< its lanes
 };
 
 /// A decision: stage `next` on `device`.
@@ -63,15 +65,15 @@ struct device_load {
   duration longest{};     ///< expected of one of its flights there: computation, and copies as far as the link says
 };
 
-/// Units of one model that are undone by the loss of a unit or device.
+/// Units of one lane that are undone by the loss of a unit or device.
 struct model_loss {
   model_id model;
   std::uint32_t next_attempt = 0;  ///< least attempt of announcements from now on
-  std::vector<flight> lost;        ///< in chain order; the model task is notified
+  std::vector<flight> lost;        ///< in the order of the lane; the model task is notified
   std::vector<flight> withdraw;    ///< those that another device still holds without knowing that they are lost
 };
 
-/// One entry per model, in the order of their ids.
+/// One entry per lane, in the order of models and lanes.
 using losses = std::vector<model_loss>;
 
 }  // namespace hydra

@@ -9,7 +9,7 @@
 
 namespace hydra {
 
-/// Shows the policy inside only the unit of the unfinished model with the lowest id (ablation `sharp = false`).
+/// Shows the policy inside only units of the unfinished model with the lowest id (ablation `sharp = false`).
 class one_at_a_time final : public policy {
  public:
   explicit one_at_a_time(std::unique_ptr<policy> inside) : inside_(std::move(inside)) {}
@@ -18,11 +18,10 @@ class one_at_a_time final : public policy {
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override {
-    const auto& first = candidates.front();  // in the order of ids: no other candidate can be of the lowest model
-    if (first.next.model != view.models.front().model) {
-      return std::nullopt;
-    }
-    return inside_->choose(device, candidates.first(1), view);
+    const auto lowest = view.models.front().model;  // candidates are in the order of ids, too
+    const auto end = std::ranges::find_if(candidates, [=](const candidate& c) { return c.next.model != lowest; });
+    const auto shown = candidates.first(static_cast<std::size_t>(end - candidates.begin()));
+    return shown.empty() ? std::nullopt : inside_->choose(device, shown, view);
   }
 
   bool pending() const override { return inside_->pending(); }

@@ -20,7 +20,7 @@ namespace hydra {
 /// A unit that may be staged now on the device that is asked.
 struct candidate {
   unit next;
-  duration remaining{};       ///< wall time of the model from this unit on at speed 1: computation, copies not hidden
+  duration remaining{};       ///< wall time of its lane from this unit on at speed 1: computation, copies not hidden
   duration cost{};            ///< expected time of this unit at speed 1
   byte_count parameters;      ///< of its shard
   byte_count transfer;        ///< bytes that staging would copy to the asked device: parameters unless cached there
@@ -32,7 +32,7 @@ struct candidate {
   time_point announced;       ///< since when any device may stage it (only this one, if `chained`)
   bool chained = false;       ///< its predecessor has not left the asked device yet: no other device may stage it
   std::optional<device_id> avoided;  ///< an attempt has failed there: it is not offered to that device
-  std::size_t model_at = 0;   ///< index of its model in policy_view::models
+  std::size_t model_at = 0;   ///< index of its model's lane in policy_view::models
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, candidate& x) {
@@ -57,9 +57,11 @@ struct device_state {
   }
 };
 
-/// A model that has not finished.
+/// A model that has not finished; if its steps are divided into several lanes (step_graph), one of them. A lane is
+/// scheduled like a model of its own, but each of its steps waits for the step before of all lanes.
 struct model_state {
   model_id model;
+  std::uint32_t lane = 0;
   duration remaining{};               ///< wall time from its next unplaced unit on, at speed 1
   duration staged{};                  ///< of its units that are staged and not computing
   duration next_cost{};               ///< expected time of its next unplaced unit at speed 1; zero if there is none
@@ -74,12 +76,13 @@ struct model_state {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, model_state& x) {
-    return f(x.model, x.remaining, x.staged, x.next_cost, x.candidate, x.at_step_boundary, x.flights, x.staged_units,
-             x.running, x.ended, x.priority, x.deadline);
+    return f(x.model, x.lane, x.remaining, x.staged, x.next_cost, x.candidate, x.at_step_boundary, x.flights,
+             x.staged_units, x.running, x.ended, x.priority, x.deadline);
   }
 };
 
-/// The input of a decision; devices and models in the order of their ids. Valid during the call only.
+/// The input of a decision; devices in the order of their ids, models in that of ids and lanes. Valid during the call
+/// only.
 struct policy_view {
   time_point now;
   std::span<const device_state> devices;
@@ -96,7 +99,7 @@ class policy {
   virtual ~policy() = default;
   virtual std::string name() const = 0;
 
-  /// Index into `candidates` (never empty, ordered by model id), or none: keep the slot free for now. `device` is
+  /// Index into `candidates` (never empty, ordered by model and lane), or none: keep the slot free for now. `device` is
   /// one of view.devices. Asked again after every event.
   virtual std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                             const policy_view& view) = 0;

@@ -72,23 +72,23 @@ void schedule_tracker::collect_candidates(std::size_t device) {
     if (!models[i].candidate) {
       continue;
     }
-    const auto& m = *models_[models[i].model.value];
-    if (may_stage(m, id)) {
-      candidates_.push_back(candidate_of(m, i, device));
+    const auto& lane = models_[models[i].model.value]->lanes[models[i].lane];
+    if (may_stage(lane, id)) {
+      candidates_.push_back(candidate_of(lane, i, device));
     }
   }
 }
 
-bool schedule_tracker::may_stage(const model_tracker& m, device_id device) const {
-  const bool avoids = devices_.size() > 1 && m.announced()->avoid == device;
-  return !avoids && (!m.bound_to() || m.bound_to() == device);
+bool schedule_tracker::may_stage(const lane_tracker& lane, device_id device) const {
+  const bool avoids = devices_.size() > 1 && lane.announced()->avoid == device;
+  return !avoids && (!lane.bound_to() || lane.bound_to() == device);
 }
 
-candidate schedule_tracker::candidate_of(const model_tracker& m, std::size_t at, std::size_t device) const {
-  const auto& u = *m.announced();
+candidate schedule_tracker::candidate_of(const lane_tracker& lane, std::size_t at, std::size_t device) const {
+  const auto& u = *lane.announced();
   const auto id = device_states_[device].device;
   const auto where = residency_.of(u.next, id);
-  const auto boundary = m.came_from() == id ? byte_count{} : u.boundary;
+  const auto boundary = lane.came_from() == id ? byte_count{} : u.boundary;
   const auto parameters = where.here ? byte_count{} : u.bytes;
   const auto boundary_time = copy_time(devices_[device], boundary);
   return {.next = u.next,
@@ -100,8 +100,8 @@ candidate schedule_tracker::candidate_of(const model_tracker& m, std::size_t at,
           .boundary_time = boundary_time,
           .hit = where.here,
           .elsewhere = where.elsewhere,
-          .announced = m.available_since(),
-          .chained = m.bound_to().has_value(),
+          .announced = lane.available_since(),
+          .chained = lane.bound_to().has_value(),
           .avoided = devices_.size() > 1 ? u.avoid : std::nullopt,
           .model_at = at};
 }

@@ -40,19 +40,22 @@ void schedule_tracker::add_device(device_id device, double speed, byte_rate link
 void schedule_tracker::add_model(model_id model, const model_traits& traits) {
   if (model.value >= models_.size()) {
     models_.resize(model.value + 1);
-    traits_.resize(model.value + 1);
   }
-  traits_[model.value] = traits;
-  if (models_[model.value] == nullptr) {
-    models_[model.value] = std::make_unique<model_tracker>();
+  auto& m = models_[model.value];
+  if (m == nullptr) {
+    m = std::make_unique<model_record>(traits);
   }
+  m->traits = traits;
   refresh(model);
 }
 
 void schedule_tracker::remove_model(model_id model) {
-  if (auto* m = find(model); m != nullptr && !m->left()) {
-    announced_ -= m->announced() ? 1 : 0;
-    m->leave();
+  if (auto* m = find(model); m != nullptr && !m->left) {
+    for (auto& lane : m->lanes) {
+      announced_ -= lane.announced() ? 1 : 0;
+      lane.leave();
+    }
+    m->left = true;
     policy_->model_left(model);
     residency_.forget(model);
     refresh(model);
@@ -62,17 +65,17 @@ void schedule_tracker::remove_model(model_id model) {
 // -- events ----------------------------------------------------------------------------------------------------------
 
 bool schedule_tracker::unit_ready(const ready_unit& u, time_point now) {
-  auto* m = find(u.next.model);
-  if (m == nullptr) {
+  auto* lane = lane_of(u.next);
+  if (lane == nullptr) {
     return false;
   }
-  const bool before = m->announced().has_value();
-  const bool accepted = m->announce(u, now);
+  const bool before = lane->announced().has_value();
+  const bool accepted = lane->announce(u, now);
   announced_ += accepted && !before ? 1 : 0;
   if (accepted && u.avoid && devices_.size() > 1) {
     policy_->unit_avoids(u.next.model, *u.avoid);
   }
-  refresh(u.next.model);
+  refresh(u.next);
   return accepted;
 }
 
@@ -98,10 +101,10 @@ void schedule_tracker::has_computed(std::size_t device) {
   device_states_[device].idle = true;
   device_states_[device].running.reset();
   if (const auto u = std::exchange(d.running, std::nullopt)) {
-    if (auto* m = find(u->model)) {
-      m->computed(*u);
+    if (auto* lane = lane_of(*u)) {
+      lane->computed(*u);
     }
-    refresh(u->model);
+    refresh(*u);
   }
 }
 
@@ -112,12 +115,12 @@ void schedule_tracker::computes(std::size_t device, const unit& u, time_point si
   state.running = state.last = u.model;
   state.free_at = since;
   no_longer_staged(u, device);
-  if (auto* m = find(u.model)) {
-    m->started(u);
-    const auto* f = std::as_const(*m).find(u);
+  if (auto* lane = lane_of(u)) {
+    lane->started(u);
+    const auto* f = std::as_const(*lane).find(u);
     state.free_at += f == nullptr ? duration::zero() : time_on(state.speed, f->cost);
   }
-  refresh(u.model);
+  refresh(u);
 }
 
 void schedule_tracker::blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped) {
@@ -127,30 +130,30 @@ void schedule_tracker::blocks_cached(device_id device, std::span<const block_id>
 }
 
 bool schedule_tracker::unit_completed(const unit& u, time_point now) {
-  auto* m = find(u.model);
-  const auto* f = m == nullptr ? nullptr : std::as_const(*m).find(u);
+  auto* lane = lane_of(u);
+  const auto* f = lane == nullptr ? nullptr : std::as_const(*lane).find(u);
   if (f == nullptr) {
     return false;
   }
   if (const auto at = place_of(f->device)) {
     no_longer_staged(u, *at);
   }
-  m->complete(u, now);
-  refresh(u.model);
+  lane->complete(u, now);
+  refresh(u);
   return true;
 }
 
 losses schedule_tracker::unit_failed(const unit& u) {
   losses result;
-  if (auto* m = find(u.model)) {
-    announced_ -= m->announced() ? 1 : 0;
-    if (auto loss = m->fail(u)) {
+  if (auto* lane = lane_of(u)) {
+    announced_ -= lane->announced() ? 1 : 0;
+    if (auto loss = lane->fail(u)) {
       result.push_back(std::move(*loss));
     }
-    announced_ += m->announced() ? 1 : 0;
+    announced_ += lane->announced() ? 1 : 0;
   }
   unstage(result);
-  refresh(u.model);
+  refresh(u);
   return result;
 }
 
@@ -165,14 +168,13 @@ losses schedule_tracker::device_lost(device_id device) {
   residency_.forget(device);
   policy_->device_left(device);
   for (const auto& m : models_) {
-    if (m == nullptr) {
-      continue;
+    for (auto& lane : m == nullptr ? std::span<lane_tracker>{} : std::span{m->lanes}) {
+      announced_ -= lane.announced() ? 1 : 0;
+      if (auto loss = lane.lose(device)) {
+        result.push_back(std::move(*loss));
+      }
+      announced_ += lane.announced() ? 1 : 0;
     }
-    announced_ -= m->announced() ? 1 : 0;
-    if (auto loss = m->lose(device)) {
-      result.push_back(std::move(*loss));
-    }
-    announced_ += m->announced() ? 1 : 0;
   }
   unstage(result);
   for (std::uint32_t m = 0; m < models_.size(); ++m) {
@@ -200,17 +202,22 @@ void schedule_tracker::no_longer_staged(const unit& u, std::size_t device) {
   }
 }
 
-std::uint32_t schedule_tracker::attempt_of(model_id model) const {
+std::uint32_t schedule_tracker::attempt_of(model_id model, std::uint32_t lane) const {
   const auto* m = find(model);
-  return m == nullptr ? 0 : m->next_attempt();
+  return m == nullptr ? 0 : m->lanes.at(lane).next_attempt();
 }
 
-model_tracker* schedule_tracker::find(model_id model) noexcept {
+schedule_tracker::model_record* schedule_tracker::find(model_id model) noexcept {
   return model.value < models_.size() ? models_[model.value].get() : nullptr;
 }
 
-const model_tracker* schedule_tracker::find(model_id model) const noexcept {
+const schedule_tracker::model_record* schedule_tracker::find(model_id model) const noexcept {
   return model.value < models_.size() ? models_[model.value].get() : nullptr;
+}
+
+lane_tracker* schedule_tracker::lane_of(const unit& u) noexcept {
+  auto* m = find(u.model);
+  return m == nullptr ? nullptr : &m->lanes.at(m->graph.lane_of(u));
 }
 
 std::optional<std::size_t> schedule_tracker::place_of(device_id device) const noexcept {
@@ -223,47 +230,68 @@ std::optional<std::size_t> schedule_tracker::place_of(device_id device) const no
 }
 
 placement schedule_tracker::place(const unit& u, std::size_t device, time_point now) {
-  auto& model = *models_[u.model.value];
-  const auto available = model.available_since();
-  const auto f = model.place(device_states_[device].device, now);
+  auto& lane = *lane_of(u);
+  const auto available = lane.available_since();
+  const auto f = lane.place(device_states_[device].device, now);
   const auto here = time_on(device_states_[device].speed, f.cost);
   --announced_;
   --devices_[device].credits;
   devices_[device].staged.push_back({u, here});
   device_states_[device].staged += here;
-  refresh(u.model);
+  refresh(u);
   return {.next = u, .device = device_states_[device].device, .available = available};
 }
 
 // -- the view of policies --------------------------------------------------------------------------------------------
+
+void schedule_tracker::refresh(const unit& u) {
+  const auto* m = find(u.model);
+  if (m == nullptr) {
+    return;
+  }
+  if (m->left) {
+    remove_if_drained(u.model);
+  } else {
+    show(u.model, *m, m->graph.lane_of(u));
+  }
+}
 
 void schedule_tracker::refresh(model_id model) {
   const auto* m = find(model);
   if (m == nullptr) {
     return;
   }
-  if (!m->left()) {
-    shown_.show(state_of(model, *m));
+  if (m->left) {
+    shown_.hide(model);
+    remove_if_drained(model);
     return;
   }
-  shown_.hide(model);
-  if (m->flights().empty()) {
-    models_[model.value].reset();
+  for (std::uint32_t lane = 0; lane < m->lanes.size(); ++lane) {
+    show(model, *m, lane);
   }
 }
 
-model_state schedule_tracker::state_of(model_id id, const model_tracker& m) const {
+void schedule_tracker::remove_if_drained(model_id model) {
+  auto& m = models_[model.value];
+  if (std::ranges::all_of(m->lanes, [](const lane_tracker& lane) { return lane.flights().empty(); })) {
+    m.reset();
+  }
+}
+
+void schedule_tracker::show(model_id id, const model_record& m, std::uint32_t at) {
+  const auto& lane = m.lanes[at];
   model_state s{.model = id,
-                .remaining = m.remaining(),
-                .next_cost = m.next_cost(),
-                .candidate = m.announced().has_value(),
-                .at_step_boundary = m.at_step_boundary(),
-                .flights = m.flights().size(),
+                .lane = at,
+                .remaining = lane.remaining(),
+                .next_cost = lane.next_cost(),
+                .candidate = lane.announced().has_value(),
+                .at_step_boundary = lane.at_step_boundary(),
+                .flights = lane.flights().size(),
                 .running = {},
-                .ended = m.ended(),
-                .priority = traits_[id.value].priority,
-                .deadline = traits_[id.value].deadline};
-  for (const auto& f : m.flights()) {
+                .ended = lane.ended(),
+                .priority = m.traits.priority,
+                .deadline = m.traits.deadline};
+  for (const auto& f : lane.flights()) {
     if (f.phase == flight_phase::computing) {
       s.running = f.device;
     }
@@ -272,7 +300,7 @@ model_state schedule_tracker::state_of(model_id id, const model_tracker& m) cons
       ++s.staged_units;
     }
   }
-  return s;
+  shown_.show(s);
 }
 
 // -- facts -----------------------------------------------------------------------------------------------------------
@@ -280,14 +308,21 @@ model_state schedule_tracker::state_of(model_id id, const model_tracker& m) cons
 std::size_t schedule_tracker::flight_count() const noexcept {
   std::size_t n = 0;
   for (const auto& m : models_) {
-    n += m == nullptr ? 0 : m->flights().size();
+    for (const auto& lane : m == nullptr ? std::span<lane_tracker>{} : std::span{m->lanes}) {
+      n += lane.flights().size();
+    }
   }
   return n;
 }
 
 std::vector<flight> schedule_tracker::flights_of(model_id model) const {
-  const auto* m = find(model);
-  return m == nullptr ? std::vector<flight>{} : m->flights();
+  std::vector<flight> all;
+  if (const auto* m = find(model)) {
+    for (const auto& lane : m->lanes) {
+      all.insert(all.end(), lane.flights().begin(), lane.flights().end());
+    }
+  }
+  return all;
 }
 
 std::uint32_t schedule_tracker::credits(device_id device) const {
@@ -298,9 +333,10 @@ std::uint32_t schedule_tracker::credits(device_id device) const {
 void schedule_tracker::replace_policy(std::unique_ptr<policy> p) { policy_ = std::move(p); }
 
 bool schedule_tracker::any_for(std::size_t device) const {
-  return std::ranges::any_of(models_, [&](const auto& m) {
-    return m != nullptr && m->announced() && may_stage(*m, device_states_[device].device);
-  });
+  const auto offered = [&](const lane_tracker& lane) {
+    return lane.announced() && may_stage(lane, device_states_[device].device);
+  };
+  return std::ranges::any_of(models_, [&](const auto& m) { return m != nullptr && std::ranges::any_of(m->lanes, offered); });
 }
 
 bool schedule_tracker::starved() const {
@@ -315,10 +351,17 @@ bool schedule_tracker::starved() const {
   return false;
 }
 
+bool schedule_tracker::all_announced() const {
+  return std::ranges::all_of(models_, [](const auto& m) {
+    const auto announced = [](const lane_tracker& lane) { return lane.announced().has_value(); };
+    return m == nullptr || m->left || std::ranges::any_of(m->lanes, announced);
+  });
+}
+
 std::vector<device_load> schedule_tracker::loads() const {
   std::map<device_id, device_load> loads;
-  for (const auto& tracker : models_) {
-    for (const auto& f : tracker == nullptr ? std::vector<flight>{} : tracker->flights()) {
+  for (std::uint32_t model = 0; model < models_.size(); ++model) {
+    for (const auto& f : flights_of(model_id{model})) {
       const auto at = place_of(f.device);
       if (!at) {
         continue;
@@ -339,6 +382,22 @@ std::vector<device_load> schedule_tracker::loads() const {
   return all;
 }
 
+namespace {
+
+std::string describe(const lane_tracker& lane) {
+  std::string text;
+  if (lane.announced()) {
+    text += to_string(lane.announced()->next) + " is announced" +
+            (lane.bound_to() ? " for device " + std::to_string(lane.bound_to()->value) : "") + "\n";
+  }
+  for (const auto& f : lane.flights()) {
+    text += to_string(f.what) + " was placed on device " + std::to_string(f.device.value) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string schedule_tracker::describe() const {
   std::string text;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -347,15 +406,8 @@ std::string schedule_tracker::describe() const {
             " credits and computes " + (d.running ? to_string(*d.running) : "nothing") + "\n";
   }
   for (const auto& m : models_) {
-    if (m == nullptr) {
-      continue;
-    }
-    if (m->announced()) {
-      text += to_string(m->announced()->next) + " is announced" +
-              (m->bound_to() ? " for device " + std::to_string(m->bound_to()->value) : "") + "\n";
-    }
-    for (const auto& f : m->flights()) {
-      text += to_string(f.what) + " was placed on device " + std::to_string(f.device.value) + "\n";
+    for (const auto& lane : m == nullptr ? std::span<lane_tracker>{} : std::span{m->lanes}) {
+      text += hydra::describe(lane);
     }
   }
   return text;

@@ -3,7 +3,7 @@
 // of this class and results into messages. Standard library only.
 
 #include "actors/policy/flight.hpp"
-#include "actors/policy/model_tracker.hpp"
+#include "actors/policy/lane_tracker.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/policy/residency.hpp"
 #include "actors/policy/shown_models.hpp"
@@ -40,12 +40,12 @@ class schedule_tracker {
   void blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
   /// A unit completed; false if there is no such flight (late message of a lost attempt).
   bool unit_completed(const unit& u, time_point now);
-  /// A unit failed on a device that is not lost: it and all later flights of its model are undone. Empty if unknown.
+  /// A unit failed on a device that is not lost: it and all later flights of its lane are undone. Empty if unknown.
   losses unit_failed(const unit& u);
-  /// A device is lost with its credit, its flights and its cache; later flights of the same models are undone, too.
+  /// A device is lost with its credit, its flights and its cache; later flights of the same lanes are undone, too.
   losses device_lost(device_id device);
-  /// Least attempt of announcements of this model.
-  std::uint32_t attempt_of(model_id model) const;
+  /// Least attempt of announcements of this lane.
+  std::uint32_t attempt_of(model_id model, std::uint32_t lane = 0) const;
 
   // -- decisions ---------------------------------------------------------------------------------------------------
   /// Applies the policy to every device with credit (idle ones first, faster before slower, lower id first) until a
@@ -72,6 +72,9 @@ class schedule_tracker {
   void replace_policy(std::unique_ptr<policy> p);
   /// True if nothing is in flight although a device has credit and may stage a unit: the policy chooses nothing.
   bool starved() const;
+  /// Every model that has not left has announced a unit. One that is neither announced nor in flight waits for its
+  /// optimizer or its data: then a policy may choose nothing.
+  bool all_announced() const;
   /// Credits, computing units and announced units, one per line, for a stuck run.
   std::string describe() const;
   /// How often the policy was asked.
@@ -89,22 +92,34 @@ class schedule_tracker {
     std::optional<unit> running;
     std::vector<staged_unit> staged;
   };
-  model_tracker* find(model_id model) noexcept;
-  const model_tracker* find(model_id model) const noexcept;
+  struct model_record {
+    explicit model_record(const model_traits& given)
+        : traits(given), graph(given.shape), lanes(graph.lanes()) {}
+    model_traits traits;
+    step_graph graph;
+    std::vector<lane_tracker> lanes;
+    bool left = false;
+  };
+  model_record* find(model_id model) noexcept;
+  const model_record* find(model_id model) const noexcept;
+  /// The lane of a unit; null if its model is not known.
+  lane_tracker* lane_of(const unit& u) noexcept;
   /// Position in devices_ and device_states_.
   std::optional<std::size_t> place_of(device_id device) const noexcept;
-  /// Updates the view of the model after each event that changes it; a model that has left and has no flights is
-  /// removed.
+  /// Updates the view of a lane, or of all lanes of a model, after each event that changes it; a model that has left
+  /// and has no flights is removed.
+  void refresh(const unit& u);
   void refresh(model_id model);
-  model_state state_of(model_id id, const model_tracker& m) const;
+  void show(model_id id, const model_record& m, std::uint32_t lane);
+  void remove_if_drained(model_id model);
   void no_longer_staged(const unit& u, std::size_t device);
   void unstage(const losses& all);
   void has_computed(std::size_t device);
   void computes(std::size_t device, const unit& u, time_point since);
-  bool may_stage(const model_tracker& m, device_id device) const;
+  bool may_stage(const lane_tracker& lane, device_id device) const;
   bool any_for(std::size_t device) const;
   duration copy_time(const device_tracker& d, byte_count bytes) const;
-  candidate candidate_of(const model_tracker& m, std::size_t at, std::size_t device) const;
+  candidate candidate_of(const lane_tracker& lane, std::size_t at, std::size_t device) const;
   void collect_candidates(std::size_t device);
   /// Devices with credit: idle ones first, faster before slower, lower id first.
   void order_devices();
@@ -114,8 +129,7 @@ class schedule_tracker {
   std::unique_ptr<policy> policy_;
   std::vector<device_tracker> devices_;                  ///< in the order of their ids, as the states
   std::vector<device_state> device_states_;
-  std::vector<std::unique_ptr<model_tracker>> models_;   ///< by id; null: not known
-  std::vector<model_traits> traits_;                  ///< by id
+  std::vector<std::unique_ptr<model_record>> models_;    ///< by id; null: not known
   shown_models shown_;
   residency residency_;
   std::size_t announced_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The models that a policy sees: those that have not left, in the order of their ids.
+// The lanes that a policy sees: of the models that have not left, in the order of models and lanes.
 
 #include "actors/policy/policy.hpp"
 
@@ -9,7 +9,7 @@ namespace hydra {
 
 class shown_models {
  public:
-  /// Adds a model, or replaces its state.
+  /// Adds a lane, or replaces its state.
   void show(const model_state& state);
   void hide(model_id model);
   const std::vector<model_state>& all() const noexcept { return all_; }

@@ -72,12 +72,12 @@ struct shard_failed {
   fault why;
 };
 
-/// Commit: before it the unit can be lost, afterwards it cannot. The last shard's unit has the `loss` of the step, or
-/// the `scores` of the micro-batches of an evaluation, in order.
+/// Commit: before it the unit can be lost, afterwards it cannot. The last shard's unit has the `losses` of its
+/// micro-batches, or their `scores` in an evaluation, in order.
 struct shard_completed {
   unit what;
   device_id device;
-  float loss = 0;
+  std::vector<float> losses;
   std::vector<evaluation_score> scores;
   visit_times times;
 };

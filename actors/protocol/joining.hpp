@@ -25,8 +25,7 @@ struct register_model {
   model_id model;
   sharded_model_ptr what;
   model_memory memory;
-  std::uint32_t step = 0;
-  std::uint32_t unit = 0;
+  step_position begins;
   task_actor task;
 };
 

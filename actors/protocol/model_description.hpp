@@ -21,6 +21,12 @@ struct validation_options {
   bool keep_best = false;             ///< also save the state of the evaluation with the smallest loss
 };
 
+/// How a step of a model is divided for several devices.
+struct parallel_options {
+  std::uint32_t replicas = 1;         ///< divides micro_batches; each adds up its own gradients, and the sums are added
+                                      ///< in their order: decides results (step_shape)
+};
+
 /// One model of the workload.
 struct model_description {
   std::string name{};
@@ -28,6 +34,7 @@ struct model_description {
   data_description data{};
   std::uint32_t batch_size = 0;       ///< samples per optimizer step
   std::uint32_t micro_batches = 1;    ///< divides batch_size
+  parallel_options parallel{};
   bool evaluate_only = false;         ///< no training: neither epochs nor steps, one evaluation
   std::uint32_t epochs = 0;           ///< exactly one of epochs and steps
   std::uint32_t steps = 0;

@@ -6,6 +6,7 @@
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct model_added {
   task_actor task;
   double priority = 1;
   std::optional<time_point> deadline;
+  step_shape shape;
 };
 
 /// Timer of a MODEL TASK: the model takes part from now on.
@@ -43,8 +45,8 @@ struct model_left {
 /// The next unit of a model may be staged: its parameter version and its minibatch are in host memory.
 struct unit_ready {
   unit what;
-  std::optional<device_id> after;  ///< only this device, while it holds a flight of the model
-  duration remaining{};            ///< wall time of the model from this unit on, at speed 1 (paper, Algorithm 2)
+  std::optional<device_id> after;  ///< only this device, while it holds a flight of the lane
+  duration remaining{};            ///< wall time of the lane from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
   byte_count bytes;                ///< parameters of its shard
   std::optional<device_id> avoid;  ///< an operation of it has thrown there: not this device, while there is another one
@@ -75,7 +77,7 @@ struct unit_placed {
   device_actor actor;
 };
 
-/// A unit will not complete: its device is lost or it failed there. Announcements of the model must carry at least
+/// A unit will not complete: its device is lost or it failed there. Announcements of its lane must carry at least
 /// `next_attempt` from now on.
 struct unit_lost {
   unit what;

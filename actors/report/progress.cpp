@@ -149,7 +149,7 @@ void expect(progress_printer& printer, const model_entry& model) {
   for (const auto& s : model.what->plan.shards) {
     step += s.forward_time + s.backward_time;
   }
-  printer.expect(model.what->name, model.what->steps, step, model.standing.step);
+  printer.expect(model.what->name, model.what->steps, step, model.standing.next.step);
 }
 
 }  // namespace hydra

@@ -48,7 +48,7 @@ duration of_class(const shard_completed& m) {
 }
 
 /// A step that an earlier run has started does not count for this run.
-std::uint32_t steps_before(const model_standing& begins) { return begins.step + (begins.unit > 0 ? 1 : 0); }
+std::uint32_t steps_before(const model_standing& begins) { return begins.next.step + (begins.next.begins_step() ? 0 : 1); }
 
 model_outcome empty_outcome(const sharded_model& m, const model_standing& begins) {
   model_outcome out;
@@ -59,6 +59,7 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
     times->resize(m.size(), unseen);
   }
   out.smallest.evaluation_micro_batches = m.plan.evaluation.micro_batches;
+  out.smallest.replicas = m.plan.replicas;
   return out;
 }
 

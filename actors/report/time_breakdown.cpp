@@ -29,12 +29,12 @@ void breakdown_tracker::add(const unit& u, device_id device, const visit_times& 
   page.sums.exposed_h2d += t.exposed_h2d;
   page.sums.exposed_d2h += t.exposed_d2h;
   page.last_end = std::max(page.last_end.value_or(t.end), t.end);
-  last_[u.model] = {u.step, t.end};
+  last_[{u.model, u.replica, u.wave}] = {u.step, t.end};
 }
 
 /// The first unit of a step waits for a version of its shard; any other one for its predecessor.
 void breakdown_tracker::wait_before(device_page& page, const unit& u, time_point from, time_point available) {
-  const auto before = last_.find(u.model);
+  const auto before = last_.find({u.model, u.replica, u.wave});
   if (before == last_.end()) {
     page.sums.no_unit += between(from, available);
     return;

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace hydra {
@@ -62,7 +63,7 @@ class breakdown_tracker {
   };
 
   std::vector<device_page> devices_;
-  std::map<model_id, last_unit> last_;        ///< committed unit of each model
+  std::map<std::tuple<model_id, replica_id, wave_index>, last_unit> last_;   ///< committed unit of each lane
 };
 
 }  // namespace hydra

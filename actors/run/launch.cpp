@@ -93,7 +93,7 @@ void spawn_tasks(caf::actor_system& system, const run_setup& setup, actors_spawn
     auto task = task_setup_of(model_id{i}, m, actors);
     task.checkpoints = times_of(setup, i);
     actors.tasks.push_back(spawn_model_task(system, setup.services, task));
-    post(actors.memory, register_model{model_id{i}, m.what, m.memory, m.standing.step, m.standing.unit, actors.tasks.back()});
+    post(actors.memory, register_model{model_id{i}, m.what, m.memory, m.standing.next, actors.tasks.back()});
   }
 }
 

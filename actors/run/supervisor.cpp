@@ -116,7 +116,7 @@ void supervisor::join(const add_model& asked, model_entry entry) {
     block.model = id;
   }
   const auto task = spawn_task(id, entry);
-  const register_model home{id, entry.what, std::exchange(entry.memory, {}), entry.standing.step, entry.standing.unit, task};
+  const register_model home{id, entry.what, std::exchange(entry.memory, {}), entry.standing.next, task};
   send(actors_.reporter, model_joined{id, entry});
   send(actors_.memory, home);
   send(actors_.data, model_joined{id, entry});

@@ -75,8 +75,7 @@ class scheduler final : public scheduler_actor::base {
 
   void on_model_added(const model_added& m) {
     tasks_[m.model] = m.task;
-    live_models_.insert(m.model);
-    tracker_.add_model(m.model, {.priority = m.priority, .deadline = m.deadline});
+    tracker_.add_model(m.model, {.priority = m.priority, .deadline = m.deadline, .shape = m.shape});
     settle();
   }
 
@@ -86,7 +85,6 @@ class scheduler final : public scheduler_actor::base {
       send(devices_.at(flight.device), withdraw_unit{flight.what, true});
     }
     tracker_.remove_model(m.model);
-    live_models_.erase(m.model);
     leaving_.insert(m.model);
     tell_drained(m.model);
     settle();
@@ -277,7 +275,7 @@ class scheduler final : public scheduler_actor::base {
 
   void place() {
     dispatch(decide());
-    if (tracker_.starved() && all_announced() && !tracker_.chosen().pending()) {
+    if (tracker_.starved() && tracker_.all_announced() && !tracker_.chosen().pending()) {
       replace_policy("stays silent although units are ready and nothing is under way");
       dispatch(decide());
     }
@@ -315,10 +313,6 @@ class scheduler final : public scheduler_actor::base {
     return placements;
   }
 
-  /// A model that is neither announced nor in flight waits for its optimizer or its data: then a policy may choose
-  /// nothing.
-  bool all_announced() const { return tracker_.ready_count() == live_models_.size(); }
-
   /// For a built-in policy it is an error of Hydra, and the message says so.
   void replace_policy(const std::string& reason) {
     const auto built_in = std::exchange(built_in_, true);  // as its replacement is
@@ -354,7 +348,6 @@ class scheduler final : public scheduler_actor::base {
   supervisor_actor supervisor_;
   std::map<device_id, device_actor> devices_;
   std::map<model_id, task_actor> tasks_;
-  std::set<model_id> live_models_;
   std::set<model_id> leaving_;       ///< have left, but still have units in flight
   duration_histogram decision_times_;
   std::vector<std::string> replacements_;

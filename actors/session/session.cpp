@@ -246,7 +246,7 @@ model_entry session::state::load_model(std::size_t i) const {
   const auto id = model_id{static_cast<std::uint32_t>(i)};
   auto entry = hydra::load_model(cut_model(i), planned->prepared[i].data, saved, id, *arena);
   if (saved) {
-    log->info("{} continues after step {} of {} ({})", entry.what->name, entry.standing.step, entry.what->steps,
+    log->info("{} continues after step {} of {} ({})", entry.what->name, entry.standing.next.step, entry.what->steps,
               saved->folder.string());
   }
   return entry;

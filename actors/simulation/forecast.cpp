@@ -16,7 +16,9 @@ namespace {
 std::uint64_t count_units(std::span<const sharded_model_ptr> models) {
   std::uint64_t units = 0;
   for (const auto& m : models) {
-    units += units_of({}, *m).units();
+    for (const auto& lane : lanes_of({}, *m)) {
+      units += lane.units();
+    }
   }
   return units;
 }
@@ -114,12 +116,13 @@ void time_by(simulation& s, std::size_t devices, const std::shared_ptr<recorded_
 unit_times planned_times(const sharded_model& m, std::span<const device_info> devices) {
   unit_times t;
   t.steps = m.steps;
+  t.replicas = m.plan.replicas;
   t.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   t.evaluated_last = t.evaluation_micro_batches > 0;
   t.evaluations = units_of({}, m).evaluations_after(0);
   for (const auto& s : m.plan.shards) {
-    t.forward.push_back(s.forward_time);
-    t.backward.push_back(s.backward_time);
+    t.forward.push_back(s.forward_time / t.replicas);
+    t.backward.push_back(s.backward_time / t.replicas);
     t.evaluate.push_back(s.evaluation_time);
     const bool crosses = !s.steps_on_device;   // its versions need not leave the device
     t.update.push_back(crosses ? s.update_time : duration{});

@@ -6,7 +6,7 @@ namespace hydra {
 
 instance_chain::instance_chain(const instance_model& model, model_id id)
     : id_(id),
-      shards_(static_cast<std::uint32_t>(model.forward.size())),
+      graph_({.shards = static_cast<std::uint32_t>(model.forward.size())}),
       steps_(model.steps),
       scale_(model.remaining_scale),
       boundary_(bytes_for(model.activation)) {
@@ -15,7 +15,7 @@ instance_chain::instance_chain(const instance_model& model, model_id id)
   }
   for (std::uint32_t i = 0; i < units_per_step(); ++i) {
     const auto s = shard_of(i);
-    const bool last = s + 1 == shards_;
+    const bool last = s + 1 == shards();
     costs_.push_back(is_forward(i) ? model.forward[s]
                                    : model.backward[s] + (last ? model.forward[s] : duration{}));
   }
@@ -35,10 +35,9 @@ duration instance_chain::remaining(std::uint32_t step, std::uint32_t index) cons
 
 ready_unit instance_chain::announcement(std::uint32_t step, std::uint32_t index, std::uint32_t attempt) const {
   ready_unit r;
+  r.next = graph_.at(index);
   r.next.model = id_;
   r.next.step = step_index{step};
-  r.next.way = is_forward(index) ? direction::forward : direction::backward;
-  r.next.shard = shard_index{shard_of(index)};
   r.next.attempt = attempt;
   r.remaining = remaining(step, index);
   r.cost = cost(index);
@@ -50,10 +49,6 @@ ready_unit instance_chain::announcement(std::uint32_t step, std::uint32_t index,
   r.then_cost = over ? duration{} : cost(at_boundary ? 0 : index + 1);
   r.then_begins_step = at_boundary && !over;
   return r;
-}
-
-std::uint32_t instance_chain::index_of(const unit& u) const noexcept {
-  return u.way == direction::forward ? u.shard.value : units_per_step() - 1 - u.shard.value;
 }
 
 }  // namespace hydra

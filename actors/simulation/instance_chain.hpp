@@ -1,32 +1,31 @@
 #pragma once
-// The chain of units of one model of a scheduling instance, with the time of each. Pure arithmetic.
+// The units of one model of a scheduling instance, with the time of each. Pure arithmetic.
 
 #include "actors/policy/flight.hpp"
 #include "actors/simulation/instance.hpp"
+#include "runtime/base/step_graph.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace hydra {
 
-/// Units are counted within a step: 0 .. 2S-2.
+/// Units are counted within a step, as in a lane of its step_graph.
 class instance_chain {
  public:
   instance_chain(const instance_model& model, model_id id);
 
-  std::uint32_t shards() const noexcept { return shards_; }
+  std::uint32_t shards() const noexcept { return graph_.shape().shards; }
   std::uint32_t steps() const noexcept { return steps_; }
-  std::uint32_t units_per_step() const noexcept { return 2 * shards_ - 1; }
+  std::uint32_t units_per_step() const noexcept { return graph_.lane_length(); }
 
-  std::uint32_t shard_of(std::uint32_t index) const noexcept {
-    return index < shards_ ? index : units_per_step() - 1 - index;
-  }
-  bool is_forward(std::uint32_t index) const noexcept { return index + 1 < shards_; }
+  std::uint32_t shard_of(std::uint32_t index) const noexcept { return graph_.shard_at(index); }
+  bool is_forward(std::uint32_t index) const noexcept { return graph_.way_at(index) == direction::forward; }
   /// F and L read a version that no unit of the step has read before.
-  bool opens_version(std::uint32_t index) const noexcept { return index < shards_; }
+  bool opens_version(std::uint32_t index) const noexcept { return index < shards(); }
   /// B_s with 1 <= s <= S-2 reads the output of F_{s-1}.
   bool reads_checkpoint(std::uint32_t index) const noexcept {
-    return index >= shards_ && shard_of(index) > 0;
+    return index >= shards() && shard_of(index) > 0;
   }
   bool ends_step(std::uint32_t index) const noexcept { return index + 1 == units_per_step(); }
 
@@ -36,11 +35,11 @@ class instance_chain {
 
   /// What the model's task would announce.
   ready_unit announcement(std::uint32_t step, std::uint32_t index, std::uint32_t attempt) const;
-  std::uint32_t index_of(const unit& u) const noexcept;
+  std::uint32_t index_of(const unit& u) const noexcept { return graph_.place_of(u.way, u.shard); }
 
  private:
   model_id id_;
-  std::uint32_t shards_;
+  step_graph graph_;
   std::uint32_t steps_;
   double scale_;
   byte_count boundary_;

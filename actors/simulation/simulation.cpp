@@ -69,6 +69,7 @@ std::vector<shard_home> homes_without_bytes(const model_plan& plan) {
   std::vector<shard_home> homes(plan.shards.size());
   for (std::size_t s = 0; s < homes.size(); ++s) {
     homes[s].moments.resize(plan.shards[s].moment_buffers);
+    homes[s].gradients.resize(plan.replicas);
   }
   return homes;
 }
@@ -80,6 +81,7 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   model->plan.slot = m.slot;
   model->remaining_scale = m.remaining_scale;
   model->plan.micro_batches = m.micro_batches;
+  model->plan.replicas = m.replicas;
   model->steps = m.steps;
   model->terms = m.terms;
   model->plan.evaluation = m.evaluation.range;

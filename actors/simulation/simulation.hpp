@@ -43,6 +43,7 @@ struct simulated_model {
   std::vector<simulated_shard> shards;
   std::uint32_t steps = 1;
   std::uint32_t micro_batches = 1;
+  std::uint32_t replicas = 1;        ///< divides micro_batches
   evaluation_schedule evaluation{};
   bool clips = false;                ///< the norm barrier of the optimizer
   bool keep_best = false;

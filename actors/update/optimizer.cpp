@@ -54,7 +54,7 @@ struct model_updates {
 
   /// Of a complete shard. If devices step it, the memory manager replaces its buffers: no reference may be kept here.
   void forget(std::size_t shard) {
-    homes[shard].gradients.reset();
+    homes[shard].drop_gradients();
     if (what->plan.shards[shard].steps_on_device) {
       homes[shard] = {};
     }

@@ -68,6 +68,16 @@ std::optional<validation_options> read_validation(const value_table& table) {
   return o;
 }
 
+table_rules parallel_rules() {
+  return {.keys = {count_rule("replicas", "1", "groups of micro-batches that devices may visit at the same time; decides results")}};
+}
+
+parallel_options read_parallel(const value_table& table) {
+  parallel_options o;
+  if (const value* const v = table.find("parallel")) assign(std::get<value_table>(v->content), "replicas", o.replicas);
+  return o;
+}
+
 cut_choice read_cuts(const value_table& table) {
   const value* const v = table.find("cuts");
   if (!v) return balanced_cut{};
@@ -92,6 +102,12 @@ void check_split(const model_description& m, const value_table& table, const pla
   if (m.batch_size % m.micro_batches == 0) return;
   refuse(place_of(table, "micro_batches", where), "model.micro_batches",
          fmt::format("{} micro-batches do not divide a batch of {} samples evenly", m.micro_batches, m.batch_size));
+}
+
+void check_replicas(const model_description& m, const value_table& table, const place& where) {
+  if (m.micro_batches % m.parallel.replicas == 0) return;
+  refuse(place_of(table, "parallel", where), "model.parallel.replicas",
+         fmt::format("{} replicas do not divide {} micro-batches evenly", m.parallel.replicas, m.micro_batches));
 }
 
 void check_deadline(const model_description& m, const value_table& table, const place& where) {
@@ -125,6 +141,7 @@ table_rules model_rules() {
                {.name = "data", .help = "NAME of a [data.NAME]", .required = true},
                required(count_rule("batch_size", "", "samples per optimizer step")),
                count_rule("micro_batches", "1", "parts that a batch is computed in"),
+               table_rule("parallel", parallel_rules(), "one model on several devices at the same time"),
                length_rule("epochs", "either this or steps"),
                length_rule("steps", "either this or epochs"),
                required(table_rule("optimizer", optimizer_rules(), "update rule")),
@@ -164,6 +181,8 @@ model_description read_model(const value& model) {
   read_numbers(table, m);
   check_length(table, model.where);
   check_split(m, table, model.where);
+  m.parallel = read_parallel(table);
+  check_replicas(m, table, model.where);
   check_deadline(m, table, model.where);
   m.optimizer = read_update_options(table);
   check_optimizer(m, table, model.where);

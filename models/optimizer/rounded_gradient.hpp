@@ -1,5 +1,5 @@
 #pragma once
-// A gradient that was written back in bf16: it is widened where it is used.
+// A gradient whose sums were written back in bf16: they are widened where they are used.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace hydra {
 /// Number of values that are widened at a time, from a parameter's first one on: they stay in a core's cache.
 inline constexpr std::size_t widened_at_once = std::size_t{1} << 14;
 
-/// The gradient of one parameter: its sum over the micro-batches and those of its tied copies, as bits of bf16. They
-/// are added in fp32, its own first. Neither the sum nor a copy in fp32 ever exists as a whole, so a gradient takes 2
-/// bytes per value on the host.
+/// The gradient of one parameter: sums over micro-batches, as bits of bf16, that are added in fp32 in their order.
+/// Neither the total nor a sum in fp32 ever exists as a whole, so each takes 2 bytes per value on the host.
 struct rounded_gradient {
-  std::span<const std::uint16_t> own;
-  std::vector<std::span<const std::uint16_t>> tied_copies{};  ///< as long as own
+  std::vector<std::span<const std::uint16_t>> sums;   ///< at least one; equally long
+
+  std::size_t size() const noexcept { return sums.front().size(); }
 
   /// Values [begin, begin + to.size()).
   void widen(std::size_t begin, std::span<float> to) const;

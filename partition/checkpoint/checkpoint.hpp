@@ -20,7 +20,7 @@ namespace hydra {
 /// the model. It shares the model's buffers: those of a shard do not change until `saved` is called for it. (What a
 /// device steps is written back to other buffers.)
 struct model_memory {
-  std::vector<shard_home> homes;      ///< with the gradients of shards whose update is under way
+  std::vector<shard_home> homes;      ///< with the gradient sums of the step that are in host memory
   std::vector<version_index> versions;
   update_progress updates{};
   std::vector<std::pair<block_id, host_block_ptr>> boundaries{};  ///< activations and upstream gradients still to be read

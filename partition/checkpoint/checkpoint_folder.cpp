@@ -55,13 +55,17 @@ std::span<const float> slice(const host_block_ptr& block, std::size_t offset, st
   return std::as_const(*block).floats().subspan(offset, n);
 }
 
-/// In bf16 as they were written back.
-void add_gradient(tensor_list& tensors, const model_checkpoint& c, const shard_home& home, const placed_parameter& p) {
-  if (c.what->model->gradients() == precision::bf16) {
-    const std::span<const std::uint16_t> written_back = home.gradients->halves();
-    tensors.add("gradient." + p.name, written_back.subspan(p.offset, p.elements), p.shape);
-  } else {
-    tensors.add("gradient." + p.name, slice(home.gradients, p.offset, p.elements), p.shape);
+/// Of each replica whose sum is in host memory; in bf16 as they were written back.
+void add_gradients(tensor_list& tensors, const model_checkpoint& c, const shard_home& home, const placed_parameter& p) {
+  for (std::size_t replica = 0; replica < home.gradients.size(); ++replica) {
+    const auto& sum = home.gradients[replica];
+    const auto name = names::gradient(replica, p.name);
+    if (sum && c.what->model->gradients() == precision::bf16) {
+      const std::span<const std::uint16_t> written_back = sum->halves();
+      tensors.add(name, written_back.subspan(p.offset, p.elements), p.shape);
+    } else if (sum) {
+      tensors.add(name, slice(sum, p.offset, p.elements), p.shape);
+    }
   }
 }
 
@@ -80,9 +84,7 @@ void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
     }
   }
   for (const auto& p : c.what->shards[s].layout().parameters()) {
-    if (home.gradients) {
-      add_gradient(tensors, c, home, p);  // after all fp32 tensors: wider types come first in a file
-    }
+    add_gradients(tensors, c, home, p);  // after all fp32 tensors: wider types come first in a file
   }
   tensors.write(to, names::shard_file(s));
 }
@@ -107,21 +109,22 @@ void write_history(durable_folder& to, const model_checkpoint& c) {
     losses.push_back(e.loss);
     accuracies.push_back(e.accuracy.value_or(std::numeric_limits<double>::quiet_NaN()));
   }
-  std::vector<float> present;
-  if (c.standing.loss) {
-    present.push_back(*c.standing.loss);
-  }
   tensor_list tensors;
   tensors.add("evaluation.steps", steps);
   tensors.add("evaluation.loss", losses);
   tensors.add("evaluation.accuracy", accuracies);
   tensors.add("loss", h.losses);
   tensors.add("grad_norm", h.grad_norms);
-  tensors.add("step_loss", present);
+  tensors.add("step_loss", c.standing.losses);
   for (std::size_t s = 0; s < c.memory.updates.norms.size(); ++s) {
     tensors.add(names::norms(s), c.memory.updates.norms[s]);
   }
   tensors.write(to, names::history);
+}
+
+/// One number a lane; the number itself if there is one lane.
+ordered units_of(const step_position& next) {
+  return next.units.size() <= 1 ? ordered(next.done(0)) : ordered(next.units);
 }
 
 std::string state_of(const model_checkpoint& c) {
@@ -132,8 +135,8 @@ std::string state_of(const model_checkpoint& c) {
             {"identity", c.what->identity},
             {"seed", c.what->seed},
             {"steps", c.what->steps},
-            {"step", c.standing.step},
-            {"unit", c.standing.unit},
+            {"step", c.standing.next.step},
+            {"unit", units_of(c.standing.next)},
             {"stopped", c.standing.stopped},
             {"shards", ordered::array()}};
   const auto cuts = c.what->plan.cuts();
@@ -253,11 +256,11 @@ void checkpoint_folder::save(const model_checkpoint& c, const std::function<void
     remove_leftovers(files_, of_model);
   }
   if (!c.best) {
-    write(c, next_place(of_model, c.standing.step), saved);
+    write(c, next_place(of_model, c.standing.next.step), saved);
     drop_old(of_model);
     return;
   }
-  const auto place = of_model / fmt::format("{}{}", best_prefix, c.standing.step);
+  const auto place = of_model / fmt::format("{}{}", best_prefix, c.standing.next.step);
   if (is_whole(place)) {  // written by a run that was killed: the same model after the same step
     for (std::uint32_t s = 0; s < c.what->size(); ++s) {
       saved(shard_index{s});

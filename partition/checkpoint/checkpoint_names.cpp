@@ -22,6 +22,10 @@ std::vector<std::string> moments(update_kind kind) {
   return {"momentum_buffer"};
 }
 
+std::string gradient(std::size_t replica, const std::string& parameter) {
+  return (replica == 0 ? "" : fmt::format("replica-{}.", replica)) + "gradient." + parameter;
+}
+
 std::string boundary(const block_id& id) {
   return fmt::format("{}.{}.{}", id.kind == block_kind::activation ? "activation" : "upstream", id.shard.value,
                      id.micro_batch.value);

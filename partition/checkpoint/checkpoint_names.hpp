@@ -35,6 +35,8 @@ inline constexpr stored_type type_of<std::int64_t> = stored_type::i64;
 std::string shard_file(std::size_t shard);
 /// The prefix of a parameter's name in each moment buffer: as torch.optim calls its state.
 std::vector<std::string> moments(update_kind kind);
+/// "gradient.NAME" of replica 0, "replica-1.gradient.NAME" of the next.
+std::string gradient(std::size_t replica, const std::string& parameter);
 /// "activation.2.0": kind, shard, micro-batch.
 std::string boundary(const block_id& id);
 /// The inverse, of a training step; none for other names.

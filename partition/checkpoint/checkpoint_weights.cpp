@@ -19,7 +19,7 @@ class weights_of_checkpoint final : public weight_source {
   explicit weights_of_checkpoint(const saved_model& from)
       : folder_(from.folder),
         tensors_(from.folder, from.cuts.size()),
-        identity_(fmt::format("{} after {} steps, {}", from.name, from.standing.step, from.folder.filename().string())) {}
+        identity_(fmt::format("{} after {} steps, {}", from.name, from.standing.next.step, from.folder.filename().string())) {}
 
   bool read(const parameter_spec& p, std::span<float> values) const override {
     const auto stored = "parameter." + p.name;

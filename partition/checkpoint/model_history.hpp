@@ -1,5 +1,7 @@
 #pragma once
-// What a model has reported so far, and its position in its chain of units.
+// What a model has reported so far, and how far it is.
+
+#include "runtime/base/step_graph.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,11 +35,11 @@ struct model_history {
   }
 };
 
-/// The first unit that has not committed: number `unit` of the training units of step `step`; and what goes with it.
+/// What has committed, and what goes with it.
 struct model_standing {
-  std::uint32_t step = 0;
-  std::uint32_t unit = 0;
-  std::optional<float> loss{};      ///< of a step that is not reported yet, once its last shard's unit has committed
+  step_position next{};             ///< the units to run next
+  std::vector<float> losses{};      ///< of the micro-batches of a step that is not reported yet, as far as they are
+                                    ///< known, in order; of all of them only the sum
   bool stopped = false;             ///< by a controller: the model ends with step `step`
   model_history history{};
 };

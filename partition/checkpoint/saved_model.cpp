@@ -80,8 +80,7 @@ void read_history(const fs::path& folder, std::size_t shards, saved_model& m) {
   auto& h = m.standing.history;
   h.losses = values_of<float>(file, "loss");
   h.grad_norms = values_of<float>(file, "grad_norm");
-  const auto present = values_of<float>(file, "step_loss");
-  m.standing.loss = present.empty() ? std::nullopt : std::optional(present.front());
+  m.standing.losses = values_of<float>(file, "step_loss");
   const auto steps = values_of<std::int64_t>(file, "evaluation.steps");
   const auto losses = values_of<double>(file, "evaluation.loss");
   const auto accuracies = values_of<double>(file, "evaluation.accuracy");
@@ -109,6 +108,11 @@ void read_shards(const json& shards, const fs::path& file, saved_model& m) {
   }
 }
 
+/// A list, or one number for one lane.
+std::vector<std::uint32_t> units_from(const json& j) {
+  return j.is_array() ? j.get<std::vector<std::uint32_t>>() : std::vector{j.get<std::uint32_t>()};
+}
+
 /// Checks the properties that the rest of the program relies on.
 void check_standing(const saved_model& m, const fs::path& file) {
   const bool ascend = std::ranges::adjacent_find(m.cuts, std::ranges::greater_equal{}) == m.cuts.end();
@@ -116,10 +120,10 @@ void check_standing(const saved_model& m, const fs::path& file) {
     refuse(file, "shards must start with layer 0 and be contiguous");
   }
   const auto units = 2 * m.cuts.size() - 1;
-  if (m.standing.step > m.steps || m.standing.unit > units) {
-    refuse(file,
-           fmt::format("is at unit {} of step {}; there are {} steps of {} units", m.standing.unit, m.standing.step,
-                             m.steps, units));
+  const auto& next = m.standing.next;
+  if (next.step > m.steps || next.units.empty() || std::ranges::max(next.units) > units) {
+    refuse(file, fmt::format("is at unit {} of step {}; there are {} steps of {} units", fmt::join(next.units, ", "),
+                             next.step, m.steps, units));
   }
   for (const auto v : m.versions) {
     if (v.value > m.steps) {
@@ -134,21 +138,28 @@ std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::siz
   return block->floats().subspan(offset, n);
 }
 
-void fill_gradient(const checkpoint_tensors& from, const sharded_model& m, const placed_parameter& p, shard_home& home) {
-  if (m.model->gradients() == precision::bf16) {
-    from.copy("gradient." + p.name, home.gradients->halves().subspan(p.offset, p.elements));
-  } else {
-    from.copy("gradient." + p.name, slice(home.gradients, p.offset, p.elements));
+void fill_gradients(const checkpoint_tensors& from, const sharded_model& m, const placed_parameter& p, shard_home& home) {
+  for (std::size_t replica = 0; replica < home.gradients.size(); ++replica) {
+    const auto& sum = home.gradients[replica];
+    const auto name = names::gradient(replica, p.name);
+    if (sum && m.model->gradients() == precision::bf16) {
+      from.copy(name, sum->halves().subspan(p.offset, p.elements));
+    } else if (sum) {
+      from.copy(name, slice(sum, p.offset, p.elements));
+    }
+  }
+}
+
+void clear(const host_block_ptr& block) {
+  if (block) {
+    std::memset(block->data(), 0, block->size().value());
   }
 }
 
 /// Parameters and gradients are padded with zeros; moments start as zeros.
 void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::size_t s, shard_home& home) {
-  for (const auto& padded : {home.parameters, home.gradients}) {
-    if (padded) {
-      std::memset(padded->data(), 0, padded->size().value());
-    }
-  }
+  clear(home.parameters);
+  std::ranges::for_each(home.gradients, clear);
   const auto moments = names::moments(m.update.kind);
   for (const auto& p : m.shards[s].layout().parameters()) {
     const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
@@ -156,9 +167,7 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
     for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
       from.copy(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements));
     }
-    if (home.gradients) {
-      fill_gradient(from, m, p, home);
-    }
+    fill_gradients(from, m, p, home);
   }
 }
 
@@ -192,7 +201,7 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
       refuse(file.path, "has a tensor '" + name + "'");
     }
     id->model = model;
-    id->step = step_index{from.standing.step};
+    id->step = step_index{from.standing.next.step};
     const auto bytes = file.tensors.find(name)->data;
     auto block = arena.allocate(m.plan.bytes_of(*id), name, host_use::transferred);
     if (bytes.size() != block->size().value()) {
@@ -217,9 +226,9 @@ bool saved_model::any_cuts() const noexcept {
 model_standing saved_model::begins(const cut_points& now) const {
   auto begin = standing;
   if (now != cuts) {
-    begin.step = versions.front().value;
-    begin.unit = 0;
-    begin.loss.reset();
+    begin.next.step = versions.front().value;
+    std::ranges::fill(begin.next.units, 0);
+    begin.losses.clear();
   }
   return begin;
 }
@@ -233,8 +242,8 @@ saved_model read_checkpoint(const fs::path& folder) {
     j.at("model").get_to(m.name);
     j.at("identity").get_to(m.identity);
     j.at("steps").get_to(m.steps);
-    j.at("step").get_to(m.standing.step);
-    j.at("unit").get_to(m.standing.unit);
+    j.at("step").get_to(m.standing.next.step);
+    m.standing.next.units = units_from(j.at("unit"));
     j.at("stopped").get_to(m.standing.stopped);
     read_shards(j.at("shards"), file, m);
   } catch (const json::exception& e) {
@@ -244,6 +253,20 @@ saved_model read_checkpoint(const fs::path& folder) {
   read_history(folder, m.cuts.size(), m);
   return m;
 }
+
+namespace {
+
+/// The checkpoint has the gradient sum of that replica of a shard: the shard's update is not complete, and either under
+/// way or waiting for other replicas.
+bool has_gradients(const saved_model& from, const sharded_model& m, std::size_t shard, std::uint32_t replica) {
+  const step_graph graph(m.plan.shape());
+  const auto phase = from.updates.shards[shard];
+  const auto place = graph.place_of(direction::backward, shard_index{static_cast<std::uint32_t>(shard)});
+  const bool waits = phase == update_phase::waiting && m.plan.replicas > 1;
+  return is_under_way(phase) || (waits && from.standing.next.done(replica) > place);
+}
+
+}  // namespace
 
 model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena) {
   const bool same_cuts = from.cuts == m.plan.cuts();
@@ -258,8 +281,11 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
   for (std::size_t s = 0; s < m.size(); ++s) {
     memory.homes.push_back(make_home(arena, m, s));
     auto& home = memory.homes.back();
-    if (same_cuts && is_under_way(from.updates.shards[s])) {
-      home.gradients = arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name, host_use::transferred);
+    for (std::uint32_t replica = 0; replica < m.plan.replicas; ++replica) {
+      if (same_cuts && has_gradients(from, m, s, replica)) {
+        home.gradients[replica] =
+            arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name, host_use::transferred);
+      }
     }
     fill_shard(tensors, m, s, home);
     round_masters(home);
@@ -279,7 +305,7 @@ std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool insi
       }
       notes.push_back(fmt::format("{} was saved inside step {} with cuts that differ from the current ones: the "
                                   "checkpoint before it is used",
-                                  folder.string(), m.standing.step + 1));
+                                  folder.string(), m.standing.next.step + 1));
     } catch (const fault_error& e) {
       if (e.what_happened().code != fault_code::damaged) {
         throw;  // not damaged, but not for this version of Hydra; or it cannot be read now

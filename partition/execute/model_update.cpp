@@ -18,7 +18,7 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
   const auto state = plan.steps_on_device ? host_use::transferred : host_use::kept;
   shard_home home{.parameters = arena.allocate(plan.masters.value_or(plan.parameters), "parameters of " + m.name,
                                                plan.masters ? state : host_use::transferred),
-                  .gradients = nullptr,
+                  .gradients = std::vector<host_block_ptr>(m.plan.replicas),
                   .moments = {}};
   if (plan.masters) {
     home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name, host_use::transferred);
@@ -235,47 +235,66 @@ void train(const optimizer_step& now, const update_slices& whole, const rounded_
       });
 }
 
-std::span<const std::uint16_t> rounded_slice(const shard_home& home, const placed_parameter& p) {
-  return home.gradients->halves().subspan(p.offset, p.elements);
-}
-
-/// Of parameter `index` of a shard, with those of its tied copies.
-rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, std::size_t index,
-                                     const std::vector<shard_home>& homes) {
-  rounded_gradient g{.own = rounded_slice(homes[shard], placed(m, shard, index))};
+/// Places of a parameter's gradient: its own and those of its tied copies.
+template <class Use>
+void for_each_place(const sharded_model& m, std::size_t shard, std::size_t index, Use use) {
+  use(shard, placed(m, shard, index));
   for (const auto& t : m.ties) {
     if (t.owner_shard == shard && t.owner == index) {
-      g.tied_copies.push_back(rounded_slice(homes[t.copy_shard], placed(m, t.copy_shard, t.copy)));
+      use(t.copy_shard, placed(m, t.copy_shard, t.copy));
     }
   }
+}
+
+/// Of parameter `index` of a shard, in the order in which they are added: the sums of the replicas, then those of its
+/// tied copies.
+rounded_gradient rounded_gradient_of(const sharded_model& m, std::size_t shard, std::size_t index,
+                                     const std::vector<shard_home>& homes) {
+  rounded_gradient g;
+  for_each_place(m, shard, index, [&](std::size_t s, const placed_parameter& p) {
+    for (const auto& sum : homes[s].gradients) {
+      g.sums.push_back(sum->halves().subspan(p.offset, p.elements));
+    }
+  });
   return g;
+}
+
+/// The same in fp32: into the first.
+void add_sums(const sharded_model& m, std::size_t shard, std::size_t index, const std::vector<shard_home>& homes) {
+  std::span<float> total;
+  for_each_place(m, shard, index, [&](std::size_t s, const placed_parameter& p) {
+    for (const auto& sum : homes[s].gradients) {
+      const auto next = slice(sum, p.offset, p.elements);
+      if (total.empty()) {
+        total = next;
+      } else {
+        std::ranges::transform(total, next, total.begin(), [](float a, float b) { return a + b; });
+      }
+    }
+  });
 }
 
 }  // namespace
 
 model_update::model_update(sharded_model_ptr model) : model_(std::move(model)), norms_(model_->size()) {}
 
-void model_update::add_tied_copies(std::size_t shard, std::vector<shard_home>& homes) const {
-  for (const auto& t : model_->ties) {
-    if (t.owner_shard != shard || rounded()) {
-      continue;
+void model_update::add_sums(std::size_t shard, const std::vector<shard_home>& homes) const {
+  const auto& all = model_->shards[shard].layout().parameters();
+  for (std::size_t i = 0; i < all.size() && !rounded(); ++i) {
+    if (all[i].trained() || all[i].averaging > 0) {
+      hydra::add_sums(*model_, shard, i, homes);
     }
-    const auto& owner = placed(*model_, shard, t.owner);
-    const auto& copy = placed(*model_, t.copy_shard, t.copy);
-    const auto sum = slice(homes[shard].gradients, owner.offset, owner.elements);
-    const auto more = slice(homes[t.copy_shard].gradients, copy.offset, copy.elements);
-    std::ranges::transform(sum, more, sum.begin(), [](float a, float b) { return a + b; });
   }
 }
 
 void model_update::norms(std::size_t shard, std::vector<shard_home>& homes) {
-  add_tied_copies(shard, homes);
+  add_sums(shard, homes);
   norms_[shard].clear();
   const auto& all = model_->shards[shard].layout().parameters();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].trained()) {
       norms_[shard].push_back(rounded() ? gradient_norm(rounded_gradient_of(*model_, shard, i, homes))
-                                        : gradient_norm(slice(homes[shard].gradients, all[i].offset, all[i].elements)));
+                                        : gradient_norm(slice(homes[shard].gradients.front(), all[i].offset, all[i].elements)));
     }
   }
 }
@@ -295,7 +314,7 @@ float model_update::clip_coefficient(float norm) const {
 void model_update::step(std::size_t shard, std::uint32_t step, float clip_coefficient,
                         std::vector<shard_home>& homes) const {
   if (model_->update.clip_norm <= 0) {
-    add_tied_copies(shard, homes);
+    add_sums(shard, homes);
   }
   const optimizer_step now{.model = *model_, .step = step, .clip_coefficient = clip_coefficient};
   const auto& home = homes[shard];
@@ -303,7 +322,7 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& p = all[i];
     const auto values = slice(home.parameters, p.offset, p.elements);
-    const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients, p.offset, p.elements);
+    const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients.front(), p.offset, p.elements);
     const update_slices whole{values, gradients, moment(home, 0, p), moment(home, 1, p), copy_of(home, p)};
     if (p.trained() && rounded()) {
       train(now, whole, rounded_gradient_of(*model_, shard, i, homes));

@@ -4,6 +4,7 @@
 #include "partition/execute/sharded_model.hpp"
 #include "runtime/memory/host_arena.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,16 +14,23 @@
 
 namespace hydra {
 
-/// Host buffers of a shard, all fp32 but the copy and, if the chain's are bf16, the gradients. The gradients are other
-/// buffers in every step; null until they have been written back.
+/// Host buffers of a shard, all fp32 but the copy and, if the chain's are bf16, the gradients. The gradients, a sum for
+/// each replica in their order, are other buffers in every step; null until they have been written back.
 struct shard_home {
   host_block_ptr parameters;   ///< the masters
-  host_block_ptr gradients;
+  std::vector<host_block_ptr> gradients{1};
   std::vector<host_block_ptr> moments;
   host_block_ptr copy{};       ///< of the masters, in bf16, for devices that compute in it; else null
 
   const host_block_ptr& promoted() const noexcept { return copy ? copy : parameters; }
   host_block_ptr& promoted() noexcept { return copy ? copy : parameters; }
+  bool has_all_gradients() const noexcept {
+    return std::ranges::all_of(gradients, [](const host_block_ptr& sum) { return sum != nullptr; });
+  }
+  bool has_any_gradients() const noexcept {
+    return std::ranges::any_of(gradients, [](const host_block_ptr& sum) { return sum != nullptr; });
+  }
+  void drop_gradients() noexcept { std::ranges::fill(gradients, nullptr); }
 };
 
 /// Number `i` of the plan's state_buffers().
@@ -95,20 +103,20 @@ class model_update {
  public:
   explicit model_update(sharded_model_ptr model);
 
-  /// Adds gradients of tied copies to their owners in this shard (bf16: on the way, see rounded_gradient), then records
-  /// the norm of each of its trained parameters.
+  /// Adds the gradient sums of the replicas, then those of tied copies, in this shard (bf16: on the way, see
+  /// rounded_gradient); then records the norm of each of its trained parameters.
   void norms(std::size_t shard, std::vector<shard_home>& homes);
   /// Norm of the norms in chain order. Requires the norms of every shard.
   float total_norm() const;
   float clip_coefficient(float norm) const;
   const std::vector<std::vector<float>>& norms() const noexcept { return norms_; }
   void set_norms(std::vector<std::vector<float>> norms) { norms_ = std::move(norms); }
-  /// Adds gradients of tied copies (unless norms() did), applies the update rules, copies owners to their tied copies.
+  /// Adds gradient sums (unless norms() did), applies the update rules, copies owners to their tied copies.
   void step(std::size_t shard, std::uint32_t step, float clip_coefficient, std::vector<shard_home>& homes) const;
 
  private:
   bool rounded() const noexcept { return model_->model->gradients() == precision::bf16; }
-  void add_tied_copies(std::size_t shard, std::vector<shard_home>& homes) const;
+  void add_sums(std::size_t shard, const std::vector<shard_home>& homes) const;
   void update_tied_copies(std::size_t shard, std::vector<shard_home>& homes) const;
 
   sharded_model_ptr model_;

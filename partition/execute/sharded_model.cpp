@@ -7,16 +7,27 @@
 
 namespace hydra {
 
-cursor units_of(model_id id, const sharded_model& m) {
-  cursor units(id, static_cast<std::uint32_t>(m.size()), m.steps, m.plan.micro_batches);
+cursor units_of(model_id id, const sharded_model& m, std::uint32_t lane) {
+  cursor units(id, m.plan.shape(), m.steps, lane);
+  const auto share = [&](duration whole_step) {
+    return whole_step * units.graph().micro_batches_of(lane).count / m.plan.micro_batches;
+  };
   units.evaluate({.every = m.evaluate_every, .range = m.plan.evaluation});
   for (std::uint32_t s = 0; s < m.size(); ++s) {
     const auto& planned = m.plan.shards[s];
-    units.set_time(direction::forward, s, planned.forward_time);  // not used for the last shard
-    units.set_time(direction::backward, s, planned.backward_time);
+    units.set_time(direction::forward, s, share(planned.forward_time));  // not used for the last shard
+    units.set_time(direction::backward, s, share(planned.backward_time));
     units.set_time(direction::evaluate, s, planned.evaluation_time);
   }
   return units;
+}
+
+std::vector<cursor> lanes_of(model_id id, const sharded_model& m) {
+  std::vector<cursor> lanes{units_of(id, m)};
+  while (lanes.size() < lanes.front().graph().lanes()) {
+    lanes.push_back(units_of(id, m, static_cast<std::uint32_t>(lanes.size())));
+  }
+  return lanes;
 }
 
 std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const cut_points& cuts) {

@@ -46,8 +46,9 @@ struct sharded_model {
 
 using sharded_model_ptr = std::shared_ptr<const sharded_model>;
 
-/// The units of the model in their order, with the times of its plan.
-cursor units_of(model_id id, const sharded_model& m);
+/// The units of a lane of the model in their order, with the times of its plan.
+cursor units_of(model_id id, const sharded_model& m, std::uint32_t lane = 0);
+std::vector<cursor> lanes_of(model_id id, const sharded_model& m);
 
 /// The ties between the shards of a cut chain. Throws fault_error{bad_input} if an owner is missing.
 std::vector<tie> find_ties(const std::vector<shard>& shards);

@@ -98,10 +98,9 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
   if (piece.last()) {
     const at::NoGradGuard no_grad;
     if (k == 0) {
-      out.loss->tensor = result.loss;
-    } else {
-      out.loss->tensor.add_(result.loss);
+      out.loss->tensor = at::_ops::new_zeros::call(result.loss, {what_.micro_batches}, {}, {}, {}, {});
     }
+    out.loss->tensor.select(0, static_cast<std::int64_t>(k)).copy_(result.loss);
   }
   if (k + 1 == what_.micro_batches) {
     if (model_->model->gradients() == precision::bf16) {

@@ -38,7 +38,7 @@ class visit {
 
   /// Blocks that the visit as a whole produces: gradients of backward visits (fp32 sums; where the chain's gradients
   /// are bf16 the last micro-batch rounds them, and widens them again for a shard that is stepped on the device), the
-  /// loss from the last shard (of an evaluation fp32 [micro-batches, 2], see shard::score).
+  /// losses from the last shard (fp32 [micro-batches]; of an evaluation [micro-batches, 2], see shard::score).
   struct results {
     device_block_ptr gradients;
     device_block_ptr loss;

@@ -9,7 +9,7 @@ pass_kind pass_of(const unit& u) noexcept {
 }
 
 block_id block(const unit& u, block_kind kind, shard_index shard, micro_batch_index k = {}) {
-  return {.model = u.model, .replica = u.replica, .step = u.step, .pass = pass_of(u), .kind = kind, .shard = shard,
+  return {.model = u.model, .replica = {}, .step = u.step, .pass = pass_of(u), .kind = kind, .shard = shard,
           .micro_batch = k};
 }
 
@@ -26,17 +26,24 @@ void for_each_micro_batch(const unit& u, Use use) {
 
 }  // namespace
 
-batch_range batch_of(const unit& u) noexcept {
-  return {.pass = pass_of(u), .step = u.step, .first = u.first_micro_batch, .micro_batches = u.micro_batches};
+batch_range batch_of(const unit& u, std::uint32_t of_step) noexcept {
+  if (u.way == direction::evaluate) {
+    return {.pass = pass_of(u), .step = u.step, .first = u.first_micro_batch, .micro_batches = u.micro_batches};
+  }
+  return {.pass = pass_of(u), .step = u.step, .first = {}, .micro_batches = of_step};
 }
 
 block_id parameters_of(const unit& u) {
   // Parameters are the same bytes for training and evaluation visits of a version.
-  return {.model = u.model, .replica = u.replica, .step = u.step, .pass = pass_kind::train,
+  return {.model = u.model, .replica = {}, .step = u.step, .pass = pass_kind::train,
           .kind = block_kind::parameters, .shard = u.shard, .micro_batch = {}};
 }
 
-block_id gradients_of(const unit& u) { return block(u, block_kind::gradients, u.shard); }
+block_id gradients_of(const unit& u) {
+  auto id = block(u, block_kind::gradients, u.shard);
+  id.replica = u.replica;
+  return id;
+}
 
 block_id loss_of(const unit& u) { return block(u, block_kind::loss, u.shard, u.first_micro_batch); }
 

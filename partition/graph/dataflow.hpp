@@ -20,8 +20,9 @@ struct batch_range {
   friend auto operator<=>(const batch_range&, const batch_range&) = default;
 };
 
-/// What the first and the last shard's visits of `u`'s chain read.
-batch_range batch_of(const unit& u) noexcept;
+/// What the first and the last shard's visits of `u`'s lane read; a training step of `of_step` micro-batches is read at
+/// once, for all lanes.
+batch_range batch_of(const unit& u, std::uint32_t of_step) noexcept;
 
 /// Blocks of one micro-batch of a visit. `input`: minibatch for shard 0, else the boundary activation below.
 /// `second`: upstream gradient, or the targets for the shard that computes the loss; forward visits have none.

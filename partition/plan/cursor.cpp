@@ -5,16 +5,16 @@
 
 namespace hydra {
 
-cursor::cursor(model_id model, std::uint32_t shards, std::uint32_t steps, std::uint32_t micro_batches)
+cursor::cursor(model_id model, const step_shape& shape, std::uint32_t steps, std::uint32_t lane)
     : model_(model),
-      shards_(shards),
+      graph_(shape),
+      lane_(lane),
       steps_(steps),
-      micro_batches_(micro_batches),
-      forward_(shards),
-      backward_(shards),
-      evaluate_(shards) {}
+      forward_(shape.shards),
+      backward_(shape.shards),
+      evaluate_(shape.shards) {}
 
-// -- the chain ------------------------------------------------------------------------------------------------------------
+// -- order ----------------------------------------------------------------------------------------------------------------
 
 bool cursor::evaluates_after(std::uint32_t step) const noexcept {
   if (evaluation_.range.micro_batches == 0 || (step == 0 && steps_ > 0) || step > steps_) {
@@ -23,13 +23,18 @@ bool cursor::evaluates_after(std::uint32_t step) const noexcept {
   return step == steps_ || (evaluation_.every > 0 && step % evaluation_.every == 0);
 }
 
+std::uint32_t cursor::rounds() const noexcept {
+  const auto all = evaluation_.range.rounds();
+  return all / graph_.lanes() + (lane_ < all % graph_.lanes() ? 1 : 0);
+}
+
 std::uint32_t cursor::evaluations_in(std::uint32_t step) const noexcept {
-  return evaluates_after(step) ? evaluation_.range.rounds() * shards_ : 0;
+  return evaluates_after(step) ? rounds() * graph_.shape().shards : 0;
 }
 
 std::uint64_t cursor::units() const noexcept {
   const std::uint64_t evaluations = steps_ == 0 && evaluates_after(0) ? 1 : evaluations_after(0);
-  return std::uint64_t{steps_} * units_per_step() + evaluations * evaluation_.range.rounds() * shards_;
+  return std::uint64_t{steps_} * units_per_step() + evaluations * rounds() * graph_.shape().shards;
 }
 
 std::uint32_t cursor::units_in(std::uint32_t step) const noexcept {
@@ -51,26 +56,19 @@ std::optional<unit_position> cursor::previous(unit_position p) const noexcept {
 }
 
 unit cursor::evaluation_at(std::uint32_t index) const {
-  unit u;
+  const auto shards = graph_.shape().shards;
+  auto u = graph_.at(lane_ * graph_.lane_length());
   u.way = direction::evaluate;
-  u.shard = shard_index{index % shards_};
-  u.first_micro_batch = micro_batch_index{index / shards_ * evaluation_.range.round};
+  u.shard = shard_index{index % shards};
+  u.first_micro_batch = micro_batch_index{(index / shards * graph_.lanes() + lane_) * evaluation_.range.round};
   u.micro_batches = evaluation_.range.size_of(u.first_micro_batch.value);
   return u;
 }
 
 unit cursor::unit_at(unit_position p, std::uint32_t attempt) const {
   const auto evaluations = evaluations_in(p.step);
-  unit u;
-  if (p.index < evaluations) {
-    u = evaluation_at(p.index);
-  } else {
-    const auto i = p.index - evaluations;
-    const bool forward = i + 1 < shards_;
-    u.way = forward ? direction::forward : direction::backward;
-    u.shard = shard_index{forward ? i : 2 * shards_ - 2 - i};
-    u.micro_batches = micro_batches_;
-  }
+  auto u = p.index < evaluations ? evaluation_at(p.index)
+                                 : graph_.at(lane_ * graph_.lane_length() + p.index - evaluations);
   u.model = model_;
   u.step = step_index{p.step};
   u.attempt = attempt;
@@ -82,11 +80,11 @@ std::optional<unit> cursor::evaluation_unit(unit_position p) const {
 }
 
 unit_position cursor::position_of(const unit& u) const noexcept {
-  const auto s = u.shard.value;
   if (u.way == direction::evaluate) {
-    return {u.step.value, u.first_micro_batch.value / evaluation_.range.round * shards_ + s};
+    const auto round = u.first_micro_batch.value / evaluation_.range.round;
+    return {u.step.value, round / graph_.lanes() * graph_.shape().shards + u.shard.value};
   }
-  return {u.step.value, evaluations_in(u.step.value) + (u.way == direction::forward ? s : 2 * shards_ - 2 - s)};
+  return {u.step.value, evaluations_in(u.step.value) + graph_.place_of(u.way, u.shard)};
 }
 
 unit_position cursor::position_in(std::uint32_t step, std::uint32_t training_unit, bool evaluated) const noexcept {
@@ -101,22 +99,21 @@ std::uint32_t cursor::training_unit(unit_position p) const noexcept {
 
 // -- times ----------------------------------------------------------------------------------------------------------------
 
-const cursor::unit_class& cursor::class_of(const unit& u) const {
-  const auto& all = u.way == direction::forward ? forward_ : u.way == direction::backward ? backward_ : evaluate_;
-  return all[u.shard.value];
+const cursor::unit_class& cursor::class_of(direction way, std::uint32_t shard) const {
+  const auto& all = way == direction::forward ? forward_ : way == direction::backward ? backward_ : evaluate_;
+  return all[shard];
 }
 
-cursor::unit_class& cursor::class_of(const unit& u) { return const_cast<unit_class&>(std::as_const(*this).class_of(u)); }
+cursor::unit_class& cursor::class_of(direction way, std::uint32_t shard) {
+  return const_cast<unit_class&>(std::as_const(*this).class_of(way, shard));
+}
 
 void cursor::set_time(direction way, std::uint32_t shard, duration planned) {
-  unit u;
-  u.way = way;
-  u.shard = shard_index{shard};
-  class_of(u).time = planned;
+  class_of(way, shard).time = planned;
 }
 
 void cursor::measured(const unit& u, duration at_speed_one) {
-  auto& c = class_of(u);
+  auto& c = class_of(u.way, u.shard.value);
   const auto seen = u.way == direction::evaluate ? at_speed_one / u.micro_batches : at_speed_one;
   c.time = c.seen ? c.time + (seen - c.time) / 4 : seen;
   c.seen = true;
@@ -124,7 +121,7 @@ void cursor::measured(const unit& u, duration at_speed_one) {
 
 duration cursor::time_of(unit_position p) const {
   const auto u = unit_at(p, 0);
-  return class_of(u).time * (u.way == direction::evaluate ? u.micro_batches : 1);
+  return class_of(u.way, u.shard.value).time * (u.way == direction::evaluate ? u.micro_batches : 1);
 }
 
 std::uint32_t cursor::evaluations_after(std::uint32_t step) const noexcept {
@@ -136,13 +133,21 @@ std::uint32_t cursor::evaluations_after(std::uint32_t step) const noexcept {
   return regular + (every == 0 || steps_ % every != 0 ? 1 : 0);
 }
 
+std::uint32_t cursor::evaluated_micro_batches() const noexcept {
+  const auto& range = evaluation_.range;
+  const auto full = rounds() * range.round;
+  const bool has_last = rounds() > 0 && (range.rounds() - 1) % graph_.lanes() == lane_;
+  return has_last ? full - (range.rounds() * range.round - range.micro_batches) : full;
+}
+
 duration cursor::evaluation_left(std::uint32_t index) const {
   const auto present = evaluation_at(index);
-  const auto done = present.first_micro_batch.value + present.micro_batches;
+  const auto all = evaluated_micro_batches();
+  const auto done = std::min((index / graph_.shape().shards + 1) * evaluation_.range.round, all);
   duration left{};
-  for (std::uint32_t s = 0; s < shards_; ++s) {
+  for (std::uint32_t s = 0; s < graph_.shape().shards; ++s) {
     left += evaluate_[s].time * (s >= present.shard.value ? present.micro_batches : 0);
-    left += evaluate_[s].time * (evaluation_.range.micro_batches - done);
+    left += evaluate_[s].time * (all - done);
   }
   return left;
 }
@@ -154,10 +159,12 @@ duration cursor::remaining(unit_position p) const {
     left += time_of({p.step, i});
   }
   duration step{};
+  for (std::uint32_t i = 0; i < units_per_step(); ++i) {
+    step += class_of(graph_.way_at(i), graph_.shard_at(i)).time;
+  }
   duration evaluation{};
-  for (std::uint32_t s = 0; s < shards_; ++s) {
-    step += backward_[s].time + (s + 1 < shards_ ? forward_[s].time : duration{});
-    evaluation += evaluate_[s].time * evaluation_.range.micro_batches;
+  for (const auto& c : evaluate_) {
+    evaluation += c.time * evaluated_micro_batches();
   }
   const auto steps = p.step < steps_ ? steps_ - p.step - 1 : 0;
   return left + step * steps + evaluation * evaluations_after(p.step);

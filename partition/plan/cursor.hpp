@@ -1,8 +1,9 @@
 #pragma once
-// The order of a model's units, and the remaining time of the model.
+// The units of one lane of a model, step by step, and its remaining time.
 
 #include "partition/plan/plan.hpp"
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace hydra {
 
-/// Position of a unit in its model: step and index in the step's chain. The chain of a step starts with the evaluation
-/// of the version that it reads, if there is one (range by range through all shards), then F_0 .. F_{S-2}, B_{S-1}, ..
-/// B_0. An evaluation after the last step is a chain of its own.
+/// Position of a unit in its lane: step and index. A step starts with the evaluation of the version that it reads, if
+/// there is one (range by range through all shards), then come its training units (step_graph). An evaluation after the
+/// last step is a step of its own.
 struct unit_position {
   std::uint32_t step = 0;
   std::uint32_t index = 0;
@@ -26,27 +27,29 @@ struct evaluation_schedule {
   evaluation_range range;
 };
 
-/// Pure arithmetic over one model's chain of units, and its measured unit times.
+/// Pure arithmetic over the units of one lane, and their measured times. The ranges of an evaluation are dealt to the
+/// lanes in turn.
 class cursor {
  public:
-  /// `shards`, `micro_batches` >= 1. A model without steps is only evaluated.
-  cursor(model_id model, std::uint32_t shards, std::uint32_t steps, std::uint32_t micro_batches);
+  /// A model without steps is only evaluated. Throws fault_error{bad_input} for a shape that is none.
+  cursor(model_id model, const step_shape& shape, std::uint32_t steps, std::uint32_t lane = 0);
   void evaluate(const evaluation_schedule& schedule) noexcept { evaluation_ = schedule; }
+  const evaluation_schedule& evaluation() const noexcept { return evaluation_; }
 
   /// Of training alone.
-  std::uint32_t units_per_step() const noexcept { return 2 * shards_ - 1; }
+  std::uint32_t units_per_step() const noexcept { return graph_.lane_length(); }
   std::uint32_t steps() const noexcept { return steps_; }
-  /// Of the whole model: all steps, all evaluations.
+  /// Of the whole lane: all steps, all evaluations.
   std::uint64_t units() const noexcept;
   /// True if the model is evaluated when `step` steps are complete.
   bool evaluates_after(std::uint32_t step) const noexcept;
   /// Number of evaluations after more than `step` steps.
   std::uint32_t evaluations_after(std::uint32_t step) const noexcept;
-  std::uint32_t micro_batches() const noexcept { return micro_batches_; }
+  const step_graph& graph() const noexcept { return graph_; }
 
   bool at_end(unit_position p) const noexcept { return p.index >= units_in(p.step); }
   unit_position next(unit_position p) const noexcept;
-  /// The unit before, or none for the first unit of the model.
+  /// The unit before, or none for the first unit of the lane.
   std::optional<unit_position> previous(unit_position p) const noexcept;
   bool first_of_step(unit_position p) const noexcept { return p.index == 0; }
 
@@ -70,7 +73,7 @@ class cursor {
   /// remaining evaluations.
   duration remaining(unit_position p) const;
 
-  /// Stops the model after `completed` steps.
+  /// The model ends after `completed` steps.
   void truncate(std::uint32_t completed) noexcept { steps_ = completed; }
 
  private:
@@ -80,16 +83,19 @@ class cursor {
   };
   std::uint32_t evaluations_in(std::uint32_t step) const noexcept;
   std::uint32_t units_in(std::uint32_t step) const noexcept;
+  /// Ranges of an evaluation that this lane visits.
+  std::uint32_t rounds() const noexcept;
+  std::uint32_t evaluated_micro_batches() const noexcept;
   unit evaluation_at(std::uint32_t index) const;
   /// Of an evaluation from its unit `index` on.
   duration evaluation_left(std::uint32_t index) const;
-  const unit_class& class_of(const unit& u) const;
-  unit_class& class_of(const unit& u);
+  const unit_class& class_of(direction way, std::uint32_t shard) const;
+  unit_class& class_of(direction way, std::uint32_t shard);
 
   model_id model_;
-  std::uint32_t shards_;
+  step_graph graph_;
+  std::uint32_t lane_;
   std::uint32_t steps_;
-  std::uint32_t micro_batches_;
   evaluation_schedule evaluation_;
   std::vector<unit_class> forward_;      ///< per shard
   std::vector<unit_class> backward_;

@@ -23,14 +23,18 @@ byte_count update_of(const shard_plan& s) {
   return s.steps_on_device ? charge(s.parameters) + state_bytes(s) : charge(s.gradient_bytes());
 }
 
+/// The losses that one visit leaves.
+byte_count losses(std::uint32_t micro_batches) { return charge(byte_count{sizeof(float)} * micro_batches); }
+
 /// The most bytes that one visit writes back at a time.
 byte_count write_back(const model_plan& m, const shard_plan& s) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
-  const auto outputs = charge(std::max(s.input, s.output)) * std::max(m.micro_batches, round);
-  return outputs + update_of(s) + charge(byte_count{sizeof(float)});
+  const auto visit = m.micro_batches / m.replicas;
+  const auto outputs = charge(std::max(s.input, s.output)) * std::max(visit, round);
+  return outputs + update_of(s) + losses(visit);
 }
 
-/// Two rounds of batches (one is read ahead), and boundaries read, produced and staged; losses of a round.
+/// Of each lane a round of batches, and boundaries read, produced and staged; a round that is read ahead; losses.
 byte_count evaluation_demand(const model_plan& m) {
   if (m.evaluation.micro_batches == 0) {
     return {};
@@ -41,7 +45,8 @@ byte_count evaluation_demand(const model_plan& m) {
   }
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
-  return (batch * 2 + largest_boundary * 3) * round + charge(byte_count{2 * sizeof(float)} * round);
+  const auto lane = (batch + largest_boundary * 3) * round + losses(2 * round);
+  return lane * m.replicas + batch * round;
 }
 
 /// What only the host reads and writes: moments, and masters where they differ from what is promoted.
@@ -58,14 +63,14 @@ byte_count transfers_of(const model_plan& m) {
   byte_count sum;
   byte_count largest_upstream;
   for (const auto& s : m.shards) {
-    sum += charge(s.parameters) + update_of(s);
+    sum += charge(s.parameters) + update_of(s) * m.replicas;
     sum += s.steps_on_device ? state_bytes(s) : byte_count{};
     sum += charge(s.output) * m.micro_batches;            // boundary activations
     largest_upstream = std::max(largest_upstream, charge(s.output));
   }
   sum += largest_upstream * (3ull * m.micro_batches);     // read, produced, staged
   const auto batch = (charge(m.shards.front().input) + charge(m.shards.back().targets)) * m.micro_batches;
-  sum += batch * 2 + charge(byte_count{sizeof(float)});  // this step's and the next one's; the loss
+  sum += batch * 2 + losses(m.micro_batches / m.replicas) * m.replicas;  // batches of this step and the next; losses
   return sum + evaluation_demand(m);
 }
 

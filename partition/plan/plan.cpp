@@ -118,8 +118,9 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts) {
   model_plan plan;
   plan.name = m.name;
   plan.micro_batches = m.micro_batches;
+  plan.replicas = m.replicas;
   plan.samples = m.profile->samples;
-  plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches * 4, longest_evaluation_visit)};
+  plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches / m.replicas * 4, longest_evaluation_visit)};
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));
   }
@@ -160,6 +161,16 @@ cut_points model_plan::cuts() const {
   return cuts;
 }
 
+step_shape model_plan::shape() const noexcept {
+  return {.shards = static_cast<std::uint32_t>(shards.size()), .micro_batches = micro_batches, .replicas = replicas};
+}
+
+std::uint32_t model_plan::losses_of(const block_id& id) const {
+  const step_graph graph(shape());
+  return id.pass == pass_kind::train ? graph.micro_batches_of(graph.lane_of(id.micro_batch)).count
+                                     : 2 * evaluation.size_of(id.micro_batch.value);
+}
+
 byte_count model_plan::bytes_of(const block_id& id) const {
   const auto& s = shards.at(id.shard.value);
   switch (id.kind) {
@@ -175,7 +186,7 @@ byte_count model_plan::bytes_of(const block_id& id) const {
     case block_kind::targets:
       return s.targets;
     case block_kind::loss:
-      return slot ? byte_count{} : byte_count{sizeof(float)} * (id.pass == pass_kind::train ? 1 : 2 * evaluation.size_of(id.micro_batch.value));
+      return slot ? byte_count{} : byte_count{sizeof(float)} * losses_of(id);
     case block_kind::state:
       return s.state_buffers().at(id.micro_batch.value);
   }
@@ -206,7 +217,8 @@ duration model_plan::time_of(const unit& u) const {
   if (u.way == direction::evaluate) {
     return s.evaluation_time * u.micro_batches;
   }
-  return u.way == direction::forward ? s.forward_time : s.backward_time;
+  const auto whole_step = u.way == direction::forward ? s.forward_time : s.backward_time;
+  return whole_step * u.micro_batches / micro_batches;
 }
 
 duration model_plan::computing_time_of(const unit& u) const {

@@ -6,6 +6,7 @@
 #include "partition/profile/update_cost.hpp"
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <cstdint>
@@ -61,13 +62,17 @@ struct evaluation_range {
 struct model_plan {
   std::string name;
   std::vector<shard_plan> shards;
-  std::uint32_t micro_batches = 1;
+  std::uint32_t micro_batches = 1;   ///< of a step
+  std::uint32_t replicas = 1;    ///< gradient sums of a step (step_shape)
   std::int64_t samples = 0;      ///< per micro-batch
   evaluation_range evaluation;
   std::string profile;           ///< key in the plan's profiles; empty if it is not among them
   byte_count sufficient;         ///< smallest device memory (without reserve) on which it runs alone
   std::optional<byte_count> slot{};  ///< in simulations whose devices count in slots: bytes of one slot
   cut_points cuts() const;
+  step_shape shape() const noexcept;
+  /// Numbers in a loss block.
+  std::uint32_t losses_of(const block_id& id) const;
   /// Bytes of any block of this model on the host, unrounded.
   byte_count bytes_of(const block_id& id) const;
   /// Bytes that it takes in a device's cache: as charged; with slots only parameters count.
@@ -94,6 +99,7 @@ struct plan_request {
   const chain* model = nullptr;
   const chain_profile* profile = nullptr;
   std::uint32_t micro_batches = 1;
+  std::uint32_t replicas = 1;
   int moments = 2;               ///< moment buffers of its update rule
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;

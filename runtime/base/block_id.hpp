@@ -11,7 +11,7 @@ namespace hydra {
 
 /// What a block holds. `activation` of shard s is the output of s; `upstream` of shard s is the gradient with
 /// respect to that output, so it is produced by s+1 and read by s. `minibatch` is what shard 0 reads, `targets` what
-/// the loss reads, `loss` the scalar the last shard's visit leaves behind.
+/// the loss reads, `loss` what the last shard's visit leaves behind: numbers of its micro-batches.
 enum class block_kind : std::uint8_t { parameters, gradients, activation, upstream, minibatch, targets, loss, state };
 
 /// Training and evaluation visits of the same step must not share activations.

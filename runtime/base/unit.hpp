@@ -10,12 +10,12 @@ namespace hydra {
 /// What a visit does. The last shard's forward, loss and backward are one unit of direction `backward`.
 enum class direction : std::uint8_t { forward, backward, evaluate };
 
-/// One visit of a shard. A step of S shards is the chain F_0 .. F_{S-2}, B_{S-1} (with loss), B_{S-2} .. B_0. `attempt`
-/// grows for all units of a model whenever one of them was lost or failed: it identifies late messages of an older
-/// attempt.
+/// One visit of a shard with consecutive micro-batches; step_graph.hpp says which unit follows which. `attempt` grows
+/// for all later units of its lane whenever one was lost or failed: it identifies late messages of an older attempt.
 struct unit {
   model_id model;
   replica_id replica;
+  wave_index wave;
   step_index step;
   direction way = direction::forward;
   shard_index shard;
@@ -27,7 +27,7 @@ struct unit {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, unit& x) {
-    return f(x.model, x.replica, x.step, x.way, x.shard, x.first_micro_batch, x.micro_batches, x.attempt);
+    return f(x.model, x.replica, x.wave, x.step, x.way, x.shard, x.first_micro_batch, x.micro_batches, x.attempt);
   }
 };
 

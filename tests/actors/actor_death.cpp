@@ -202,7 +202,7 @@ TEST_CASE("a run whose reporter has died is halted: its models are saved where t
   REQUIRE(s.record());
   for (const auto& m : small_models()) {
     REQUIRE(store.of(m.name).size() == 1);
-    CHECK(store.of(m.name)[0].standing.step < m.steps);
+    CHECK(store.of(m.name)[0].standing.next.step < m.steps);
   }
 }
 

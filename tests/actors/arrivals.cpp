@@ -126,5 +126,5 @@ TEST_CASE("a run that is interrupted before a model arrives ends, and the model 
   CHECK(s.now() < s.record()->began + 1min);
   CHECK(s.record()->models[1].why.code == fault_code::interrupted);
   REQUIRE(store.of("late").size() == 1);
-  CHECK(store.of("late")[0].standing.step == 0);
+  CHECK(store.of("late")[0].standing.next.step == 0);
 }

@@ -212,7 +212,7 @@ TEST_CASE("a model that has joined is saved as the others are", "[joining]") {
   s.add_model("late");
   s.run();
   REQUIRE(store.of("late").size() >= 3);
-  CHECK(store.of("late").back().standing.step == 3);
+  CHECK(store.of("late").back().standing.next.step == 3);
 }
 
 TEST_CASE("a model that joins counts its arrival from when it did, and its completion since then", "[joining]") {

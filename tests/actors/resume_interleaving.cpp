@@ -59,7 +59,7 @@ std::string not_saved(memory_store& store, const std::vector<simulated_model>& m
   for (const auto& m : models) {
     const auto complete = [&](const model_checkpoint& c) {
       const auto& history = c.standing.history;
-      return c.standing.step == m.steps && c.memory.at_step_begin() && history.losses.size() == m.steps &&
+      return c.standing.next.step == m.steps && c.memory.at_step_begin() && history.losses.size() == m.steps &&
              history.evaluations.size() == evaluations_of(m);
     };
     if (std::ranges::none_of(store.of(m.name), complete)) {

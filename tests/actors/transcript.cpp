@@ -314,5 +314,5 @@ TEST_CASE("an interrupted model completes what computes, is saved, and all actor
   SUPERVISOR -> CHECKPOINTER shut_down
 )"));
   REQUIRE(store.of("a").size() == 1);
-  CHECK(store.of("a")[0].standing.unit == 1);
+  CHECK(store.of("a")[0].standing.next.done(0) == 1);
 }

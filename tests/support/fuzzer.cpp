@@ -67,6 +67,9 @@ simulated_model make_model(rng& random, std::size_t i) {
   m.tied = pick(random, 0, 1) == 1;
   if (!m.clips && !m.tied) {
     std::ranges::for_each(m.shards, [&](simulated_shard& s) { step_on_device(s, random); });
+  } else if (pick(random, 0, 1) == 1) {
+    m.replicas = static_cast<std::uint32_t>(pick(random, 2, 3));
+    m.micro_batches *= m.replicas;
   }
   m.keep_best = m.evaluation.range.micro_batches > 0 && pick(random, 0, 1) == 1;
   return m;
@@ -190,18 +193,25 @@ std::string computation(const simulated_model& m, const unit& u, std::uint32_t k
   return fmt::format("{} {} {} step {} micro-batch {}", m.name, to_string(u.way), u.shard.value, u.step.value, k);
 }
 
+/// Of two units of a lane that follow each other.
+bool reads_output(const unit& u, const unit& before) {
+  const bool same_pass = (u.way == direction::evaluate) == (before.way == direction::evaluate);
+  return same_pass && u.step == before.step && u.first_micro_batch == before.first_micro_batch;
+}
+
 /// For each computation that reads the output of another, that other one: the same micro-batch, one unit earlier.
 /// (Units of different ranges of micro-batches read no outputs of each other.)
 std::map<std::string, std::string> makers(const std::vector<simulated_model>& models) {
   std::map<std::string, std::string> all;
   for (const auto& m : models) {
-    const auto units = units_of(m, model_id{});
-    for (unit_position p, q = units.next(p); !units.at_end(q); p = q, q = units.next(q)) {
-      const auto before = units.unit_at(p, 0);
-      const auto u = units.unit_at(q, 0);
-      for (std::uint32_t i = 0; batch_of(before) == batch_of(u) && i < u.micro_batches; ++i) {
-        const auto k = u.first_micro_batch.value + i;
-        all[computation(m, u, k)] = computation(m, before, k);
+    for (const auto& lane : lanes_of(model_id{}, *make_simulated_model(m))) {
+      for (unit_position p, q = lane.next(p); !lane.at_end(q); p = q, q = lane.next(q)) {
+        const auto before = lane.unit_at(p, 0);
+        const auto u = lane.unit_at(q, 0);
+        for (std::uint32_t i = 0; reads_output(u, before) && i < u.micro_batches; ++i) {
+          const auto k = u.first_micro_batch.value + i;
+          all[computation(m, u, k)] = computation(m, before, k);
+        }
       }
     }
   }
@@ -222,11 +232,12 @@ std::string computed_too_early(simulation& s, const std::vector<simulated_model>
   return {};
 }
 
-/// True if micro-batch `k` is the first of an evaluation visit.
-bool begins_round(const std::string& detail, std::size_t k, const std::vector<simulated_model>& models) {
+/// True if micro-batch `k` is the first of its unit.
+bool begins_unit(const std::string& detail, std::size_t k, const std::vector<simulated_model>& models) {
   const auto name = detail.substr(0, detail.find(' '));
   const auto m = std::ranges::find(models, name, &simulated_model::name);
-  return detail.find(" evaluate ") != std::string::npos && k % m->evaluation.range.round == 0;
+  const bool evaluates = detail.find(" evaluate ") != std::string::npos;
+  return k % (evaluates ? m->evaluation.range.round : m->micro_batches / m->replicas) == 0;
 }
 
 /// The computations of a unit are adjacent on its device, in the order of its micro-batches.
@@ -237,7 +248,7 @@ std::string interleaved(simulation& s, const std::vector<simulated_model>& model
     const auto k = std::stoul(x.detail.substr(at));
     const auto before = x.detail.substr(0, at) + std::to_string(k - 1);
     const auto& previous = last[x.track].detail;
-    if (k > 0 && !begins_round(x.detail, k, models) && previous != before) {
+    if (!begins_unit(x.detail, k, models) && previous != before) {
       return x.detail + " computes after " + previous;
     }
     last[x.track] = x;

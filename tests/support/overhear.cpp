@@ -117,7 +117,7 @@ std::string say(const hold_updates& m) { return fmt::format("hold_updates {}", m
 std::string say(const updates_held& m) { return fmt::format("updates_held {}", m.model.value); }
 std::string say(const model_captured& m) { return fmt::format("model_captured {}", m.model.value); }
 std::string say(const save_model& m) {
-  return fmt::format("save_model {} at step {} unit {}{}", m.model.value, m.standing.step, m.standing.unit, m.best ? ", best" : "");
+  return fmt::format("save_model {} at step {} unit {}{}", m.model.value, m.standing.next.step, m.standing.next.done(0), m.best ? ", best" : "");
 }
 std::string say(const shard_saved& m) { return fmt::format("shard_saved {}", m.shard.value); }
 std::string say(const model_saved& m) { return fmt::format("model_saved {}", m.model.value); }

@@ -1,6 +1,6 @@
 #include "tests/support/protocol_witness.hpp"
 
-#include "actors/policy/chain_order.hpp"
+#include "runtime/base/step_graph.hpp"
 
 #include <caf/system_messages.hpp>
 
@@ -59,7 +59,9 @@ void protocol_witness::at_scheduler(const overheard& m) {
   } else if (const auto* lost = m.get<device_lost>()) {
     on_lost(lost->device);
   } else if (const auto* left = m.get<model_left>()) {
-    page_of(left->model.value).announced.reset();
+    for (auto& lane : page_of(left->model.value).lanes) {
+      lane.second.announced.reset();
+    }
   }
 }
 
@@ -89,19 +91,20 @@ void protocol_witness::at_task(const overheard& m) {
   } else if (const auto* acknowledged = m.get<step_acknowledged>()) {
     page.acknowledged = acknowledged->step.value + 1;
   } else if (const auto* lost = m.get<unit_lost>()) {
-    page.flights.erase(lost->what);
+    page.lane_of(lost->what).flights.erase(lost->what);
   }
 }
 
 // -- rules ------------------------------------------------------------------------------------------------------------
 
 /// After the unit on whose device its version is computed; with trouble, that one may be lost by now.
-bool protocol_witness::follows_its_maker(const model_page& page, const unit_ready& m) const {
+bool protocol_witness::follows_its_maker(model_page& page, const unit_ready& m) const {
+  const auto& lane = page.lane_of(m.what);
   const auto makes = [&](const unit& u) { return ends_step(u) && u.step.next() == m.what.step; };
   const bool first = m.what.shard.value == 0 && m.what.way != direction::backward;
   const bool only = m.what.shard.value == 0 && page.versions.size() <= 1;   // of a model in one shard
   return m.after && (first || only) &&
-         (!options_.untroubled || (page.announced && makes(*page.announced)) || std::ranges::any_of(page.flights, makes));
+         (!options_.untroubled || (lane.announced && makes(*lane.announced)) || std::ranges::any_of(lane.flights, makes));
 }
 
 void protocol_witness::on_announced(const unit_ready& m) {
@@ -111,7 +114,8 @@ void protocol_witness::on_announced(const unit_ready& m) {
   if (version != m.what.step.value && !follows_its_maker(page, m)) {
     complain(fmt::format("{} is announced, but version {} is in host memory", to_string(m.what), version));
   }
-  if (!page.batches.contains(batch_of(m.what))) {
+  const auto read = [&](const batch_range& range) { return range == batch_of(m.what, range.micro_batches); };
+  if (std::ranges::none_of(page.batches, read)) {
     complain(to_string(m.what) + " is announced before its minibatch is in host memory");
   }
   if (options_.observed && page.acknowledged < m.what.step.value) {
@@ -120,9 +124,10 @@ void protocol_witness::on_announced(const unit_ready& m) {
   if (m.what.attempt > 0 && options_.untroubled) {
     complain(to_string(m.what) + " is tried again, but nothing has failed");
   }
-  if (!page.announced || page.announced->attempt <= m.what.attempt) {
-    page.announced = m.what;
-    page.avoids = m.avoid;
+  auto& lane = page.lane_of(m.what);
+  if (!lane.announced || lane.announced->attempt <= m.what.attempt) {
+    lane.announced = m.what;
+    lane.avoids = m.avoid;
   }
 }
 
@@ -140,23 +145,23 @@ void protocol_witness::on_completed(const shard_completed& m) {
     complain(to_string(m.what) + " completes on a device that was lost before");
   }
   for (const auto& f : failed_) {
-    if (f.model == m.what.model && m.what.attempt <= f.attempt && !visited_before(m.what, f)) {
+    if (same_lane(f, m.what) && m.what.attempt <= f.attempt && !visited_before(m.what, f)) {
       complain(fmt::format("{} completes although {} failed before", to_string(m.what), to_string(f)));
     }
   }
-  page_of(m.what.model.value).flights.erase(m.what);
+  page_of(m.what.model.value).lane_of(m.what).flights.erase(m.what);
 }
 
 void protocol_witness::on_staged(const unit& u, std::size_t device) {
   ++devices_[device].staged;
-  auto& page = page_of(u.model.value);
+  auto& lane = page_of(u.model.value).lane_of(u);
   if (!staged_.insert(u).second) {
     complain(to_string(u) + " is staged twice");
   }
-  if (page.announced == u) {
-    page.announced.reset();
+  if (lane.announced == u) {
+    lane.announced.reset();
   }
-  page.flights.insert(u);
+  lane.flights.insert(u);
 }
 
 /// Also without the death of its actor: a device may be declared lost.
@@ -186,8 +191,10 @@ void protocol_witness::rest() {
     }
   }
   for (const auto& m : models_) {
-    if (options_.works_always && m.announced && m.flights.empty() && has_room_for(m.avoids)) {
-      complain(to_string(*m.announced) + " waits although a device has credit");
+    for (const auto& [id, lane] : m.lanes) {
+      if (options_.works_always && lane.announced && lane.flights.empty() && has_room_for(lane.avoids)) {
+        complain(to_string(*lane.announced) + " waits although a device has credit");
+      }
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra::test {
@@ -51,13 +52,17 @@ class protocol_witness {
     bool dead = false;          ///< as reported to the supervisor
     bool lost = false;          ///< as reported to the scheduler
   };
+  struct lane_page {
+    std::optional<unit> announced;
+    std::optional<device_id> avoids;  ///< that device, while there is another one
+    std::set<unit> flights;
+  };
   struct model_page {
     std::vector<std::uint32_t> versions;  ///< as reported to its task
     std::set<batch_range> batches;
     std::uint32_t acknowledged = 0;  ///< steps below this
-    std::optional<unit> announced;
-    std::optional<device_id> avoids;  ///< that device, while there is another one
-    std::set<unit> flights;
+    std::map<std::pair<replica_id, wave_index>, lane_page> lanes;
+    lane_page& lane_of(const unit& u) { return lanes[{u.replica, u.wave}]; }
   };
 
   model_page& page_of(std::size_t model);  ///< models may join
@@ -66,7 +71,7 @@ class protocol_witness {
   void at_memory(const overheard& m);
   void at_task(const overheard& m);
   void on_announced(const unit_ready& m);
-  bool follows_its_maker(const model_page& page, const unit_ready& m) const;
+  bool follows_its_maker(model_page& page, const unit_ready& m) const;
   void on_freed(const device_freed& m);
   void on_completed(const shard_completed& m);
   void on_staged(const unit& u, std::size_t device);

@@ -33,6 +33,7 @@ at::Tensor empty(const std::vector<std::int64_t>& shape, at::ScalarType type) {
 struct leaf {
   placed_parameter place;
   at::Tensor value, master, sum{};
+  std::vector<at::Tensor> sums{};   ///< of the replicas
   std::vector<float> first_moment{}, second_moment{};
 
   bool rounded() const { return value.scalar_type() != at::kFloat; }
@@ -56,7 +57,8 @@ class trainer {
   void evaluate(std::uint32_t steps);
   float accumulate_gradients(std::uint32_t step);
   void add_to_sums();
-  void round_sums();
+  void end_replica();
+  void add_sums();
   void round_masters();
   void add_tied_gradients();
   at::Tensor norm_of(const at::Tensor& gradient) const;
@@ -147,11 +149,22 @@ void trainer::add_to_sums() {
   }
 }
 
-/// Rounds gradients to bf16, as on the way from a device to the host.
-void trainer::round_sums() {
+/// Its gradients may be rounded to bf16, as on the way from a device to the host.
+void trainer::end_replica() {
   const c10::NoGradGuard no_grad;
-  if (options_.model.gradients() == precision::fp32) return;
-  for (leaf& l : leaves_) l.sum = l.sum.to(at::kBFloat16).to(at::kFloat);
+  const bool rounds = options_.model.gradients() == precision::bf16;
+  for (leaf& l : leaves_) {
+    l.sums.push_back(rounds ? l.gradient().to(at::kBFloat16).to(at::kFloat) : l.gradient().clone());
+    l.gradient().reset();
+  }
+}
+
+void trainer::add_sums() {
+  const c10::NoGradGuard no_grad;
+  for (leaf& l : leaves_) {
+    l.gradient() = l.sums.front().clone();
+    for (std::size_t r = 1; r < l.sums.size(); ++r) l.gradient().add_(l.sums[r]);
+  }
 }
 
 void trainer::round_masters() {
@@ -171,8 +184,9 @@ float trainer::accumulate_gradients(std::uint32_t step) {
     loss.backward();
     add_to_sums();
     sum += loss.const_data_ptr<float>()[0];
+    if ((k + 1) % (batches.size() / options_.replicas) == 0) end_replica();
   }
-  round_sums();
+  add_sums();
   return sum;
 }
 
@@ -204,7 +218,7 @@ leaf& trainer::owner_of(const leaf& tied_copy) {
 
 void trainer::add_tied_gradients() {
   for (leaf& l : leaves_)
-    if (!l.place.tied_to.empty()) owner_of(l).gradient().add_(l.gradient());
+    for (std::size_t r = 0; r < l.sums.size() && !l.place.tied_to.empty(); ++r) owner_of(l).gradient().add_(l.sums[r]);
 }
 
 /// Large gradients in bf16 by pieces, which fit in memory where the whole in fp32 does not.
@@ -274,7 +288,10 @@ reference_result trainer::run() {
     move_averages();
     update_tied_copies();
     round_masters();
-    for (leaf& l : leaves_) l.gradient().reset();
+    for (leaf& l : leaves_) {
+      l.gradient().reset();
+      l.sums.clear();
+    }
     const bool due = step + 1 == options_.steps ||
                      (options_.evaluate_every > 0 && (step + 1) % options_.evaluate_every == 0);
     if (due && options_.evaluation_micro_batches > 0) evaluate(step + 1);

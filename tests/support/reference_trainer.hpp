@@ -1,8 +1,8 @@
 #pragma once
 // The reference: plain in-memory training. Whole-model autograd over one leaf tensor per parameter, gradients
 // accumulated by autograd, clipping as torch does. In bf16: leaves are rounded from fp32 masters, gradients are added
-// up and the update is made in fp32; sums of gradients in bf16 are rounded once. Hydra's results must equal it bit for
-// bit.
+// up and the update is made in fp32; sums of gradients in bf16 are rounded once. Sums of replicas are added in their
+// order, then those of tied copies. Hydra's results must equal it bit for bit.
 
 #include "models/chain.hpp"
 #include "models/data_source.hpp"
@@ -22,6 +22,7 @@ struct reference_options {
   bool shuffle = true;
   std::size_t batch_size = 1;
   std::size_t micro_batches = 1;  ///< divides batch_size
+  std::size_t replicas = 1;       ///< divides micro_batches: contiguous groups, each with gradient sums of its own
   std::uint32_t steps = 1;
   update_options update{};
   std::uint64_t seed = 0;       ///< initial values and dropout

@@ -1,5 +1,6 @@
 #include "tests/support/small_run.hpp"
 
+#include "actors/model/resumed_position.hpp"
 #include "actors/policy/catalog.hpp"
 #include "partition/plan/cursor.hpp"
 
@@ -21,22 +22,39 @@ std::string visit_name(unit u) {
 
 std::string without_attempt(const std::string& detail) { return detail.substr(0, detail.find(" attempt")); }
 
-std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id,
-                         std::uint32_t steps, const model_standing& begins) {
-  auto units = units_of(m, model_id{id});
-  units.truncate(steps);
-  auto next = units.position_in(begins.step, begins.unit, begins.history.evaluated_after(begins.step));
+/// Of the units of one lane, as "model 0 replica 1 step 0 forward 0".
+bool is_of_lane(const std::string& detail, std::uint32_t lane) {
+  const auto found = detail.find(" replica ");
+  return lane == 0 ? found == std::string::npos
+                   : found != std::string::npos && detail.substr(found).starts_with(fmt::format(" replica {} ", lane));
+}
+
+std::string lane_out_of_order(const std::vector<span>& spans, const std::string& name, std::uint32_t lane, const cursor& units,
+                              unit_position next) {
   for (const auto& s : spans) {
-    if (s.track != "model " + m.name) {
+    if (s.track != "model " + name || !is_of_lane(s.detail, lane)) {
       continue;
     }
     const auto expected = units.at_end(next) ? "nothing more" : visit_name(units.unit_at(next, 0));
     if (without_attempt(s.detail) != expected) {
-      return fmt::format("model {}: {} completed, expected {}", id, s.detail, expected);
+      return fmt::format("{}: {} completed, expected {}", name, s.detail, expected);
     }
     next = units.next(next);
   }
-  return units.at_end(next) ? "" : fmt::format("model {}: stops at step {} index {}", id, next.step, next.index);
+  return units.at_end(next) ? "" : fmt::format("{}: lane {} stops at step {} index {}", name, lane, next.step, next.index);
+}
+
+std::string out_of_order(const std::vector<span>& spans, const simulated_model& m, std::uint32_t id,
+                         std::uint32_t steps, const model_standing& begins) {
+  auto lanes = lanes_of(model_id{id}, *make_simulated_model(m));
+  const auto first = first_units(begins, lanes);
+  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+    lanes[lane].truncate(steps);
+    if (auto wrong = lane_out_of_order(spans, m.name, lane, lanes[lane], first[lane]); !wrong.empty()) {
+      return wrong;
+    }
+  }
+  return "";
 }
 
 }  // namespace

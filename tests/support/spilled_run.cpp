@@ -114,6 +114,7 @@ model_description describe(const exact_case& m, std::size_t i) {
   d.data = {m.data, true};
   d.batch_size = m.batch_size;
   d.micro_batches = m.micro_batches;
+  d.parallel.replicas = m.replicas;
   d.steps = m.steps;
   d.optimizer = m.optimizer;
   d.cuts = m.cuts.empty() ? cut_choice{balanced_cut{}} : m.cuts;
@@ -221,6 +222,7 @@ reference_result train_plain(const exact_case& m) {
                           .shuffle = true,
                           .batch_size = m.batch_size,
                           .micro_batches = m.micro_batches,
+                          .replicas = m.replicas,
                           .steps = m.steps,
                           .update = m.optimizer,
                           .seed = m.seed,

@@ -10,7 +10,7 @@ namespace {
 
 using action = save_tracker::action;
 
-save_point state_at(std::uint32_t step) { return {{step, 0}, 2 * step, 0, false}; }
+save_point state_at(std::uint32_t step) { return {{.step = step}, 2 * step, 0, false}; }
 const fault full{fault_code::io, "the disk is full"};
 const fault halted{fault_code::interrupted, "interrupted"};
 

@@ -45,7 +45,7 @@ model_run make_run(rng& random, std::uint32_t id) {
                .steps = pick(random, 0, 2) == 0};
   const std::uint32_t steps = m.steps ? 2 : 1;
   model_run r{.model = bench_model(m), .units = {}, .flights = {}};
-  const cursor order(model_id{id}, m.shards, steps, m.micro_batches);
+  const cursor order(model_id{id}, {.shards = m.shards, .micro_batches = m.micro_batches}, steps);
   for (std::uint32_t i = 0; i < steps * order.units_per_step(); ++i) {
     r.units.push_back(order.unit_at({i / order.units_per_step(), i % order.units_per_step()}, 0));
   }

@@ -19,7 +19,7 @@ constexpr device_id d0{0}, d1{1};
 struct stocked {
   explicit stocked(byte_count cap = 1_MiB) : arena(make_host_arena(cap)), store(*arena) {
     for (const auto& s : m.what()->plan.shards) {
-      homes.push_back({.parameters = arena->allocate(s.parameters, "parameters"), .gradients = nullptr, .moments = {}});
+      homes.push_back({.parameters = arena->allocate(s.parameters, "parameters"), .moments = {}});
     }
     store.add_model(model_id{0}, m.what(), {.homes = homes, .versions = {}});
     needed_by_homes = arena->budget().used();
@@ -195,17 +195,17 @@ TEST_CASE("a commit drops what no unit will read again") {
   CHECK(s.store.blocks() == 0);
 }
 
-TEST_CASE("a commit returns the loss, and whether there are gradients") {
+TEST_CASE("a commit returns the losses, and whether it completes the gradient sums") {
   stocked s;
-  CHECK_FALSE(s.visit(s.m.forward(0))->has_gradients);
+  CHECK_FALSE(s.visit(s.m.forward(0))->completes_sums);
   const auto r = s.request(s.m.backward(1));
   const auto grant = s.store.lease(r);
   CHECK(r.outputs.back().kind == block_kind::loss);
   grant.outputs.back()->floats()[0] = 2.5F;
   const auto result = s.store.commit(r.what, d0);
   REQUIRE(result);
-  CHECK(result->loss == 2.5F);
-  CHECK(result->has_gradients);
+  CHECK(result->losses == std::vector{2.5F});
+  CHECK(result->completes_sums);
 }
 
 TEST_CASE("committed gradients are stepped with their shard's host buffers and dropped with the step") {
@@ -214,10 +214,10 @@ TEST_CASE("committed gradients are stepped with their shard's host buffers and d
   const auto gradients = s.store.lease(s.request(s.m.backward(1))).outputs[1];
   s.store.commit(s.m.backward(1), d0);
   const auto home = s.store.begin_step(model_id{0}, shard_index{1});
-  CHECK(home.gradients == gradients);
+  CHECK(home.gradients.front() == gradients);
   CHECK(home.parameters == s.homes[1].parameters);
   s.store.stepped(model_id{0}, shard_index{1});
-  CHECK_FALSE(s.store.homes(model_id{0})[1].gradients);
+  CHECK_FALSE(s.store.homes(model_id{0})[1].gradients.front());
 }
 
 TEST_CASE("each attempt has write-back buffers of its own, so a late copy overwrites nothing") {
@@ -274,13 +274,13 @@ TEST_CASE("an evaluation's commit returns the scores of its micro-batches and dr
   const auto before = s.store.blocks();
   const auto result = s.visit(u);
   REQUIRE(result);
-  CHECK_FALSE(result->has_gradients);
+  CHECK_FALSE(result->completes_sums);
   CHECK(s.store.blocks() == before - 2);
 }
 
 TEST_CASE("after every step the host holds the shards' buffers and nothing else") {
   stocked s;
-  const cursor units(model_id{0}, 2, 3, 1);
+  const cursor units(model_id{0}, {.shards = 2, .micro_batches = 1}, 3);
   for (unit_position p; !units.at_end(p); p = units.next(p)) {
     const auto u = units.unit_at(p, 0);
     REQUIRE(s.visit(u));
@@ -320,7 +320,7 @@ TEST_CASE("gradients that the optimizer has not received count as written back i
   const auto memory = s.store.capture(model_id{0}, {}, false);
   CHECK_FALSE(memory.at_step_begin());
   CHECK(memory.updates.shards == std::vector{update_phase::waiting, update_phase::written_back});
-  CHECK(memory.homes[1].gradients);
+  CHECK(memory.homes[1].gradients.front());
   REQUIRE(memory.boundaries.size() == 1);
   CHECK(memory.boundaries[0].first.kind == block_kind::upstream);
 }
@@ -331,7 +331,7 @@ TEST_CASE("a store that starts inside a step continues as the one before") {
   s.visit(s.m.backward(1));
   s.store.begin_step(model_id{0}, shard_index{1});
   block_store next(*s.arena);
-  next.add_model(model_id{0}, s.m.what(), s.store.capture(model_id{0}, {}, true), {0, 2});
+  next.add_model(model_id{0}, s.m.what(), s.store.capture(model_id{0}, {}, true), {.step = 0, .units = {2}});
   CHECK(next.blocks() == 1);
   auto b1 = s.m.backward(1);
   next.adopt(*inputs_of(b1, 2, {}).second, s.arena->allocate(8_B, "targets"));

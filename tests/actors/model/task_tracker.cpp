@@ -21,16 +21,16 @@ batch_range round_of(std::uint32_t steps, std::uint32_t first, std::uint32_t n) 
 
 /// Two shards: F_0, B_1, B_0. The minibatch of step 0 is in host memory.
 task_tracker two_shards(std::uint32_t steps = 3, bool observed = false) {
-  task_tracker tracker(cursor(model_id{4}, 2, steps, 1), 2, observed);
+  task_tracker tracker({cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, steps)}, observed);
   tracker.batch_at_home(minibatch(0));
   return tracker;
 }
 
 /// Two steps, and after each an evaluation: micro-batches 0 and 1, then 2.
 task_tracker evaluated(bool observed = false) {
-  cursor units(model_id{4}, 2, 2, 1);
+  cursor units(model_id{4}, {.shards = 2, .micro_batches = 1}, 2);
   units.evaluate({.every = 1, .range = {.micro_batches = 3, .round = 2}});
-  return {units, 2, observed};
+  return {{units}, observed};
 }
 
 /// The batches that are wanted now.
@@ -59,7 +59,7 @@ unit place(task_tracker& tracker, device_id device = d0) {
 }
 
 /// Of the first step of two shards.
-unit unit_of_b0() { return cursor(model_id{4}, 2, 3, 1).unit_at({0, 2}, 0); }
+unit unit_of_b0() { return cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 3).unit_at({0, 2}, 0); }
 
 void complete_step(task_tracker& tracker) {
   for (int i = 0; i < 3; ++i) {
@@ -102,7 +102,7 @@ TEST_CASE("a successor goes after the last flight, not after an earlier one else
 }
 
 TEST_CASE("a unit waits for the minibatch of its step") {
-  task_tracker tracker(cursor(model_id{}, 2, 2, 1), 2, false);
+  task_tracker tracker({cursor(model_id{}, {.shards = 2, .micro_batches = 1}, 2)}, false);
   CHECK(text(tracker.announce()) == "nothing");
   tracker.batch_at_home(minibatch(0));
   complete_step(tracker);
@@ -337,9 +337,9 @@ TEST_CASE("ranges of an evaluation are wanted a step ahead, and no more than two
 
 TEST_CASE(
     "a model that may be stopped wants its evaluation when the step is acknowledged, and is evaluated at its end") {
-  cursor units(model_id{4}, 2, 9, 1);
+  cursor units(model_id{4}, {.shards = 2, .micro_batches = 1}, 9);
   units.evaluate({.every = 2, .range = {.micro_batches = 1, .round = 1}});
-  task_tracker tracker(units, 2, true);
+  task_tracker tracker({units}, true);
   CHECK(wanted(tracker) == std::vector{minibatch(0), minibatch(1)});
   tracker.batch_at_home(minibatch(0));
   complete_step(tracker);
@@ -358,9 +358,9 @@ TEST_CASE(
 TEST_CASE("with random losses every unit completes in its order and the model finishes") {
   std::mt19937 random(2);
   for (int run = 0; run < 200; ++run) {
-    cursor units(model_id{}, 3, 2, 1);
+    cursor units(model_id{}, {.shards = 3, .micro_batches = 1}, 2);
     units.evaluate({.every = 1, .range = {.micro_batches = 3, .round = 2}});
-    task_tracker tracker(units, 3, false);
+    task_tracker tracker({units}, false);
     std::vector<unit> flights;
     unit_position expected;
     std::uint32_t attempt = 0;
@@ -392,8 +392,8 @@ TEST_CASE("with random losses every unit completes in its order and the model fi
 // -- resuming ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a tracker that starts inside a step asks for its batch and announces its next unit") {
-  task_tracker tracker(cursor(model_id{4}, 2, 3, 1), 2, false);
-  tracker.begin_at({1, 2}, 1, {version_index{1}, version_index{2}});
+  task_tracker tracker({cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 3)}, false);
+  tracker.begin_at({{1, 2}}, 1, {version_index{1}, version_index{2}});
   CHECK(wanted(tracker) == std::vector{minibatch(1), minibatch(2)});
   tracker.batch_at_home(minibatch(1));
   const auto next = tracker.announce();
@@ -407,8 +407,8 @@ TEST_CASE("a tracker that starts inside a step asks for its batch and announces 
 }
 
 TEST_CASE("a tracker that starts at a step that was observed waits until that is acknowledged again") {
-  task_tracker tracker(cursor(model_id{4}, 2, 3, 1), 2, true);
-  tracker.begin_at({1, 0}, 0, {version_index{1}, version_index{1}});
+  task_tracker tracker({cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 3)}, true);
+  tracker.begin_at({{1, 0}}, 0, {version_index{1}, version_index{1}});
   tracker.batch_at_home(minibatch(1));
   CHECK(text(tracker.announce()) == "nothing");
   tracker.acknowledged(step_index{0});
@@ -416,8 +416,8 @@ TEST_CASE("a tracker that starts at a step that was observed waits until that is
 }
 
 TEST_CASE("a tracker that starts at the end is finished") {
-  task_tracker tracker(cursor(model_id{4}, 2, 3, 1), 2, false);
-  tracker.begin_at({3, 0}, 3, {version_index{3}, version_index{3}});
+  task_tracker tracker({cursor(model_id{4}, {.shards = 2, .micro_batches = 1}, 3)}, false);
+  tracker.begin_at({{3, 0}}, 3, {version_index{3}, version_index{3}});
   CHECK(wanted(tracker).empty());
   CHECK(text(tracker.announce()) == "nothing");
   CHECK(tracker.finished());
@@ -425,8 +425,133 @@ TEST_CASE("a tracker that starts at the end is finished") {
 
 TEST_CASE("an evaluation that was not complete is read and announced from its start") {
   auto tracker = evaluated();
-  tracker.begin_at({1, 0}, 1, {version_index{1}, version_index{1}});
+  tracker.begin_at({{1, 0}}, 1, {version_index{1}, version_index{1}});
   CHECK(wanted(tracker) == std::vector{minibatch(1), round_of(1, 0, 2), round_of(1, 2, 1)});
   tracker.batch_at_home(round_of(1, 0, 2));
   CHECK(text(tracker.announce()) == "step 1 evaluate 0");
+}
+
+// -- several lanes ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Two replicas of one micro-batch each; after step 1 an evaluation of three rounds, of which the second replica visits
+/// one.
+task_tracker two_replicas() {
+  const step_shape shape{.shards = 2, .micro_batches = 2, .replicas = 2};
+  std::vector<cursor> lanes{{model_id{4}, shape, 2, 0}, {model_id{4}, shape, 2, 1}};
+  for (auto& lane : lanes) {
+    lane.evaluate({.every = 1, .range = {.micro_batches = 3, .round = 1}});
+  }
+  task_tracker tracker(lanes, false);
+  for (std::uint32_t step = 0; step < 2; ++step) {
+    tracker.batch_at_home({.step = step_index{step}, .first = {}, .micro_batches = 2});
+  }
+  return tracker;
+}
+
+/// Places and completes announced units of one replica until there is none.
+std::string run(task_tracker& tracker, std::vector<unit>& placed, std::uint32_t replica) {
+  std::string units;
+  for (auto next = placed.begin(); next != placed.end();) {
+    if (next->replica.value != replica) {
+      ++next;
+      continue;
+    }
+    REQUIRE(tracker.completed(*next));
+    units += (units.empty() ? "" : " ") + to_string(next->way).substr(0, 1) + std::to_string(next->shard.value);
+    placed.erase(next);
+    while (const auto more = tracker.announce()) {
+      REQUIRE(tracker.placed(more->what, d0));
+      placed.push_back(more->what);
+    }
+    next = placed.begin();
+  }
+  return units;
+}
+
+std::vector<unit> place_all(task_tracker& tracker) {
+  std::vector<unit> placed;
+  while (const auto next = tracker.announce()) {
+    REQUIRE(tracker.placed(next->what, d0));
+    placed.push_back(next->what);
+  }
+  return placed;
+}
+
+}  // namespace
+
+TEST_CASE("the lanes of a step are announced together, and each unit after the one before it in its lane") {
+  auto tracker = two_replicas();
+  CHECK(text(tracker.announce()) == "step 0 forward 0");
+  const auto other = tracker.announce();
+  REQUIRE(other);
+  CHECK(to_string(other->what) == "model 4 replica 1 step 0 forward 0 from micro-batch 1");
+  CHECK(text(tracker.announce()) == "nothing");
+  REQUIRE(tracker.placed(other->what, d1));
+  CHECK(to_string(tracker.announce()->what) == "model 4 replica 1 step 0 backward 1 from micro-batch 1");
+}
+
+TEST_CASE("a step is complete when all its lanes are, and a checkpoint knows how far each is") {
+  auto tracker = two_replicas();
+  auto placed = place_all(tracker);
+  CHECK(run(tracker, placed, 1) == "f0 b1 b0");
+  CHECK(tracker.completed_steps() == 0);
+  CHECK(tracker.saved_position() == step_position{0, {0, 3}});
+  REQUIRE(tracker.completed(placed.front()));
+  CHECK(tracker.saved_position() == step_position{0, {1, 3}});
+  placed.erase(placed.begin());
+  CHECK(run(tracker, placed, 0) == "b1 b0");
+  CHECK(tracker.completed_steps() == 1);
+  CHECK(tracker.saved_position() == step_position{1, {0, 0}});
+}
+
+TEST_CASE("a unit that is lost takes the later ones of its lane with it, no other lane's") {
+  auto tracker = two_replicas();
+  const auto placed = place_all(tracker);
+  const auto first = std::ranges::find(placed, replica_id{1}, &unit::replica);
+  CHECK(tracker.lost(*first, 1));
+  CHECK(tracker.saved_position() == step_position{0, {0, 0}});
+  const auto again = tracker.announce();
+  REQUIRE(again);
+  CHECK(to_string(again->what) == "model 4 replica 1 step 0 forward 0 from micro-batch 1 attempt 1");
+  CHECK(text(tracker.announce()) == "nothing");
+  for (const auto& u : placed) {
+    CHECK(tracker.completed(u) == (u.replica.value == 0));
+  }
+}
+
+TEST_CASE("rounds of an evaluation are dealt to the lanes, and no lane trains before the last of them has ended") {
+  auto tracker = two_replicas();
+  auto placed = place_all(tracker);
+  run(tracker, placed, 0);
+  run(tracker, placed, 1);
+  bring_versions(tracker, 1);
+  CHECK(wanted(tracker).size() == 5);  // of two steps; three rounds: one more than lanes
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    tracker.batch_at_home(round_of(1, round, 1));
+  }
+  placed = place_all(tracker);
+  CHECK(run(tracker, placed, 1) == "e0 e1");
+  CHECK(tracker.saved_position() == step_position{1, {0, 0}});
+  CHECK(run(tracker, placed, 0) == "e0 e1 e0 e1 f0 b1 b0");
+  CHECK(run(tracker, placed, 1) == "f0 b1 b0");
+  CHECK(tracker.completed_steps() == 2);
+}
+
+TEST_CASE("lanes that were saved at different units continue there") {
+  auto tracker = two_replicas();
+  tracker.begin_at({{0, 1}, {1, 0}}, 0, {version_index{0}, version_index{0}});
+  CHECK(tracker.completed_steps() == 0);
+  CHECK(tracker.saved_position() == step_position{0, {1, 3}});
+  CHECK(text(tracker.announce()) == "step 0 backward 1");
+  CHECK(text(tracker.announce()) == "nothing");  // the other one waits for the next version
+}
+
+TEST_CASE("a lane that waits for the next evaluation does not bring back the one before its step") {
+  auto tracker = two_replicas();
+  const auto evaluated_units = 2 * 2;  // rounds of lane 0, shards
+  tracker.begin_at({{1, evaluated_units + 1}, {2, 0}}, 1, {version_index{1}, version_index{1}});
+  CHECK(wanted(tracker) == std::vector{batch_range{.step = step_index{1}, .first = {}, .micro_batches = 2},
+                                       round_of(2, 0, 1), round_of(2, 1, 1), round_of(2, 2, 1)});
 }

@@ -203,3 +203,23 @@ TEST_CASE("transfers and updates are shared by links and workers", "[bounds]") {
   m.evaluated_last = true;
   CHECK(lower_bounds(std::vector{m}, one_device).h2d == std::chrono::microseconds{800});
 }
+
+TEST_CASE("replicas are more work and no longer chain; an evaluation is shared by them", "[bounds]") {
+  auto m = uniform(2, 3, 10, 40);
+  const resources two{.speeds = {1.0, 1.0}};
+  const auto one_replica = lower_bounds(std::vector{m}, two);
+  m.replicas = 2;
+  const auto b = lower_bounds(std::vector{m}, two);
+  CHECK(b.chain == one_replica.chain);
+  CHECK(b.work == one_replica.work * 2);
+  CHECK(b.uniform == b.work);  // its replicas keep both devices busy
+  m.evaluate = durations(2, std::chrono::microseconds{1});
+  m.evaluation_micro_batches = 5;
+  m.evaluations = 1;
+  m.evaluated_last = true;
+  const auto evaluated = lower_bounds(std::vector{m}, two);
+  CHECK(evaluated.chain == b.chain + std::chrono::microseconds{6});
+  CHECK(evaluated.work == b.work + std::chrono::microseconds{5});
+  m.demote = durations(2, std::chrono::microseconds{50});
+  CHECK(lower_bounds(std::vector{m}, two).d2h == std::chrono::microseconds{300});
+}

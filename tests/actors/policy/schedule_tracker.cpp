@@ -268,6 +268,70 @@ TEST_CASE("a bound unit is shown to its device among the others, in order, as ch
   CHECK(chained == std::vector{false, true, false});
 }
 
+// -- lanes -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+unit of_replica(unit u, std::uint32_t replica) {
+  u.replica = replica_id{replica};
+  return u;
+}
+
+/// Two devices and a model in two replicas, both announced.
+schedule_tracker replicated(choice c) {
+  auto b = open(2, 0, std::move(c));
+  b.add_model(model_id{0}, {.shape = {.shards = 2, .micro_batches = 2, .replicas = 2}});
+  for (const std::uint32_t r : {0, 1}) {
+    REQUIRE(b.unit_ready(ready(of_replica(forward(0, 0, 0), r)), at(0)));
+  }
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("each lane of a model is a candidate and has a state of its own", "[schedule-tracker]") {
+  std::vector<std::uint32_t> lanes;
+  auto b = replicated([&](const auto&, std::span<const candidate> c, const policy_view& v) {
+    for (const auto& each : c) {
+      lanes.push_back(v.models[each.model_at].lane);
+      CHECK(each.next.replica.value == v.models[each.model_at].lane);
+    }
+    return std::optional<std::size_t>{c.size() - 1};
+  });
+  CHECK(b.decide(at(0)) == std::vector<placement>{{of_replica(forward(0, 0, 0), 1), d0}, {forward(0, 0, 0), d1}});
+  CHECK(lanes == std::vector<std::uint32_t>{0, 1, 0});
+  CHECK(b.flights_of(model_id{0}).size() == 2);
+}
+
+TEST_CASE("a failed unit undoes flights of its lane only", "[schedule-tracker]") {
+  auto b = replicated(first);
+  REQUIRE(b.decide(at(0)).size() == 2);
+  const auto lost = b.unit_failed(of_replica(forward(0, 0, 0), 1));
+  REQUIRE(lost.size() == 1);
+  CHECK(units_of(lost[0].lost) == std::vector{of_replica(forward(0, 0, 0), 1)});
+  CHECK(b.attempt_of(model_id{0}, 0) == 0);
+  CHECK(b.attempt_of(model_id{0}, 1) == 1);
+  CHECK(b.unit_completed(forward(0, 0, 0), at(1)));
+}
+
+TEST_CASE("a model that has left is there until the flights of all its lanes have ended", "[schedule-tracker]") {
+  auto b = replicated(first);
+  REQUIRE(b.decide(at(0)).size() == 2);
+  b.remove_model(model_id{0});
+  CHECK(b.view(at(0)).models.empty());
+  CHECK(b.unit_completed(forward(0, 0, 0), at(1)));
+  CHECK(b.unit_completed(of_replica(forward(0, 0, 0), 1), at(1)));
+  CHECK(b.flight_count() == 0);
+}
+
+TEST_CASE("all models have announced if one lane of each has", "[schedule-tracker]") {
+  auto b = open(2, 1, nothing);
+  b.add_model(model_id{1}, {.shape = {.shards = 2, .micro_batches = 2, .replicas = 2}});
+  CHECK_FALSE(b.all_announced());
+  REQUIRE(b.unit_ready(ready(of_replica(forward(1, 0, 0), 1)), at(0)));
+  CHECK(b.all_announced());
+}
+
 // -- losses ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a lost device undoes flights of every model on it, in the order of ids", "[schedule-tracker]") {

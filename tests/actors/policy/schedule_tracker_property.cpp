@@ -2,7 +2,7 @@
 
 #include "actors/policy/schedule_tracker.hpp"
 
-#include "actors/policy/chain_order.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "tests/actors/policy/units.hpp"
 
 #include <catch2/catch.hpp>

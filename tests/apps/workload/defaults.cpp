@@ -131,6 +131,7 @@ void add_data(std::map<std::string, std::string>& all) {
 void add_training(std::map<std::string, std::string>& all) {
   const model_description m;
   all["model.micro_batches"] = toml(m.micro_batches);
+  all["model.parallel.replicas"] = toml(m.parallel.replicas);
   all["model.on_nan"] = toml(m.stop_on_nan ? "stop" : "ignore");
   all["model.priority"] = toml(m.priority);
   all["model.validate.keep_best"] = toml(validation_options{}.keep_best);

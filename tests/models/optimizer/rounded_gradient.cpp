@@ -24,7 +24,7 @@ std::vector<std::uint16_t> random_halves(std::size_t n, std::uint64_t key) {
 
 TEST_CASE("a gradient in bf16 is widened with its tied copies, added in fp32 in their order, from any offset") {
   const auto own = random_halves(100, 1), first = random_halves(100, 2), second = random_halves(100, 3);
-  const rounded_gradient gradient{own, {first, second}};
+  const rounded_gradient gradient{{own, first, second}};
   std::vector<float> part(30);
   gradient.widen(50, part);
   std::size_t rounded_sums = 0;
@@ -39,7 +39,7 @@ TEST_CASE("a gradient in bf16 is widened with its tied copies, added in fp32 in 
 TEST_CASE("the norm of a gradient in bf16 is the norm of its pieces' norms, near that of the whole") {
   for (const std::size_t n : {std::size_t{1}, widened_at_once, widened_at_once + 1, 3 * widened_at_once - 5}) {
     const auto own = random_halves(n, 1), tied_copy = random_halves(n, 2);
-    const rounded_gradient gradient{own, {tied_copy}};
+    const rounded_gradient gradient{{own, tied_copy}};
     std::vector<float> whole(n), norms;
     gradient.widen(0, whole);
     for (std::size_t i = 0; i < n; i += widened_at_once)

@@ -66,7 +66,7 @@ struct saved_case {
     copy_owners(*what, checkpoint.memory.homes);
     checkpoint.memory.versions.assign(what->size(), version_index{2});
     checkpoint.memory.updates.shards.assign(what->size(), update_phase::waiting);
-    checkpoint.standing = {.step = 2, .unit = 0, .loss = {}, .stopped = false, .history = {}};
+    checkpoint.standing = {.next = {.step = 2}, .losses = {}, .stopped = false, .history = {}};
     checkpoint.standing.history = {{3.5F, std::numeric_limits<float>::infinity()}, {0.5F, 0.25F}, {{2, 1.0 / 3, 0.5}, {2, 2, {}}}};
   }
 
@@ -74,12 +74,12 @@ struct saved_case {
   void go_inside() {
     const auto last = what->size() - 1;
     auto& home = checkpoint.memory.homes[last];
-    home.gradients = arena->allocate(what->plan.shards[last].parameters, "gradients");
-    fill(home.gradients, 7);
+    home.gradients = {arena->allocate(what->plan.shards[last].parameters, "gradients")};
+    fill(home.gradients.front(), 7);
     checkpoint.memory.updates.shards[last] = update_phase::stepped;
     checkpoint.memory.updates.norms = {{}, {}, {0.1F, 0.2F}};
-    checkpoint.standing.unit = static_cast<std::uint32_t>(last + 1);
-    checkpoint.standing.loss = 1.25F;
+    checkpoint.standing.next.units = {static_cast<std::uint32_t>(last + 1)};
+    checkpoint.standing.losses = {1.25F};
     const block_id upstream{.model = {}, .replica = {}, .step = step_index{2}, .pass = pass_kind::train,
                             .kind = block_kind::upstream, .shard = shard_index{static_cast<std::uint32_t>(last - 1)},
                             .micro_batch = {}};
@@ -132,9 +132,9 @@ TEST_CASE("what is saved inside a step comes back to the bit", "[checkpoint]") {
   const auto back = newest(folder.path());
   CHECK_FALSE(back.any_cuts());
   CHECK(back.identity == "seed: 1\n");
-  CHECK(back.standing.step == 2);
-  CHECK(back.standing.unit == 3);
-  CHECK(back.standing.loss == 1.25F);
+  CHECK(back.standing.next.step == 2);
+  CHECK(back.standing.next.units == std::vector{3U});
+  CHECK(back.standing.losses == std::vector{1.25F});
   CHECK(back.standing.history.losses == c.checkpoint.standing.history.losses);
   CHECK(back.standing.history.grad_norms == c.checkpoint.standing.history.grad_norms);
   CHECK(back.standing.history.evaluations == c.checkpoint.standing.history.evaluations);
@@ -146,9 +146,9 @@ TEST_CASE("what is saved inside a step comes back to the bit", "[checkpoint]") {
   const auto memory = load_memory(back, model_id{4}, *c.what, *arena);
   CHECK(values(*c.what, memory.homes, false) == values(*c.what, c.checkpoint.memory.homes, false));
   CHECK(values(*c.what, memory.homes, true) == values(*c.what, c.checkpoint.memory.homes, true));
-  CHECK_FALSE(memory.homes[1].gradients);
+  CHECK_FALSE(memory.homes[1].has_any_gradients());
   const auto& written_back = c.what->shards[2].layout().parameters().back();
-  CHECK(memory.homes[2].gradients->floats()[written_back.offset] == c.checkpoint.memory.homes[2].gradients->floats()[written_back.offset]);
+  CHECK(memory.homes[2].gradients.front()->floats()[written_back.offset] == c.checkpoint.memory.homes[2].gradients.front()->floats()[written_back.offset]);
   REQUIRE(memory.boundaries.size() == 1);
   CHECK(memory.boundaries[0].first.model == model_id{4});
   CHECK(memory.boundaries[0].first.kind == block_kind::upstream);
@@ -259,7 +259,7 @@ TEST_CASE("if any file operation of a checkpoint fails, the one before it is who
       hit = files.hit();
       INFO("operation " << n << ": " << text);
       const auto found = newest(folder.path());
-      CHECK(found.standing.step == 2);
+      CHECK(found.standing.next.step == 2);
       if (!text.empty()) {
         CHECK(found.folder.filename() == "000001-step-2");
         CHECK_THAT(text, Contains((folder.path() / "small").string()) && Contains(std::strerror(error)));
@@ -289,8 +289,8 @@ TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rou
   model_checkpoint c{.what = what, .memory = {.homes = make_homes(*what, *arena), .versions = {}}, .standing = {}};
   c.memory.versions.assign(3, version_index{0});
   c.memory.updates.shards = {update_phase::waiting, update_phase::waiting, update_phase::stepped};
-  c.memory.homes[2].gradients = arena->allocate(what->plan.shards[2].gradient_bytes(), "gradients");
-  c.standing.unit = 3;
+  c.memory.homes[2].gradients = {arena->allocate(what->plan.shards[2].gradient_bytes(), "gradients")};
+  c.standing.next.units = {3};
   const block_id between{.model = {}, .replica = {}, .step = {}, .pass = pass_kind::train, .kind = block_kind::activation,
                          .shard = shard_index{1}, .micro_batch = {}};
   c.memory.boundaries = {{between, arena->allocate(what->plan.bytes_of(between), "activation")}};
@@ -318,7 +318,7 @@ TEST_CASE("gradients in bf16 come back from a checkpoint as they were written ba
   model_checkpoint c{.what = what, .memory = {.homes = make_homes(*what, *arena), .versions = {}}, .standing = {}};
   c.memory.versions.assign(3, version_index{0});
   c.memory.updates.shards = {update_phase::waiting, update_phase::waiting, update_phase::written_back};
-  auto& written_back = c.memory.homes[2].gradients;
+  auto& written_back = c.memory.homes[2].gradients.front();
   written_back = arena->allocate(what->plan.shards[2].gradient_bytes(), "gradients");
   const auto bits = written_back->halves();
   std::ranges::fill(bits, std::uint16_t{0});
@@ -328,10 +328,10 @@ TEST_CASE("gradients in bf16 come back from a checkpoint as they were written ba
               bits.begin() + static_cast<std::ptrdiff_t>(p.offset + p.elements), next);
     next = static_cast<std::uint16_t>(next + p.elements);
   }
-  c.standing.unit = 3;
+  c.standing.next.units = {3};
   checkpoint_folder(posix_file_system(), folder.path(), 2).save(c, [](shard_index) {});
   const auto back = newest(folder.path());
-  CHECK(std::ranges::equal(load_memory(back, model_id{0}, *what, *arena).homes[2].gradients->halves(), bits));
+  CHECK(std::ranges::equal(load_memory(back, model_id{0}, *what, *arena).homes[2].gradients.front()->halves(), bits));
   const auto wide = cut_model(rounded(small), {.cuts = {0, 1, 2}, .samples = 3});
   CHECK_THROWS_WITH(load_memory(back, model_id{0}, *wide, *arena), Contains("gradient.") && Contains("another size or type"));
 }

@@ -33,8 +33,8 @@ struct trained {
                         {.cuts = {0, 1, 2}, .update = update})),
         homes(make_homes(*model, *arena)) {
     for (std::size_t s = 0; s < homes.size(); ++s) {
-      homes[s].gradients = arena->allocate(model->plan.shards[s].parameters, "gradients");
-      const auto g = homes[s].gradients->floats();
+      homes[s].gradients = {arena->allocate(model->plan.shards[s].parameters, "gradients")};
+      const auto g = homes[s].gradients.front()->floats();
       for (std::size_t i = 0; i < g.size(); ++i) {
         g[i] = static_cast<float>(random_normal(random_key({s}), i));
       }
@@ -52,7 +52,7 @@ struct trained {
       for (const auto& p : model->shards[s].layout().parameters()) {
         auto& v = all[p.name];
         v.parameter = copy(homes[s].parameters, p.offset, p.elements);
-        v.gradient = copy(homes[s].gradients, p.offset, p.elements);
+        v.gradient = copy(homes[s].gradients.front(), p.offset, p.elements);
         v.first_moment = copy(homes[s].moments[0], p.state_offset, p.tied_to.empty() ? p.elements : 0);
         v.second_moment = copy(homes[s].moments[1], p.state_offset, p.tied_to.empty() ? p.elements : 0);
         v.tied_to = p.tied_to;
@@ -134,12 +134,12 @@ TEST_CASE("running averages keep out of norm, clipping and optimizer and move by
   const auto model = cut_model(small_resnet({.depths = {1}, .hidden_sizes = {4}, .embedding_size = 3}),
                                {.micro_batches = 3, .update = adamw({.learning_rate = 0.01, .clip_norm = 0.5})});
   auto homes = make_homes(*model, *arena);
-  homes[0].gradients = arena->allocate(model->plan.shards[0].parameters, "gradients");
-  std::ranges::fill(homes[0].gradients->floats(), 0.0F);
+  homes[0].gradients = {arena->allocate(model->plan.shards[0].parameters, "gradients")};
+  std::ranges::fill(homes[0].gradients.front()->floats(), 0.0F);
   const auto& all = model->shards[0].layout().parameters();
   const auto average = std::ranges::find(all, "resnet.embedder.embedder.normalization.running_var", &placed_parameter::name);
   const auto values = homes[0].parameters->floats().subspan(average->offset, average->elements);
-  std::ranges::fill(homes[0].gradients->floats().subspan(average->offset, average->elements), 2.0F);
+  std::ranges::fill(homes[0].gradients.front()->floats().subspan(average->offset, average->elements), 2.0F);
   model_update math(model);
   math.norms(0, homes);
   CHECK(math.norms()[0].size() == static_cast<std::size_t>(std::ranges::count_if(all, &placed_parameter::trained)));
@@ -169,7 +169,7 @@ TEST_CASE("the norms of the next step replace those of the last") {
   }
   const auto before = math.total_norm();
   for (auto& home : t.homes) {
-    std::ranges::fill(home.gradients->floats(), 0.0F);
+    std::ranges::fill(home.gradients.front()->floats(), 0.0F);
   }
   for (const std::size_t s : {0, 1, 2}) {
     math.norms(s, t.homes);
@@ -184,8 +184,8 @@ TEST_CASE("a step rounds every new master once, those of tied copies and of the 
   const auto arena = make_host_arena(64_MiB);
   auto homes = make_homes(*what, *arena);
   for (std::size_t s = 0; s < homes.size(); ++s) {
-    homes[s].gradients = arena->allocate(what->plan.shards[s].gradient_bytes(), "gradients");
-    std::ranges::fill(homes[s].gradients->floats(), 0.01F);
+    homes[s].gradients = {arena->allocate(what->plan.shards[s].gradient_bytes(), "gradients")};
+    std::ranges::fill(homes[s].gradients.front()->floats(), 0.01F);
   }
   model_update math(what);
   for (std::size_t s = 0; s < homes.size(); ++s) {
@@ -217,7 +217,7 @@ struct rounded_twins {
   }
 
   void fill(std::size_t s) {
-    auto& written_back = homes.back()[s].gradients;
+    auto& written_back = homes.back()[s].gradients.front();
     written_back = arena->allocate(models.back()->plan.shards[s].gradient_bytes(), "gradients");
     for (std::size_t i = 0; i < models.back()->shards[s].layout().elements(); ++i) {
       const auto bits = to_bf16(static_cast<float>(random_normal(random_key({s}), i)));
@@ -249,7 +249,7 @@ TEST_CASE(
     "gradients in bf16 step like their values in fp32, ties and parameters of several pieces too, and stay as written "
     "back") {
   rounded_twins t(adamw({.learning_rate = 0.01}));
-  const auto written_back = t.homes[0][0].gradients->halves();
+  const auto written_back = t.homes[0][0].gradients.front()->halves();
   const std::vector<std::uint16_t> before(written_back.begin(), written_back.end());
   for (const std::size_t twin : {0, 1}) {
     const model_update math(t.models[twin]);

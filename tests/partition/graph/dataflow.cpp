@@ -13,7 +13,7 @@ namespace {
 
 /// The units of a step in their order.
 std::vector<unit> step_of(std::uint32_t shards, std::uint32_t micro_batches, std::uint32_t step = 3) {
-  const cursor units(model_id{2}, shards, 10, micro_batches);
+  const cursor units(model_id{2}, {.shards = shards, .micro_batches = micro_batches}, 10);
   std::vector<unit> all;
   for (std::uint32_t i = 0; i < units.units_per_step(); ++i) {
     all.push_back(units.unit_at({step, i}, 0));
@@ -128,5 +128,7 @@ TEST_CASE("the last shard's evaluation reads targets and leaves a loss named by 
   CHECK(produced_by(u, 3) == std::vector{loss_of(u)});
   CHECK(loss_of(u).micro_batch == micro_batch_index{4});
   CHECK(consumed_by(u, 3).size() == 4);
-  CHECK(batch_of(u) == batch_range{pass_kind::evaluation, u.step, micro_batch_index{4}, 2});
+  CHECK(batch_of(u, 8) == batch_range{pass_kind::evaluation, u.step, micro_batch_index{4}, 2});
+  u.way = direction::backward;
+  CHECK(batch_of(u, 8) == batch_range{pass_kind::train, u.step, {}, 8});
 }

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 namespace {
 
 cursor timed(std::uint32_t shards, std::uint32_t steps) {
-  cursor c(model_id{1}, shards, steps, 2);
+  cursor c(model_id{1}, {.shards = shards, .micro_batches = 2}, steps);
   for (std::uint32_t s = 0; s < shards; ++s) {
     if (s + 1 < shards) {
       c.set_time(direction::forward, s, duration(100 + s));
@@ -33,7 +33,7 @@ duration remaining_naively(const cursor& c, unit_position p) {
 }  // namespace
 
 TEST_CASE("a step goes forward to the last shard but one and backward from the last") {
-  const cursor c(model_id{1}, 3, 2, 4);
+  const cursor c(model_id{1}, {.shards = 3, .micro_batches = 4}, 2);
   std::string order;
   for (unit_position p; !c.at_end(p); p = c.next(p)) {
     const auto u = c.unit_at(p, 0);
@@ -47,7 +47,7 @@ TEST_CASE("a step goes forward to the last shard but one and backward from the l
 
 TEST_CASE("previous and next are inverse, and the very first unit has none before it") {
   const auto shards = GENERATE(1u, 2u, 5u);
-  const cursor c(model_id{}, shards, 3, 1);
+  const cursor c(model_id{}, {.shards = shards, .micro_batches = 1}, 3);
   CHECK_FALSE(c.previous({0, 0}));
   for (unit_position p; !c.at_end(p); p = c.next(p)) {
     CHECK(c.previous(c.next(p)) == p);
@@ -91,7 +91,7 @@ TEST_CASE("a truncated model ends after its completed steps") {
 }
 
 TEST_CASE("an evaluation is between two steps, range by range through all shards; the last one ends the model") {
-  cursor c(model_id{1}, 2, 3, 4);
+  cursor c(model_id{1}, {.shards = 2, .micro_batches = 4}, 3);
   c.evaluate({.every = 2, .range = {.micro_batches = 5, .round = 3}});
   std::string order;
   for (unit_position p; !c.at_end(p); p = c.next(p)) {
@@ -105,7 +105,7 @@ TEST_CASE("an evaluation is between two steps, range by range through all shards
 }
 
 TEST_CASE("a model that stops early is evaluated where it stops") {
-  cursor c(model_id{1}, 1, 5, 1);
+  cursor c(model_id{1}, {.shards = 1, .micro_batches = 1}, 5);
   c.evaluate({.every = 0, .range = {.micro_batches = 1}});
   CHECK_FALSE(c.evaluates_after(2));
   c.truncate(2);
@@ -127,7 +127,7 @@ TEST_CASE("the remaining time counts the evaluations to come") {
 }
 
 TEST_CASE("a position is found again by its step, its training unit and whether the step was evaluated") {
-  cursor c(model_id{1}, 3, 4, 2);
+  cursor c(model_id{1}, {.shards = 3, .micro_batches = 2}, 4);
   c.evaluate({.every = 2, .range = {.micro_batches = 5, .round = 2}});
   for (unit_position p; !c.at_end(p); p = c.next(p)) {
     INFO("step " << p.step << " index " << p.index);

@@ -169,14 +169,17 @@ TEST_CASE("a plan knows the size of every block and the footprint and time of ev
   CHECK(bytes(block_kind::activation, 0) == byte_count{2 * 8 * 32 * 4});   // samples, tokens, width, fp32
   CHECK(bytes(block_kind::upstream, 0) == bytes(block_kind::activation, 0));
   CHECK(bytes(block_kind::targets, 1) == byte_count{2 * 8 * 8});
-  CHECK(bytes(block_kind::loss, 1) == 4_B);
+  CHECK(bytes(block_kind::loss, 1) == byte_count{2 * 4});                  // of both micro-batches, fp32
   CHECK(bytes(block_kind::gradients, 1) == bytes(block_kind::parameters, 1));
   unit u;
+  u.micro_batches = 2;
   CHECK(&m.footprint_of(u) == &m.shards[0].forward);
   CHECK(m.time_of(u) == m.shards[0].forward_time);
   u.way = direction::backward;
   CHECK(&m.footprint_of(u) == &m.shards[0].backward);
   CHECK(m.time_of(u) == m.shards[0].backward_time);
+  u.micro_batches = 1;
+  CHECK(m.time_of(u) == m.shards[0].backward_time / 2);
 }
 
 TEST_CASE("host memory that is too small is refused with the bytes that are needed") {

@@ -19,7 +19,7 @@ unit example() {
 
 /// Copies of the example; each differs in one member, every member has one.
 std::vector<unit> variations() {
-  std::vector<unit> all(8, example());
+  std::vector<unit> all(9, example());
   all[0].model = model_id{4};
   all[1].replica = replica_id{1};
   all[2].step = step_index{8};
@@ -28,6 +28,7 @@ std::vector<unit> variations() {
   all[5].first_micro_batch = micro_batch_index{1};
   all[6].micro_batches = 2;
   all[7].attempt = 1;
+  all[8].wave = wave_index{1};
   return all;
 }
 
@@ -37,13 +38,14 @@ TEST_CASE("a unit is printed as its model, step, direction and shard") {
   REQUIRE(to_string(example()) == "model 3 step 7 backward 2");
 }
 
-TEST_CASE("attempt, replica and first micro-batch of a unit are printed unless they have their default") {
+TEST_CASE("attempt, replica, wave and first micro-batch of a unit are printed unless they have their default") {
   unit u = example();
   u.attempt = 1;
   REQUIRE(to_string(u) == "model 3 step 7 backward 2 attempt 1");
   u.replica = replica_id{5};
+  u.wave = wave_index{2};
   u.first_micro_batch = micro_batch_index{6};
-  REQUIRE(to_string(u) == "model 3 replica 5 step 7 backward 2 from micro-batch 6 attempt 1");
+  REQUIRE(to_string(u) == "model 3 replica 5 wave 2 step 7 backward 2 from micro-batch 6 attempt 1");
 }
 
 TEST_CASE("another attempt is the same visit, anything else is another") {

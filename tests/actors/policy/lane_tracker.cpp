@@ -1,6 +1,6 @@
-#include "actors/policy/model_tracker.hpp"
+#include "actors/policy/lane_tracker.hpp"
 
-#include "actors/policy/chain_order.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/actors/policy/units.hpp"
 
@@ -18,14 +18,14 @@ constexpr device_id d0{0};
 constexpr device_id d1{1};
 constexpr device_id d2{2};
 
-void fly(model_tracker& m, const unit& u, device_id d) {
+void fly(lane_tracker& m, const unit& u, device_id d) {
   REQUIRE(m.announce(ready(u), at(0)));
   m.place(d, {});
 }
 
 /// F_0 and F_1 on device 0, B_2 on device 1, all in flight.
-model_tracker three_flights() {
-  model_tracker m;
+lane_tracker three_flights() {
+  lane_tracker m;
   fly(m, forward(0, 0, 0), d0);
   fly(m, forward(0, 0, 1), d0);
   fly(m, backward(0, 0, 2), d1);
@@ -52,7 +52,7 @@ TEST_CASE("attempts of one visit have the same position", "[policy]") {
 }
 
 TEST_CASE("a placed unit is a flight until it completes, once", "[policy]") {
-  model_tracker m;
+  lane_tracker m;
   fly(m, forward(0, 0, 0), d0);
   CHECK_FALSE(m.announced());
   CHECK(m.complete(forward(0, 0, 0), at(1)));
@@ -87,7 +87,7 @@ TEST_CASE("a completion elsewhere does not touch the hint", "[policy]") {
 }
 
 TEST_CASE("remaining time shrinks by the unit that is placed", "[policy]") {
-  model_tracker m;
+  lane_tracker m;
   REQUIRE(m.announce(ready(forward(0, 0, 0), std::nullopt, 100), at(0)));
   CHECK(m.remaining() == std::chrono::microseconds{100});
   m.place(d0, {});
@@ -106,7 +106,7 @@ TEST_CASE("a failed unit takes all later flights with it, and no earlier one", "
 }
 
 TEST_CASE("a loss restores the remaining time, and returns the next unit", "[policy]") {
-  model_tracker m;
+  lane_tracker m;
   m.announce(ready(forward(0, 0, 0), std::nullopt, 100), at(0));
   m.place(device_id{0}, at(0));
   m.announce(ready(forward(0, 0, 1), std::nullopt, 90), at(1));
@@ -164,7 +164,7 @@ TEST_CASE("each loss needs an attempt that is newer than all before", "[policy]"
 }
 
 TEST_CASE("a task that counts attempts faster than the tracker is still overtaken by a loss", "[policy]") {
-  model_tracker m;
+  lane_tracker m;
   fly(m, forward(0, 0, 0, 3), d0);
   CHECK(m.fail(forward(0, 0, 0, 3))->next_attempt == 4);
   fly(m, forward(0, 0, 0, 7), d0);

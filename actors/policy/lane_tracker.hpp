@@ -1,5 +1,6 @@
 #pragma once
-// The scheduler's state of one model: its announced unit, its flights, its attempts. Standard library only.
+// The scheduler's state of one lane of a model (step_graph): its announced unit, its flights, its attempts. Standard
+// library only.
 
 #include "actors/policy/flight.hpp"
 
@@ -11,8 +12,8 @@
 namespace hydra {
 
 /// At most one unit is announced; any number are staged, computing or being written back. A loss undoes what comes
-/// later in the chain and makes older attempts stale.
-class model_tracker {
+/// later in the lane and makes older attempts stale.
+class lane_tracker {
  public:
   /// False if stale. Throws fault_error{internal} if the unit does not come after the last one of its attempt or if
   /// that one is not placed yet.
@@ -47,7 +48,7 @@ class model_tracker {
   std::optional<device_id> ended() const noexcept { return ended_; }
   /// The device of the unit before the next one, if it was not undone.
   std::optional<device_id> came_from() const noexcept { return came_from_; }
-  const std::vector<flight>& flights() const noexcept { return flights_; }  ///< in chain order
+  const std::vector<flight>& flights() const noexcept { return flights_; }  ///< in the order of the lane
   const flight* find(const unit& u) const noexcept;
   flight* find(const unit& u) noexcept { return const_cast<flight*>(std::as_const(*this).find(u)); }
   std::uint32_t next_attempt() const noexcept { return next_attempt_; }

@@ -1,6 +1,6 @@
-#include "actors/policy/model_tracker.hpp"
+#include "actors/policy/lane_tracker.hpp"
 
-#include "actors/policy/chain_order.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ auto place_for(std::vector<flight>& flights, const unit& u) {
   return std::ranges::upper_bound(
       flights, u,
       [](const unit& a, const unit& b) {
-        return std::pair{chain_position(a), a.attempt} < std::pair{chain_position(b), b.attempt};
+        return visited_before(a, b) || (same_visit(a, b) && a.attempt < b.attempt);
       },
       &flight::what);
 }
 
 }  // namespace
 
-bool model_tracker::announce(const ready_unit& u, time_point now) {
+bool lane_tracker::announce(const ready_unit& u, time_point now) {
   if (left_ || stale(u.next)) {
     return false;
   }
@@ -39,14 +39,14 @@ bool model_tracker::announce(const ready_unit& u, time_point now) {
   return true;
 }
 
-void model_tracker::leave() {
+void lane_tracker::leave() {
   announced_.reset();
   remaining_ = next_cost_ = duration::zero();
   begins_step_ = false;
   left_ = true;
 }
 
-flight model_tracker::place(device_id device, time_point now) {
+flight lane_tracker::place(device_id device, time_point now) {
   const auto& u = *announced_;
   const flight f{.what = u.next,
                  .device = device,
@@ -63,20 +63,20 @@ flight model_tracker::place(device_id device, time_point now) {
   return f;
 }
 
-void model_tracker::started(const unit& u) noexcept {
+void lane_tracker::started(const unit& u) noexcept {
   if (auto* f = find(u); f != nullptr && f->phase == flight_phase::staged) {
     f->phase = flight_phase::computing;
   }
 }
 
-void model_tracker::computed(const unit& u) noexcept {
+void lane_tracker::computed(const unit& u) noexcept {
   if (auto* f = find(u); f != nullptr && f->phase != flight_phase::write_back) {
     f->phase = flight_phase::write_back;
     ended_ = f->device;
   }
 }
 
-bool model_tracker::complete(const unit& u, time_point now) {
+bool lane_tracker::complete(const unit& u, time_point now) {
   computed(u);
   if (std::erase_if(flights_, [&](const flight& f) { return f.what == u; }) == 0) {
     return false;
@@ -88,7 +88,7 @@ bool model_tracker::complete(const unit& u, time_point now) {
   return true;
 }
 
-std::optional<model_loss> model_tracker::fail(const unit& u) {
+std::optional<model_loss> lane_tracker::fail(const unit& u) {
   if (find(u) == nullptr) {
     return std::nullopt;
   }
@@ -98,7 +98,7 @@ std::optional<model_loss> model_tracker::fail(const unit& u) {
   return loss;
 }
 
-std::optional<model_loss> model_tracker::lose(device_id device) {
+std::optional<model_loss> lane_tracker::lose(device_id device) {
   const auto on_device = [device](const flight& f) { return f.device == device; };
   const auto first = std::ranges::find_if(flights_, on_device);
   if (first == flights_.end()) {
@@ -113,16 +113,16 @@ std::optional<model_loss> model_tracker::lose(device_id device) {
   return loss;
 }
 
-const flight* model_tracker::find(const unit& u) const noexcept {
+const flight* lane_tracker::find(const unit& u) const noexcept {
   const auto found = std::ranges::find(flights_, u, &flight::what);
   return found == flights_.end() ? nullptr : &*found;
 }
 
-bool model_tracker::stale(const unit& u) const noexcept {
+bool lane_tracker::stale(const unit& u) const noexcept {
   return u.attempt < next_attempt_ || (newest_ && u.attempt < newest_->attempt);
 }
 
-void model_tracker::check_order(const unit& u) const {
+void lane_tracker::check_order(const unit& u) const {
   if (!newest_ || newest_->attempt < u.attempt) {
     return;
   }
@@ -132,12 +132,12 @@ void model_tracker::check_order(const unit& u) const {
   }
 }
 
-bool model_tracker::flies_on(device_id device) const noexcept {
+bool lane_tracker::flies_on(device_id device) const noexcept {
   return std::ranges::find(flights_, device, &flight::device) != flights_.end();
 }
 
 template <class Predicate>
-model_loss model_tracker::undo(std::uint32_t next, const Predicate& undone) {
+model_loss lane_tracker::undo(std::uint32_t next, const Predicate& undone) {
   // A flight of attempt `next` or newer was announced by a task that was notified of this loss before this tracker.
   const auto kept = [&](const flight& f) { return !undone(f) || f.what.attempt >= next; };
   const auto lost = std::stable_partition(flights_.begin(), flights_.end(), kept);

@@ -1,0 +1,99 @@
+#pragma once
+// The units of a training step, and which come before which: the one place that knows their order. Pure arithmetic,
+// standard library only (policies include this file).
+
+#include "runtime/base/unit.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hydra {
+
+/// How a step is divided into units. Its micro-batches form `replicas` groups, each with a gradient sum of its own, and
+/// those of a replica form `waves`: one unit visits its shard with one wave. Replicas decide the bits of the result and
+/// are part of a model's identity; waves decide only the order of work. With one replica and one wave, a unit visits
+/// its shard with the whole step.
+struct step_shape {
+  std::uint32_t shards = 1;
+  std::uint32_t micro_batches = 1;   ///< of a step
+  std::uint32_t replicas = 1;        ///< divides micro_batches
+  std::uint32_t waves = 1;           ///< of each replica, contiguous; their sizes differ by at most one
+
+  friend bool operator==(const step_shape&, const step_shape&) = default;
+};
+
+/// How far a model is: the step, and how many of its training units have completed in each lane (a prefix of it).
+struct step_position {
+  std::uint32_t step = 0;
+  std::vector<std::uint32_t> units{};   ///< empty: none
+  std::uint32_t done(std::size_t lane) const noexcept { return lane < units.size() ? units[lane] : 0; }
+  bool begins_step() const noexcept {
+    return std::all_of(units.begin(), units.end(), [](std::uint32_t n) { return n == 0; });
+  }
+  friend bool operator==(const step_position&, const step_position&) = default;
+};
+
+/// Consecutive micro-batches of a step.
+struct micro_batch_range {
+  micro_batch_index first;
+  std::uint32_t count = 0;
+  friend bool operator==(const micro_batch_range&, const micro_batch_range&) = default;
+};
+
+/// Visits of one wave of one replica follow each other: they are a lane, F_0 .. F_{S-2}, B_{S-1} (with the loss) .. B_0.
+/// B_s of a wave also follows B_s of the wave before, because the gradient sum of the shard passes from wave to wave.
+/// Nodes are the visits of all lanes, without model, step and attempt, numbered so that each comes after its
+/// predecessors.
+class step_graph {
+ public:
+  using node = std::uint32_t;
+
+  /// Throws fault_error{bad_input} if a number is 0, if the replicas do not divide the micro-batches, or if there are
+  /// more waves than micro-batches of a replica.
+  explicit step_graph(const step_shape& shape);
+
+  const step_shape& shape() const noexcept { return shape_; }
+  std::uint32_t lanes() const noexcept { return shape_.replicas * shape_.waves; }
+  node size() const noexcept { return lanes() * lane_length(); }
+
+  // -- a lane ------------------------------------------------------------------------------------------------------
+  std::uint32_t lane_length() const noexcept { return 2 * shape_.shards - 1; }
+  std::uint32_t lane_of(const unit& u) const noexcept { return u.replica.value * shape_.waves + u.wave.value; }
+  micro_batch_range micro_batches_of(std::uint32_t lane) const noexcept;
+  /// The lane of a micro-batch.
+  std::uint32_t lane_of(micro_batch_index k) const noexcept;
+  direction way_at(std::uint32_t place) const noexcept {
+    return place + 1 < shape_.shards ? direction::forward : direction::backward;
+  }
+  std::uint32_t shard_at(std::uint32_t place) const noexcept {
+    return place + 1 < shape_.shards ? place : lane_length() - 1 - place;
+  }
+  /// The place of a training unit in its lane.
+  std::uint32_t place_of(direction way, shard_index shard) const noexcept {
+    return way == direction::forward ? shard.value : lane_length() - 1 - shard.value;
+  }
+
+  // -- nodes -------------------------------------------------------------------------------------------------------
+  /// Its model, step and attempt are 0.
+  unit at(node n) const noexcept;
+  /// The node of a training unit, whatever its model, step and attempt.
+  node of(const unit& u) const noexcept { return lane_of(u) * lane_length() + place_of(u.way, u.shard); }
+  /// In ascending order; at most two.
+  std::vector<node> predecessors(node n) const;
+
+ private:
+  step_shape shape_;
+};
+
+inline bool same_lane(const unit& a, const unit& b) noexcept {
+  return a.model == b.model && a.replica == b.replica && a.wave == b.wave;
+}
+
+/// True if `a` is visited before `b`, whatever their attempts. Both belong to one lane. An evaluation
+/// reads the version from which its step starts, so it comes before the training units of that step; it goes through all
+/// shards with one range of micro-batches before it starts the next range.
+bool visited_before(const unit& a, const unit& b) noexcept;
+
+}  // namespace hydra
