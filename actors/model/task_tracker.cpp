@@ -20,16 +20,18 @@ void task_tracker::begin_at(const std::vector<unit_position>& first, std::uint32
   versions_ = std::move(versions);
   const auto step = std::ranges::min(first).step;
   bool evaluates = false;
+  bool trains = false;  // a lane has gone on after the evaluation
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     lanes_[i].next = first.at(i);
     lanes_[i].completed_steps = std::min(first[i].step, units().steps());
+    trains = trains || first[i].step > step || lanes_[i].units.training_unit(first[i]) > 0;
     evaluates = evaluates || (first[i].step == step && lanes_[i].units.evaluation_unit(first[i]));
   }
   completed_steps_ = std::min(step, units().steps());
   wanted_ = step;
   next_round_ = {evaluates ? step : step + 1, 0};
   acknowledged_ = reported;
-  released_ = std::max(step, 1U) - 1;
+  released_ = trains ? step : std::max(step, 1U) - 1;
 }
 
 bool task_tracker::placed(const unit& u, device_id device) {

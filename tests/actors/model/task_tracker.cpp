@@ -555,3 +555,10 @@ TEST_CASE("a lane that waits for the next evaluation does not bring back the one
   CHECK(wanted(tracker) == std::vector{batch_range{.step = step_index{1}, .first = {}, .micro_batches = 2},
                                        round_of(2, 0, 1), round_of(2, 1, 1), round_of(2, 2, 1)});
 }
+
+TEST_CASE("if one lane has gone on after an evaluation that was held, the others need no release") {
+  auto tracker = two_replicas();
+  tracker.hold_evaluations(true);
+  tracker.begin_at({{1, 4}, {1, 3}}, 1, {version_index{1}, version_index{1}});
+  CHECK(text(tracker.announce()) == "step 1 forward 0");
+}
