@@ -2,10 +2,11 @@
 // Every message and every typed interface of Hydra. This file is the overview; the headers that it includes define the
 // messages of one conversation each.
 //
-// A training step is a chain of shard units. A unit runs when its shard and its inputs are on the device and the
-// compute queue reaches it. The life of a unit:
+// A training step is a chain of shard units, a lane; or several lanes at the same time, if it is divided into replicas
+// (runtime/base/step_graph.hpp). A unit runs when its shard and its inputs are on the device and the compute queue
+// reaches it. The life of a unit:
 //
-//  1 unit_ready       MODEL TASK -> SCHEDULER      The model's next unit may be staged: by any device, or (`after`)
+//  1 unit_ready       MODEL TASK -> SCHEDULER      The next unit of a lane may be staged: by any device, or (`after`)
 //                                                  only by the device of its predecessor.
 //  2 device_freed     DEVICE -> SCHEDULER          The staging slot is free: one credit, when a unit starts or a staged
 //                                                  unit fails. Without credit when the device becomes idle.
@@ -23,13 +24,14 @@
 //  7 shard_completed  MEMORY MANAGER -> MODEL TASK and SCHEDULER. Only the MEMORY MANAGER decides what is complete.
 //                     A shard_failed is handled as a lost unit: MEMORY MANAGER -> SCHEDULER -> unit_lost -> MODEL TASK,
 //                     which announces the next attempt, on another device (`avoid`) if an operation has thrown.
-//    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped. Not for a shard that its device steps: that unit
+//    step_shard       MEMORY MANAGER -> OPTIMIZER -> shard_stepped, when the gradient sums of all replicas of a shard
+//                     are in host memory. Not for a shard that its device steps: that unit
 //                     has written back the next version instead of gradients, and the first unit of the next step may
 //                     already be staged behind it on the device (partition/execute/device_step.hpp).
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK The next version of the shard is in host memory. That of shard 0
 //                                                  starts the next step, unless it has started already (7).
 //  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (which fences the device) -> SCHEDULER; then unit_lost
-//                     SCHEDULER -> MODEL TASK, and withdraw_unit SCHEDULER -> DEVICE for later units of the same models
+//                     SCHEDULER -> MODEL TASK, and withdraw_unit SCHEDULER -> DEVICE for later units of the same lanes
 //                     on other devices. For a device that does not respond, or where every unit throws: device_given_up
 //                     SCHEDULER -> SUPERVISOR, which ends its DEVICE; the rest is the same.
 // 10 capture_model    MODEL TASK -> MEMORY MANAGER Between two steps, at the model's end, or when the run is halted;

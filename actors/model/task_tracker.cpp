@@ -54,8 +54,8 @@ bool task_tracker::completed(const unit& u) {
   lane.flights.erase(found);
   if (ends_step(u)) {
     lane.completed_steps = u.step.value + 1;
-    const auto before = std::exchange(completed_steps_, std::ranges::min(lanes_, {}, &lane_state::completed_steps).completed_steps);
-    if (completed_steps_ > before) {
+    const auto least = std::ranges::min(lanes_, {}, &lane_state::completed_steps).completed_steps;
+    if (std::exchange(completed_steps_, least) < least) {
       batches_.erase(batch_of(u));
     }
   }
