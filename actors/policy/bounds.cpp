@@ -1,7 +1,8 @@
 #include "actors/policy/bounds.hpp"
 
+#include "actors/policy/speed.hpp"
+
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <numeric>
@@ -14,10 +15,6 @@ namespace {
 /// Classes that were not measured take no time: it is still a lower bound.
 duration at(const std::vector<duration>& times, std::size_t shard) {
   return shard < times.size() ? times[shard] : duration::zero();
-}
-
-duration time_on(double speed, duration cost) {
-  return duration{std::llround(static_cast<double>(cost.count()) / speed)};
 }
 
 /// One evaluation, at speed 1.

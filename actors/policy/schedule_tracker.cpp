@@ -1,26 +1,16 @@
 #include "actors/policy/schedule_tracker.hpp"
 
+#include "actors/policy/speed.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <map>
-#include <ranges>
 #include <utility>
 
 namespace hydra {
 
-namespace {
-
-/// `cost` is at speed 1.
-duration time_on(double speed, duration cost) {
-  return speed == 1 ? cost : duration{std::llround(static_cast<double>(cost.count()) / speed)};
-}
-
-}  // namespace
-
 schedule_tracker::schedule_tracker(std::unique_ptr<policy> chosen) : policy_(std::move(chosen)) {}
+
+void schedule_tracker::replace_policy(std::unique_ptr<policy> p) { policy_ = std::move(p); }
 
 // -- devices and models ----------------------------------------------------------------------------------------------
 
@@ -301,116 +291,6 @@ void schedule_tracker::show(model_id id, const model_record& m, std::uint32_t at
     }
   }
   shown_.show(s);
-}
-
-// -- facts -----------------------------------------------------------------------------------------------------------
-
-std::size_t schedule_tracker::flight_count() const noexcept {
-  std::size_t n = 0;
-  for (const auto& m : models_) {
-    for (const auto& lane : m == nullptr ? std::span<lane_tracker>{} : std::span{m->lanes}) {
-      n += lane.flights().size();
-    }
-  }
-  return n;
-}
-
-std::vector<flight> schedule_tracker::flights_of(model_id model) const {
-  std::vector<flight> all;
-  if (const auto* m = find(model)) {
-    for (const auto& lane : m->lanes) {
-      all.insert(all.end(), lane.flights().begin(), lane.flights().end());
-    }
-  }
-  return all;
-}
-
-std::uint32_t schedule_tracker::credits(device_id device) const {
-  const auto at = place_of(device);
-  return at ? devices_[*at].credits : 0;
-}
-
-void schedule_tracker::replace_policy(std::unique_ptr<policy> p) { policy_ = std::move(p); }
-
-bool schedule_tracker::any_for(std::size_t device) const {
-  const auto offered = [&](const lane_tracker& lane) {
-    return lane.announced() && may_stage(lane, device_states_[device].device);
-  };
-  return std::ranges::any_of(models_, [&](const auto& m) { return m != nullptr && std::ranges::any_of(m->lanes, offered); });
-}
-
-bool schedule_tracker::starved() const {
-  if (flight_count() > 0) {
-    return false;
-  }
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
-    if (devices_[d].credits > 0 && any_for(d)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool schedule_tracker::all_announced() const {
-  return std::ranges::all_of(models_, [](const auto& m) {
-    const auto announced = [](const lane_tracker& lane) { return lane.announced().has_value(); };
-    return m == nullptr || m->left || std::ranges::any_of(m->lanes, announced);
-  });
-}
-
-std::vector<device_load> schedule_tracker::loads() const {
-  std::map<device_id, device_load> loads;
-  for (std::uint32_t model = 0; model < models_.size(); ++model) {
-    for (const auto& f : flights_of(model_id{model})) {
-      const auto at = place_of(f.device);
-      if (!at) {
-        continue;
-      }
-      const auto& d = devices_[*at];
-      const auto expected = time_on(device_states_[*at].speed, f.cost) + 2 * d.link.time_for(f.bytes);  // in and out
-      auto& load = loads
-                       .try_emplace(f.device, device_load{.device = f.device,
-                                                          .computes = d.running.has_value(),
-                                                          .since = f.placed})
-                       .first->second;
-      load.since = std::min(load.since, f.placed);
-      load.longest = std::max(load.longest, expected);
-    }
-  }
-  std::vector<device_load> all;
-  std::ranges::copy(std::views::values(loads), std::back_inserter(all));
-  return all;
-}
-
-namespace {
-
-std::string describe(const lane_tracker& lane) {
-  std::string text;
-  if (lane.announced()) {
-    text += to_string(lane.announced()->next) + " is announced" +
-            (lane.bound_to() ? " for device " + std::to_string(lane.bound_to()->value) : "") + "\n";
-  }
-  for (const auto& f : lane.flights()) {
-    text += to_string(f.what) + " was placed on device " + std::to_string(f.device.value) + "\n";
-  }
-  return text;
-}
-
-}  // namespace
-
-std::string schedule_tracker::describe() const {
-  std::string text;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    const auto& d = devices_[i];
-    text += "device " + std::to_string(device_states_[i].device.value) + " has given " + std::to_string(d.credits) +
-            " credits and computes " + (d.running ? to_string(*d.running) : "nothing") + "\n";
-  }
-  for (const auto& m : models_) {
-    for (const auto& lane : m == nullptr ? std::span<lane_tracker>{} : std::span{m->lanes}) {
-      text += hydra::describe(lane);
-    }
-  }
-  return text;
 }
 
 }  // namespace hydra
