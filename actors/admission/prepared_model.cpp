@@ -111,7 +111,7 @@ const chain_profile& profile_for(const prepared_model& p, stepping_space space) 
 
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_space space) {
   return {.name = m.name, .model = p.model.get(), .profile = &profile_for(p, space), .micro_batches = m.micro_batches,
-          .replicas = m.parallel.replicas, .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update,
+          .replicas = m.parallel.replicas, .waves = m.parallel.waves, .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update,
           .stepping = p.stepping};
 }
 
@@ -176,6 +176,9 @@ void validate(const model_description& m) {
   }
   if (const auto r = m.parallel.replicas; r == 0 || m.micro_batches % r != 0) {
     refuse(m, fmt::format("parallel.replicas: {} does not divide micro_batches {}", r, m.micro_batches));
+  }
+  if (const auto each = m.micro_batches / m.parallel.replicas, w = m.parallel.waves; w == 0 || each % w != 0) {
+    refuse(m, fmt::format("parallel.waves: {} does not divide the {} micro-batches of a replica", w, each));
   }
   if (m.evaluate_only ? m.epochs + m.steps > 0 : (m.epochs == 0) == (m.steps == 0)) {
     refuse(m, m.evaluate_only ? "evaluate_only: a model that is only evaluated has neither epochs nor steps"
@@ -244,12 +247,14 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.cuts = cuts_of(m, p.model->size());
   find_profile(p, m);
   p.update = update_of(m.optimizer);
-  if (stepping_.place == optimizer_place::device && m.parallel.replicas > 1) {
-    refuse(m, fmt::format("parallel.replicas: {} replicas have as many gradient sums, which the host adds; with them updates "
-                          "are made on the host: set optimizer_on to \"host\" or \"auto\", or leave parallel out",
-                          m.parallel.replicas));
+  const bool whole_sums = m.parallel.replicas == 1 && m.parallel.waves == 1;
+  if (stepping_.place == optimizer_place::device && !whole_sums) {
+    refuse(m, fmt::format("parallel: {} replicas in {} waves have gradient sums of several visits, which come together on the "
+                          "host; with them updates are made on the host: set optimizer_on to \"host\" or \"auto\", or leave "
+                          "parallel out",
+                          m.parallel.replicas, m.parallel.waves));
   }
-  if (stepping_.place != optimizer_place::host && !m.evaluate_only && m.parallel.replicas == 1) {
+  if (stepping_.place != optimizer_place::host && !m.evaluate_only && whole_sums) {
     find_stepping(p, m);
   }
   return p;

@@ -25,6 +25,8 @@ struct validation_options {
 struct parallel_options {
   std::uint32_t replicas = 1;         ///< divides micro_batches; each adds up its own gradients, and the sums are added
                                       ///< in their order: decides results (step_shape)
+  std::uint32_t waves = 1;            ///< divides the micro-batches of a replica: so many visits of each shard and
+                                      ///< direction, which other devices may continue; decides no results
 };
 
 /// One model of the workload.

@@ -82,6 +82,7 @@ sharded_model_ptr make_simulated_model(const simulated_model& m) {
   model->remaining_scale = m.remaining_scale;
   model->plan.micro_batches = m.micro_batches;
   model->plan.replicas = m.replicas;
+  model->plan.waves = m.waves;
   model->steps = m.steps;
   model->terms = m.terms;
   model->plan.evaluation = m.evaluation.range;

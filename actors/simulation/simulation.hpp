@@ -44,6 +44,7 @@ struct simulated_model {
   std::uint32_t steps = 1;
   std::uint32_t micro_batches = 1;
   std::uint32_t replicas = 1;        ///< divides micro_batches
+  std::uint32_t waves = 1;           ///< divides those of a replica
   evaluation_schedule evaluation{};
   bool clips = false;                ///< the norm barrier of the optimizer
   bool keep_best = false;

@@ -69,12 +69,16 @@ std::optional<validation_options> read_validation(const value_table& table) {
 }
 
 table_rules parallel_rules() {
-  return {.keys = {count_rule("replicas", "1", "groups of micro-batches that devices may visit at the same time; decides results")}};
+  return {.keys = {count_rule("replicas", "1", "groups of micro-batches that devices may visit at the same time; decides results"),
+                   count_rule("waves", "1", "visits of each shard by a replica, which other devices may continue; decides no results")}};
 }
 
 parallel_options read_parallel(const value_table& table) {
   parallel_options o;
-  if (const value* const v = table.find("parallel")) assign(std::get<value_table>(v->content), "replicas", o.replicas);
+  if (const value* const v = table.find("parallel")) {
+    assign(std::get<value_table>(v->content), "replicas", o.replicas);
+    assign(std::get<value_table>(v->content), "waves", o.waves);
+  }
   return o;
 }
 
@@ -104,10 +108,16 @@ void check_split(const model_description& m, const value_table& table, const pla
          fmt::format("{} micro-batches do not divide a batch of {} samples evenly", m.micro_batches, m.batch_size));
 }
 
-void check_replicas(const model_description& m, const value_table& table, const place& where) {
-  if (m.micro_batches % m.parallel.replicas == 0) return;
-  refuse(place_of(table, "parallel", where), "model.parallel.replicas",
-         fmt::format("{} replicas do not divide {} micro-batches evenly", m.parallel.replicas, m.micro_batches));
+void check_parallel(const model_description& m, const value_table& table, const place& where) {
+  const auto [replicas, waves] = m.parallel;
+  if (m.micro_batches % replicas != 0) {
+    refuse(place_of(table, "parallel", where), "model.parallel.replicas",
+           fmt::format("{} replicas do not divide {} micro-batches evenly", replicas, m.micro_batches));
+  }
+  if (const auto each = m.micro_batches / replicas; each % waves != 0) {
+    refuse(place_of(table, "parallel", where), "model.parallel.waves",
+           fmt::format("{} waves do not divide the {} micro-batches of a replica evenly", waves, each));
+  }
 }
 
 void check_deadline(const model_description& m, const value_table& table, const place& where) {
@@ -182,7 +192,7 @@ model_description read_model(const value& model) {
   check_length(table, model.where);
   check_split(m, table, model.where);
   m.parallel = read_parallel(table);
-  check_replicas(m, table, model.where);
+  check_parallel(m, table, model.where);
   check_deadline(m, table, model.where);
   m.optimizer = read_update_options(table);
   check_optimizer(m, table, model.where);

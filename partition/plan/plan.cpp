@@ -119,8 +119,9 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts) {
   plan.name = m.name;
   plan.micro_batches = m.micro_batches;
   plan.replicas = m.replicas;
+  plan.waves = m.waves;
   plan.samples = m.profile->samples;
-  plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches / m.replicas * 4, longest_evaluation_visit)};
+  plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches / m.replicas / m.waves * 4, longest_evaluation_visit)};
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));
   }
@@ -162,7 +163,8 @@ cut_points model_plan::cuts() const {
 }
 
 step_shape model_plan::shape() const noexcept {
-  return {.shards = static_cast<std::uint32_t>(shards.size()), .micro_batches = micro_batches, .replicas = replicas};
+  return {.shards = static_cast<std::uint32_t>(shards.size()), .micro_batches = micro_batches, .replicas = replicas,
+          .waves = waves};
 }
 
 std::uint32_t model_plan::losses_of(const block_id& id) const {

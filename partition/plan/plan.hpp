@@ -46,6 +46,8 @@ struct shard_plan {
   /// fp32 buffers of optimizer state in their order, masters first (none if what is promoted are the masters).
   std::vector<byte_count> state_buffers() const;
   byte_count gradient_bytes() const noexcept { return gradients.value_or(parameters); }
+  /// Of a gradient sum to which another wave will add: always fp32.
+  byte_count partial_sum_bytes() const noexcept { return masters ? *masters : gradient_bytes(); }
 };
 
 /// Micro-batches of one evaluation of a model, and how many of them one visit of a shard takes. A visit with four times
@@ -64,6 +66,7 @@ struct model_plan {
   std::vector<shard_plan> shards;
   std::uint32_t micro_batches = 1;   ///< of a step
   std::uint32_t replicas = 1;    ///< gradient sums of a step (step_shape)
+  std::uint32_t waves = 1;       ///< visits of a shard that add to one sum
   std::int64_t samples = 0;      ///< per micro-batch
   evaluation_range evaluation;
   std::string profile;           ///< key in the plan's profiles; empty if it is not among them
@@ -100,6 +103,7 @@ struct plan_request {
   const chain_profile* profile = nullptr;
   std::uint32_t micro_batches = 1;
   std::uint32_t replicas = 1;
+  std::uint32_t waves = 1;
   int moments = 2;               ///< moment buffers of its update rule
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;

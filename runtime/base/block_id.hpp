@@ -18,7 +18,7 @@ enum class block_kind : std::uint8_t { parameters, gradients, activation, upstre
 enum class pass_kind : std::uint8_t { train, evaluation };
 
 /// `step` is the version for parameters and state, the optimizer step for everything else; `micro_batch` of a state block is
-/// the number of its buffer (shard_plan::state_buffers).
+/// the number of its buffer (shard_plan::state_buffers), of gradients the last wave that has added to the sum.
 struct block_id {
   model_id model;
   replica_id replica;

@@ -2,29 +2,11 @@
 
 #include "runtime/base/fault.hpp"
 
-#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
 
 namespace hydra {
-
-namespace {
-
-/// The first micro-batch of part `i` of `count` micro-batches in `parts` parts: the first count % parts parts have one
-/// more than the others.
-std::uint32_t begin_of(std::uint32_t i, std::uint32_t count, std::uint32_t parts) {
-  return i * (count / parts) + std::min(i, count % parts);
-}
-
-/// The part in which micro-batch `k` is.
-std::uint32_t part_of(std::uint32_t k, std::uint32_t count, std::uint32_t parts) {
-  const auto small = count / parts;
-  const auto in_large_parts = (small + 1) * (count % parts);
-  return k < in_large_parts ? k / (small + 1) : count % parts + (k - in_large_parts) / small;
-}
-
-}  // namespace
 
 step_graph::step_graph(const step_shape& shape) : shape_(shape) {
   const auto refuse = [](std::string text) { throw fault_error{fault_code::bad_input, std::move(text)}; };
@@ -35,23 +17,10 @@ step_graph::step_graph(const step_shape& shape) : shape_(shape) {
     refuse(std::to_string(shape.replicas) + " replicas do not divide the " + std::to_string(shape.micro_batches) +
            " micro-batches of a step");
   }
-  if (const auto each = shape.micro_batches / shape.replicas; shape.waves > each) {
-    refuse(std::to_string(shape.waves) + " waves are more than the " + std::to_string(each) +
+  if (const auto each = shape.micro_batches / shape.replicas; each % shape.waves != 0) {
+    refuse(std::to_string(shape.waves) + " waves do not divide the " + std::to_string(each) +
            " micro-batches of a replica");
   }
-}
-
-micro_batch_range step_graph::micro_batches_of(std::uint32_t lane) const noexcept {
-  const auto each = shape_.micro_batches / shape_.replicas;
-  const auto wave = lane % shape_.waves;
-  const auto begin = begin_of(wave, each, shape_.waves);
-  return {.first = micro_batch_index{lane / shape_.waves * each + begin},
-          .count = begin_of(wave + 1, each, shape_.waves) - begin};
-}
-
-std::uint32_t step_graph::lane_of(micro_batch_index k) const noexcept {
-  const auto each = shape_.micro_batches / shape_.replicas;
-  return k.value / each * shape_.waves + part_of(k.value % each, each, shape_.waves);
 }
 
 unit step_graph::at(node n) const noexcept {
@@ -88,6 +57,16 @@ bool visited_before(const unit& a, const unit& b) noexcept {
     return std::tuple{u.step, phase, u.first_micro_batch, u.way == direction::backward ? -shard : shard};
   };
   return key(a) < key(b);
+}
+
+bool follows(const unit& later, const unit& earlier) noexcept {
+  if (same_lane(later, earlier)) {
+    return visited_before(earlier, later);
+  }
+  const bool passes_sums = later.model == earlier.model && later.replica == earlier.replica &&
+                           later.step == earlier.step && later.wave > earlier.wave &&
+                           later.way == direction::backward && earlier.way != direction::evaluate;
+  return passes_sums && (earlier.way == direction::forward || later.shard <= earlier.shard);
 }
 
 }  // namespace hydra

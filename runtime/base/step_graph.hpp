@@ -12,14 +12,15 @@
 namespace hydra {
 
 /// How a step is divided into units. Its micro-batches form `replicas` groups, each with a gradient sum of its own, and
-/// those of a replica form `waves`: one unit visits its shard with one wave. Replicas decide the bits of the result and
-/// are part of a model's identity; waves decide only the order of work. With one replica and one wave, a unit visits
-/// its shard with the whole step.
+/// those of a replica form `waves`: one unit visits its shard with one wave. Groups and waves are contiguous, all of one
+/// size. Replicas decide the bits of the result and are part of a model's identity; waves decide only the order of work,
+/// because the gradient sum of a shard passes from wave to wave. With one replica and one wave, a unit visits its shard
+/// with the whole step.
 struct step_shape {
   std::uint32_t shards = 1;
   std::uint32_t micro_batches = 1;   ///< of a step
   std::uint32_t replicas = 1;        ///< divides micro_batches
-  std::uint32_t waves = 1;           ///< of each replica, contiguous; their sizes differ by at most one
+  std::uint32_t waves = 1;           ///< of each replica; divides its micro-batches
 
   friend bool operator==(const step_shape&, const step_shape&) = default;
 };
@@ -50,8 +51,8 @@ class step_graph {
  public:
   using node = std::uint32_t;
 
-  /// Throws fault_error{bad_input} if a number is 0, if the replicas do not divide the micro-batches, or if there are
-  /// more waves than micro-batches of a replica.
+  /// Throws fault_error{bad_input} if a number is 0, if the replicas do not divide the micro-batches, or the waves
+  /// those of a replica.
   explicit step_graph(const step_shape& shape);
 
   const step_shape& shape() const noexcept { return shape_; }
@@ -61,9 +62,12 @@ class step_graph {
   // -- a lane ------------------------------------------------------------------------------------------------------
   std::uint32_t lane_length() const noexcept { return 2 * shape_.shards - 1; }
   std::uint32_t lane_of(const unit& u) const noexcept { return u.replica.value * shape_.waves + u.wave.value; }
-  micro_batch_range micro_batches_of(std::uint32_t lane) const noexcept;
-  /// The lane of a micro-batch.
-  std::uint32_t lane_of(micro_batch_index k) const noexcept;
+  /// Of one lane.
+  std::uint32_t lane_size() const noexcept { return shape_.micro_batches / lanes(); }
+  micro_batch_range micro_batches_of(std::uint32_t lane) const noexcept {
+    return {.first = micro_batch_index{lane * lane_size()}, .count = lane_size()};
+  }
+  std::uint32_t lane_of(micro_batch_index k) const noexcept { return k.value / lane_size(); }
   direction way_at(std::uint32_t place) const noexcept {
     return place + 1 < shape_.shards ? direction::forward : direction::backward;
   }
@@ -95,5 +99,9 @@ inline bool same_lane(const unit& a, const unit& b) noexcept {
 /// reads the version from which its step starts, so it comes before the training units of that step; it goes through all
 /// shards with one range of micro-batches before it starts the next range.
 bool visited_before(const unit& a, const unit& b) noexcept;
+
+/// True if `later` can only be visited after `earlier`, because it comes later in its lane, or is of a later wave of that
+/// step and reads a gradient sum that can only be there after `earlier`. Whatever their attempts.
+bool follows(const unit& later, const unit& earlier) noexcept;
 
 }  // namespace hydra

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace hydra;
 
@@ -47,13 +48,13 @@ TEST_CASE("a lane visits forward, then the last shard's loss, then backward", "[
 TEST_CASE("lanes divide the micro-batches of a step in order", "[step_graph]") {
   CHECK(ranges_of({.micro_batches = 5}) == "0-4");
   CHECK(ranges_of({.micro_batches = 6, .replicas = 3}) == "0-1 2-3 4-5");
-  CHECK(ranges_of({.micro_batches = 5, .waves = 3}) == "0-1 2-3 4-4");
-  CHECK(ranges_of({.micro_batches = 10, .replicas = 2, .waves = 2}) == "0-2 3-4 5-7 8-9");
+  CHECK(ranges_of({.micro_batches = 6, .waves = 2}) == "0-2 3-5");
+  CHECK(ranges_of({.micro_batches = 12, .replicas = 2, .waves = 3}) == "0-1 2-3 4-5 6-7 8-9 10-11");
 }
 
 TEST_CASE("nodes and units name each other; each follows its predecessors; a micro-batch has one lane", "[step_graph]") {
-  for (const step_shape shape : {step_shape{.shards = 1}, step_shape{.shards = 3, .micro_batches = 7, .waves = 3},
-                                 step_shape{.shards = 4, .micro_batches = 12, .replicas = 3, .waves = 4}}) {
+  for (const step_shape shape : {step_shape{.shards = 1}, step_shape{.shards = 3, .micro_batches = 6, .waves = 3},
+                                 step_shape{.shards = 4, .micro_batches = 24, .replicas = 3, .waves = 4}}) {
     const step_graph graph(shape);
     std::set<unit> all;
     for (step_graph::node n = 0; n < graph.size(); ++n) {
@@ -81,6 +82,23 @@ TEST_CASE("a backward unit also follows that of the wave before, of its replica 
   CHECK(graph.predecessors(7) == std::vector<step_graph::node>{6});
 }
 
+TEST_CASE("a unit follows what comes before it in the graph, and only that", "[step_graph]") {
+  const step_graph graph({.shards = 3, .micro_batches = 12, .replicas = 2, .waves = 3});
+  const auto n = graph.size();
+  std::vector<std::vector<bool>> before(n, std::vector<bool>(n));  // transitively
+  for (step_graph::node later = 0; later < n; ++later) {
+    for (const auto p : graph.predecessors(later)) {
+      before[later][p] = true;
+      for (step_graph::node earlier = 0; earlier < p; ++earlier) {
+        before[later][earlier] = before[later][earlier] || before[p][earlier];
+      }
+    }
+    for (step_graph::node earlier = 0; earlier < n; ++earlier) {
+      CHECK(follows(graph.at(later), graph.at(earlier)) == before[later][earlier]);
+    }
+  }
+}
+
 TEST_CASE("a shape that divides nothing is refused with its numbers", "[step_graph]") {
   const auto refused = [](const step_shape& shape) {
     try {
@@ -92,7 +110,7 @@ TEST_CASE("a shape that divides nothing is refused with its numbers", "[step_gra
   };
   CHECK(refused({.shards = 0}) == "a step has at least one shard, micro-batch, replica and wave");
   CHECK(refused({.micro_batches = 4, .replicas = 3}) == "3 replicas do not divide the 4 micro-batches of a step");
-  CHECK(refused({.micro_batches = 4, .replicas = 2, .waves = 3}) == "3 waves are more than the 2 micro-batches of a replica");
+  CHECK(refused({.micro_batches = 4, .replicas = 2, .waves = 3}) == "3 waves do not divide the 2 micro-batches of a replica");
   CHECK(refused({.micro_batches = 4, .replicas = 2, .waves = 2}) == "accepted");
 }
 
