@@ -1,6 +1,7 @@
 // A replica in several waves: bit for bit a plain training with as many replicas, which knows no waves.
 
 #include "actors/policy/catalog.hpp"
+#include "models/families/gpt2/gpt2.hpp"
 #include "models/families/resnet/resnet.hpp"
 #include "tests/support/spilled_run.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -95,6 +96,20 @@ TEST_CASE("in bf16 and with gradients in bf16 waves have the bits of plain train
       INFO("gradients in " << to_string(gradients) << ", clip " << clip);
       REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
     }
+  }
+}
+
+TEST_CASE("what attention drops out depends on the micro-batch, not on its wave", "[waves]") {
+  auto c = divided(tiny_gpt(0.1, true), 2, 1);
+  c.chain = gpt2({.layers = 3, .width = 16, .heads = 2, .context = c.data->sample_input().shape.front(), .dropout = 0.1,
+                  .attention_dropout = 0.2});
+  c.cuts = {0, 2, 4};
+  const auto plain = train_plain(c);
+  REQUIRE(plain.digest != train_plain(divided(tiny_gpt(0.1, true), 2, 1)).digest);
+  for (const std::uint32_t waves : {2, 8}) {
+    c.waves = waves;
+    INFO(waves << " waves");
+    REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
   }
 }
 
