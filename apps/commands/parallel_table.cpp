@@ -92,7 +92,7 @@ std::string to_table(std::span<const parallel_forecast> ways) {
   return ways.size() < 2 ? "" : "\n" + rows_of(ways) + best_of(ways);
 }
 
-nlohmann::ordered_json json_of(std::span<const parallel_forecast> ways) {
+nlohmann::ordered_json parallel_json(std::span<const parallel_forecast> ways) {
   auto all = nlohmann::ordered_json::array();
   for (const parallel_forecast& w : ways)
     all.push_back({{"replicas", w.choice.asked.replicas},

@@ -15,6 +15,6 @@ namespace hydra::apps {
 std::string to_table(std::span<const parallel_forecast> ways);
 
 /// [{"replicas", "waves", "makespan_s", "bound_s", "bound", "host_bytes", "same_results"}], the plan's own way first.
-nlohmann::ordered_json json_of(std::span<const parallel_forecast> ways);
+nlohmann::ordered_json parallel_json(std::span<const parallel_forecast> ways);
 
 }  // namespace hydra::apps

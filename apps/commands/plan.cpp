@@ -62,7 +62,7 @@ std::string to_json(const workload_plan& plan, std::span<const device_info> devi
                     {"bound", f.limits.best_name()},
                     {"bounds", json_of(f.limits)},
                     {"steps_divided_by", f.shortened}};
-  j["parallel"] = json_of(ways);
+  j["parallel"] = parallel_json(ways);
   return json_text(j, 2) + "\n";
 }
 
