@@ -134,6 +134,7 @@ class planner {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       const auto& p = made_.prepared[i];
       requests.push_back(request_for(setup_.models[i], p, made_.begins.cuts_for(i, p.cuts), space));
+      requests.back().waves = made_.begins.waves_for(i, setup_.models[i].parallel);
     }
     return make_plan(requests, limits_of(made_.machines));
   }
