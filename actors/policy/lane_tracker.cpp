@@ -30,6 +30,7 @@ bool lane_tracker::announce(const ready_unit& u, time_point now) {
   check_order(u.next);
   announced_ = u;
   newest_ = u.next;
+  reached_ = {.what = u.next};
   remaining_ = u.remaining;
   next_cost_ = u.cost;
   available_ = now;
@@ -58,6 +59,7 @@ flight lane_tracker::place(device_id device, time_point now) {
   next_cost_ = u.then_cost;
   begins_step_ = u.then_begins_step;
   came_from_ = device;
+  reached_->placed = true;
   announced_.reset();
   flights_.insert(place_for(flights_, f.what), f);
   return f;
@@ -142,6 +144,9 @@ model_loss lane_tracker::undo(std::uint32_t next, const Predicate& undone) {
   const auto kept = [&](const flight& f) { return !undone(f) || f.what.attempt >= next; };
   const auto lost = std::stable_partition(flights_.begin(), flights_.end(), kept);
   next_cost_ = lost->cost;
+  if (lost == flights_.begin() || visited_before(std::prev(lost)->what, lost->what)) {
+    reached_ = {.what = lost->what};
+  }
   for (auto f = lost; f != flights_.end(); ++f) {
     remaining_ += f->wall;
   }
