@@ -159,7 +159,7 @@ TEST_CASE("a device that dies at any operation changes no bit of a model in wave
 }
 
 TEST_CASE("a model in waves that is interrupted and resumed has the bits of plain training", "[waves][resume]") {
-  for (const std::size_t after : {150, 231, 400}) {  // an evaluation is started again: it must fit between two of them
+  for (const std::size_t after : {250, 331, 500}) {  // an evaluation is started again: it must fit between two of them
     const temporary_folder folder;
     run_options options{.output = folder.path(), .interrupt_at = after};
     spilled_result result;
