@@ -30,14 +30,15 @@ model_description small(std::uint32_t epochs) {
           .optimizer = sgd({.learning_rate = 0.1})};
 }
 
-/// Computing takes far longer than copies and updates.
+/// Computing takes far longer than copies and updates, and gradients are most of what replicas need.
 void add_slow_devices(session& s) { s.add_devices(2, cpu_device{.memory = 64_MiB, .speed = 0.02}); }
 
 model_description divided(parallel_options parallel) {
   auto m = small(0);
-  m.chain = mlp({.layers = 4, .width = 128});
-  m.batch_size = 256;
+  m.chain = mlp({.layers = 4, .width = 256});
+  m.batch_size = 32;
   m.micro_batches = 2;
+  m.validate = validation_options{.batches = 1};
   m.steps = 4;
   m.parallel = parallel;
   return m;
