@@ -205,7 +205,7 @@ void session::state::choose_parallel(std::vector<model_description> given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     given[i].parallel.replicas = planned->begins.of(i) ? descriptions[i].parallel.replicas : given[i].parallel.replicas;
   }
-  const auto ways = compare_parallel(*planned, planning(), prediction(), open_choices(given, device_entries.size()));
+  const auto ways = hydra::compare_parallel(*planned, planning(), prediction(), open_choices(given, device_entries.size()));
   const auto& best = fastest(ways);
   if (&best == &ways.front()) {
     return;

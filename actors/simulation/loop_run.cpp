@@ -168,7 +168,7 @@ void loop_run::on_version_ready(std::uint32_t model, std::uint32_t shard) {
 
 void loop_run::on_arrived(std::uint32_t model) {
   const auto& given = *models_[model].given;
-  model_traits traits{.priority = given.priority};
+  model_traits traits{.priority = given.priority, .shape = {.shards = models_[model].chain.shards()}};
   if (given.deadline) {
     traits.deadline = time_point{*given.deadline};
   }

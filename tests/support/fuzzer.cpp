@@ -397,7 +397,8 @@ namespace {
 
 /// They may keep a slot free although a unit is ready.
 bool may_wait(const std::string& policy) {
-  constexpr std::array waiting{"whole-model", "level", "band", "band-hold", "stay-hold", "stay-pace"};
+  constexpr std::array waiting{"whole-model", "level",          "band",  "band-hold",   "stay-hold",
+                               "stay-pace",   "naive-pipeline", "gpipe", "one-f-one-b", "interleaved"};
   return std::ranges::find(waiting, policy) != waiting.end();
 }
 

@@ -91,7 +91,11 @@ void protocol_witness::at_task(const overheard& m) {
   } else if (const auto* acknowledged = m.get<step_acknowledged>()) {
     page.acknowledged = acknowledged->step.value + 1;
   } else if (const auto* lost = m.get<unit_lost>()) {
-    page.lane_of(lost->what).flights.erase(lost->what);
+    auto& lane = page.lane_of(lost->what);
+    lane.flights.erase(lost->what);
+    if (lane.announced && lane.announced->attempt < lost->next_attempt) {
+      lane.announced.reset();  // void
+    }
   }
 }
 

@@ -589,7 +589,7 @@ TEST_CASE("a backward unit is announced when the same visit of the wave before i
   CHECK(text(tracker.announce()) == "step 0 backward 0 after 0");
   CHECK(text(tracker.announce()) == "nothing");   // F_0 of wave 1 is on d1, B_1 of wave 0 on d0
   REQUIRE(tracker.completed(second));
-  CHECK(to_string(tracker.announce()->what) == "model 4 step 0 backward 1 from micro-batch 1");
+  CHECK(to_string(tracker.announce()->what) == "model 4 wave 1 step 0 backward 1 from micro-batch 1");
   CHECK(f0.wave.value == 0);
 }
 
