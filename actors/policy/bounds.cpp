@@ -17,6 +17,8 @@ duration at(const std::vector<duration>& times, std::size_t shard) {
   return shard < times.size() ? times[shard] : duration::zero();
 }
 
+std::uint32_t lanes_of(const unit_times& m) { return m.replicas * m.waves; }
+
 /// One evaluation, at speed 1.
 duration evaluation_of(const unit_times& m) {
   return std::accumulate(m.evaluate.begin(), m.evaluate.end(), duration::zero()) * m.evaluation_micro_batches;
@@ -28,19 +30,24 @@ double work_of(const unit_times& m) {
   for (std::size_t s = 0; s + 1 < m.backward.size(); ++s) {
     step += at(m.forward, s);
   }
-  return static_cast<double>(step.count()) * m.steps * m.replicas +
+  return static_cast<double>(step.count()) * m.steps * lanes_of(m) +
          static_cast<double>(evaluation_of(m).count()) * m.evaluations;
 }
 
-/// Longest path of one replica on a device of its own; of an evaluation, of which one must take at least its share. A
-/// version of a shard is ready when its gradients are on the host
-/// and its update is done; a forward visit (the last shard's is part of its backward) must load it first.
+/// Longest path of the replica that the first lane belongs to, on devices of its own, one for each wave. A version of a
+/// shard is ready when the gradients of the last wave are on the host and its update is done; a forward visit (the last
+/// shard's is part of its backward) must load it first. The ranges of an evaluation are dealt to the lanes in turn, so the
+/// first lane has at least an even share of its micro-batches, and starts the step after them.
+///
+/// B_s of a wave follows B_{s+1} of its own and B_s of the wave before. A path from B_{S-1} of the first wave to B_s of the
+/// last one passes b_{S-1} .. b_s once on its way down, and once more the shard at which it goes over to the next wave,
+/// W - 1 times: at best always the longest of them. All its visits follow each other, so the sum is a lower bound.
 class model_alone {
  public:
   model_alone(const unit_times& times, double speed)
       : times_(times),
         speed_(speed),
-        share_((times.evaluation_micro_batches + times.replicas - 1) / times.replicas),
+        share_((times.evaluation_micro_batches + lanes_of(times) - 1) / lanes_of(times)),
         ready_(times.backward.size()) {}
 
   /// Visits every shard of the newest versions in order; returns the end.
@@ -60,8 +67,13 @@ class model_alone {
       now_ += time_on(speed_, at(times_.forward, s));
     }
     load(shards - 1);
+    duration longest{};
+    auto first_wave = now_;
     for (std::size_t s = shards; s-- > 0;) {
-      now_ += time_on(speed_, times_.backward[s]);
+      const auto visit = time_on(speed_, times_.backward[s]);
+      first_wave += visit;
+      longest = std::max(longest, visit);
+      now_ = first_wave + longest * (times_.waves - 1);
       ready_[s] = now_ + at(times_.demote, s) + at(times_.update, s);
     }
     return now_;
@@ -106,8 +118,9 @@ duration work_bound(const std::vector<double>& works, std::span<const double> sp
                       std::accumulate(speeds.begin(), speeds.end(), 0.0));
 }
 
-/// A replica computes on one device at a time, so k replicas keep at most k devices busy. Of a model's replicas, any k
-/// have at least k times the mean of their work.
+/// The units of a lane follow each other, on one device at a time, so k lanes keep at most k devices busy. Of a model's
+/// lanes some k have at least k times the mean of their work. (The backward visits of a replica's waves also wait for each
+/// other, which can only make a schedule longer.)
 duration uniform_bound(std::vector<double> works, std::vector<double> speeds) {
   std::ranges::sort(works, std::greater{});
   std::ranges::sort(speeds, std::greater{});
@@ -133,7 +146,7 @@ void add_transfers(bounds& b, std::span<const unit_times> models, const resource
   double update = 0;
   for (const auto& m : models) {
     up += sum_over_versions(m.promote, m.steps + (m.evaluated_last ? 1 : 0));
-    down += sum_over_versions(m.demote, m.steps) * m.replicas;
+    down += sum_over_versions(m.demote, m.steps) * lanes_of(m);
     update += sum_over_versions(m.update, m.steps);
   }
   const auto links = static_cast<double>(machines.speeds.size());
@@ -159,7 +172,7 @@ bounds lower_bounds(std::span<const unit_times> models, const resources& machine
   }
   std::vector<double> works;
   for (const auto& m : models) {
-    works.insert(works.end(), m.replicas, work_of(m) / m.replicas);
+    works.insert(works.end(), lanes_of(m), work_of(m) / lanes_of(m));
     b.chain = std::max(b.chain, chain_of(m, std::ranges::max(machines.speeds)));
   }
   b.work = work_bound(works, machines.speeds);

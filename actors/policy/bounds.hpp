@@ -10,8 +10,8 @@
 
 namespace hydra {
 
-/// The classes of units of a model and the smallest time seen of each, at speed 1. Of a training step in several
-/// replicas these are the units of one of them.
+/// The classes of units of a model and the smallest time seen of each, at speed 1. Of a training step in several lanes
+/// these are the units of one of them.
 struct unit_times {
   std::vector<duration> forward{};   ///< per shard; the last entry is unused (its forward is part of backward)
   std::vector<duration> backward{};  ///< per shard
@@ -21,6 +21,7 @@ struct unit_times {
   std::vector<duration> update{};    ///< per shard, optimizer; 0 where not measured
   std::uint32_t steps = 0;
   std::uint32_t replicas = 1;      ///< of every step, at the same time
+  std::uint32_t waves = 1;         ///< of each replica
   std::uint32_t evaluations = 0;   ///< complete ones
   bool evaluated_first = false;    ///< one of them came before the first of these steps
   bool evaluated_last = false;     ///< one of them came after the last step
@@ -36,10 +37,10 @@ struct resources {
 /// The bounds of a workload and the largest of them by name.
 struct bounds {
   duration work{};        ///< sum of all unit times / sum of speeds
-  duration chain{};       ///< longest replica alone on the fastest device: its units in order
-  duration uniform{};     ///< of the k longest replicas on the k fastest devices, for each k (Horvath, Lam, Sethi 1977)
+  duration chain{};       ///< longest replica alone on the fastest devices: its units in order, waves side by side
+  duration uniform{};     ///< of the k longest lanes on the k fastest devices, for each k (Horvath, Lam, Sethi 1977)
   duration h2d{};         ///< every version of every shard crosses a link at least once / links
-  duration d2h{};         ///< so do its gradients
+  duration d2h{};         ///< so do the gradients of each lane
   duration optimizer{};   ///< all updates / workers
 
   struct named {

@@ -12,9 +12,9 @@
 
 namespace hydra {
 
-/// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane is in flight
-/// there (its predecessor is not yet complete); void otherwise. `avoid`: an attempt at it has failed there, so any
-/// other device may stage it; void while there is no other.
+/// A unit announced by its model task. `after`: only that device may stage it while a unit of its lane, or the same visit
+/// of the wave before, is in flight there (a predecessor is not yet complete); void otherwise. `avoid`: an attempt at it
+/// has failed there, so any other device may stage it; void while there is no other.
 struct ready_unit {
   unit next;
   std::optional<device_id> after;
@@ -68,12 +68,14 @@ struct device_load {
 /// Units of one lane that are undone by the loss of a unit or device.
 struct model_loss {
   model_id model;
+  unit first;                      ///< of the lane that is undone; in flight only if `lost` is not empty
   std::uint32_t next_attempt = 0;  ///< least attempt of announcements from now on
   std::vector<flight> lost;        ///< in the order of the lane; the model task is notified
   std::vector<flight> withdraw;    ///< those that another device still holds without knowing that they are lost
 };
 
-/// One entry per lane, in the order of models and lanes.
+/// One entry per lane, in the order of models and lanes. A lane may lose its announcement only: a unit that it follows
+/// in a wave before is undone.
 using losses = std::vector<model_loss>;
 
 }  // namespace hydra

@@ -34,7 +34,7 @@ bool lane_tracker::announce(const ready_unit& u, time_point now) {
   remaining_ = u.remaining;
   next_cost_ = u.cost;
   available_ = now;
-  if (u.after && !flies_on(*u.after)) {
+  if (u.after && !holds_predecessor(*u.after)) {
     announced_->after.reset();
   }
   return true;
@@ -83,35 +83,40 @@ bool lane_tracker::complete(const unit& u, time_point now) {
   if (std::erase_if(flights_, [&](const flight& f) { return f.what == u; }) == 0) {
     return false;
   }
-  if (const auto device = bound_to(); device && !flies_on(*device)) {
+  release_if_unbound(now);
+  return true;
+}
+
+void lane_tracker::release_if_unbound(time_point now) {
+  if (const auto device = bound_to(); device && !holds_predecessor(*device)) {
     announced_->after.reset();
     available_ = now;
   }
-  return true;
 }
 
 std::optional<model_loss> lane_tracker::fail(const unit& u) {
   if (find(u) == nullptr) {
     return std::nullopt;
   }
-  const auto next = std::max(next_attempt_, u.attempt) + 1;
-  auto loss = undo(next, [&](const flight& f) { return !visited_before(f.what, u); });
+  auto loss = undo(u, std::max(next_attempt_, u.attempt) + 1);
   std::ranges::copy_if(loss.lost, std::back_inserter(loss.withdraw), [&](const flight& f) { return f.what != u; });
   return loss;
 }
 
-std::optional<model_loss> lane_tracker::lose(device_id device) {
-  const auto on_device = [device](const flight& f) { return f.device == device; };
-  const auto first = std::ranges::find_if(flights_, on_device);
-  if (first == flights_.end()) {
+model_loss lane_tracker::follow(const unit& first) {
+  auto loss = undo(first, unused_attempt());
+  loss.withdraw = loss.lost;
+  return loss;
+}
+
+std::optional<model_loss> lane_tracker::lose(device_id device, const std::optional<unit>& first) {
+  const auto here = std::ranges::find(flights_, device, &flight::device);
+  if (here == flights_.end() && !first) {
     return std::nullopt;
   }
-  auto next = next_attempt_;
-  for (const auto& f : flights_) {
-    next = on_device(f) ? std::max(next, f.what.attempt) : next;
-  }
-  auto loss = undo(next + 1, [from = first->what](const flight& f) { return !visited_before(f.what, from); });
-  std::ranges::remove_copy_if(loss.lost, std::back_inserter(loss.withdraw), on_device);
+  const bool all_follow = first && (here == flights_.end() || visited_before(*first, here->what));
+  auto loss = undo(all_follow ? *first : unit{here->what}, unused_attempt());
+  std::ranges::copy_if(loss.lost, std::back_inserter(loss.withdraw), [&](const flight& f) { return f.device != device; });
   return loss;
 }
 
@@ -134,34 +139,57 @@ void lane_tracker::check_order(const unit& u) const {
   }
 }
 
-bool lane_tracker::flies_on(device_id device) const noexcept {
-  return std::ranges::find(flights_, device, &flight::device) != flights_.end();
+bool lane_tracker::holds_predecessor(device_id device) const noexcept {
+  if (std::ranges::find(flights_, device, &flight::device) != flights_.end()) {
+    return true;
+  }
+  const auto& u = announced_->next;
+  return before_ != nullptr && u.way == direction::backward &&
+         std::ranges::any_of(before_->flights_, [&](const flight& f) {
+           return f.device == device && f.what.step == u.step && f.what.way == u.way && f.what.shard == u.shard;
+         });
 }
 
-template <class Predicate>
-model_loss lane_tracker::undo(std::uint32_t next, const Predicate& undone) {
+std::uint32_t lane_tracker::unused_attempt() const noexcept {
+  return std::max(next_attempt_, newest_ ? newest_->attempt : 0) + 1;
+}
+
+model_loss lane_tracker::undo(const unit& first, std::uint32_t next) {
   // A flight of attempt `next` or newer was announced by a task that was notified of this loss before this tracker.
-  const auto kept = [&](const flight& f) { return !undone(f) || f.what.attempt >= next; };
+  const auto kept = [&](const flight& f) { return visited_before(f.what, first) || f.what.attempt >= next; };
   const auto lost = std::stable_partition(flights_.begin(), flights_.end(), kept);
-  next_cost_ = lost->cost;
-  if (lost == flights_.begin() || visited_before(std::prev(lost)->what, lost->what)) {
-    reached_ = {.what = lost->what};
-  }
-  for (auto f = lost; f != flights_.end(); ++f) {
-    remaining_ += f->wall;
-  }
-  model_loss loss{.model = lost->what.model, .next_attempt = next, .lost = {lost, flights_.end()}, .withdraw = {}};
+  model_loss loss{.model = first.model, .first = first, .next_attempt = next, .lost = {lost, flights_.end()},
+                  .withdraw = {}};
   flights_.erase(lost, flights_.end());
+  if (!loss.lost.empty()) {
+    come_before(loss.lost);
+  }
+  drop_announcement(next);
+  return loss;
+}
+
+/// The next unit is the first of these again.
+void lane_tracker::come_before(const std::vector<flight>& lost) {
+  next_cost_ = lost.front().cost;
+  for (const auto& f : lost) {
+    remaining_ += f.wall;
+  }
+  if (flights_.empty() || visited_before(flights_.back().what, lost.front().what)) {
+    reached_ = {.what = lost.front().what};
+  }
   came_from_.reset();
   begins_step_ = false;
-  next_attempt_ = next;
-  if (announced_ && announced_->next.attempt < next) {
+}
+
+void lane_tracker::drop_announcement(std::uint32_t next_attempt) {
+  next_attempt_ = next_attempt;
+  if (announced_ && announced_->next.attempt < next_attempt) {
     announced_.reset();
+    begins_step_ = false;  // it waits for nothing
   }
-  if (const auto device = bound_to(); device && !flies_on(*device)) {
+  if (const auto device = bound_to(); device && !holds_predecessor(*device)) {
     announced_->after.reset();
   }
-  return loss;
 }
 
 }  // namespace hydra

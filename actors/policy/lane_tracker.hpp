@@ -15,6 +15,9 @@ namespace hydra {
 /// later in the lane and makes older attempts stale.
 class lane_tracker {
  public:
+  /// `before`: the lane of the wave before, whose gradient sums this one continues; null for the first wave.
+  explicit lane_tracker(const lane_tracker* before = nullptr) noexcept : before_(before) {}
+
   /// False if stale. Throws fault_error{internal} if the unit does not come after the last one of its attempt or if
   /// that one is not placed yet.
   bool announce(const ready_unit& u, time_point now);
@@ -27,11 +30,17 @@ class lane_tracker {
   void computed(const unit& u) noexcept;
   /// False if there is no such flight.
   bool complete(const unit& u, time_point now);
+  /// A unit of the wave before has completed: the announced one is no longer bound to its device if nothing else binds it.
+  void release_if_unbound(time_point now);
 
   /// The unit and all later flights are undone; empty if there is no such flight.
   std::optional<model_loss> fail(const unit& u);
-  /// All flights on the device and all later ones are undone; empty if there is none on it.
-  std::optional<model_loss> lose(device_id device);
+  /// A unit of a wave before is undone, and `first` is the first of this lane that follows it: it and all later flights
+  /// are undone. Every announcement up to now is void, in case it relied on that unit.
+  model_loss follow(const unit& first);
+  /// All flights on the device and all later ones are undone; empty if there is none on it. `first`: as above, empty
+  /// without such a unit.
+  std::optional<model_loss> lose(device_id device, const std::optional<unit>& first = {});
 
   const std::optional<ready_unit>& announced() const noexcept { return announced_; }
   /// The only device that may stage the announced unit now.
@@ -63,11 +72,16 @@ class lane_tracker {
  private:
   bool stale(const unit& u) const noexcept;
   void check_order(const unit& u) const;
-  bool flies_on(device_id device) const noexcept;
-  /// Undoes flights for which `undone` holds and whose attempt is older than `next`.
-  template <class Predicate>
-  model_loss undo(std::uint32_t next, const Predicate& undone);
+  /// The device holds a unit that comes before the announced one.
+  bool holds_predecessor(device_id device) const noexcept;
+  /// Newer than all attempts so far.
+  std::uint32_t unused_attempt() const noexcept;
+  /// Undoes flights from `first` on whose attempt is older than `next`.
+  model_loss undo(const unit& first, std::uint32_t next);
+  void come_before(const std::vector<flight>& lost);
+  void drop_announcement(std::uint32_t next_attempt);
 
+  const lane_tracker* before_;
   std::optional<ready_unit> announced_;  ///< its `after` is reset as soon as it is void
   std::optional<unit> newest_;           ///< the last unit that was announced, placed or not
   std::optional<frontier> reached_;

@@ -4,9 +4,31 @@
 #include "runtime/base/fault.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hydra {
+
+namespace {
+
+/// The first unit of a lane that follows a unit of a wave before, in the same step.
+unit first_after(const unit& before, std::uint32_t lane, const step_graph& graph) {
+  const auto loss_and_backward = graph.shape().shards - 1;
+  const auto place = std::max(graph.place_of(before.way, before.shard), loss_and_backward);
+  auto u = graph.at(lane * graph.lane_length() + place);
+  u.model = before.model;
+  u.step = before.step;
+  return u;
+}
+
+}  // namespace
+
+schedule_tracker::model_record::model_record(const model_traits& given) : traits(given), graph(given.shape) {
+  lanes.reserve(graph.lanes());
+  for (std::uint32_t lane = 0; lane < graph.lanes(); ++lane) {
+    lanes.emplace_back(lane % given.shape.waves > 0 ? &lanes.back() : nullptr);
+  }
+}
 
 schedule_tracker::schedule_tracker(std::unique_ptr<policy> chosen) : policy_(std::move(chosen)) {}
 
@@ -129,21 +151,37 @@ bool schedule_tracker::unit_completed(const unit& u, time_point now) {
     no_longer_staged(u, *at);
   }
   lane->complete(u, now);
+  if (u.wave.value + 1 < find(u.model)->graph.shape().waves) {
+    std::next(lane)->release_if_unbound(now);
+  }
   refresh(u);
   return true;
 }
 
+template <class Undo>
+std::optional<model_loss> schedule_tracker::lose(lane_tracker& lane, const Undo& undo) {
+  announced_ -= lane.announced() ? 1 : 0;
+  std::optional<model_loss> loss = undo(lane);
+  announced_ += lane.announced() ? 1 : 0;
+  return loss;
+}
+
 losses schedule_tracker::unit_failed(const unit& u) {
   losses result;
-  if (auto* lane = lane_of(u)) {
-    announced_ -= lane->announced() ? 1 : 0;
-    if (auto loss = lane->fail(u)) {
-      result.push_back(std::move(*loss));
-    }
-    announced_ += lane->announced() ? 1 : 0;
+  auto* m = find(u.model);
+  const auto at = m == nullptr ? 0 : m->graph.lane_of(u);
+  auto failed = m == nullptr ? std::nullopt : lose(m->lanes.at(at), [&](lane_tracker& lane) { return lane.fail(u); });
+  if (!failed) {
+    return result;
+  }
+  result.push_back(std::move(*failed));
+  const auto later = u.way == direction::evaluate ? 0 : m->graph.shape().waves - 1 - u.wave.value;
+  for (auto i = at + 1; i <= at + later; ++i) {
+    const auto first = first_after(u, i, m->graph);
+    result.push_back(*lose(m->lanes[i], [&](lane_tracker& lane) { return lane.follow(first); }));
   }
   unstage(result);
-  refresh(u);
+  refresh(u.model);
   return result;
 }
 
@@ -158,12 +196,8 @@ losses schedule_tracker::device_lost(device_id device) {
   residency_.forget(device);
   policy_->device_left(device);
   for (const auto& m : models_) {
-    for (auto& lane : m == nullptr ? std::span<lane_tracker>{} : std::span{m->lanes}) {
-      announced_ -= lane.announced() ? 1 : 0;
-      if (auto loss = lane.lose(device)) {
-        result.push_back(std::move(*loss));
-      }
-      announced_ += lane.announced() ? 1 : 0;
+    if (m != nullptr) {
+      lose_flights(*m, device, result);
     }
   }
   unstage(result);
@@ -171,6 +205,18 @@ losses schedule_tracker::device_lost(device_id device) {
     refresh(model_id{m});
   }
   return result;
+}
+
+void schedule_tracker::lose_flights(model_record& m, device_id device, losses& all) {
+  std::optional<unit> lost;  // in a wave before
+  for (std::uint32_t i = 0; i < m.lanes.size(); ++i) {
+    lost = i % m.graph.shape().waves == 0 ? std::nullopt : lost;
+    const auto first = lost ? std::optional{first_after(*lost, i, m.graph)} : std::nullopt;
+    if (auto loss = lose(m.lanes[i], [&](lane_tracker& lane) { return lane.lose(device, first); })) {
+      lost = loss->first.way == direction::evaluate ? lost : loss->first;
+      all.push_back(std::move(*loss));
+    }
+  }
 }
 
 void schedule_tracker::unstage(const losses& all) {

@@ -40,9 +40,10 @@ class schedule_tracker {
   void blocks_cached(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
   /// A unit completed; false if there is no such flight (late message of a lost attempt).
   bool unit_completed(const unit& u, time_point now);
-  /// A unit failed on a device that is not lost: it and all later flights of its lane are undone. Empty if unknown.
+  /// A unit failed on a device that is not lost: it and all flights that follow it are undone. Empty if unknown. That of
+  /// its own lane comes first.
   losses unit_failed(const unit& u);
-  /// A device is lost with its credit, its flights and its cache; later flights of the same lanes are undone, too.
+  /// A device is lost with its credit, its flights and its cache; flights that follow these are undone, too.
   losses device_lost(device_id device);
   /// Least attempt of announcements of this lane.
   std::uint32_t attempt_of(model_id model, std::uint32_t lane = 0) const;
@@ -93,11 +94,10 @@ class schedule_tracker {
     std::vector<staged_unit> staged;
   };
   struct model_record {
-    explicit model_record(const model_traits& given)
-        : traits(given), graph(given.shape), lanes(graph.lanes()) {}
+    explicit model_record(const model_traits& given);
     model_traits traits;
     step_graph graph;
-    std::vector<lane_tracker> lanes;
+    std::vector<lane_tracker> lanes;   ///< of waves after the first, each refers to the one before it
     bool left = false;
   };
   model_record* find(model_id model) noexcept;
@@ -112,6 +112,10 @@ class schedule_tracker {
   void refresh(model_id model);
   void show(model_id id, const model_record& m, std::uint32_t lane);
   void remove_if_drained(model_id model);
+  /// Calls `undo` with the lane, and counts its announcement anew.
+  template <class Undo>
+  std::optional<model_loss> lose(lane_tracker& lane, const Undo& undo);
+  void lose_flights(model_record& m, device_id device, losses& all);
   void no_longer_staged(const unit& u, std::size_t device);
   void unstage(const losses& all);
   void has_computed(std::size_t device);

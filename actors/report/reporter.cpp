@@ -60,6 +60,7 @@ model_outcome empty_outcome(const sharded_model& m, const model_standing& begins
   }
   out.smallest.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   out.smallest.replicas = m.plan.replicas;
+  out.smallest.waves = m.plan.waves;
   return out;
 }
 

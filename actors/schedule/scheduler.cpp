@@ -120,7 +120,11 @@ class scheduler final : public scheduler_actor::base {
     } else if (has_thrown(m.why.code) && health_.unit_threw(m.device, m.what.model)) {
       give_up(m.device, "operations of two models in a row have thrown on it, the last one: " + m.why.text);
     }
-    tell(tracker_.unit_failed(m.what), m.why);
+    // Units that follow it in waves after its own have not failed themselves.
+    const fault follows{fault_code::dependency_failed, m.why.text};
+    for (const auto& loss : tracker_.unit_failed(m.what)) {
+      tell(loss, same_lane(loss.first, m.what) ? m.why : follows, m.device);
+    }
     tell_drained(m.what.model);
     settle();
   }
@@ -128,7 +132,9 @@ class scheduler final : public scheduler_actor::base {
   void on_device_lost(const device_lost& m) {
     devices_.erase(m.device);
     forget(m.device);
-    tell(tracker_.device_lost(m.device), m.why);
+    for (const auto& loss : tracker_.device_lost(m.device)) {
+      tell(loss, m.why, m.device);
+    }
     for (const auto model : std::set(leaving_)) {
       tell_drained(model);
     }
@@ -244,14 +250,17 @@ class scheduler final : public scheduler_actor::base {
     }
   }
 
-  void tell(const losses& all, const fault& why) {
-    for (const auto& loss : all) {
-      for (const auto& flight : loss.lost) {
-        send(tasks_.at(loss.model), unit_lost{flight.what, loss.next_attempt, why, flight.device});
-      }
-      for (const auto& flight : loss.withdraw) {
-        send(devices_.at(flight.device), withdraw_unit{flight.what});
-      }
+  /// `device`: where it began.
+  void tell(const model_loss& loss, const fault& why, device_id device) {
+    const auto& task = tasks_.at(loss.model);
+    if (loss.lost.empty()) {
+      send(task, unit_lost{loss.first, loss.next_attempt, why, device});  // its announcement is void
+    }
+    for (const auto& flight : loss.lost) {
+      send(task, unit_lost{flight.what, loss.next_attempt, why, flight.device});
+    }
+    for (const auto& flight : loss.withdraw) {
+      send(devices_.at(flight.device), withdraw_unit{flight.what});
     }
   }
 

@@ -117,12 +117,14 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
   unit_times t;
   t.steps = m.steps;
   t.replicas = m.plan.replicas;
+  t.waves = m.plan.waves;
+  const auto lanes = step_graph(m.plan.shape()).lanes();
   t.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   t.evaluated_last = t.evaluation_micro_batches > 0;
   t.evaluations = units_of({}, m).evaluations_after(0);
   for (const auto& s : m.plan.shards) {
-    t.forward.push_back(s.forward_time / t.replicas);
-    t.backward.push_back(s.backward_time / t.replicas);
+    t.forward.push_back(s.forward_time / lanes);
+    t.backward.push_back(s.backward_time / lanes);
     t.evaluate.push_back(s.evaluation_time);
     const bool crosses = !s.steps_on_device;   // its versions need not leave the device
     t.update.push_back(crosses ? s.update_time : duration{});

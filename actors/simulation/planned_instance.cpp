@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t steps_seen = 8;
 
-/// One replica.
+/// One lane.
 instance_model model_of(const sharded_model& m, std::span<const device_info> devices) {
   instance_model given;
   given.name = m.name;
@@ -21,18 +21,19 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
   given.arrival = m.terms.arrival;
   given.priority = m.terms.priority;
   given.deadline = m.terms.deadline;
+  const step_graph step(m.plan.shape());
   byte_count boundary;
   for (const auto& s : m.plan.shards) {
     const bool last = &s == &m.plan.shards.back();
-    given.forward.push_back(last ? duration{} : s.forward_time / m.plan.replicas);
-    given.backward.push_back(s.backward_time / m.plan.replicas);
+    given.forward.push_back(last ? duration{} : s.forward_time / step.lanes());
+    given.backward.push_back(s.backward_time / step.lanes());
     given.h2d.push_back(fastest_copy(s.parameters, devices));
     const bool stays = s.steps_on_device && &s == &m.plan.shards.front();  // its next visit follows on the device
     given.d2h_gradient.push_back(stays ? duration{} : fastest_copy(s.gradient_bytes(), devices));
     given.optimizer.push_back(s.steps_on_device ? duration{} : s.update_time);
     boundary = std::max(boundary, s.output);
   }
-  given.activation = fastest_copy(boundary * (m.plan.micro_batches / m.plan.replicas), devices);
+  given.activation = fastest_copy(boundary * step.lane_size(), devices);
   return given;
 }
 

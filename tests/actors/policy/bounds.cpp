@@ -1,6 +1,7 @@
 #include "actors/policy/bounds.hpp"
 
 #include "actors/policy/catalog.hpp"
+#include "tests/actors/policy/random_schedule.hpp"
 #include "tests/actors/policy/tiny_simulation.hpp"
 
 #include <catch2/catch.hpp>
@@ -45,6 +46,18 @@ unit_times random_model(std::mt19937& rng) {
                .update = random_times(rng, shards, transfers / 2),
                .steps = 1 + static_cast<std::uint32_t>(rng() % 5)};
   m.backward.front() += duration{8};
+  return m;
+}
+
+/// In lanes, some with evaluations.
+unit_times random_lanes(std::mt19937& rng) {
+  auto m = random_model(rng);
+  m.replicas = 1 + rng() % 3;
+  m.waves = 1 + rng() % 4;
+  m.evaluate = random_times(rng, m.backward.size(), 60);
+  m.evaluations = static_cast<std::uint32_t>(rng() % (m.steps + 1));
+  m.evaluated_last = m.evaluations > 0;
+  m.evaluation_micro_batches = static_cast<std::uint32_t>(rng() % 7);
   return m;
 }
 
@@ -222,4 +235,57 @@ TEST_CASE("replicas are more work and no longer chain; an evaluation is shared b
   CHECK(evaluated.work == b.work + std::chrono::microseconds{5});
   m.demote = durations(2, std::chrono::microseconds{50});
   CHECK(lower_bounds(std::vector{m}, two).d2h == std::chrono::microseconds{300});
+}
+
+TEST_CASE("the chain bound of waves is the longest path through their backward visits", "[bounds]") {
+  auto m = uniform(3, 2, 10, 30);
+  m.backward[1] = std::chrono::microseconds{50};
+  m.waves = 4;
+  const auto b = lower_bounds(std::vector{m}, resources{.speeds = std::vector<double>(4, 1.0)});
+  CHECK(b.chain == 2 * std::chrono::microseconds{2 * 10 + 30 + 50 + 30 + 3 * 50});
+  CHECK(b.work == 2 * std::chrono::microseconds{2 * 10 + 30 + 50 + 30});
+}
+
+TEST_CASE("the step boundary of waves starts with the gradients of the last one", "[bounds]") {
+  auto m = uniform(2, 2, 10, 30);
+  m.waves = 3;
+  m.promote[0] = std::chrono::microseconds{5};
+  m.demote[0] = std::chrono::microseconds{7};
+  m.update[0] = std::chrono::microseconds{11};
+  const auto b = lower_bounds(std::vector{m}, resources{.speeds = std::vector<double>(3, 1.0)});
+  CHECK(b.chain == std::chrono::microseconds{5 + 2 * (10 + 30 + 30 + 2 * 30) + 23 + 18});
+  CHECK(b.d2h == std::chrono::microseconds{2 * 3 * 7 / 3});  // every wave's sum goes down
+}
+
+TEST_CASE("the first wave has an even share of an evaluation before its step", "[bounds]") {
+  auto m = uniform(2, 2, 10, 30);  // a step takes 130 us
+  m.waves = 3;
+  m.evaluate = durations(2, std::chrono::microseconds{25});
+  m.evaluation_micro_batches = 4;
+  m.evaluations = 1;
+  const auto b = lower_bounds(std::vector{m}, resources{.speeds = std::vector<double>(3, 1.0)});
+  CHECK(b.chain == std::chrono::microseconds{130 + 2 * 50 + 130});
+}
+
+TEST_CASE("no schedule of replicas and waves, made by chance, beats a bound", "[bounds]") {
+  for (std::uint32_t seed = 0; seed < 3000; ++seed) {
+    std::mt19937 rng{seed};
+    std::vector<unit_times> models(1 + rng() % 3);
+    std::ranges::generate(models, [&] { return random_lanes(rng); });
+    const auto speeds = random_speeds(rng);
+    const auto b = lower_bounds(models, resources{.speeds = speeds});
+    INFO("seed " << seed);
+    REQUIRE(random_schedule{models, speeds, seed}.run() >= std::max({b.work, b.chain, b.uniform}));
+  }
+}
+
+TEST_CASE("a model in waves on as many devices attains the chain bound", "[bounds]") {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 rng{seed};
+    auto m = random_lanes(rng);
+    m.evaluations = m.evaluated_last = 0;
+    const std::vector<double> speeds(m.replicas * m.waves, 1.0);
+    INFO("seed " << seed);
+    REQUIRE(random_schedule{{m}, speeds, seed}.run() == lower_bounds(std::vector{m}, resources{.speeds = speeds}).chain);
+  }
 }

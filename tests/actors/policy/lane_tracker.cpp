@@ -209,3 +209,121 @@ TEST_CASE("a model that has left announces nothing, but its flights complete", "
   CHECK_FALSE(m.announce(ready(backward(0, 0, 0)), at(1)));
   CHECK(m.complete(forward(0, 0, 0), at(2)));
 }
+
+// -- waves -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+unit second(const unit& u) { return in_lane(u, 1); }
+
+/// Of the wave after that of `three_flights`, with all forward units on device 2.
+lane_tracker next_wave(const lane_tracker& before) {
+  lane_tracker m{&before};
+  fly(m, second(forward(0, 0, 0)), d2);
+  fly(m, second(forward(0, 0, 1)), d2);
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("a backward unit is bound to the device that holds the same visit of the wave before", "[policy]") {
+  auto first = three_flights();
+  auto m = next_wave(first);
+  REQUIRE(m.complete(second(forward(0, 0, 0)), at(1)));
+  REQUIRE(m.complete(second(forward(0, 0, 1)), at(1)));
+  REQUIRE(m.announce(ready(second(backward(0, 0, 2)), d1), at(2)));
+  CHECK(m.bound_to() == d1);
+  REQUIRE(first.complete(backward(0, 0, 2), at(3)));
+  m.release_if_unbound(at(3));
+  CHECK(m.bound_to() == std::nullopt);
+  CHECK(m.available_since() == at(3));
+}
+
+TEST_CASE("a unit that is bound by its lane and by the wave before stays bound until both are complete", "[policy]") {
+  lane_tracker first;
+  fly(first, backward(0, 0, 2), d2);
+  auto m = next_wave(first);
+  REQUIRE(m.announce(ready(second(backward(0, 0, 2)), d2), at(2)));
+  REQUIRE(first.complete(backward(0, 0, 2), at(3)));
+  m.release_if_unbound(at(3));
+  CHECK(m.bound_to() == d2);
+  REQUIRE(m.complete(second(forward(0, 0, 0)), at(4)));
+  REQUIRE(m.complete(second(forward(0, 0, 1)), at(5)));
+  CHECK(m.bound_to() == std::nullopt);
+  CHECK(m.available_since() == at(5));
+}
+
+TEST_CASE("other visits of the wave before bind nothing, nor does any bind a forward unit", "[policy]") {
+  auto first = three_flights();
+  lane_tracker m{&first};
+  REQUIRE(m.announce(ready(second(forward(0, 0, 0)), d0), at(1)));
+  CHECK(m.bound_to() == std::nullopt);
+  m.place(d2, at(1));
+  fly(m, second(forward(0, 0, 1)), d2);
+  fly(m, second(backward(0, 0, 2)), d2);
+  REQUIRE(m.announce(ready(second(backward(0, 0, 1)), d1), at(2)));
+  CHECK(m.bound_to() == std::nullopt);
+}
+
+TEST_CASE("a retry of the wave before binds as its first attempt does", "[policy]") {
+  lane_tracker first;
+  fly(first, backward(0, 0, 2, 1), d1);
+  lane_tracker m{&first};
+  REQUIRE(m.announce(ready(second(backward(0, 0, 2)), d1), at(2)));
+  CHECK(m.bound_to() == d1);
+}
+
+TEST_CASE("a wave that follows a lost unit loses what follows it, and nothing else", "[policy]") {
+  lane_tracker m;
+  REQUIRE(m.announce(ready(second(forward(0, 0, 1)), std::nullopt, 100), at(0)));
+  m.place(d0, at(0));
+  REQUIRE(m.announce(ready(second(backward(0, 0, 2)), std::nullopt, 90), at(0)));
+  m.place(d0, at(0));
+  const auto loss = m.follow(second(backward(0, 0, 2)));
+  CHECK(units_of(loss.lost) == std::vector{second(backward(0, 0, 2))});
+  CHECK(units_of(loss.withdraw) == units_of(loss.lost));
+  CHECK(loss.next_attempt == 1);
+  CHECK(units_of(m.flights()) == std::vector{second(forward(0, 0, 1))});
+  CHECK(m.remaining() == std::chrono::microseconds{90});
+  CHECK(m.came_from() == std::nullopt);
+}
+
+TEST_CASE("a wave without such a flight loses its announcement, but not where its next unit comes from", "[policy]") {
+  lane_tracker m;
+  fly(m, second(forward(0, 0, 0)), d0);
+  REQUIRE(m.announce(ready(second(forward(0, 0, 1)), std::nullopt, 50), at(1)));
+  const auto loss = m.follow(second(backward(0, 0, 2)));
+  CHECK(loss.first == second(backward(0, 0, 2)));
+  CHECK((loss.lost.empty() && loss.withdraw.empty()));
+  CHECK_FALSE(m.announced());
+  CHECK_FALSE(m.announce(ready(second(forward(0, 0, 1))), at(2)));
+  CHECK(m.announce(ready(second(forward(0, 0, 1, 1))), at(2)));
+  CHECK(units_of(m.flights()) == std::vector{second(forward(0, 0, 0))});
+  CHECK(m.came_from() == d0);
+}
+
+TEST_CASE("the first of a step that is announced again does not wait at a step boundary", "[policy]") {
+  lane_tracker m;
+  auto last = ready(second(backward(0, 0, 0)));
+  last.then_begins_step = true;
+  REQUIRE(m.announce(last, at(0)));
+  m.place(d0, at(0));
+  REQUIRE(m.at_step_boundary());
+  REQUIRE(m.announce(ready(second(forward(0, 1, 0))), at(1)));
+  m.follow(second(backward(0, 1, 2)));
+  CHECK_FALSE(m.at_step_boundary());
+}
+
+TEST_CASE("a lane that a lost device and a wave before hit loses all from the earlier unit on, once", "[policy]") {
+  const auto lost_from = [](device_id device, const unit& follower) {
+    auto m = three_flights();
+    return units_of(m.lose(device, follower)->lost);
+  };
+  CHECK(lost_from(d0, backward(0, 0, 2)) ==
+        std::vector{forward(0, 0, 0), forward(0, 0, 1), backward(0, 0, 2)});
+  CHECK(lost_from(d1, forward(0, 0, 1)) == std::vector{forward(0, 0, 1), backward(0, 0, 2)});
+  CHECK(lost_from(d2, backward(0, 0, 2)) == std::vector{backward(0, 0, 2)});
+  auto m = three_flights();
+  const auto loss = m.lose(d1, forward(0, 0, 1));
+  CHECK(units_of(loss->withdraw) == std::vector{forward(0, 0, 1)});
+}

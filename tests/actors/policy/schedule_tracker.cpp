@@ -9,6 +9,8 @@
 
 #include <functional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::test;
@@ -272,10 +274,7 @@ TEST_CASE("a bound unit is shown to its device among the others, in order, as ch
 
 namespace {
 
-unit of_replica(unit u, std::uint32_t replica) {
-  u.replica = replica_id{replica};
-  return u;
-}
+unit of_replica(const unit& u, std::uint32_t replica) { return in_lane(u, 0, replica); }
 
 /// Two devices and a model in two replicas, both announced.
 schedule_tracker replicated(choice c) {
@@ -330,6 +329,126 @@ TEST_CASE("all models have announced if one lane of each has", "[schedule-tracke
   CHECK_FALSE(b.all_announced());
   REQUIRE(b.unit_ready(ready(of_replica(forward(1, 0, 0), 1)), at(0)));
   CHECK(b.all_announced());
+}
+
+// -- waves -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Three devices with credit for everything, and a model of two shards in two replicas of three waves.
+schedule_tracker in_waves() {
+  auto b = open(3, 0, std::make_unique<scripted>(first));
+  for (const auto d : {d0, d1, d2}) {
+    b.device_freed(d, 20, std::nullopt, at(0));
+  }
+  b.add_model(model_id{0}, {.shape = {.shards = 2, .micro_batches = 6, .replicas = 2, .waves = 3}});
+  return b;
+}
+
+/// One micro-batch each.
+unit of_wave(unit u, std::uint32_t wave, std::uint32_t replica = 0) {
+  u.first_micro_batch = micro_batch_index{replica * 3 + wave};
+  return in_lane(u, wave, replica);
+}
+
+/// Announces a unit and places it on the device.
+void fly(schedule_tracker& b, const unit& u, device_id device) {
+  REQUIRE(b.unit_ready(ready(u), at(0)));
+  b.replace_policy(std::make_unique<scripted>([&](const device_state& d, const auto&...) {
+    return d.device == device ? std::optional<std::size_t>{0} : std::nullopt;
+  }));
+  REQUIRE(b.decide(at(0)) == std::vector<placement>{{u, device}});
+}
+
+/// Wave w of replica 0 on device w: wave 0 up to B_0, wave 1 up to B_1, wave 2 up to F_0. F_0 of replica 1 on device 0.
+schedule_tracker waves_in_flight() {
+  auto b = in_waves();
+  for (const std::uint32_t w : {0, 1, 2}) {
+    fly(b, of_wave(forward(0, 0, 0), w), device_id{w});
+    if (w < 2) {
+      fly(b, of_wave(backward(0, 0, 1), w), device_id{w});
+    }
+  }
+  fly(b, backward(0, 0, 0), d0);
+  fly(b, of_wave(forward(0, 0, 0), 0, 1), d0);
+  return b;
+}
+
+/// "lane: lost units / withdrawn units, next attempt"
+std::vector<std::string> lines_of(const losses& all) {
+  std::vector<std::string> lines;
+  for (const auto& loss : all) {
+    lines.push_back(std::to_string(loss.first.replica.value) + "." + std::to_string(loss.first.wave.value) + ": " +
+                    std::to_string(loss.lost.size()) + "/" + std::to_string(loss.withdraw.size()) + ", " +
+                    std::to_string(loss.next_attempt));
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("the next wave may leave the device of the wave before when that has completed", "[schedule-tracker]") {
+  auto b = in_waves();
+  fly(b, backward(0, 0, 1), d0);
+  REQUIRE(b.unit_ready(ready(of_wave(backward(0, 0, 1), 1), d0), at(1)));
+  b.replace_policy(std::make_unique<scripted>([](const device_state& d, const auto&...) {
+    return d.device == d2 ? std::optional<std::size_t>{0} : std::nullopt;
+  }));
+  CHECK(b.decide(at(1)).empty());
+  CHECK(b.unit_completed(backward(0, 0, 1), at(2)));
+  const auto placed = b.decide(at(2));
+  CHECK(placed == std::vector<placement>{{of_wave(backward(0, 0, 1), 1), d2}});
+  CHECK(placed.front().available == at(2));
+}
+
+TEST_CASE("a failed unit undoes what follows it in later waves, and makes announcements of these waves void",
+          "[schedule-tracker]") {
+  auto b = waves_in_flight();
+  REQUIRE(b.unit_ready(ready(of_wave(backward(0, 0, 1), 2)), at(1)));
+  const auto lost = b.unit_failed(backward(0, 0, 1));
+  CHECK(lines_of(lost) == std::vector<std::string>{"0.0: 2/1, 1", "0.1: 1/1, 1", "0.2: 0/0, 1"});
+  CHECK(units_of(lost.at(1).lost) == std::vector{of_wave(backward(0, 0, 1), 1)});
+  const auto& first = lost.at(2).first;
+  CHECK((first.way == direction::backward && first.shard.value == 1 && first.first_micro_batch.value == 2));
+  CHECK(b.ready_count() == 0);
+  CHECK(b.attempt_of(model_id{0}, 3) == 0);  // replica 1
+  CHECK(b.flight_count() == 4);              // all forward
+  CHECK(b.unit_completed(of_wave(forward(0, 0, 0), 1), at(2)));
+}
+
+TEST_CASE("a failed unit of a later wave leaves the waves before alone", "[schedule-tracker]") {
+  auto b = waves_in_flight();
+  CHECK(lines_of(b.unit_failed(of_wave(backward(0, 0, 1), 1))) ==
+        std::vector<std::string>{"0.1: 1/0, 1", "0.2: 0/0, 1"});
+  CHECK(b.attempt_of(model_id{0}, 0) == 0);
+}
+
+TEST_CASE("later waves of a lost unit that only passes its own sum on keep what came before that visit",
+          "[schedule-tracker]") {
+  auto b = waves_in_flight();
+  CHECK(lines_of(b.unit_failed(backward(0, 0, 0))) ==
+        std::vector<std::string>{"0.0: 1/0, 1", "0.1: 0/0, 1", "0.2: 0/0, 1"});
+  CHECK(b.unit_completed(of_wave(backward(0, 0, 1), 1), at(2)));
+}
+
+TEST_CASE("a lost evaluation has no followers in other waves", "[schedule-tracker]") {
+  auto b = in_waves();
+  fly(b, evaluate(0, 0, 0), d0);
+  fly(b, of_wave(evaluate(0, 0, 0), 1), d1);
+  CHECK(lines_of(b.unit_failed(evaluate(0, 0, 0))) == std::vector<std::string>{"0.0: 1/0, 1"});
+  CHECK(lines_of(b.device_lost(d1)) == std::vector<std::string>{"0.1: 1/0, 1"});
+}
+
+TEST_CASE("a lost device hits later waves once each, by their own flights there or by those of waves before",
+          "[schedule-tracker]") {
+  auto b = waves_in_flight();
+  fly(b, of_wave(backward(0, 0, 1), 2), d0);
+  const auto lost = b.device_lost(d0);
+  CHECK(lines_of(lost) == std::vector<std::string>{"0.0: 3/0, 1", "0.1: 1/1, 1", "0.2: 1/0, 1", "1.0: 1/0, 1",
+                                                   "1.1: 0/0, 1", "1.2: 0/0, 1"});
+  CHECK(b.flight_count() == 2);  // F_0 of waves 1 and 2
+  CHECK(lines_of(b.device_lost(d2)) == std::vector<std::string>{"0.2: 1/0, 2"});
+  CHECK(b.flight_count() == 1);
 }
 
 // -- losses ----------------------------------------------------------------------------------------------------------

@@ -35,6 +35,13 @@ inline unit evaluate(std::uint32_t model, std::uint32_t version, std::uint32_t s
   return visit(model, version, direction::evaluate, shard);
 }
 
+/// The same visit of another lane.
+inline unit in_lane(unit u, std::uint32_t wave, std::uint32_t replica = 0) {
+  u.replica = replica_id{replica};
+  u.wave = wave_index{wave};
+  return u;
+}
+
 /// F_0 .. F_{S-2}, B_{S-1} .. B_0 of each step.
 inline std::vector<unit> chain_of(std::uint32_t model, std::uint32_t shards, std::uint32_t steps) {
   std::vector<unit> units;
