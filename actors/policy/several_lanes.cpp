@@ -81,10 +81,10 @@ bool several_lanes::waits(const candidate& c, const device_state& device, const 
   if (dealt.device_of(c, view) != device.device) {
     return true;
   }
-  const auto waves = waves_of(c, view);
-  const auto group = std::max(dealt.count(), waves.front().shape.waves);
-  return waves.size() > 1 &&
-         !interleaved_order(waves.front().shape, dealt.count(), dealt.stage_of(c.next.shard), group).in_turn(c.next, waves);
+  const auto& shape = view.models[c.model_at].shape;
+  const auto group = std::max(dealt.count(), shape.waves);
+  const interleaved_order order(shape, dealt.count(), dealt.stage_of(c.next.shard), group);
+  return shape.waves > 1 && !order.in_turn(c.next, waves_of(c, view));
 }
 
 bool several_lanes::is_left(const candidate& c, const policy_view& view) const {

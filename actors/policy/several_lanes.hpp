@@ -12,9 +12,9 @@ namespace hydra {
 /// a cache. Two rules more for a model of several lanes, if loading a shard takes longer than a forward visit:
 ///
 /// * If there are at least two devices for each replica of all models, and if the model has waves or loading takes
-///   longer than a backward visit, too, each of its replicas keeps to devices of its own, as a pipeline: its shards stay
-///   in their caches from the forward to the backward visit. Waves: in the interleaved order, all waves through a chunk
-///   before the next chunk. One wave: contiguous groups, so that the next shard is loaded meanwhile.
+///   longer than a backward visit, too, each of its replicas keeps to devices of its own, as a pipeline: its shards
+///   stay in their caches from the forward to the backward visit. Waves: in the interleaved order, all waves through a
+///   chunk before the next chunk. One wave: contiguous groups, so that the next shard is loaded meanwhile.
 /// * While there are more lanes than devices, of several models, a shard that another device has is left to that device
 ///   unless there is nothing else to do: each load takes link time that other units need.
 class several_lanes {
