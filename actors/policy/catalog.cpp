@@ -2,9 +2,13 @@
 
 #include "actors/policy/band.hpp"
 #include "actors/policy/fifo.hpp"
+#include "actors/policy/gpipe.hpp"
+#include "actors/policy/interleaved.hpp"
 #include "actors/policy/level.hpp"
 #include "actors/policy/lla.hpp"
 #include "actors/policy/lpt.hpp"
+#include "actors/policy/naive_pipeline.hpp"
+#include "actors/policy/one_f_one_b.hpp"
 #include "actors/policy/random_choice.hpp"
 #include "actors/policy/rollout.hpp"
 #include "actors/policy/round_robin.hpp"
@@ -102,6 +106,11 @@ const std::vector<policy_entry>& built_in_policies() {
       {"rollout", "first move of the best of some random completions, for comparison: slow", rollout_options,
        make_rollout},
       {"whole-model", "task parallelism: each device trains one model at a time", {}, make<whole_model>},
+      {"naive-pipeline", "model parallelism: each shard keeps to its device", {}, make<naive_pipeline>},
+      {"gpipe", "the same, and all forward visits of a step come before its first backward visit", {}, make<gpipe>},
+      {"one-f-one-b", "the same stages; backward visits first, few waves under way", {}, make<one_f_one_b>},
+      {"interleaved", "1F1B with several chunks of a model on each device, in Megatron's order", {},
+       make<interleaved>},
   };
   return table;
 }

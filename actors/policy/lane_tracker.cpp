@@ -30,6 +30,7 @@ bool lane_tracker::announce(const ready_unit& u, time_point now) {
   check_order(u.next);
   announced_ = u;
   newest_ = u.next;
+  reached_ = {.what = u.next};
   remaining_ = u.remaining;
   next_cost_ = u.cost;
   available_ = now;
@@ -58,6 +59,7 @@ flight lane_tracker::place(device_id device, time_point now) {
   next_cost_ = u.then_cost;
   begins_step_ = u.then_begins_step;
   came_from_ = device;
+  reached_->placed = true;
   announced_.reset();
   flights_.insert(place_for(flights_, f.what), f);
   return f;
@@ -169,6 +171,9 @@ model_loss lane_tracker::undo(const unit& first, std::uint32_t next) {
 /// The next unit is the first of these again.
 void lane_tracker::come_before(const std::vector<flight>& lost) {
   next_cost_ = lost.front().cost;
+  if (flights_.empty() || visited_before(flights_.back().what, lost.front().what)) {
+    reached_ = {.what = lost.front().what};
+  }
   for (const auto& f : lost) {
     remaining_ += f.wall;
   }

@@ -53,6 +53,12 @@ class lane_tracker {
   duration next_cost() const noexcept { return next_cost_; }
   /// The next unplaced unit starts a step and is not announced.
   bool at_step_boundary() const noexcept { return begins_step_ && !announced_; }
+  /// How far placements go: `what` was announced or placed last, or is the first unit of those undone since.
+  struct frontier {
+    unit what;
+    bool placed = false;
+  };
+  const std::optional<frontier>& reached() const noexcept { return reached_; }
   /// The device of the unit that ended last.
   std::optional<device_id> ended() const noexcept { return ended_; }
   /// The device of the unit before the next one, if it was not undone.
@@ -78,6 +84,7 @@ class lane_tracker {
   const lane_tracker* before_;
   std::optional<ready_unit> announced_;  ///< its `after` is reset as soon as it is void
   std::optional<unit> newest_;           ///< the last unit that was announced, placed or not
+  std::optional<frontier> reached_;
   std::vector<flight> flights_;
   time_point available_;
   duration remaining_{};

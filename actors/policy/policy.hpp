@@ -7,6 +7,7 @@
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/step_graph.hpp"
 #include "runtime/base/unit.hpp"
 
 #include <algorithm>
@@ -62,6 +63,9 @@ struct device_state {
 struct model_state {
   model_id model;
   std::uint32_t lane = 0;
+  step_shape shape{};                 ///< of its model's steps
+  std::optional<step_index> step{};   ///< of its next unplaced unit; none until it has announced a unit
+  std::uint32_t place = 0;            ///< of that unit in its lane (step_graph); 0 if it is an evaluation
   duration remaining{};               ///< wall time from its next unplaced unit on, at speed 1
   duration staged{};                  ///< of its units that are staged and not computing
   duration next_cost{};               ///< expected time of its next unplaced unit at speed 1; zero if there is none
@@ -76,7 +80,7 @@ struct model_state {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, model_state& x) {
-    return f(x.model, x.lane, x.remaining, x.staged, x.next_cost, x.candidate, x.at_step_boundary, x.flights,
+    return f(x.model, x.lane, x.shape, x.step, x.place, x.remaining, x.staged, x.next_cost, x.candidate, x.at_step_boundary, x.flights,
              x.staged_units, x.running, x.ended, x.priority, x.deadline);
   }
 };

@@ -314,10 +314,27 @@ void schedule_tracker::remove_if_drained(model_id model) {
   }
 }
 
+namespace {
+
+void show_position(model_state& s, const lane_tracker::frontier& reached, const step_graph& graph) {
+  s.step = reached.what.step;
+  if (reached.what.way == direction::evaluate) {
+    return;
+  }
+  s.place = graph.place_of(reached.what.way, reached.what.shard) + (reached.placed ? 1 : 0);
+  if (s.place == graph.lane_length()) {
+    s.step->value += 1;
+    s.place = 0;
+  }
+}
+
+}  // namespace
+
 void schedule_tracker::show(model_id id, const model_record& m, std::uint32_t at) {
   const auto& lane = m.lanes[at];
   model_state s{.model = id,
                 .lane = at,
+                .shape = m.traits.shape,
                 .remaining = lane.remaining(),
                 .next_cost = lane.next_cost(),
                 .candidate = lane.announced().has_value(),
@@ -327,6 +344,9 @@ void schedule_tracker::show(model_id id, const model_record& m, std::uint32_t at
                 .ended = lane.ended(),
                 .priority = m.traits.priority,
                 .deadline = m.traits.deadline};
+  if (const auto& reached = lane.reached()) {
+    show_position(s, *reached, m.graph);
+  }
   for (const auto& f : lane.flights()) {
     if (f.phase == flight_phase::computing) {
       s.running = f.device;

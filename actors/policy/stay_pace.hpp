@@ -6,6 +6,7 @@
 #include "actors/policy/drains.hpp"
 #include "actors/policy/near_level.hpp"
 #include "actors/policy/pace.hpp"
+#include "actors/policy/several_lanes.hpp"
 #include "actors/policy/step_boundary.hpp"
 
 #include <cstddef>
@@ -26,6 +27,8 @@ struct stay_pace_options {
 /// If loads are measured to wait for gradients, a forward after a backward hides nothing. Then a device whose model has
 /// reached its first backward takes forwards of other models first, and a device that has computed a backward takes
 /// backwards.
+///
+/// While there is a model whose steps have several lanes, several_lanes decides on devices of equal speeds.
 class stay_pace final : public policy {
  public:
   explicit stay_pace(const stay_pace_options& options = {}) : options_(options), mixed_(options.stay_units) {}
@@ -34,6 +37,7 @@ class stay_pace final : public policy {
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view) override;
+  void model_left(model_id model) override { lanes_.forget(model); }
   void device_left(device_id device) override {
     drains_.forget(device);
     patience_.forget(device);
@@ -49,6 +53,7 @@ class stay_pace final : public policy {
   std::size_t relaxed(const device_state& device, std::span<const candidate> candidates) const;
 
   stay_pace_options options_;
+  several_lanes lanes_;
   band late_{{.stay = true}};
   bool early_ = false;      ///< a device was asked while it computed
   near_level mixed_;

@@ -23,6 +23,11 @@ struct step_shape {
   std::uint32_t waves = 1;           ///< of each replica; divides its micro-batches
 
   friend bool operator==(const step_shape&, const step_shape&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, step_shape& x) {
+    return f(x.shards, x.micro_batches, x.replicas, x.waves);
+  }
 };
 
 /// How far a model is: the step, and how many of its training units have completed in each lane (a prefix of it).

@@ -714,3 +714,42 @@ TEST_CASE("loads show what devices hold, since when, and how long it should take
   b.device_lost(d0);
   CHECK(b.loads().empty());
 }
+
+TEST_CASE("the view says where the next unit of each lane is in its step") {
+  schedule_tracker b{std::make_unique<scripted>(first)};
+  b.add_device(d0, 1.0);
+  b.add_model(model_id{0}, {.shape = {.shards = 2, .micro_batches = 2, .replicas = 2}});
+  const auto& lane = b.view(at(0)).models.front();
+  CHECK(lane.shape.shards == 2);
+  CHECK(lane.step == std::nullopt);
+  b.unit_ready(ready(evaluate(0, 3, 1)), at(0));
+  CHECK((lane.step == step_index{3} && lane.place == 0));
+  const auto place_next = [&](const unit& u) {
+    b.device_freed(d0, 1, std::nullopt, at(0));
+    b.decide(at(0));
+    b.unit_ready(ready(u, d0), at(0));
+  };
+  place_next(forward(0, 3, 0));
+  CHECK((lane.step == step_index{3} && lane.place == 0));
+  place_next(backward(0, 3, 1));
+  CHECK((lane.step == step_index{3} && lane.place == 1));
+  place_next(backward(0, 3, 0));
+  CHECK((lane.step == step_index{3} && lane.place == 2));
+  b.device_freed(d0, 1, std::nullopt, at(0));
+  b.decide(at(0));
+  CHECK((lane.step == step_index{4} && lane.place == 0));
+  CHECK(b.view(at(0)).models.back().step == std::nullopt);
+}
+
+TEST_CASE("after a failure the view is back at the first unit that was undone") {
+  auto b = open(1, 1, first);
+  b.decide(at(0));
+  b.unit_completed(forward(0, 0, 0), at(1));
+  b.unit_ready(ready(backward(0, 0, 0)), at(1));
+  b.device_freed(d0, 1, std::nullopt, at(1));
+  b.decide(at(1));
+  const auto& lane = b.view(at(1)).models.front();
+  CHECK((lane.step == step_index{1} && lane.place == 0));
+  b.unit_failed(backward(0, 0, 0));
+  CHECK((lane.step == step_index{0} && lane.place == 0));
+}

@@ -27,7 +27,7 @@ tiny_simulation::tiny_simulation(std::vector<unit_times> models, const std::vect
       at_time(now_ + promote, [this, m] { announce(m); });
     }
     models_.push_back(std::move(added));
-    tracker_.add_model(model_id{m});
+    tracker_.add_model(model_id{m}, {.shape = {.shards = shards}});
   }
 }
 

@@ -1,0 +1,95 @@
+#include "actors/policy/several_lanes.hpp"
+
+#include "actors/policy/interleaved_order.hpp"
+#include "actors/policy/longest_first.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace hydra {
+
+bool several_lanes::in(const policy_view& view) {
+  return std::ranges::any_of(view.models, [](const model_state& m) { return m.lane > 0; });
+}
+
+std::optional<std::size_t> several_lanes::choose(const device_state& device, std::span<const candidate> candidates,
+                                                 const policy_view& view) {
+  learn(candidates);
+  count(view);
+  const auto own = own_model(device);
+  const auto key = [&](const candidate& c) {
+    return std::tuple{!is_pipeline(c, view), is_left(c, view), -c.remaining, c.next.model != own};
+  };
+  std::optional<std::size_t> best;  // of equals the last one: of equal lanes another one than that chosen before
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!waits(candidates[i], device, view) && (!best || key(candidates[i]) <= key(candidates[*best]))) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+void several_lanes::learn(std::span<const candidate> candidates) {
+  for (const auto& c : candidates) {
+    auto& t = times_[c.next.model];
+    t.load = c.hit ? t.load : c.transfer_time - c.boundary_time;
+    if (c.next.way != direction::evaluate) {
+      (c.next.way == direction::forward ? t.forward : t.backward) = c.cost;
+    }
+  }
+}
+
+void several_lanes::count(const policy_view& view) {
+  replicas_before_.clear();
+  replicas_ = 0;
+  for (const auto& m : view.models) {
+    if (m.lane == 0) {
+      replicas_before_[m.model] = replicas_;
+      replicas_ += m.shape.replicas;
+    }
+  }
+}
+
+bool several_lanes::loads_slowly(model_id model) const {
+  const auto& t = times_.at(model);
+  return t.forward > duration{} && t.load > t.forward;
+}
+
+bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) const {
+  const auto& shape = view.models[c.model_at].shape;
+  const auto& t = times_.at(c.next.model);
+  const bool several = shape.replicas * shape.waves > 1;
+  const auto backward = t.backward > duration{} ? t.backward : 2 * t.forward;
+  const bool pays = shape.waves > 1 || t.load > backward;
+  return several && pays && loads_slowly(c.next.model) && c.next.way != direction::evaluate &&
+         view.devices.size() >= 2 * replicas_;
+}
+
+stages several_lanes::own_stages(const candidate& c, const policy_view& view) const {
+  const auto each = view.devices.size() / replicas_;
+  const auto& shape = view.models[c.model_at].shape;
+  const auto replica = replicas_before_.at(c.next.model) + c.next.replica.value;
+  return {shape.shards, shape.waves > 1 ? dealing::round_robin : dealing::groups,
+          {.offset = replica * each, .count = each}};
+}
+
+bool several_lanes::waits(const candidate& c, const device_state& device, const policy_view& view) const {
+  if (!is_pipeline(c, view)) {
+    return false;
+  }
+  const auto dealt = own_stages(c, view);
+  if (dealt.device_of(c, view) != device.device) {
+    return true;
+  }
+  const auto waves = waves_of(c, view);
+  const auto group = std::max(dealt.count(), waves.front().shape.waves);
+  return waves.size() > 1 &&
+         !interleaved_order(waves.front().shape, dealt.count(), dealt.stage_of(c.next.shard), group).in_turn(c.next, waves);
+}
+
+bool several_lanes::is_left(const candidate& c, const policy_view& view) const {
+  const bool crowded = view.models.size() > view.devices.size() && replicas_before_.size() > 1;
+  return crowded && c.elsewhere && !c.hit && !c.chained && loads_slowly(c.next.model);
+}
+
+}  // namespace hydra

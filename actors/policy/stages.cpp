@@ -1,0 +1,32 @@
+#include "actors/policy/stages.hpp"
+
+#include <algorithm>
+
+namespace hydra {
+
+stages::stages(std::uint32_t shards, dealing how, const devices& of_replica)
+    : how_(how),
+      shards_(shards),
+      count_(static_cast<std::uint32_t>(std::min<std::size_t>(shards, of_replica.count))),
+      offset_(of_replica.offset) {}
+
+device_id stages::device_of(const candidate& c, const policy_view& view) const {
+  const auto at = [&](std::size_t i) { return view.devices[i % view.devices.size()].device; };
+  const auto home = offset_ + stage_of(c.next.shard);
+  return at(home) == c.avoided ? at(home + 1) : at(home);
+}
+
+stages shared_stages(const model_state& lane, dealing how, const policy_view& view) {
+  const auto each = std::max<std::size_t>(1, view.devices.size() / lane.shape.replicas);
+  const auto replica = lane.lane / lane.shape.waves;
+  return {lane.shape.shards, how, {.offset = lane.model.value + replica * each, .count = each}};
+}
+
+std::uint32_t placed_in(step_index step, const model_state& lane) {
+  if (!lane.step || *lane.step > step) {
+    return step_graph(lane.shape).lane_length();
+  }
+  return *lane.step == step ? lane.place : 0;
+}
+
+}  // namespace hydra
