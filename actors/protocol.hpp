@@ -3,11 +3,12 @@
 // messages of one conversation each.
 //
 // A training step is a chain of shard units, a lane; or several lanes at the same time, if it is divided into replicas
-// (runtime/base/step_graph.hpp). A unit runs when its shard and its inputs are on the device and the compute queue
-// reaches it. The life of a unit:
+// and these into waves (runtime/base/step_graph.hpp). Lanes of a replica are joined by its gradient sums: a backward unit
+// also reads what the same visit of the wave before has written. A unit runs when its shard and its inputs are on the
+// device and the compute queue reaches it. The life of a unit:
 //
 //  1 unit_ready       MODEL TASK -> SCHEDULER      The next unit of a lane may be staged: by any device, or (`after`)
-//                                                  only by the device of its predecessor.
+//                                                  only by the device on which its predecessors still are.
 //  2 device_freed     DEVICE -> SCHEDULER          The staging slot is free: one credit, when a unit starts or a staged
 //                                                  unit fails. Without credit when the device becomes idle.
 //    choose           inside SCHEDULER             The policy is asked for every device with credit. A policy actor is
@@ -31,9 +32,10 @@
 //  8 shard_updated    MEMORY MANAGER -> MODEL TASK The next version of the shard is in host memory. That of shard 0
 //                                                  starts the next step, unless it has started already (7).
 //  9 device_lost      SUPERVISOR -> REPORTER, MEMORY MANAGER (which fences the device) -> SCHEDULER; then unit_lost
-//                     SCHEDULER -> MODEL TASK, and withdraw_unit SCHEDULER -> DEVICE for later units of the same lanes
-//                     on other devices. For a device that does not respond, or where every unit throws: device_given_up
-//                     SCHEDULER -> SUPERVISOR, which ends its DEVICE; the rest is the same.
+//                     SCHEDULER -> MODEL TASK, and withdraw_unit SCHEDULER -> DEVICE for units on other devices that
+//                     follow them, in the same lanes or in later waves. For a device that does not respond, or where
+//                     every unit throws: device_given_up SCHEDULER -> SUPERVISOR, which ends its DEVICE; the rest is
+//                     the same.
 // 10 capture_model    MODEL TASK -> MEMORY MANAGER Between two steps, at the model's end, or when the run is halted;
 //    hold_updates     MEMORY MANAGER -> OPTIMIZER -> updates_held: no job of the model runs or starts;
 //    model_captured   MEMORY MANAGER -> MODEL TASK after all completions sent before: memory and cursor agree;

@@ -43,7 +43,7 @@ model_entry load_model(const sharded_model_ptr& m, const model_data& data, const
   model_entry entry{.what = m, .memory = {}, .standing = {}, .data = data, .facts = facts_of(*m, *data.source)};
   if (saved) {
     entry.memory = load_memory(*saved, id, *m, arena);
-    entry.standing = saved->begins(m->plan.cuts());
+    entry.standing = saved->begins(m->plan);
     return entry;
   }
   for (std::size_t s = 0; s < m->size(); ++s) {

@@ -57,7 +57,7 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
       forget_best(posix_file_system(), checkpoints_of(root, m.name));
     }
   }
-  auto plan = plan_resumed(begins, [&] { return planned(m, p, begins.cuts_for(0, p.cuts)); });
+  auto plan = plan_resumed(begins, [&] { return planned(m, p, begins); });
   fit_host(plan);
   p.remaining_scale = remaining_scale(m, p, plan);
   go_on(m.name);
@@ -136,8 +136,10 @@ void model_joiner::make_devices(std::optional<device_set>& devices, const std::s
   }
 }
 
-model_plan model_joiner::planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const {
-  auto plan = plan_joining(request_for(m, p, cuts), limits_of(setup_.machines), setup_.plan.staging_bytes);
+model_plan model_joiner::planned(const model_description& m, const prepared_model& p, const resumption& begins) const {
+  auto request = request_for(m, p, begins.cuts_for(0, p.cuts));
+  request.waves = begins.waves_for(0, m.parallel);
+  auto plan = plan_joining(request, limits_of(setup_.machines), setup_.plan.staging_bytes);
   plan.profile = p.profile_key;
   return plan;
 }

@@ -16,6 +16,8 @@
 
 namespace hydra {
 
+class resumption;
+
 /// The run that a model joins. The arena outlives the joiner.
 struct joining_setup {
   session_options options;
@@ -55,7 +57,7 @@ class model_joiner {
   prepared_model measured(const model_description& m);
   void make_devices(std::optional<device_set>& devices, const std::string& model) const;
   double remaining_scale(const model_description& m, const prepared_model& p, const model_plan& plan) const;
-  model_plan planned(const model_description& m, const prepared_model& p, const cut_rule& cuts) const;
+  model_plan planned(const model_description& m, const prepared_model& p, const resumption& begins) const;
   void fit_host(model_plan& plan) const;
   byte_count host_needed(const model_plan& joining) const;
   void check_name(const std::string& name) const;

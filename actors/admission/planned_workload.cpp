@@ -44,7 +44,7 @@ prepared_model prepared_by(model_preparer& preparer, const model_description& m)
 /// The stages in their order: prepare, find checkpoints, plan.
 class planner {
  public:
-  explicit planner(const planning_setup& setup) : setup_(setup) {}
+  explicit planner(const planning_setup& setup, planned_workload made = {}) : setup_(setup), made_(std::move(made)) {}
 
   planned_workload planned() {
     check_not_empty();
@@ -52,6 +52,24 @@ class planner {
     find_checkpoints();
     const auto cap = setup_.options.host_memory;
     made_.host_cap = cap > byte_count{} ? cap : default_host_memory();
+    return finished();
+  }
+
+  /// Nothing is measured; updates are made on the host, unless a model has whole steps as before.
+  planned_workload planned_again() {
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+      auto& p = made_.prepared[i];
+      if (setup_.models[i].parallel != parallel_options{}) {
+        p.stepping = {};
+        p.stepping_profile = p.roomy_profile = nullptr;
+      }
+      p.identity = identity_of(setup_.models[i], p, setup_.options.seed);
+    }
+    return finished();
+  }
+
+ private:
+  planned_workload finished() {
     made_.plan = plan_resumed(made_.begins, [this] { return plan_models(); });
     for (const auto& note : made_.begins.notes()) {
       setup_.log->info("{}", note);
@@ -63,7 +81,6 @@ class planner {
     return std::move(made_);
   }
 
- private:
   void check_not_empty() const {
     if (setup_.models.empty()) {
       throw fault_error(fault_code::bad_input, "the workload has no model; add at least one [[model]]");
@@ -117,6 +134,7 @@ class planner {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       const auto& p = made_.prepared[i];
       requests.push_back(request_for(setup_.models[i], p, made_.begins.cuts_for(i, p.cuts), space));
+      requests.back().waves = made_.begins.waves_for(i, setup_.models[i].parallel);
     }
     return make_plan(requests, limits_of(made_.machines));
   }
@@ -185,6 +203,10 @@ int optimizer_threads(const session_options& options) {
 }
 
 planned_workload plan_workload(const planning_setup& setup) { return planner(setup).planned(); }
+
+planned_workload plan_again(const planned_workload& measured, const planning_setup& setup) {
+  return planner(setup, measured).planned_again();
+}
 
 void require_planned_memory(const planned_workload& planned, const std::vector<device_info>& now) {
   const auto needed = planned.plan.staging_bytes + planned.plan.computing_bytes;

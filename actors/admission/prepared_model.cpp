@@ -174,10 +174,11 @@ void validate(const model_description& m) {
   if (m.micro_batches == 0 || m.batch_size % m.micro_batches != 0) {
     refuse(m, fmt::format("micro_batches: {} does not divide batch_size {}", m.micro_batches, m.batch_size));
   }
-  if (const auto r = m.parallel.replicas; r == 0 || m.micro_batches % r != 0) {
+  const auto [r, w] = m.parallel.or_one();
+  if (m.micro_batches % r != 0) {
     refuse(m, fmt::format("parallel.replicas: {} does not divide micro_batches {}", r, m.micro_batches));
   }
-  if (const auto each = m.micro_batches / m.parallel.replicas, w = m.parallel.waves; w == 0 || each % w != 0) {
+  if (const auto each = m.micro_batches / r; each % w != 0) {
     refuse(m, fmt::format("parallel.waves: {} does not divide the {} micro-batches of a replica", w, each));
   }
   if (m.evaluate_only ? m.epochs + m.steps > 0 : (m.epochs == 0) == (m.steps == 0)) {

@@ -130,6 +130,10 @@ cut_rule resumption::cuts_for(std::size_t model, const cut_rule& chosen) const {
   return model < saved_.size() && keeps_cuts(model) ? cut_rule{saved_[model]->cuts} : chosen;
 }
 
+std::uint32_t resumption::waves_for(std::size_t model, const parallel_options& chosen) const {
+  return model < saved_.size() && keeps_cuts(model) ? saved_[model]->lanes() / chosen.replicas : chosen.waves;
+}
+
 bool resumption::give_up_cuts() {
   bool any = false;
   for (std::size_t i = 0; i < saved_.size(); ++i) {
@@ -169,7 +173,7 @@ void resumption::find(std::size_t model, bool inside) {
 
 bool is_at_end(const saved_model& saved, const sharded_model& m) {
   auto units = units_of({}, m);
-  const auto standing = saved.begins(m.plan.cuts());
+  const auto standing = saved.begins(m.plan);
   const auto& next = standing.next;
   if (standing.stopped) {
     units.truncate(next.step);

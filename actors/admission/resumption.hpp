@@ -42,6 +42,8 @@ class resumption {
   /// How the planner must cut: a checkpoint from inside a step can be resumed only with its own cuts, so these are
   /// kept, unless the user has chosen others explicitly.
   cut_rule cuts_for(std::size_t model, const cut_rule& chosen) const;
+  /// The same of waves: they are part of the position inside a step.
+  std::uint32_t waves_for(std::size_t model, const parallel_options& chosen) const;
   /// The kept cuts do not fit: every model that keeps its cuts falls back to a checkpoint that can be resumed with any
   /// cuts. False if there is no such model. Throws fault_error{does_not_fit} if a model has no such checkpoint.
   bool give_up_cuts();

@@ -30,6 +30,7 @@ bool visit_computing::advance(visit_record& v) {
     }
     changed = true;
   }
+  changed = staging_.fetch_sum(v) || changed;
   changed = fetch_ahead(v) || changed;
   changed = submit_fetched(v) || changed;
   if (v.steps()) {
@@ -50,6 +51,9 @@ bool visit_computing::fetch_ahead(visit_record& v) {
 
 bool visit_computing::submit_fetched(visit_record& v) {
   bool changed = false;
+  if (sum_before(v.what) && v.sum_phase != micro_batch_phase::fetched) {
+    return changed;
+  }
   while (!v.micro_batches_submitted() && v.batches[v.next_op].phase == micro_batch_phase::fetched) {
     const auto k = v.next_op;
     if (k >= output_window && v.batches[k - output_window].phase != micro_batch_phase::written_back) {
@@ -67,7 +71,10 @@ void visit_computing::submit_micro_batch(visit_record& v, std::size_t k) {
   const bool has_output = output_of(v.what, v.model->size(), v.index_of(k)).has_value();
   const auto output = has_output ? make_device_block() : nullptr;
   if (k == 0) {
-    v.results.gradients = has_gradients(v.what) ? make_device_block() : nullptr;
+    v.results.sum = v.sum.block;
+    if (has_gradients(v.what) && !v.results.gradients) {
+      v.results.gradients = make_device_block();
+    }
     v.results.loss = has_loss(v.what, v.model->size()) ? make_device_block() : nullptr;
   }
   auto op = computation_of(v, k, output);
@@ -78,6 +85,7 @@ void visit_computing::submit_micro_batch(visit_record& v, std::size_t k) {
   batch.output = output;
   batch.input.block.reset();
   batch.second.block.reset();
+  v.results.sum = v.sum.block = nullptr;
   write_back_.submit_outputs(v, k, output);
   if (v.all_submitted()) {
     if (state_.options.copy_back_clean && !has_gradients(v.what)) {
@@ -102,6 +110,9 @@ std::vector<ticket> visit_computing::awaited_by(visit_record& v, std::size_t k) 
   const auto& batch = v.batches[k];
   std::vector<ticket> after{v.parameters.ready, batch.input.ready, batch.second.ready};
   if (k == 0) {
+    if (sum_before(v.what)) {
+      after.push_back(v.sum.ready);
+    }
     v.start_after.insert(v.start_after.end(), after.begin(), after.end());
     return v.start_after;
   }

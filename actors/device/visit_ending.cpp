@@ -16,7 +16,8 @@ void visit_ending::end_computing(visit_record& v) {
     }
   }
   v.working->until_computed.clear();
-  if (has_gradients(v.what) && v.model->plan.replicas == 1) {  // other replicas may still read them
+  const auto& plan = v.model->plan;
+  if (has_gradients(v.what) && plan.replicas == 1 && plan.is_last_wave(v.what)) {  // others may still read them
     cache.drop(parameters_of(v.what));  // the next version comes from the optimizer, or was computed here
   }
   for (const auto& id : consumed_by(v.what, v.model->size())) {
@@ -30,7 +31,7 @@ bool visit_ending::may_end(const visit_record& v) const {
     return false;
   }
   // Bytes taken over from the unit before may still be in use there.
-  return state_.operations.all_done(v.start_after) && state_.visits.first_of_lane(v.what) == &v;
+  return state_.operations.all_done(v.start_after) && state_.visits.first_before(v.what) == &v;
 }
 
 void visit_ending::end(visit_record& v) { v.failed() ? end_failed(v) : end_demoted(v); }

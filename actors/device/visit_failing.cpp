@@ -1,8 +1,17 @@
 #include "actors/device/visit_failing.hpp"
 
+#include "runtime/base/step_graph.hpp"
+
 #include <algorithm>
 
 namespace hydra {
+
+namespace {
+
+/// Of two units in the order of their placement.
+bool depends_on(const unit& later, const unit& earlier) { return same_lane(later, earlier) || follows(later, earlier); }
+
+}  // namespace
 
 void visit_failing::fail(visit_record& v, const fault& why) {
   const bool first = !v.failed();
@@ -27,7 +36,7 @@ void visit_failing::fail_operation(visit_record& v, const completion& c) {
 void visit_failing::fail_successors(const visit_record& v) {
   bool later = false;
   for (const auto& other : state_.visits.all()) {
-    if (later && other->alive() && same_lane(other->what, v.what)) {
+    if (later && other->alive() && depends_on(other->what, v.what)) {
       other->failure.cause = {fault_code::dependency_failed, to_string(v.what) + " failed before it"};
     }
     later = later || other.get() == &v;
@@ -50,7 +59,7 @@ bool visit_failing::fail_with_predecessor(visit_record& v) {
       return false;
     }
     const bool failing = other->failed() && !other->failure.withdrawn && !other->ended();
-    if (failing && same_lane(other->what, v.what)) {
+    if (failing && depends_on(v.what, other->what)) {
       fail(v, {fault_code::dependency_failed, to_string(other->what) + " fails before it"});
       return true;
     }

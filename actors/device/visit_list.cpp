@@ -1,6 +1,7 @@
 #include "actors/device/visit_list.hpp"
 
 #include "partition/graph/dataflow.hpp"
+#include "runtime/base/step_graph.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +30,7 @@ std::optional<computation> submitted_for(const visit_record& v, const block_id& 
 }
 
 bool is_output(const visit_record& v, const block_id& id, std::size_t shards) {
-  if (v.steps() && makes_version(v.what, id)) {
+  if ((v.steps() && makes_version(v.what, id)) || (has_gradients(v.what) && id == gradients_of(v.what))) {
     return true;
   }
   for (std::uint32_t k = 0; k < v.what.micro_batches; ++k) {
@@ -54,9 +55,9 @@ visit_record* visit_list::find(const unit& u) const {
   return found == visits_.end() ? nullptr : found->get();
 }
 
-const visit_record* visit_list::first_of_lane(const unit& u) const {
-  const auto found =
-      std::ranges::find_if(visits_, [&](const auto& v) { return same_lane(v->what, u) && !v->ended(); });
+const visit_record* visit_list::first_before(const unit& u) const {
+  const auto before = [&](const unit& other) { return same_lane(other, u) || follows(u, other); };
+  const auto found = std::ranges::find_if(visits_, [&](const auto& v) { return !v->ended() && before(v->what); });
   return found == visits_.end() ? nullptr : found->get();
 }
 

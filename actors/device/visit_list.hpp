@@ -25,8 +25,8 @@ class visit_list {
   /// True if `holds` is true of every live unit that was placed before `v`.
   template <class Predicate>
   bool all_before(const visit_record& v, Predicate holds) const;
-  /// The first unit of the lane of `u` that has not ended; null if there is none.
-  const visit_record* first_of_lane(const unit& u) const;
+  /// The first unit that has not ended of those of its lane and those that it follows; null if there is none.
+  const visit_record* first_before(const unit& u) const;
   /// The unit that has started and still computes; none if the device is idle.
   std::optional<unit> running() const;
   /// Units that have not ended.

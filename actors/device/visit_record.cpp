@@ -37,6 +37,9 @@ staged_block& visit_record::slot_of(const block_id& id, std::size_t k) {
   if (id.kind == block_kind::parameters) {
     return parameters;
   }
+  if (id.kind == block_kind::gradients) {
+    return sum;
+  }
   if (id.kind == block_kind::state) {
     return stepping.state[id.micro_batch.value];
   }
@@ -50,6 +53,7 @@ void visit_record::release() {
   batches.clear();
   parameters = {};
   results = {};
+  sum = {};
   stepping = {};
   work.reset();
 }

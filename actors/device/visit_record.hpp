@@ -94,6 +94,8 @@ class visit_record {
   std::size_t next_op = 0;               ///< computations submitted
   std::size_t computed = 0;
   visit::results results;                ///< until their copies, or the step, are submitted
+  micro_batch_phase sum_phase = micro_batch_phase::waiting;   ///< of the gradient sum that it reads, if it does
+  staged_block sum;
   step_record stepping;                  ///< of a unit that also steps its shard
   std::unordered_map<block_id, host_block_ptr> outputs;
 

@@ -94,6 +94,30 @@ bool visit_staging::fetch(visit_record& v, std::size_t k) {
   return true;
 }
 
+/// From the host it goes into the buffer in which the unit adds its own. What is cached here is not found before C is
+/// claimed: a sum that only this unit pins could take the bytes for its C.
+bool visit_staging::fetch_sum(visit_record& v) {
+  const auto id = sum_before(v.what);
+  if (!id || v.sum_phase != micro_batch_phase::waiting) {
+    return false;
+  }
+  if (const auto* entry = state_.cache.find(*id); entry != nullptr && !state_.operations.has_failed(entry->ready)) {
+    state_.cache.pin(*id);
+    v.pins.push_back(*id);
+    v.sum = {entry->block, entry->ready};
+    v.sum_phase = micro_batch_phase::fetched;
+    return true;
+  }
+  if (state_.visits.produces(*id, v.model->size())) {
+    v.waits.for_copies_out = true;
+    return false;
+  }
+  v.sum.block = v.results.gradients = make_device_block();
+  v.sum_phase = micro_batch_phase::fetching;
+  request({.owner = &v, .use = purpose::sum, .reads = {*id}});
+  return true;
+}
+
 /// One state buffer per computed micro-batch, so that inputs do not queue behind all of the state; the rest after the
 /// last input. Its bytes are part of C.
 bool visit_staging::fetch_state(visit_record& v) {
@@ -160,6 +184,8 @@ void visit_staging::grant(ticket id, const lease_record& lease, std::span<const 
   }
   if (lease.use == purpose::state) {
     ++v.stepping.promoted;
+  } else if (lease.use == purpose::sum) {
+    v.sum_phase = micro_batch_phase::fetched;
   } else {
     v.batches[lease.batch].phase = micro_batch_phase::fetched;
   }

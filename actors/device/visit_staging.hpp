@@ -30,6 +30,8 @@ class visit_staging {
   bool claim(visit_record& v);
   /// Finds or requests the inputs of a later micro-batch; their bytes are part of C. False: not yet.
   bool fetch(visit_record& v, std::size_t k);
+  /// Finds or requests the gradient sum of the wave before; its bytes, too, are part of C. False: not yet, or it has it.
+  bool fetch_sum(visit_record& v);
   /// Requests the optimizer state of a unit that steps its shard. True if it has requested some.
   bool fetch_state(visit_record& v);
 
@@ -45,7 +47,7 @@ class visit_staging {
   bool quiet() const noexcept { return leases_.empty(); }
 
  private:
-  enum class purpose : std::uint8_t { staging, micro_batch, state };
+  enum class purpose : std::uint8_t { staging, micro_batch, sum, state };
   struct lease_record {
     visit_record* owner = nullptr;
     purpose use = purpose::staging;

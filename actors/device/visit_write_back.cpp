@@ -24,7 +24,11 @@ void visit_write_back::submit_outputs(visit_record& v, std::size_t k, const devi
 void visit_write_back::submit_results(visit_record& v, std::size_t k) {
   const auto after = v.batches[k].compute;
   if (v.results.gradients && !v.steps()) {
-    submit(v, {.kind = operation_kind::demote_gradients, .batch = k, .id = gradients_of(v.what),
+    const auto id = gradients_of(v.what);
+    if (!v.model->plan.is_last_wave(v.what)) {
+      keep_in_cache(v, id, v.results.gradients, after);  // the next wave may follow here
+    }
+    submit(v, {.kind = operation_kind::demote_gradients, .batch = k, .id = id,
                .from = std::exchange(v.results.gradients, {}), .after = after});
   }
   if (v.results.loss) {
@@ -99,6 +103,8 @@ void visit_write_back::written_back(const operation_record& op) {
   if (op.kind == operation_kind::demote_output) {
     v.batches[op.batch].phase = micro_batch_phase::written_back;
     kept = output_of(v.what, v.model->size(), v.index_of(op.batch));
+  } else if (op.kind == operation_kind::demote_gradients) {
+    kept = gradients_of(v.what);
   } else if (op.kind == operation_kind::demote_parameters) {
     kept = stepped_parameters_of(v.what);
   }

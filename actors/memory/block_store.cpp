@@ -121,7 +121,7 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
         result.losses.assign(values.begin(), values.end());
         result.losses.resize(u.micro_batches);
       }
-    } else if (id.kind == block_kind::gradients) {
+    } else if (id.kind == block_kind::gradients && record(u.model).what->plan.is_last_wave(id)) {
       auto& home = record(u.model).homes[u.shard.value];
       home.gradients.at(id.replica.value) = std::move(bytes);
       result.completes_sums = home.has_all_gradients();
@@ -213,7 +213,8 @@ model_memory block_store::capture(model_id model, update_progress updates, bool 
     return memory;
   }
   for (const auto& [id, bytes] : blocks_) {
-    const bool boundary = id.kind == block_kind::activation || id.kind == block_kind::upstream;
+    const bool boundary = id.kind == block_kind::activation || id.kind == block_kind::upstream ||
+                          id.kind == block_kind::gradients;  // a partial sum: whole ones are at home
     if (id.model == model && id.pass == pass_kind::train && boundary) {
       memory.boundaries.emplace_back(id, bytes);
     }

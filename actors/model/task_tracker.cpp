@@ -155,7 +155,30 @@ bool task_tracker::may_announce(const lane_state& lane) const {
   if ((gate && observed_ && acknowledged_ < lane.next.step) || evaluation_held(lane)) {
     return false;
   }
-  return version_is_made(lane, lane.units.unit_at(lane.next, 0));
+  return version_is_made(lane, lane.units.unit_at(lane.next, 0)) && binding_of(lane).possible;
+}
+
+/// By its unit in flight before this one, and by the visit of the wave before whose gradient sum it reads.
+task_tracker::binding task_tracker::binding_of(const lane_state& lane) const {
+  binding bound;
+  if (!lane.flights.empty()) {
+    bound.device = lane.flights.back().device;
+  }
+  const auto u = lane.units.unit_at(lane.next, 0);
+  if (!sum_before(u)) {
+    return bound;
+  }
+  auto before = u;
+  --before.wave.value;
+  const auto& other = lanes_[units().graph().lane_of(before)];
+  const auto at = other.units.position_of(before);
+  if (at < committed(other)) {
+    return bound;
+  }
+  const auto found = std::ranges::find_if(other.flights, [&](const auto& f) { return other.units.position_of(f.what) == at; });
+  bound.possible = found != other.flights.end() && (!bound.device || *bound.device == found->device);
+  bound.device = bound.possible ? std::optional(found->device) : std::nullopt;
+  return bound;
 }
 
 /// It is in host memory, or the unit in flight before this one produces it on the device.
@@ -170,11 +193,7 @@ std::optional<announcement> task_tracker::announce() {
   for (auto& lane : lanes_) {
     if (may_announce(lane)) {
       lane.announced = lane.units.unit_at(lane.next, lane.attempt);
-      announcement a{.what = *lane.announced, .after = {}};
-      if (!lane.flights.empty()) {
-        a.after = lane.flights.back().device;
-      }
-      return a;
+      return announcement{.what = *lane.announced, .after = binding_of(lane).device};
     }
   }
   return std::nullopt;

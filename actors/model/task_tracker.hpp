@@ -21,7 +21,8 @@ struct announcement {
   std::optional<device_id> after;   ///< device of the predecessor that has not completed
 };
 
-/// Per lane (step_graph) at most one unit is announced at a time, the first that is not in flight. Conditions: its
+/// Per lane (step_graph) at most one unit is announced at a time, the first that is not in flight. Conditions: units that
+/// it follows have completed or are in flight on one device, to which it is then bound; its
 /// parameter version and the micro-batches of its step or evaluation range are in host memory; the first unit after
 /// step n waits for version n+1 of shard 0 and, if steps are observed, for the acknowledgement of step n; the first
 /// after an evaluation, if there are several lanes, for its end and, if evaluations are held, for its release. If the
@@ -108,6 +109,11 @@ class task_tracker {
   bool evaluation_held(const lane_state& lane) const;
   bool evaluation_is_over(std::uint32_t step) const;
   bool batch_is_home(const unit& u) const;
+  struct binding {
+    bool possible = true;
+    std::optional<device_id> device{};
+  };
+  binding binding_of(const lane_state& lane) const;
   bool version_is_made(const lane_state& lane, const unit& u) const;
   batch_range batch_of(const unit& u) const;
   std::optional<batch_range> wanted_round();

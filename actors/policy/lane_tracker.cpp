@@ -171,6 +171,9 @@ model_loss lane_tracker::undo(const unit& first, std::uint32_t next) {
 /// The next unit is the first of these again.
 void lane_tracker::come_before(const std::vector<flight>& lost) {
   next_cost_ = lost.front().cost;
+  if (flights_.empty() || visited_before(flights_.back().what, lost.front().what)) {
+    reached_ = {.what = lost.front().what};
+  }
   for (const auto& f : lost) {
     remaining_ += f.wall;
   }

@@ -32,6 +32,11 @@ std::vector<flight> schedule_tracker::flights_of(model_id model) const {
   return all;
 }
 
+std::span<const flight> schedule_tracker::flights_of(model_id model, std::uint32_t lane) const {
+  const auto* m = find(model);
+  return m == nullptr ? std::span<const flight>{} : m->lanes.at(lane).flights();
+}
+
 std::uint32_t schedule_tracker::credits(device_id device) const {
   const auto at = place_of(device);
   return at ? devices_[*at].credits : 0;

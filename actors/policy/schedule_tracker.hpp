@@ -65,6 +65,8 @@ class schedule_tracker {
   /// The current view of a policy.
   policy_view view(time_point now) const noexcept { return {.now = now, .devices = device_states_, .models = shown_.all()}; }
   std::vector<flight> flights_of(model_id model) const;
+  /// Of one lane, in its order; valid until the next event.
+  std::span<const flight> flights_of(model_id model, std::uint32_t lane) const;
   std::uint32_t credits(device_id device) const;
   /// Of the devices that hold flights, in the order of their ids.
   std::vector<device_load> loads() const;

@@ -7,6 +7,7 @@
 #include "partition/plan/cut.hpp"
 #include "runtime/base/bytes.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,12 +22,17 @@ struct validation_options {
   bool keep_best = false;             ///< also save the state of the evaluation with the smallest loss
 };
 
-/// How a step of a model is divided for several devices.
+/// How a step of a model is divided for several devices. 0: the planner chooses the number with which it predicts the
+/// shortest run; of a model that joins a run it chooses 1.
 struct parallel_options {
   std::uint32_t replicas = 1;         ///< divides micro_batches; each adds up its own gradients, and the sums are added
                                       ///< in their order: decides results (step_shape)
   std::uint32_t waves = 1;            ///< divides the micro-batches of a replica: so many visits of each shard and
                                       ///< direction, which other devices may continue; decides no results
+  bool chosen() const noexcept { return replicas > 0 && waves > 0; }
+  /// 1 for what is not chosen.
+  parallel_options or_one() const noexcept { return {std::max(replicas, 1u), std::max(waves, 1u)}; }
+  friend bool operator==(const parallel_options&, const parallel_options&) = default;
 };
 
 /// One model of the workload.

@@ -30,6 +30,19 @@ std::string to_string(model_status s) {
 
 std::string status_text(const model_report& m) { return to_string(m.status) + (m.unsaved ? ", not saved" : ""); }
 
+double bubble_share(const pipeline_time& t) {
+  const auto whole = t.bubble + t.compute;
+  return whole > duration::zero() ? seconds(t.bubble) / seconds(whole) : 0;
+}
+
+bool has_replicas(const report& r) {
+  return std::ranges::any_of(r.models, [](const model_report& m) { return m.replicas > 1; });
+}
+
+bool has_waves(const report& r) {
+  return std::ranges::any_of(r.models, [](const model_report& m) { return m.waves > 1; });
+}
+
 std::vector<const model_report*> ranked(const report& r) {
   std::vector<const model_report*> models;
   for (const auto& m : r.models) {

@@ -50,6 +50,9 @@ struct model_report {
   std::string family;
   std::int64_t parameters = 0;
   std::vector<std::size_t> cuts;      ///< first layer of each shard
+  std::uint32_t replicas = 1;
+  std::uint32_t waves = 1;
+  pipeline_time pipeline{};           ///< of steps in waves
   model_status status = model_status::finished;
   fault error;                        ///< of a failed model
   bool unsaved = false;               ///< its last checkpoint could not be written
@@ -104,6 +107,11 @@ struct report {
 std::string to_string(model_status s);
 /// "finished", "finished, not saved".
 std::string status_text(const model_report& m);
+/// Bubble / (bubble + compute): the share of its devices' time that a pipeline of equal stages leaves idle.
+double bubble_share(const pipeline_time& t);
+/// Whether some model of the run has steps in several replicas, or in waves.
+bool has_replicas(const report& r);
+bool has_waves(const report& r);
 /// The order of tables: the smallest last validation loss first, models without one last; else as in the workload.
 std::vector<const model_report*> ranked(const report& r);
 

@@ -53,6 +53,9 @@ model_report report_of(const model_outcome& out, const model_entry& m, const run
   r.family = m.facts.family;
   r.parameters = m.facts.parameters;
   r.cuts = m.what->plan.cuts();
+  r.replicas = m.what->plan.replicas;
+  r.waves = m.what->plan.waves;
+  r.pipeline = out.pipeline;
   r.status = status_of(out);
   r.error = out.ended ? out.why : run.aborted;
   r.steps = out.steps;

@@ -183,8 +183,10 @@ void device_fields(F& f, Device& d, duration makespan) {
   f.derived("utilisation", makespan > duration::zero() ? seconds(d.busy) / seconds(makespan) : 0.0);
   f("exposed_transfer_s", d.exposed_transfer);
   f.object("blame", [&](auto& inner) {
-    for (const auto& [name, value] : breakdown_parts) {
-      inner((std::string{name} + "_s").c_str(), d.time.*value);
+    for (const auto& part : breakdown_parts) {
+      if (f.writes(part.value != &time_breakdown::bubble || d.time.bubble > duration{})) {
+        inner((std::string{part.name} + "_s").c_str(), d.time.*part.value);
+      }
     }
   });
   f("h2d_bytes", d.h2d_bytes);
@@ -229,6 +231,14 @@ void model_fields(F& f, Model& m) {
   f("family", m.family);
   f("parameters", m.parameters);
   f("cuts", m.cuts);
+  if (f.writes(m.replicas > 1)) {
+    f("replicas", m.replicas);
+  }
+  if (f.writes(m.waves > 1)) {
+    f("waves", m.waves);
+    f("compute_s", m.pipeline.compute);
+    f("bubble_s", m.pipeline.bubble);
+  }
   f.as("status", status_text(m), [&](const auto& text) { set_status(m, text); });
   if (f.writes(static_cast<bool>(m.error))) {
     f.object("fault", [&](auto& inner) { fault_fields(inner, m.error); });

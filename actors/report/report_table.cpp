@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 namespace hydra {
 
@@ -38,6 +39,31 @@ std::string number(const std::optional<double>& value, int digits) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
+/// Of steps in parallel; only those that some model has.
+std::vector<table_column> parallel_columns(const report& r) {
+  std::vector<table_column> columns;
+  if (has_replicas(r)) {
+    columns.push_back({"replicas", alignment::right});
+  }
+  if (has_waves(r)) {
+    columns.push_back({"waves", alignment::right});
+    columns.push_back({"bubble", alignment::right});
+  }
+  return columns;
+}
+
+std::vector<std::string> parallel_cells(const report& r, const model_report& m) {
+  std::vector<std::string> cells;
+  if (has_replicas(r)) {
+    cells.push_back(std::to_string(m.replicas));
+  }
+  if (has_waves(r)) {
+    cells.push_back(std::to_string(m.waves));
+    cells.push_back(m.waves > 1 ? percent(bubble_share(m.pipeline)) : "-");
+  }
+  return cells;
+}
+
 /// Of the last evaluation.
 std::vector<std::string> validation_cells(const model_report& m) {
   if (m.validation.empty()) {
@@ -50,7 +76,9 @@ std::vector<std::string> validation_cells(const model_report& m) {
 
 std::string model_table(const report& r) {
   const bool validated = std::ranges::any_of(r.models, [](const model_report& m) { return !m.validation.empty(); });
-  std::vector<table_column> columns{{"model"}, {"shards", alignment::right}, {"steps", alignment::right}, {"loss"}};
+  std::vector<table_column> columns{{"model"}, {"shards", alignment::right}};
+  std::ranges::copy(parallel_columns(r), std::back_inserter(columns));
+  columns.insert(columns.end(), {{"steps", alignment::right}, {"loss"}});
   if (validated) {
     for (const char* title : {"validation", "floor", "entropy", "perplexity", "accuracy"}) {
       columns.push_back({title, alignment::right});
@@ -60,7 +88,9 @@ std::string model_table(const report& r) {
   columns.push_back({"status"});
   text_table t{std::move(columns)};
   for (const auto* m : ranked(r)) {
-    std::vector<std::string> row{m->name, std::to_string(m->cuts.size()), std::to_string(m->steps), loss_course(*m)};
+    std::vector<std::string> row{m->name, std::to_string(m->cuts.size())};
+    std::ranges::copy(parallel_cells(r, *m), std::back_inserter(row));
+    row.insert(row.end(), {std::to_string(m->steps), loss_course(*m)});
     if (validated) {
       std::ranges::copy(validation_cells(*m), std::back_inserter(row));
     }
@@ -98,19 +128,17 @@ std::string device_table(const report& r) {
   return t.to_string();
 }
 
-/// How the makespan is split.
+/// How the makespan is split; with a column for bubbles if there are waves.
 std::string breakdown_table(const report& r) {
-  text_table t{{{"makespan of"},
-                {"compute", alignment::right},
-                {"h2d", alignment::right},
-                {"d2h", alignment::right},
-                {"optimizer", alignment::right},
-                {"predecessor", alignment::right},
-                {"no unit", alignment::right},
-                {"actors", alignment::right}}};
+  const auto shown = [&](const breakdown_part& part) { return part.value != &time_breakdown::bubble || has_waves(r); };
+  std::vector<table_column> columns{{"makespan of"}};
+  for (const auto& part : breakdown_parts | std::views::filter(shown)) {
+    columns.push_back({part.title, alignment::right});
+  }
+  text_table t{std::move(columns)};
   for (const auto& d : r.devices) {
     std::vector<std::string> row{d.name};
-    for (const auto& part : breakdown_parts) {
+    for (const auto& part : breakdown_parts | std::views::filter(shown)) {
       row.push_back(fmt::format("{:.1f} %", share(d.time.*part.value, r.makespan) * 100));
     }
     t.add(std::move(row));

@@ -177,7 +177,7 @@ class reporter final : public reporter_actor::base {
       keep_least(out.smallest.promote[s], m.times.promote);
       keep_least(out.smallest.demote[s], m.times.demote);
     }
-    breakdown_.add(m.what, m.device, m.times);
+    breakdown_.add(m.what, m.device, m.times, out.smallest.waves);
     if (services_.spans) {
       const auto now = clock().now();
       const auto track = "model " + setup_.models[m.what.model.value]->name;
@@ -330,8 +330,9 @@ class reporter final : public reporter_actor::base {
   }
 
   void finish() {
-    for (auto& m : record_.models) {
-      forget_unseen(m.smallest);
+    for (std::uint32_t i = 0; i < record_.models.size(); ++i) {
+      forget_unseen(record_.models[i].smallest);
+      record_.models[i].pipeline = breakdown_.of(model_id{i});
     }
     if (!record_.first_prefetch || !record_.last_update) {
       return;

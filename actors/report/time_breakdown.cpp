@@ -18,10 +18,10 @@ duration sum(const time_breakdown& b) {
 
 }  // namespace
 
-void breakdown_tracker::add(const unit& u, device_id device, const visit_times& t) {
+void breakdown_tracker::add(const unit& u, device_id device, const visit_times& t, std::uint32_t waves) {
   auto& page = devices_.at(device.value);
   if (t.idle_since) {
-    wait_before(page, u, *t.idle_since, std::min(t.available, t.begin));
+    wait_before(page, u, {*t.idle_since, std::min(t.available, t.begin), waves});
   } else {
     page.first_available = t.available;
   }
@@ -29,20 +29,44 @@ void breakdown_tracker::add(const unit& u, device_id device, const visit_times& 
   page.sums.exposed_h2d += t.exposed_h2d;
   page.sums.exposed_d2h += t.exposed_d2h;
   page.last_end = std::max(page.last_end.value_or(t.end), t.end);
+  models_[u.model].compute += t.compute;
   last_[{u.model, u.replica, u.wave}] = {u.step, t.end};
 }
 
-/// The first unit of a step waits for a version of its shard; any other one for its predecessor.
-void breakdown_tracker::wait_before(device_page& page, const unit& u, time_point from, time_point available) {
+/// The first unit of a step waits for the units of the step before, then for a version of its shard; any other one for
+/// units of its step.
+void breakdown_tracker::wait_before(device_page& page, const unit& u, const idle_time& idle) {
   const auto before = last_.find({u.model, u.replica, u.wave});
   if (before == last_.end()) {
-    page.sums.no_unit += between(from, available);
+    page.sums.no_unit += between(idle.from, idle.available);
     return;
   }
-  const bool at_boundary = before->second.step < u.step;
-  const auto computed = std::clamp(before->second.end, from, std::max(from, available));
-  page.sums.predecessor += between(from, computed);
-  (at_boundary ? page.sums.optimizer : page.sums.predecessor) += between(computed, available);
+  if (before->second.step >= u.step) {
+    wait_for_units(page, u, idle.waves, between(idle.from, idle.available));
+    return;
+  }
+  const auto computed = std::clamp(computed_before(u), idle.from, std::max(idle.from, idle.available));
+  wait_for_units(page, u, idle.waves, between(idle.from, computed));
+  page.sums.optimizer += between(computed, idle.available);
+}
+
+/// The end of the last unit of earlier steps of the model, in any lane.
+time_point breakdown_tracker::computed_before(const unit& u) const {
+  auto computed = last_.at({u.model, u.replica, u.wave}).end;
+  for (auto lane = last_.lower_bound({u.model, {}, {}}); lane != last_.end() && std::get<0>(lane->first) == u.model; ++lane) {
+    computed = lane->second.step < u.step ? std::max(computed, lane->second.end) : computed;
+  }
+  return computed;
+}
+
+void breakdown_tracker::wait_for_units(device_page& page, const unit& u, std::uint32_t waves, duration time) {
+  (waves > 1 ? page.sums.bubble : page.sums.predecessor) += time;
+  models_[u.model].bubble += waves > 1 ? time : duration{};
+}
+
+pipeline_time breakdown_tracker::of(model_id model) const {
+  const auto found = models_.find(model);
+  return found == models_.end() ? pipeline_time{} : found->second;
 }
 
 time_breakdown breakdown_tracker::of(device_id device, time_point begin, time_point end) const {

@@ -6,6 +6,7 @@
 #include "runtime/base/unit.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,32 +23,45 @@ struct time_breakdown {
   duration optimizer{};      ///< the next unit started a step and waited for its version (gradients down, update), its
                             ///< batch or a callback; at the end of the run: the time after the last computation
   duration predecessor{};    ///< the next unit waited for the one before it on another device
+  duration bubble{};         ///< the same of a model whose steps are pipelined, in waves
   duration no_unit{};        ///< before the first unit was ready, and after the last one of this device
   duration actors{};         ///< the rest: messages, decisions, a policy that kept the device waiting, work that was lost
 };
 
 struct breakdown_part {
   const char* name;
+  const char* title;   ///< in tables
   duration time_breakdown::*value;
 };
 /// In the order above.
 inline constexpr breakdown_part breakdown_parts[]{
-    {"compute", &time_breakdown::compute},         {"exposed_h2d", &time_breakdown::exposed_h2d},
-    {"exposed_d2h", &time_breakdown::exposed_d2h}, {"optimizer", &time_breakdown::optimizer},
-    {"predecessor", &time_breakdown::predecessor}, {"no_unit", &time_breakdown::no_unit},
-    {"actors", &time_breakdown::actors}};
+    {"compute", "compute", &time_breakdown::compute},
+    {"exposed_h2d", "h2d", &time_breakdown::exposed_h2d},
+    {"exposed_d2h", "d2h", &time_breakdown::exposed_d2h},
+    {"optimizer", "optimizer", &time_breakdown::optimizer},
+    {"predecessor", "predecessor", &time_breakdown::predecessor},
+    {"bubble", "pipeline bubble", &time_breakdown::bubble},
+    {"no_unit", "no unit", &time_breakdown::no_unit},
+    {"actors", "actors", &time_breakdown::actors}};
 
-/// Idle time before each visit is split by what the visit waited for: the model's unit before it, its version, its
+/// What the pipeline of one model cost, all devices together.
+struct pipeline_time {
+  duration compute{};
+  duration bubble{};
+};
+
+/// Idle time before each visit is split by what the visit waited for: the model's units before it, its version, its
 /// placement, its bytes.
 class breakdown_tracker {
  public:
   explicit breakdown_tracker(std::size_t devices) : devices_(devices) {}
 
-  /// `u` has committed.
-  void add(const unit& u, device_id device, const visit_times& t);
+  /// `u` has committed; steps of its model have so many waves.
+  void add(const unit& u, device_id device, const visit_times& t, std::uint32_t waves = 1);
 
   /// The parts of a device's share of [begin, end).
   time_breakdown of(device_id device, time_point begin, time_point end) const;
+  pipeline_time of(model_id model) const;
 
  private:
   struct device_page {
@@ -55,7 +69,15 @@ class breakdown_tracker {
     std::optional<time_point> first_available;
     std::optional<time_point> last_end;
   };
-  void wait_before(device_page& page, const unit& u, time_point from, time_point available);
+  /// Of a device that was idle from `from` on.
+  struct idle_time {
+    time_point from;
+    time_point available;
+    std::uint32_t waves = 1;
+  };
+  void wait_before(device_page& page, const unit& u, const idle_time& idle);
+  time_point computed_before(const unit& u) const;
+  void wait_for_units(device_page& page, const unit& u, std::uint32_t waves, duration time);
 
   struct last_unit {
     step_index step;
@@ -64,6 +86,7 @@ class breakdown_tracker {
 
   std::vector<device_page> devices_;
   std::map<std::tuple<model_id, replica_id, wave_index>, last_unit> last_;   ///< committed unit of each lane
+  std::map<model_id, pipeline_time> models_;
 };
 
 }  // namespace hydra

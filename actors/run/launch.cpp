@@ -149,12 +149,12 @@ task_setup task_setup_of(model_id id, const model_entry& entry, const actors_spa
           .supervisor = actors.supervisor};
 }
 
-actors_spawned launch(caf::actor_system& system, run_setup setup, record_sink sink) {
+namespace {
+
+void spawn_actors(caf::actor_system& system, run_setup& setup, actors_spawned& actors, const std::shared_ptr<run_end>& end) {
   auto advice = start_policy_actor(system, setup.advice);  // first: it may be refused
-  actors_spawned actors;
   actors.supervisor = spawn_supervisor(system, setup.services,
                                        {setup.callback_limit, setup.stall_limit, setup.checkpoints, setup.halted});
-  const auto end = std::make_shared<run_end>(5 + setup.devices.size() + setup.models.size(), std::move(sink));
   actors.reporter = spawn_reporter(system, setup.services,
                                    report_of(setup, actors.supervisor, [end](run_record r) { end->take(std::move(r)); }));
   actors.scheduler =
@@ -177,6 +177,19 @@ actors_spawned launch(caf::actor_system& system, run_setup setup, record_sink si
                          {setup.checkpoints.store, actors.memory, actors.optimizer, actors.reporter}, setup.detached);
   spawn_devices(system, setup, actors);
   spawn_tasks(system, setup, actors);
+}
+
+}  // namespace
+
+actors_spawned launch(caf::actor_system& system, run_setup setup, record_sink sink) {
+  actors_spawned actors;
+  const auto end = std::make_shared<run_end>(5 + setup.devices.size() + setup.models.size(), std::move(sink));
+  try {
+    spawn_actors(system, setup, actors, end);
+  } catch (...) {
+    end_actors(actors);  // otherwise the system would wait for them
+    throw;
+  }
   end_together(actors, end);
   post(actors.supervisor, actors);
   return actors;

@@ -2,6 +2,7 @@
 
 #include "actors/admission/loaded_model.hpp"
 #include "actors/admission/model_joiner.hpp"
+#include "actors/admission/parallel_comparison.hpp"
 #include "actors/admission/planned_workload.hpp"
 #include "actors/plugin/known_plugins.hpp"
 #include "actors/plugin/policy_actor.hpp"
@@ -79,8 +80,13 @@ struct session::state {
   model_id add(model_description model);
   void require_unplanned(const std::string& what) const;
   device_set make_devices() const { return device_set(device_entries, log, options.stop_limit); }
+  planning_setup planning() const {
+    return {.options = options, .models = descriptions, .devices = device_entries, .interrupts = interrupts, .log = log};
+  }
+  void make_plan();
+  void choose_parallel(std::vector<model_description> given);
   std::vector<device_info> measured_machines();
-  std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies);
+  prediction_setup prediction();
   sharded_model_ptr cut_model(std::size_t i) const;
   model_entry load_model(std::size_t i) const;
   void load_models();
@@ -172,11 +178,42 @@ void session::state::require_unplanned(const std::string& what) const {
 
 const workload_plan& session::plan() {
   if (!state_->planned) {
-    state_->planned = plan_workload({.options = state_->options, .models = state_->descriptions,
-                                     .devices = state_->device_entries, .interrupts = state_->interrupts,
-                                     .log = state_->log});
+    state_->make_plan();
   }
   return state_->planned->plan;
+}
+
+void session::state::make_plan() {
+  const auto given = descriptions;
+  for (auto& m : descriptions) {
+    m.parallel = m.parallel.or_one();
+  }
+  try {
+    planned = plan_workload(planning());
+    if (!std::ranges::all_of(given, [](const auto& m) { return m.parallel.chosen(); })) {
+      choose_parallel(given);
+    }
+  } catch (...) {
+    descriptions = given;
+    planned.reset();
+    throw;
+  }
+}
+
+/// The fastest of the ways that the descriptions leave open. A model that resumes keeps its replicas: they decide results.
+void session::state::choose_parallel(std::vector<model_description> given) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    given[i].parallel.replicas = planned->begins.of(i) ? descriptions[i].parallel.replicas : given[i].parallel.replicas;
+  }
+  const auto ways = hydra::compare_parallel(*planned, planning(), prediction(), open_choices(given, device_entries.size()));
+  const auto& best = fastest(ways);
+  if (&best == &ways.front()) {
+    return;
+  }
+  for (std::size_t i = 0; i < descriptions.size(); ++i) {
+    descriptions[i].parallel = best.choice.models[i];
+  }
+  planned = plan_again(*planned, planning());
 }
 
 const std::vector<device_info>& session::devices() {
@@ -211,32 +248,33 @@ std::vector<device_info> session::state::measured_machines() {
   return infos;
 }
 
-/// One measurement of the links for all.
-std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies) {
-  const auto infos = measured_machines();
-  std::vector<sharded_model_ptr> cut;
-  for (std::size_t i = 0; i < descriptions.size(); ++i) {
-    cut.push_back(cut_model(i));
-  }
-  std::vector<forecast> all;
-  for (auto& p : policies) {
-    all.push_back(hydra::predict({.devices = infos, .models = cut, .chosen = std::move(p), .pipeline = pipeline(),
-                                  .optimizer_workers = optimizer_threads(options)}));
-  }
-  return all;
+/// Measures the links.
+prediction_setup session::state::prediction() {
+  return {.devices = measured_machines(), .make_policy = [this] { return chosen.make(); }, .pipeline = pipeline(),
+          .optimizer_workers = optimizer_threads(options)};
 }
 
 forecast session::predict() {
   plan();
-  std::vector<std::unique_ptr<policy>> one;
-  one.push_back(state_->chosen.make());
-  return state_->forecasts(std::move(one)).front();
+  return hydra::predict(*state_->planned, state_->planning(), state_->prediction());
 }
 
 std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
   plan();
   std::ranges::transform(policies, policies.begin(), [this](auto& p) { return state_->chosen.applied(guard(std::move(p))); });
-  return state_->forecasts(std::move(policies));
+  auto how = state_->prediction();
+  std::vector<forecast> all;
+  for (auto& p : policies) {
+    how.make_policy = [&p] { return std::move(p); };
+    all.push_back(hydra::predict(*state_->planned, state_->planning(), how));
+  }
+  return all;
+}
+
+std::vector<parallel_forecast> session::compare_parallel() {
+  plan();
+  return hydra::compare_parallel(*state_->planned, state_->planning(), state_->prediction(),
+                                 parallel_choices(state_->descriptions, state_->device_entries.size()));
 }
 
 // -- the run --------------------------------------------------------------------------------------------------------------
@@ -297,7 +335,8 @@ run_setup session::state::make_setup(trace* spans) {
   setup.callbacks = callbacks;
   setup.evaluation_callbacks = evaluation_callbacks;
   setup.metrics = files.metrics();
-  setup.make_model = [this](const model_description& m, const std::set<model_id>& released) {
+  setup.make_model = [this](model_description m, const std::set<model_id>& released) {
+    m.parallel = m.parallel.or_one();
     return joiner->prepare(m, released);
   };
   setup.halted = [this] { joiner->cancel(); };

@@ -1,6 +1,7 @@
 #pragma once
 // The public facade: devices + models + policy -> run -> report.
 
+#include "actors/admission/parallel_forecast.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_description.hpp"
@@ -77,7 +78,8 @@ class session {
   }
 
   /// Opens the data, runs the pilot pass, cuts every model and checks all budgets; allocates no host memory for models
-  /// and starts no actor. Throws fault_error{bad_input} or {does_not_fit}. run() calls it if it was not called before.
+  /// and starts no actor. Steps in parallel that are left to the planner (parallel_options) are then those of the plan.
+  /// Throws fault_error{bad_input} or {does_not_fit}. run() calls it if it was not called before.
   const workload_plan& plan();
 
   /// The devices for which plan() has planned.
@@ -92,6 +94,10 @@ class session {
 
   /// The same for each of these policies, with one pilot pass and one measurement of the links.
   std::vector<forecast> predict(std::vector<std::unique_ptr<policy>> policies);
+
+  /// What steps in parallel would bring: the plan as it is, then the same models with other replicas and waves that fit.
+  /// One pilot pass and one measurement of the links for all, and fewer steps than predict() simulates.
+  std::vector<parallel_forecast> compare_parallel();
 
   /// Trains all models. Throws before anything has started (bad_input, does_not_fit); later faults are in the report,
   /// per model.

@@ -28,8 +28,9 @@ struct loop_options {
 /// A unit as it was run.
 struct simulated_unit {
   model_id model;
+  std::uint32_t lane = 0;
   std::uint32_t step = 0;
-  std::uint32_t index = 0;     ///< in the step: 0 .. 2S-2
+  std::uint32_t index = 0;     ///< in the step of its lane: 0 .. 2S-2
   device_id device;
   duration begin{};            ///< since the start of the run
   duration end{};

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t most_slots = 1U << 20;
 constexpr std::uint32_t most_workers = 1U << 16;
+constexpr std::uint32_t most_lanes = 1U << 12;
 constexpr double longest_run_s = 1e8;  // three years: sums of nanoseconds stay far from their limit
 
 [[noreturn]] void refuse(const std::string& key, const std::string& what) {
@@ -43,6 +44,12 @@ void check_number(const std::string& key, double x, bool holds, std::string_view
   }
 }
 
+void check_lanes(const std::string& key, std::uint32_t n) {
+  if (n == 0 || n > most_lanes) {
+    refuse(key, fmt::format("{} are given, 1 to {} are expected", n, most_lanes));
+  }
+}
+
 void check_model(const instance_model& m, const std::string& at) {
   if (m.forward.empty()) {
     refuse(at + "forward", "is empty, a time for each shard is expected");
@@ -50,6 +57,8 @@ void check_model(const instance_model& m, const std::string& at) {
   if (m.steps == 0) {
     refuse(at + "steps", "0 is given, at least 1 is expected");
   }
+  check_lanes(at + "replicas", m.replicas);
+  check_lanes(at + "waves", m.waves);
   check_times(m, at + "forward", m.forward);
   check_times(m, at + "backward", m.backward);
   check_times(m, at + "h2d", m.h2d);
@@ -94,8 +103,9 @@ double sum(const std::vector<duration>& times) {
 /// All times of a model one after the other, on the slowest device.
 double longest_seconds(const instance_model& m, double slowest) {
   const auto copies =
-      sum(m.h2d) * 3 + sum(m.d2h_gradient) + seconds(m.activation) * 4 * static_cast<double>(m.forward.size());
-  return m.steps * ((sum(m.forward) + sum(m.backward)) / slowest + copies + sum(m.optimizer)) + seconds(m.arrival);
+      sum(m.h2d) * 3 + sum(m.d2h_gradient) * 2 + seconds(m.activation) * 4 * static_cast<double>(m.forward.size());
+  const auto lane = (sum(m.forward) + sum(m.backward)) / slowest + copies;
+  return m.steps * (lane * m.replicas * m.waves + sum(m.optimizer)) + seconds(m.arrival);
 }
 
 void check_length(const schedule_instance& instance) {
@@ -115,10 +125,16 @@ void check_length(const schedule_instance& instance) {
 
 }  // namespace
 
+step_shape shape_of(const instance_model& m) {
+  return {.shards = static_cast<std::uint32_t>(m.forward.size()), .micro_batches = m.replicas * m.waves,
+          .replicas = m.replicas, .waves = m.waves};
+}
+
 std::uint64_t count_units(const schedule_instance& instance) {
   std::uint64_t units = 0;
   for (const auto& m : instance.models) {
-    units += m.forward.empty() ? 0 : m.steps * (2 * std::uint64_t{m.forward.size()} - 1);
+    const auto lane = m.forward.empty() ? 0 : 2 * std::uint64_t{m.forward.size()} - 1;
+    units += lane * m.steps * m.replicas * m.waves;
   }
   return units;
 }

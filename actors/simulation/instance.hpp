@@ -4,6 +4,7 @@
 
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
+#include "runtime/base/step_graph.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,15 +13,17 @@
 
 namespace hydra {
 
-/// One model: times at speed 1, one entry per shard. A step of S shards is F_0 .. F_{S-2}, L = forward + loss +
-/// backward of shard S-1, B_{S-2} .. B_0.
+/// One model: times at speed 1 of one unit, one entry per shard. A step of S shards is F_0 .. F_{S-2}, L = forward + loss
+/// + backward of shard S-1, B_{S-2} .. B_0, in each of its lanes (step_graph).
 struct instance_model {
   std::string name;
   std::uint32_t steps = 1;
+  std::uint32_t replicas = 1;           ///< of each step
+  std::uint32_t waves = 1;              ///< of each replica
   std::vector<duration> forward;
   std::vector<duration> backward;
   std::vector<duration> h2d;            ///< copy of the shard's parameters to a device
-  std::vector<duration> d2h_gradient;   ///< copy of its gradients to the host
+  std::vector<duration> d2h_gradient;   ///< copy of its gradient sum, in either direction
   std::vector<duration> optimizer;      ///< its update, on one host worker
   duration activation{};                ///< copy of a boundary, in either direction
   double remaining_scale = 1;           ///< wall time of the model alone on the fastest device / its compute time
@@ -47,11 +50,14 @@ struct schedule_instance {
   std::uint64_t seed = 0;               ///< of the noise
 };
 
-/// Units of all models: steps * (2S - 1).
+/// How its steps are divided: units of one micro-batch each.
+step_shape shape_of(const instance_model& m);
+
+/// Units of all models: steps * lanes * (2S - 1).
 std::uint64_t count_units(const schedule_instance& instance);
 
 /// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no
-/// shard, negative times, speeds outside (0, 1], no slot, no host worker.
+/// shard, no replica or wave, negative times, speeds outside (0, 1], no slot, no host worker.
 void validate(const schedule_instance& instance);
 
 }  // namespace hydra

@@ -75,7 +75,7 @@ class staged_alone {
 }  // namespace
 
 unit_times times_of(const instance_model& m, double shortest) {
-  unit_times t{.steps = m.steps};
+  unit_times t{.steps = m.steps, .replicas = m.replicas, .waves = m.waves};
   t.forward = scaled(m.forward, shortest);
   t.backward = scaled(m.backward, shortest);
   t.backward.back() = scaled(m.forward.back() + m.backward.back(), shortest);
@@ -113,7 +113,10 @@ instance_bounds bounds_of(const schedule_instance& instance) {
     const auto& m = instance.models[i];
     const auto alone = lower_bounds({&times[i], 1}, machines).chain;
     b.limits.chain = std::max(b.limits.chain, m.arrival + alone);
-    b.staged_chain = std::max(b.staged_chain, m.arrival + staged_alone{m, times[i], fastest, instance.prefetch}.run());
+    if (m.replicas * m.waves == 1) {  // else another lane may have loaded a version
+      b.staged_chain =
+          std::max(b.staged_chain, m.arrival + staged_alone{m, times[i], fastest, instance.prefetch}.run());
+    }
   }
   return b;
 }

@@ -6,7 +6,7 @@ namespace hydra {
 
 instance_chain::instance_chain(const instance_model& model, model_id id)
     : id_(id),
-      graph_({.shards = static_cast<std::uint32_t>(model.forward.size())}),
+      graph_(shape_of(model)),
       steps_(model.steps),
       scale_(model.remaining_scale),
       boundary_(bytes_for(model.activation)) {
@@ -33,12 +33,18 @@ duration instance_chain::remaining(std::uint32_t step, std::uint32_t index) cons
   return duration{std::llround(scale_ * static_cast<double>(compute.count()))};
 }
 
-ready_unit instance_chain::announcement(std::uint32_t step, std::uint32_t index, std::uint32_t attempt) const {
+unit instance_chain::unit_at(std::uint32_t lane, std::uint32_t step, std::uint32_t index) const {
+  auto u = graph_.at(lane * units_per_step() + index);
+  u.model = id_;
+  u.step = step_index{step};
+  return u;
+}
+
+ready_unit instance_chain::announcement(const unit& u) const {
+  const auto step = u.step.value;
+  const auto index = index_of(u);
   ready_unit r;
-  r.next = graph_.at(index);
-  r.next.model = id_;
-  r.next.step = step_index{step};
-  r.next.attempt = attempt;
+  r.next = u;
   r.remaining = remaining(step, index);
   r.cost = cost(index);
   r.bytes = parameters_[r.next.shard.value];

@@ -10,13 +10,15 @@
 
 namespace hydra {
 
-/// Units are counted within a step, as in a lane of its step_graph.
+/// All lanes of its step_graph have the same units, counted within a step.
 class instance_chain {
  public:
   instance_chain(const instance_model& model, model_id id);
 
   std::uint32_t shards() const noexcept { return graph_.shape().shards; }
   std::uint32_t steps() const noexcept { return steps_; }
+  const step_graph& graph() const noexcept { return graph_; }
+  /// Of one lane.
   std::uint32_t units_per_step() const noexcept { return graph_.lane_length(); }
 
   std::uint32_t shard_of(std::uint32_t index) const noexcept { return graph_.shard_at(index); }
@@ -28,13 +30,20 @@ class instance_chain {
     return index >= shards() && shard_of(index) > 0;
   }
   bool ends_step(std::uint32_t index) const noexcept { return index + 1 == units_per_step(); }
+  /// A backward unit of this lane adds to the sum of the lane before.
+  bool continues_sum(std::uint32_t lane, std::uint32_t index) const noexcept {
+    return !is_forward(index) && lane % graph_.shape().waves > 0;
+  }
+  /// The sums of its units are those of its replica.
+  bool completes_sum(std::uint32_t lane) const noexcept { return (lane + 1) % graph_.shape().waves == 0; }
 
   duration cost(std::uint32_t index) const { return costs_[index]; }
-  /// Remaining wall time of the model from a unit on; zero after the last.
+  /// Remaining wall time of a lane from a unit on; zero after the last.
   duration remaining(std::uint32_t step, std::uint32_t index) const;
 
+  unit unit_at(std::uint32_t lane, std::uint32_t step, std::uint32_t index) const;
   /// What the model's task would announce.
-  ready_unit announcement(std::uint32_t step, std::uint32_t index, std::uint32_t attempt) const;
+  ready_unit announcement(const unit& u) const;
   std::uint32_t index_of(const unit& u) const noexcept { return graph_.place_of(u.way, u.shard); }
 
  private:

@@ -176,6 +176,8 @@ void read(const node& n, instance_model& m) {
   object_reader keys{n};
   keys.optional("name", m.name);
   keys.required("steps", m.steps);
+  keys.optional("replicas", m.replicas);
+  keys.optional("waves", m.waves);
   keys.optional("activation", m.activation);
   keys.optional("remaining_scale", m.remaining_scale);
   keys.optional("arrival", m.arrival);
@@ -257,6 +259,11 @@ std::string json_of(const instance_device& d) {
 /// Keys that came after the first version of the format.
 std::string extensions_of(const instance_model& m) {
   std::string text;
+  for (const auto& [key, lanes] : {std::pair{"replicas", m.replicas}, {"waves", m.waves}}) {
+    if (lanes != 1) {
+      text += fmt::format(", \"{}\": {}", key, lanes);
+    }
+  }
   if (m.arrival > duration::zero()) {
     text += fmt::format(", \"arrival\": {}", microseconds(m.arrival));
   }

@@ -19,12 +19,12 @@ loop_run::loop_run(const schedule_instance& instance, std::unique_ptr<policy> ch
     tracker_.add_device(device_id{d}, instance.devices[d].speed, instance_link);
     tracker_.device_freed(device_id{d}, 1, std::nullopt, clock());
     if (instance.devices[d].fails) {
-      push(*instance.devices[d].fails, loop_event_kind::died, d);
+      push({.at = *instance.devices[d].fails, .kind = loop_event_kind::died, .a = d});
     }
   }
   for (std::uint32_t m = 0; m < instance.models.size(); ++m) {
     models_.emplace_back(instance.models[m], model_id{m});
-    push(instance.models[m].arrival, loop_event_kind::arrived, m);
+    push({.at = instance.models[m].arrival, .kind = loop_event_kind::arrived, .a = m});
   }
   result_.finished.resize(models_.size());
 }
@@ -57,9 +57,9 @@ simulated_run loop_run::run() {
 
 void loop_run::apply(const loop_event& e) {
   switch (e.kind) {
-    case loop_event_kind::unit_ended: return on_unit_ended(e.a);
+    case loop_event_kind::unit_ended: return on_unit_ended(e);
     case loop_event_kind::written_back: return on_written_back(e);
-    case loop_event_kind::gradients_written_back: return on_gradients_written_back(e);
+    case loop_event_kind::gradients_written_back: return on_sum_landed(e);
     case loop_event_kind::version_ready: return on_version_ready(e.a, e.b);
     case loop_event_kind::copies_ended: return;
     case loop_event_kind::arrived: return on_arrived(e.a);
@@ -67,34 +67,34 @@ void loop_run::apply(const loop_event& e) {
   }
 }
 
-void loop_run::on_unit_ended(std::uint32_t device) {
-  auto& d = devices_[device];
-  if (!d.computing || !d.alive) {
-    return;  // its device has died
+void loop_run::on_unit_ended(const loop_event& e) {
+  auto& d = devices_[e.a];
+  if (!d.computing || e.attempt != d.starts) {
+    return;  // its device has died, or it was withdrawn
   }
   const auto v = *std::exchange(d.computing, std::nullopt);
-  auto& m = models_[v.model];
   d.cache.unpin(v.slot);
-  m.predecessor_ended = true;
+  lane_of(v).predecessor_ended = true;
   result_.compute_end = now_;
   if (options_.record_order) {
-    result_.units.push_back({model_id{v.model}, v.step, v.index, device_id{device}, v.begun, now_, v.hit});
+    result_.units.push_back({model_id{v.model}, v.lane, v.step, v.index, device_id{e.a}, v.begun, now_, v.hit});
   }
   copy_outputs(v, d);
-  if (!m.chain.is_forward(v.index)) {
-    drop_old_version(v, device);
+  if (is_last_reader(v)) {
+    drop_old_version(v, e.a);
   }
-  tracker_.device_freed(device_id{device}, instance_.prefetch ? 0 : 1, std::nullopt, clock());
+  tracker_.device_freed(device_id{e.a}, instance_.prefetch ? 0 : 1, std::nullopt, clock());
   if (options_.completion == completion_rule::ended) {
     tracker_.unit_completed(v.what, clock());
   }
-  announce(v.model);
+  announce_from(v.model, v.lane);
   leave_if_over(v.model);
 }
 
 /// As soon as none of its units can be lost any more.
 void loop_run::leave_if_over(std::uint32_t model) {
-  const bool over = models_[model].step == models_[model].chain.steps();
+  const auto& m = models_[model];
+  const bool over = std::ranges::all_of(m.lanes, [&](const loop_lane& lane) { return lane.step == m.chain.steps(); });
   if (over && tracker_.flights_of(model_id{model}).empty()) {
     tracker_.remove_model(model_id{model});
   }
@@ -102,58 +102,82 @@ void loop_run::leave_if_over(std::uint32_t model) {
 
 /// The output first, then the gradients: the copies of a unit end in this order.
 void loop_run::copy_outputs(const loop_visit& v, loop_device& d) {
-  auto& m = models_[v.model];
-  const auto s = m.chain.shard_of(v.index);
+  const auto& m = model_of(v);
   const bool forward = m.chain.is_forward(v.index);
   auto written_back = now_;
   if (!m.chain.ends_step(v.index)) {
-    written_back = m.output_home = d.out.copy(now_, now_, m.given->activation);
+    written_back = lane_of(v).output_home = d.out.copy(now_, now_, m.given->activation);
   }
   if (forward && instance_.copy_back_clean) {
-    written_back = d.out.copy(now_, now_, m.given->h2d[s]);
+    written_back = d.out.copy(now_, now_, m.given->h2d[m.chain.shard_of(v.index)]);
     d.cache.drain(v.slot, written_back);
   }
   if (!forward) {
-    written_back = d.out.copy(now_, now_, m.given->d2h_gradient[s]);
-    d.cache.stale(v.slot);
-    if (options_.completion == completion_rule::ended) {
-      d.cache.drain(v.slot, written_back);
-      push(written_back, loop_event_kind::gradients_written_back, v.model, s, v.step);
-    }
+    written_back = copy_gradients(v, d);
   }
   if (options_.completion == completion_rule::written_back) {
-    push(written_back, loop_event_kind::written_back, v.model, v.index, v.step, m.attempt);
+    push({.at = written_back, .kind = loop_event_kind::written_back, .a = v.model, .b = v.index, .lane = v.lane,
+          .step = v.step, .attempt = v.what.attempt});
   }
+}
+
+/// The sum of a wave before the last one only passes through the host; the parameters stay useful.
+duration loop_run::copy_gradients(const loop_visit& v, loop_device& d) {
+  const auto& m = model_of(v);
+  const auto s = m.chain.shard_of(v.index);
+  const auto home = d.out.copy(now_, now_, m.given->d2h_gradient[s]);
+  lane_of(v).sums_home[s] = home;
+  if (is_last_reader(v)) {
+    d.cache.stale(v.slot);
+  }
+  if (options_.completion == completion_rule::ended) {
+    d.cache.drain(v.slot, home);
+    push({.at = home, .kind = loop_event_kind::gradients_written_back, .a = v.model, .b = s, .lane = v.lane,
+          .step = v.step});
+  }
+  return home;
 }
 
 void loop_run::on_written_back(const loop_event& e) {
   auto& m = models_[e.a];
-  if (e.attempt != m.attempt) {
+  auto& lane = m.lanes[e.lane];
+  const auto flights = tracker_.flights_of(model_id{e.a}, e.lane);
+  const auto found = std::ranges::find_if(flights, [&](const flight& f) {
+    return f.phase == flight_phase::write_back && m.chain.index_of(f.what) == e.b && f.what.attempt == e.attempt;
+  });
+  if (found == flights.end()) {
     return;  // lost with its device
   }
-  const auto flights = tracker_.flights_of(model_id{e.a});
-  for (const auto& f : flights) {
-    if (f.phase == flight_phase::write_back && m.chain.index_of(f.what) == e.b) {
-      tracker_.unit_completed(f.what, clock());
-      m.predecessor_written_back = m.predecessor_written_back || (m.predecessor_ended && flights.size() == 1);
-      break;
-    }
-  }
+  const bool alone = flights.size() == 1;
+  tracker_.unit_completed(unit{found->what}, clock());
+  lane.predecessor_written_back = lane.predecessor_written_back || (lane.predecessor_ended && alone);
   if (!m.chain.is_forward(e.b)) {
-    on_gradients_written_back({.at = now_, .a = e.a, .b = m.chain.shard_of(e.b), .step = e.step});
+    on_sum_landed({.at = now_, .a = e.a, .b = m.chain.shard_of(e.b), .lane = e.lane, .step = e.step});
   }
+  announce_from(e.a, e.lane);
   leave_if_over(e.a);
 }
 
-/// Outputs of a unit that was run again because one before it was lost are there already: copies of length zero may
-/// end out of order.
-void loop_run::on_gradients_written_back(const loop_event& e) {
-  if (std::exchange(models_[e.a].updates[e.b], e.step + 1) > e.step) {
+/// A shard is stepped when the sums of all replicas are on the host. Outputs of a unit that was run again because one
+/// before it was lost are there already: copies of length zero may end out of order.
+void loop_run::on_sum_landed(const loop_event& e) {
+  auto& m = models_[e.a];
+  if (!m.chain.completes_sum(e.lane)) {
     return;
   }
+  m.lanes[e.lane].landed[e.b] = std::max(m.lanes[e.lane].landed[e.b], e.step + 1);
+  for (std::uint32_t lane = 0; lane < m.lanes.size(); ++lane) {
+    if (m.chain.completes_sum(lane) && m.lanes[lane].landed[e.b] <= e.step) {
+      return;
+    }
+  }
+  if (m.updates[e.b] > e.step) {
+    return;
+  }
+  m.updates[e.b] = e.step + 1;
   auto& worker = *std::ranges::min_element(workers_);
-  worker = std::max(worker, now_) + models_[e.a].given->optimizer[e.b];
-  push(worker, loop_event_kind::version_ready, e.a, e.b);
+  worker = std::max(worker, now_) + m.given->optimizer[e.b];
+  push({.at = worker, .kind = loop_event_kind::version_ready, .a = e.a, .b = e.b});
 }
 
 void loop_run::on_version_ready(std::uint32_t model, std::uint32_t shard) {
@@ -163,44 +187,22 @@ void loop_run::on_version_ready(std::uint32_t model, std::uint32_t shard) {
     ++models_over_;
     result_.finished[model] = result_.makespan = now_;
   }
-  announce(model);
+  for (std::uint32_t lane = 0; lane < m.lanes.size(); ++lane) {
+    announce(model, lane);
+  }
 }
 
 void loop_run::on_arrived(std::uint32_t model) {
-  const auto& given = *models_[model].given;
-  model_traits traits{.priority = given.priority, .shape = {.shards = models_[model].chain.shards()}};
-  if (given.deadline) {
-    traits.deadline = time_point{*given.deadline};
+  auto& m = models_[model];
+  model_traits traits{.priority = m.given->priority, .shape = m.chain.graph().shape()};
+  if (m.given->deadline) {
+    traits.deadline = time_point{*m.given->deadline};
   }
   tracker_.add_model(model_id{model}, traits);
-  models_[model].here = true;
-  announce(model);
-}
-
-void loop_run::on_died(std::uint32_t device) {
-  auto& d = devices_[device];
-  d.alive = false;
-  d.staged.reset();
-  d.computing.reset();
-  if (std::ranges::none_of(devices_, &loop_device::alive)) {
-    throw fault_error{fault_code::device_lost, instance_.name + ": all devices are lost after " + to_string(now_)};
+  m.here = true;
+  for (std::uint32_t lane = 0; lane < m.lanes.size(); ++lane) {
+    announce(model, lane);
   }
-  for (const auto& loss : tracker_.device_lost(device_id{device})) {
-    rewind(loss);
-  }
-}
-
-void loop_run::rewind(const model_loss& loss) {
-  auto& m = models_[loss.model.value];
-  const auto& first = loss.lost.front().what;
-  m.step = first.step.value;
-  m.index = m.chain.index_of(first);
-  m.attempt = loss.next_attempt;
-  m.announced = false;
-  m.predecessor_ended = m.predecessor_written_back = true;
-  m.staged = 0;
-  m.output_home = now_;
-  announce(loss.model.value);
 }
 
 }  // namespace hydra

@@ -16,28 +16,61 @@ namespace hydra {
 namespace {
 
 /// Uniform in [0, 1), derived from the name of a unit: independent of the order of events.
-double unit_noise(std::uint64_t seed, const loop_visit& v) {
-  return static_cast<double>(hash_of(seed, v.model, v.step, v.index) >> 11) * 0x1p-53;
+double unit_noise(std::uint64_t seed, const loop_visit& v, const step_graph& graph) {
+  return static_cast<double>(hash_of(seed, v.model, v.step, graph.of(v.what)) >> 11) * 0x1p-53;
 }
 
 }  // namespace
 
 // -- what follows --------------------------------------------------------------------------------------------------------
 
-/// The next unit, if its version is ready and its predecessor computes or has ended.
-void loop_run::announce(std::uint32_t model) {
+/// The next unit, if its version is ready and its predecessors compute or have ended.
+void loop_run::announce(std::uint32_t model, std::uint32_t at) {
   auto& m = models_[model];
-  if (!m.here || m.announced || m.step == m.chain.steps()) {
+  auto& lane = m.lanes[at];
+  if (!m.here || lane.announced || lane.step == m.chain.steps()) {
     return;
   }
-  const bool ready = !m.chain.opens_version(m.index) || m.versions[m.chain.shard_of(m.index)] == m.step;
-  if (!ready || (m.index == 0 && !m.predecessor_ended)) {
+  const bool ready = !m.chain.opens_version(lane.index) || m.versions[m.chain.shard_of(lane.index)] == lane.step;
+  if (!ready || (lane.index == 0 && !lane.predecessor_ended)) {
     return;
   }
-  auto u = m.chain.announcement(m.step, m.index, m.attempt);
-  u.after = m.device;  // void if no unit of the model is in flight there
-  m.announced = true;
-  tracker_.unit_ready(u, clock());
+  if (const auto after = device_to_follow(model, at)) {
+    auto what = m.chain.unit_at(at, lane.step, lane.index);
+    what.attempt = lane.attempt;
+    auto u = m.chain.announcement(what);
+    u.after = after;  // void if no predecessor is in flight there
+    lane.announced = true;
+    tracker_.unit_ready(u, clock());
+  }
+}
+
+void loop_run::announce_from(std::uint32_t model, std::uint32_t lane) {
+  announce(model, lane);
+  if (!models_[model].chain.completes_sum(lane)) {
+    announce(model, lane + 1);
+  }
+}
+
+/// The sum of the wave before must be complete or in flight on the device where the predecessor in the lane is, if that
+/// is in flight, too.
+std::optional<device_id> loop_run::device_to_follow(std::uint32_t model, std::uint32_t at) const {
+  const auto& m = models_[model];
+  const auto& lane = m.lanes[at];
+  if (!m.chain.continues_sum(at, lane.index)) {
+    return lane.device;
+  }
+  if (!m.lanes[at - 1].has_started(lane.step, lane.index)) {
+    return std::nullopt;
+  }
+  const auto waves = tracker_.flights_of(model_id{model}, at - 1);
+  const auto sum = std::ranges::find_if(waves, [&](const flight& f) {
+    return f.what.step.value == lane.step && m.chain.index_of(f.what) == lane.index;
+  });
+  if (sum == waves.end() || sum->device == lane.device) {
+    return lane.device;
+  }
+  return tracker_.flights_of(model_id{model}, at).empty() ? std::optional{sum->device} : std::nullopt;
 }
 
 void loop_run::decide() {
@@ -56,9 +89,10 @@ void loop_run::replace_policy(const std::string& reason) {
 
 void loop_run::stage(const placement& p) {
   auto& d = devices_[p.device.value];
-  auto& m = models_[p.next.model.value];
+  const auto& chain = models_[p.next.model.value].chain;
   const shard_version wanted{p.next.model.value, p.next.shard.value, p.next.step.value};
-  loop_visit v{.model = p.next.model.value, .step = m.step, .index = m.index, .what = p.next};
+  loop_visit v{.model = p.next.model.value, .lane = chain.graph().lane_of(p.next), .step = p.next.step.value,
+               .index = chain.index_of(p.next), .what = p.next};
   duration from = now_;
   auto what = missing_on(p.device, v);
   if (const auto slot = d.cache.find(wanted)) {
@@ -79,7 +113,7 @@ void loop_run::stage(const placement& p) {
   d.staged = v;
   start_if_ready(p.device.value);
   if (d.staged && v.ready > now_) {
-    push(v.ready, loop_event_kind::copies_ended, p.device.value);
+    push({.at = v.ready, .kind = loop_event_kind::copies_ended, .a = p.device.value});
   }
 }
 
@@ -87,19 +121,32 @@ void loop_run::stage(const placement& p) {
 /// here is always here. A real device keeps both until its cache evicts them; blocks that are not written back are not
 /// evicted.
 loop_run::missing loop_run::missing_on(device_id device, const loop_visit& v) const {
-  const auto& m = models_[v.model];
-  missing what{.checkpoint = m.chain.reads_checkpoint(v.index), .boundary = v.index > 0 && m.device != device};
+  const auto& chain = model_of(v).chain;
+  const auto& lane = lane_of(v);
+  missing what{.checkpoint = chain.reads_checkpoint(v.index), .boundary = v.index > 0 && lane.device != device,
+               .sum = chain.continues_sum(v.lane, v.index) && sum_is_missing_on(device, v)};
   if (options_.completion == completion_rule::ended) {
     return what;
   }
   if (what.checkpoint) {
-    const auto below = m.chain.shard_of(v.index) - 1;
-    what.checkpoint = !is_there(m.made[below], device) && !is_there(m.read[below], device);
+    const auto below = chain.shard_of(v.index) - 1;
+    what.checkpoint = !is_there(lane.made[below], device) && !is_there(lane.read[below], device);
   }
-  if (v.index > 0 && !what.boundary && m.predecessor_written_back) {
-    what.boundary = !is_there({m.device, m.staged}, device);
+  if (v.index > 0 && !what.boundary && lane.predecessor_written_back) {
+    what.boundary = !is_there({lane.device, lane.staged}, device);
   }
   return what;
+}
+
+/// The sum of the wave before.
+bool loop_run::sum_is_missing_on(device_id device, const loop_visit& v) const {
+  const auto& made = model_of(v).lanes[v.lane - 1].sums[v.what.shard.value];
+  if (options_.completion == completion_rule::ended || made.device != device) {
+    return made.device != device;
+  }
+  const auto in_flight = tracker_.flights_of(v.what.model, v.lane - 1);
+  const auto same = [&](const flight& f) { return f.what.way == v.what.way && f.what.shard == v.what.shard; };
+  return std::ranges::none_of(in_flight, same) && !is_there(made, device);
 }
 
 bool loop_run::is_there(const boundary_place& place, device_id device) const {
@@ -108,62 +155,78 @@ bool loop_run::is_there(const boundary_place& place, device_id device) const {
 }
 
 void loop_run::note_boundaries(const loop_visit& v, device_id device, const missing& what) {
-  auto& m = models_[v.model];
+  const auto& chain = model_of(v).chain;
+  auto& lane = lane_of(v);
   const auto& cache = devices_[device.value].cache;
-  m.device = device;
-  m.staged = cache.inserted();
-  if (v.index < m.chain.shards()) {
-    m.made[v.index] = {device, m.staged};
+  lane.device = device;
+  lane.staged = cache.inserted();
+  if (v.index < chain.shards()) {
+    lane.made[v.index] = {device, lane.staged};
   }
-  if (v.index > 0 && v.index < m.chain.shards()) {
-    m.read[v.index - 1] = {device, what.boundary ? cache.inserted() : cache.found()};
+  if (v.index > 0 && v.index < chain.shards()) {
+    lane.read[v.index - 1] = {device, what.boundary ? cache.inserted() : cache.found()};
+  }
+  if (!chain.is_forward(v.index)) {
+    lane.sums[v.what.shard.value] = {device, lane.staged};
   }
 }
 
 duration loop_run::copy_inputs(const loop_visit& v, loop_device& d, const missing& what, duration slot_from) {
-  const auto& m = models_[v.model];
+  const auto& m = model_of(v);
+  const auto s = v.what.shard.value;
   auto ready = now_;
   if (what.parameters) {
-    ready = d.in.copy(now_, slot_from, m.given->h2d[m.chain.shard_of(v.index)]);
+    ready = d.in.copy(now_, slot_from, m.given->h2d[s]);
   }
   if (what.checkpoint) {
     ready = std::max(ready, d.in.copy(now_, now_, m.given->activation));
   }
   if (what.boundary) {
-    ready = std::max(ready, d.in.copy(now_, m.output_home, m.given->activation));
+    ready = std::max(ready, d.in.copy(now_, lane_of(v).output_home, m.given->activation));
+  }
+  if (what.sum) {
+    ready = std::max(ready, d.in.copy(now_, m.lanes[v.lane - 1].sums_home[s], m.given->d2h_gradient[s]));
   }
   return ready;
 }
 
 void loop_run::start_if_ready(std::uint32_t device) {
   auto& d = devices_[device];
-  if (!d.staged || d.computing || d.staged->ready > now_ || !models_[d.staged->model].predecessor_ended) {
+  if (!d.staged || d.computing || d.staged->ready > now_ || !lane_of(*d.staged).predecessor_ended) {
     return;
   }
   d.computing = std::exchange(d.staged, std::nullopt);
   auto& v = *d.computing;
-  auto& m = models_[v.model];
+  auto& lane = lane_of(v);
   v.begun = now_;
-  push(now_ + length_of(v, d), loop_event_kind::unit_ended, device);
-  m.announced = m.predecessor_ended = m.predecessor_written_back = false;
-  m.index = m.chain.ends_step(v.index) ? 0 : v.index + 1;
-  m.step = m.index == 0 ? v.step + 1 : v.step;
+  push({.at = now_ + length_of(v, d), .kind = loop_event_kind::unit_ended, .a = device, .attempt = ++d.starts});
+  lane.announced = lane.predecessor_ended = lane.predecessor_written_back = false;
+  lane.index = model_of(v).chain.ends_step(v.index) ? 0 : v.index + 1;
+  lane.step = lane.index == 0 ? v.step + 1 : v.step;
   tracker_.device_freed(device_id{device}, instance_.prefetch ? 1 : 0, v.what, clock());
-  announce(v.model);
+  announce_from(v.model, v.lane);
 }
 
 duration loop_run::length_of(const loop_visit& v, const loop_device& d) const {
-  auto cost = static_cast<double>(models_[v.model].chain.cost(v.index).count());
+  const auto& chain = model_of(v).chain;
+  auto cost = static_cast<double>(chain.cost(v.index).count());
   if (instance_.noise > 0) {
-    cost *= 1 + instance_.noise * (2 * unit_noise(instance_.seed, v) - 1);
+    cost *= 1 + instance_.noise * (2 * unit_noise(instance_.seed, v, chain.graph()) - 1);
   }
   return duration{std::llround(cost / d.speed)};
+}
+
+bool loop_run::is_last_reader(const loop_visit& v) const {
+  const auto& m = model_of(v);
+  return !m.chain.is_forward(v.index) && std::ranges::all_of(m.lanes, [&](const loop_lane& lane) {
+    return lane.has_ended(v.step, v.index, m.chain.units_per_step());
+  });
 }
 
 /// A version that was stepped is useless on all devices. A real device is not notified of steps elsewhere: it keeps the
 /// version until it needs the memory.
 void loop_run::drop_old_version(const loop_visit& v, std::uint32_t device) {
-  const shard_version old{v.model, models_[v.model].chain.shard_of(v.index), v.step};
+  const shard_version old{v.model, v.what.shard.value, v.step};
   report_cache(device, std::nullopt, old);  // its slot is stale already
   if (options_.completion == completion_rule::written_back) {
     return;

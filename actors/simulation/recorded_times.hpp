@@ -44,7 +44,7 @@ class recorded_times {
   /// Makes all recorded operations available again, for another simulation of the run.
   void rewind();
 
-  /// Mean over all steps; none if none was recorded. At speed 1, whole visits.
+  /// Mean over all steps; none if none was recorded. At speed 1, all visits of a step together.
   std::optional<duration> mean_visit(const std::string& model, std::string_view way, std::uint32_t shard) const;
   std::optional<duration> mean_update(const std::string& model, std::uint32_t shard) const;
 

@@ -18,14 +18,17 @@ simulated_model model_of(const instance_model& given) {
   simulated_model m;
   m.name = given.name;
   m.steps = given.steps;
+  m.replicas = given.replicas;
+  m.waves = given.waves;
+  m.micro_batches = given.replicas * given.waves;
   m.terms = {given.priority, given.deadline, given.arrival};
   m.slot = slot_room;
   m.remaining_scale = given.remaining_scale;
   for (std::size_t s = 0; s < given.forward.size(); ++s) {
     const bool last = s + 1 == given.forward.size();
     simulated_shard shard;
-    shard.forward = given.forward[s];
-    shard.backward = given.backward[s] + (last ? given.forward[s] : duration{});
+    shard.forward = given.forward[s] * m.micro_batches;  // of the whole step
+    shard.backward = (given.backward[s] + (last ? given.forward[s] : duration{})) * m.micro_batches;
     shard.update = given.optimizer[s];
     shard.parameters = bytes_for(given.h2d[s]);
     shard.gradients = bytes_for(given.d2h_gradient[s]);

@@ -26,7 +26,7 @@ schedule_instance alone(const schedule_instance& machine, const instance_model& 
 }
 
 bool same_times(const instance_model& a, const instance_model& b) {
-  return a.steps == b.steps && a.forward == b.forward && a.backward == b.backward && a.h2d == b.h2d &&
+  return a.steps == b.steps && a.replicas == b.replicas && a.waves == b.waves && a.forward == b.forward && a.backward == b.backward && a.h2d == b.h2d &&
          a.d2h_gradient == b.d2h_gradient && a.optimizer == b.optimizer && a.activation == b.activation;
 }
 
@@ -45,7 +45,7 @@ solo_run run_alone(const schedule_instance& machine, const instance_model& model
   const auto run = run_in_loop(solo, std::make_unique<sharded_lrtf>(), {.record_order = true});
   solo_run result{.wall = run.makespan, .turns = run.makespan - run.compute_end, .speed = solo.devices.front().speed};
   for (std::size_t u = 1; u < run.units.size(); ++u) {
-    if (run.units[u].index == 0) {
+    if (run.units[u].step != run.units[u - 1].step) {
       result.turns += run.units[u].begin - run.units[u - 1].end;
     }
   }

@@ -6,20 +6,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-
 namespace hydra::apps {
 
 namespace {
 
 using namespace literals;
 
-/// One layer for each shard: the hidden layers and the output layer.
-cut_points one_layer_each(std::int64_t hidden) {
-  cut_points cuts(static_cast<std::size_t>(hidden) + 1);
-  std::iota(cuts.begin(), cuts.end(), std::size_t{0});
+/// The hidden layers and the output layer, so many for each shard.
+cut_points equal_cuts(const bench_workload& w) {
+  cut_points cuts;
+  for (std::int64_t first = 0; first <= w.layers; first += w.layers_per_shard)
+    cuts.push_back(static_cast<std::size_t>(first));
   return cuts;
+}
+
+/// A backward visit takes 3 times the forward time, both visits of a shard 4 times. The last shard has the backward visit
+/// alone: for n layers, 3 * ((n - 1) * forward + last) = 4 * n * forward.
+duration last_forward(const bench_workload& w) {
+  return w.equal_stages ? w.forward * (w.layers_per_shard + 3) / 3 : w.forward;
 }
 
 /// A multi-layer perceptron of paced layers.
@@ -29,7 +33,8 @@ chain_description paced_mlp(const bench_workload& w) {
     for (std::int64_t i = 0; i <= w.layers; ++i) {
       const bool last = i == w.layers;
       const linear_options options{.in = w.width, .out = last ? data.classes() : w.width, .gelu = !last};
-      all.add(fmt::format("layers.{}.", i), std::make_shared<paced_layer>(std::make_shared<linear>(options), w.forward));
+      all.add(fmt::format("layers.{}.", i),
+              std::make_shared<paced_layer>(std::make_shared<linear>(options), last ? last_forward(w) : w.forward));
     }
     return all;
   };
@@ -41,14 +46,17 @@ model_description model_of(const bench_workload& w, int i) {
           .chain = paced_mlp(w),
           .data = {synthetic_classes{.features = w.width, .validation_samples = 1}},
           .batch_size = w.batch_size,
+          .micro_batches = w.micro_batches,
+          .parallel = w.parallel,
           .steps = w.steps,
           .optimizer = adamw({.learning_rate = 1e-3 / (1 + i)}),
-          .cuts = one_layer_each(w.layers)};
+          .cuts = equal_cuts(w)};
 }
 
 void fill(session& s, const bench_workload& w) {
   s.add_devices(w.devices, cpu_device{.memory = w.memory > 0_B ? w.memory : 4_GiB, .link = w.link});
   for (int i = 0; i < w.models; ++i) s.add_model(model_of(w, i));
+  if (!w.policy.empty()) s.use_policy(w.policy);
 }
 
 session_options silent(const bench_workload& w) {

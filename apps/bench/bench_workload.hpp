@@ -18,11 +18,18 @@ struct bench_workload {
   std::int64_t layers = 6;  ///< hidden ones
   std::int64_t width = 384;
   std::uint32_t batch_size = 16;
-  duration forward = std::chrono::milliseconds(2);  ///< of a layer; backward visits take three times as long
+  std::uint32_t micro_batches = 1;
+  parallel_options parallel{};
+  std::int64_t layers_per_shard = 1;  ///< divides the number of layers, the output layer included
+  duration forward = std::chrono::milliseconds(2);  ///< of a layer and micro-batch; backward visits take three times as
+                                                    ///< long
+  bool equal_stages = false;  ///< the output layer takes longer, so that the one visit of its shard takes as long as the
+                              ///< two of any other
   byte_rate link{};     ///< not emulated if zero
   byte_count memory{};  ///< 0: unlimited
   ablation_options ablation{};
   optimizer_place optimizer_on = optimizer_place::host;
+  std::string policy{};       ///< empty: the default
 };
 
 /// Trains without output, progress or log.

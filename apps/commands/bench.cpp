@@ -5,6 +5,7 @@
 #include "apps/bench/fragmentation.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/replay.hpp"
+#include "apps/bench/scaling.hpp"
 #include "apps/bench/updates.hpp"
 #include "apps/workload/place.hpp"
 #include "runtime/base/nearest.hpp"
@@ -24,6 +25,7 @@ struct bench_options {
   std::string name;
   int repeats = 3;
   std::string workload;
+  std::string rows;
   bool json = false;
 };
 
@@ -70,11 +72,21 @@ void run_fragmentation(const bench_options& o) {
   print(measure_fragmentation(f), o.json);
 }
 
+void run_scaling(const bench_options& o) {
+  scaling_options s{.repeats = o.repeats};
+  if (!o.rows.empty()) s.rows = o.rows;
+  if (std::ranges::count(scaling_rows(), s.rows) == 0)
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("--rows: unknown \"{}\"{}", s.rows, known_instead(s.rows, scaling_rows()))};
+  print(measure_scaling(s), o.json);
+}
+
 struct bench_entry {
   std::string name;
   std::string help;
   void (*run)(const bench_options& o);
   bool reads_workload = false;
+  bool has_rows = false;
 };
 
 const std::vector<bench_entry>& benches() {
@@ -87,6 +99,8 @@ const std::vector<bench_entry>& benches() {
        true},
       {"updates", "makespan of a model alone, and of four, updated on their device, over that updated on the host", run_updates},
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay, true},
+      {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
+       run_scaling, false, true},
   };
   return all;
 }
@@ -102,6 +116,8 @@ int bench(const bench_options& o) {
   if (!o.workload.empty() && !found->reads_workload)
     throw fault_error{fault_code::bad_input,
                       fmt::format("--workload: hydra bench {} has its own models and reads no workload file", o.name)};
+  if (!o.rows.empty() && !found->has_rows)
+    throw fault_error{fault_code::bad_input, fmt::format("--rows: hydra bench {} has one table", o.name)};
   found->run(o);
   return 0;
 }
@@ -116,6 +132,7 @@ command_action declare_bench(command_line& line) {
   line.add_option("--repeats", o->repeats, "runs of each cell, of which the median is shown (3)")
       .within(1, 1000);
   line.add_option("--workload", o->workload, "checkpoints, replay, fragmentation: of another workload file");
+  line.add_option("--rows", o->rows, "scaling: models, replicas, pipelines or all of them (all)");
   line.add_flag("--json", o->json, "JSON instead of a table");
   return [o] { return bench(*o); };
 }

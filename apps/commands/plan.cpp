@@ -1,6 +1,7 @@
 #include "apps/commands/plan.hpp"
 
 #include "actors/session/session.hpp"
+#include "apps/commands/parallel_table.hpp"
 #include "apps/commands/plan_table.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/commands/set_option.hpp"
@@ -51,7 +52,8 @@ nlohmann::ordered_json json_of(std::span<const device_info> devices) {
   return all;
 }
 
-std::string to_json(const workload_plan& plan, std::span<const device_info> devices, const forecast& f) {
+std::string to_json(const workload_plan& plan, std::span<const device_info> devices, const forecast& f,
+                    std::span<const parallel_forecast> ways) {
   auto j = parse_ordered_json(hydra::to_json(plan));
   j["devices"] = json_of(devices);
   j["predicted"] = {{"policy", f.policy},
@@ -60,6 +62,7 @@ std::string to_json(const workload_plan& plan, std::span<const device_info> devi
                     {"bound", f.limits.best_name()},
                     {"bounds", json_of(f.limits)},
                     {"steps_divided_by", f.shortened}};
+  j["parallel"] = parallel_json(ways);
   return json_text(j, 2) + "\n";
 }
 
@@ -73,7 +76,8 @@ int plan(const plan_options& o) {
   const workload_plan& made = s.plan();
   if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << hydra::to_json(made); });
   const forecast f = s.predict();
-  fmt::print("{}", o.json ? to_json(made, s.devices(), f) : to_table(made, s.devices()) + to_lines(f));
+  const std::vector<parallel_forecast> ways = s.compare_parallel();
+  fmt::print("{}", o.json ? to_json(made, s.devices(), f, ways) : to_table(made, s.devices()) + to_lines(f) + to_table(ways));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
+#include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,7 @@ std::string shard_table(const model_plan& m) {
 }
 
 bool same_plan(const model_plan& a, const model_plan& b) {
-  return a.profile == b.profile && a.micro_batches == b.micro_batches && a.cuts() == b.cuts();
+  return a.profile == b.profile && a.shape() == b.shape() && a.cuts() == b.cuts();
 }
 
 /// Names of all models with the same plan as this one.
@@ -74,10 +75,17 @@ std::string names_like(const workload_plan& plan, const model_plan& m) {
   return names;
 }
 
+/// Of the micro-batches.
+std::string division_text(const model_plan& m) {
+  const step_graph step{m.shape()};
+  return step.lanes() == 1 ? "" : fmt::format(" in {} and {} of each", counted(m.replicas, "replica"), counted(m.waves, "wave"));
+}
+
 std::string model_text(const workload_plan& plan, const model_plan& m) {
   std::string text =
-      fmt::format("{}\n  micro-batches {}  samples of each {}  shards {}  alone needs {} on a device\n\n",
-                  names_like(plan, m), m.micro_batches, m.samples, m.shards.size(), to_string(m.sufficient));
+      fmt::format("{}\n  micro-batches {}{}  samples of each {}  shards {}  alone needs {} on a device\n\n",
+                  names_like(plan, m), m.micro_batches, division_text(m), m.samples, m.shards.size(),
+                  to_string(m.sufficient));
   const auto profile = plan.profiles.find(m.profile);
   if (profile != plan.profiles.end()) text += layer_table(*profile->second) + "\n";
   return text + shard_table(m) + "\n";

@@ -3,6 +3,7 @@
 #include "apps/run_folder/recorded_run.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/check.hpp"
+#include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/device_kinds.hpp"
 #include "apps/workload/forbidden_changes.hpp"
@@ -107,6 +108,12 @@ void check_same_workload(const workload& w) {
 }
 
 }  // namespace
+
+void keep_choices(workload& w) {
+  std::error_code ignored;
+  const fs::path file = w.options.output / workload_file;
+  if (has_choices(w) && fs::is_regular_file(file, ignored)) keep_replicas(w, read_recorded(w, file));
+}
 
 bool tells_end(const fs::path& run) try {
   const report r = read_report(run).summary;

@@ -8,6 +8,9 @@
 
 namespace hydra::apps {
 
+/// Replicas that are left to the planner are those that it chose when the run was started, if it was.
+void keep_choices(workload& w);
+
 /// Changes nothing. Returns why the run starts afresh (no folder, no checkpoint yet), as a line for people; an empty
 /// text if it continues. Throws fault_error{bad_input}: the folder cannot be used, has something else than a run, or
 /// its run had another workload (the message names the first key that must not change).

@@ -13,6 +13,7 @@
 #include "apps/run_folder/recorded_data.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/workload/assemble.hpp"
+#include "apps/workload/chosen_parallel.hpp"
 #include "apps/workload/workload.hpp"
 
 #include <fmt/format.h>
@@ -119,14 +120,22 @@ report run_in_folder(session& s, const workload& w, const data_by_model& sources
   throw;
 }
 
-int train(const workload& w, const train_options& o, const blocked_signals& blocked) {
+/// Steps in parallel that were left to the planner are now numbers, in the run folder, too.
+void take_choices(workload& w, const workload_plan& plan, bool quiet) {
+  if (!has_choices(w)) return;
+  for (const model_plan& m : plan.models)
+    if (!quiet) fmt::print(stderr, "{}: parallel = {{ replicas = {}, waves = {} }}\n", m.name, m.replicas, m.waves);
+  set_chosen(w, plan);
+}
+
+int train(workload w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
   check_folders(w, o);
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   const auto sources = assemble(s, w);
-  s.plan();
+  take_choices(w, s.plan(), o.quiet);
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
@@ -138,7 +147,8 @@ int train(const workload& w, const train_options& o, const blocked_signals& bloc
 /// A run that was interrupted while it was planned is continued like any other.
 int train_or_tell(const train_options& o) {
   const blocked_signals blocked;  // before any thread is created
-  const workload w = read_workload(o.file, overrides(o));
+  workload w = read_workload(o.file, overrides(o));
+  if (o.resume) keep_choices(w);
   try {
     return train(w, o, blocked);
   } catch (const fault_error& e) {
@@ -159,7 +169,7 @@ command_action declare_train(command_line& line) {
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
   line.add_flag("--resume", o->resume,
-               "continues in the run folder; host, policy, plugins, optimizer_on, cuts, priority, deadline, arrival, "
+               "continues in the run folder; host, policy, plugins, optimizer_on, cuts, waves, priority, deadline, arrival, "
                "checkpoint, "
                "ablation, output, under a constant schedule steps and epochs, and of devices all but kind, threads, precision, "
                "gradients and tf32 may have changed");

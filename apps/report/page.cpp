@@ -64,6 +64,14 @@ std::string status_of(const model_report& m) {
   return fmt::format("<span class=\"fault\">{}</span>", escaped(text));
 }
 
+/// "4, 2 replicas, 8 waves (bubble 11 %)": the shards, and how steps are divided.
+std::string shards_cell(const model_report& m) {
+  std::string text = count(m.cuts.size());
+  if (m.replicas > 1) text += fmt::format(", {} replicas", m.replicas);
+  if (m.waves > 1) text += fmt::format(", {} waves (bubble {})", m.waves, percent(bubble_share(m.pipeline)));
+  return text;
+}
+
 std::string models_section(const recorded_run& run) {
   const std::vector<column> columns{{"model"},          {"family"},     {"parameters", true}, {"shards", true},
                                     {"steps", true},    {"loss", true}, {"validation", true}, {"quality"},
@@ -72,9 +80,9 @@ std::string models_section(const recorded_run& run) {
   for (const std::size_t i : best_first(run)) {
     const model_report& m = run.summary.models[i];
     const auto* v = last_validation(run, i);
-    rows += row_of(columns, {swatch(i) + escaped(m.name), escaped(m.family), count(m.parameters),
-                             count(m.cuts.size()), std::to_string(m.steps), number(last_loss(m)),
-                             validation_cell(v), v ? escaped(quality(*v)) : "", tokens_per_second(m), status_of(m)});
+    rows += row_of(columns, {swatch(i) + escaped(m.name), escaped(m.family), count(m.parameters), shards_cell(m),
+                             std::to_string(m.steps), number(last_loss(m)), validation_cell(v),
+                             v ? escaped(quality(*v)) : "", tokens_per_second(m), status_of(m)});
   }
   return rows.empty() ? ""
                       : section("Models", table_of(columns, rows), "Best first, by validation loss if there is one.");

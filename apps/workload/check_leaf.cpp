@@ -17,8 +17,14 @@ namespace {
 void check_number(const value_site& site, const value& v) {
   const auto* integer = v.as<std::int64_t>();
   const auto* real = v.as<double>();
-  const bool type_suits = integer || (real && site.rule.kind != value_kind::integer);
+  const bool whole = site.rule.kind == value_kind::integer || site.rule.kind == value_kind::integer_or_auto;
+  const bool type_suits = integer || (real && !whole);
   if (!type_suits || !site.rule.range.holds(integer ? static_cast<double>(*integer) : *real)) site.refuse_value();
+}
+
+void check_integer_or_auto(const value_site& site) {
+  const auto* text = site.is.as<std::string>();
+  if (!text || *text != automatic) check_number(site, site.is);
 }
 
 void check_boolean(const value_site& site) {
@@ -148,6 +154,8 @@ void check_leaf(const value_site& site) {
     case value_kind::integer:
     case value_kind::real:
       return check_number(site, site.is);
+    case value_kind::integer_or_auto:
+      return check_integer_or_auto(site);
     case value_kind::text:
       return check_text(site);
     case value_kind::file:

@@ -66,6 +66,7 @@ std::optional<value> default_of(const key_rule& rule) {
       return text_value(rule.fallback, {});
     case value_kind::boolean:
     case value_kind::integer:
+    case value_kind::integer_or_auto:
     case value_kind::real:
     case value_kind::number_pair:
       return parse_value(rule.fallback);
@@ -217,7 +218,7 @@ void refuse_changes(const std::vector<forbidden_change>& changes) {
   const std::string more = changes.size() > 1 ? "; and " + counted(changes.size() - 1, "more such change") : "";
   refuse(first.where, first.key,
          fmt::format("{}{}; with --resume only device (but for kind, threads, precision, gradients and tf32), host, policy, "
-                     "plugins, optimizer_on, cuts, steps, epochs, priority, deadline, arrival, checkpoint, ablation and output may change: "
+                     "plugins, optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, ablation and output may change: "
                      "undo the change, or train afresh in another folder by --output",
                      first.text, more));
 }

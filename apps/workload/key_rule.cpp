@@ -60,6 +60,8 @@ std::string describe(const key_rule& rule) {
       return "true or false";
     case value_kind::integer:
       return "an integer" + to_string(rule.range);
+    case value_kind::integer_or_auto:
+      return "an integer" + to_string(rule.range) + ", or \"auto\"";
     case value_kind::real:
       return "a number" + to_string(rule.range);
     case value_kind::text:

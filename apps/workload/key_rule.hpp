@@ -13,6 +13,7 @@ namespace hydra::apps {
 enum class value_kind {
   boolean,
   integer,
+  integer_or_auto,  ///< an integer, or "auto"
   real,   ///< an integer is accepted, too
   text,   ///< not empty; one of `choices` if there are any
   bytes,  ///< "24MiB", or a number of bytes
@@ -36,6 +37,9 @@ enum class value_kind {
   named_tables,  ///< [key.NAME], each with `inner` rules
   grid,          ///< lists of values by key; gone when the file is checked
 };
+
+/// The text that leaves a number to the planner.
+inline constexpr const char* automatic = "auto";
 
 struct table_rules;
 

@@ -68,18 +68,28 @@ std::optional<validation_options> read_validation(const value_table& table) {
   return o;
 }
 
+/// A number, or "auto": the planner chooses it.
+key_rule automatic_rule(std::string name, std::string help) {
+  key_rule rule = count_rule(std::move(name), "1", std::move(help));
+  rule.kind = value_kind::integer_or_auto;
+  return rule;
+}
+
 table_rules parallel_rules() {
-  return {.keys = {count_rule("replicas", "1", "groups of micro-batches that devices may visit at the same time; decides results"),
-                   count_rule("waves", "1", "visits of each shard by a replica, which other devices may continue; decides no results")}};
+  key_rule waves = automatic_rule("waves", "visits of each shard by a replica, which other devices may continue; decides no results");
+  waves.may_change = true;
+  return {.keys = {automatic_rule("replicas", "groups of micro-batches that devices may visit at the same time; decides results"),
+                   waves}};
+}
+
+std::uint32_t read_automatic(const value_table& table, std::string_view key) {
+  const value* const v = table.find(key);
+  return !v ? 1 : v->as<std::string>() ? 0 : to<std::uint32_t>(*v);
 }
 
 parallel_options read_parallel(const value_table& table) {
-  parallel_options o;
-  if (const value* const v = table.find("parallel")) {
-    assign(std::get<value_table>(v->content), "replicas", o.replicas);
-    assign(std::get<value_table>(v->content), "waves", o.waves);
-  }
-  return o;
+  const value_table& keys = sub_table(table, "parallel");
+  return {.replicas = read_automatic(keys, "replicas"), .waves = read_automatic(keys, "waves")};
 }
 
 cut_choice read_cuts(const value_table& table) {
@@ -109,7 +119,7 @@ void check_split(const model_description& m, const value_table& table, const pla
 }
 
 void check_parallel(const model_description& m, const value_table& table, const place& where) {
-  const auto [replicas, waves] = m.parallel;
+  const auto [replicas, waves] = m.parallel.or_one();
   if (m.micro_batches % replicas != 0) {
     refuse(place_of(table, "parallel", where), "model.parallel.replicas",
            fmt::format("{} replicas do not divide {} micro-batches evenly", replicas, m.micro_batches));

@@ -91,10 +91,15 @@ void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
 
 void write_boundaries(durable_folder& to, const model_checkpoint& c) {
   tensor_list tensors;
-  for (const auto& [id, bytes] : c.memory.boundaries) {
-    const auto rounded = c.what->shards[id.shard.value].layout().type() == element::bf16;
-    tensors.add(names::boundary(id), rounded ? stored_type::bf16 : stored_type::f32,
-                {std::as_const(*bytes).data(), bytes->size().value()});
+  for (const bool sums : {true, false}) {  // wider types come first in a file
+    for (const auto& [id, bytes] : c.memory.boundaries) {
+      const bool sum = id.kind == block_kind::gradients;
+      const bool rounded = !sum && c.what->shards[id.shard.value].layout().type() == element::bf16;
+      if (sum == sums) {
+        tensors.add(names::boundary(id), rounded ? stored_type::bf16 : stored_type::f32,
+                    {std::as_const(*bytes).data(), bytes->size().value()});
+      }
+    }
   }
   tensors.write(to, names::boundaries);
 }

@@ -27,11 +27,29 @@ std::string gradient(std::size_t replica, const std::string& parameter) {
 }
 
 std::string boundary(const block_id& id) {
+  if (id.kind == block_kind::gradients) {
+    return fmt::format("sum.{}.{}.{}", id.shard.value, id.replica.value, id.micro_batch.value);
+  }
   return fmt::format("{}.{}.{}", id.kind == block_kind::activation ? "activation" : "upstream", id.shard.value,
                      id.micro_batch.value);
 }
 
+namespace {
+
+std::optional<block_id> partial_sum_id(const std::string& name) {
+  block_id id;
+  id.kind = block_kind::gradients;
+  int end = 0;
+  const auto read = std::sscanf(name.c_str(), "sum.%u.%u.%u%n", &id.shard.value, &id.replica.value, &id.micro_batch.value, &end);
+  return read == 3 && static_cast<std::size_t>(end) == name.size() ? std::optional(id) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<block_id> boundary_id(const std::string& name) {
+  if (const auto sum = partial_sum_id(name)) {
+    return sum;
+  }
   std::array<char, 16> kind{};
   block_id id;
   int end = 0;

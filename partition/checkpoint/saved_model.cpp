@@ -223,11 +223,15 @@ bool saved_model::any_cuts() const noexcept {
          std::ranges::none_of(updates.shards, ahead) && standing.history.losses.size() == version.value;
 }
 
-model_standing saved_model::begins(const cut_points& now) const {
+bool saved_model::fits(const model_plan& plan) const {
+  return plan.cuts() == cuts && step_graph(plan.shape()).lanes() == lanes();
+}
+
+model_standing saved_model::begins(const model_plan& plan) const {
   auto begin = standing;
-  if (now != cuts) {
+  if (!fits(plan)) {
     begin.next.step = versions.front().value;
-    std::ranges::fill(begin.next.units, 0);
+    begin.next.units.assign(step_graph(plan.shape()).lanes(), 0);
     begin.losses.clear();
   }
   return begin;
@@ -262,17 +266,18 @@ bool has_gradients(const saved_model& from, const sharded_model& m, std::size_t 
   const step_graph graph(m.plan.shape());
   const auto phase = from.updates.shards[shard];
   const auto place = graph.place_of(direction::backward, shard_index{static_cast<std::uint32_t>(shard)});
+  const auto last_wave = (replica + 1) * m.plan.waves - 1;
   const bool waits = phase == update_phase::waiting && m.plan.replicas > 1;
-  return is_under_way(phase) || (waits && from.standing.next.done(replica) > place);
+  return is_under_way(phase) || (waits && from.standing.next.done(last_wave) > place);
 }
 
 }  // namespace
 
 model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena) {
-  const bool same_cuts = from.cuts == m.plan.cuts();
+  const bool fits = from.fits(m.plan);
   const checkpoint_tensors tensors(from.folder, from.cuts.size());
   model_memory memory{.homes = {}, .versions = from.versions, .updates = from.updates};
-  if (same_cuts) {
+  if (fits) {
     memory.boundaries = load_boundaries(from, id, m, arena);
   } else {
     memory.versions.assign(m.size(), from.versions.front());
@@ -282,7 +287,7 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
     memory.homes.push_back(make_home(arena, m, s));
     auto& home = memory.homes.back();
     for (std::uint32_t replica = 0; replica < m.plan.replicas; ++replica) {
-      if (same_cuts && has_gradients(from, m, s, replica)) {
+      if (fits && has_gradients(from, m, s, replica)) {
         home.gradients[replica] =
             arena.allocate(m.plan.shards[s].gradient_bytes(), "gradients of " + m.name, host_use::transferred);
       }

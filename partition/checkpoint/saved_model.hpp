@@ -22,17 +22,20 @@ struct saved_model {
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;
-  /// It can be resumed with other cuts, from the start of its step: no shard has been stepped.
+  /// It can be resumed with other cuts and waves, from the start of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
-  /// The position from which the model continues with those cuts.
-  model_standing begins(const cut_points& now) const;
+  /// The plan has the checkpoint's cuts and waves: the model continues inside its step.
+  bool fits(const model_plan& plan) const;
+  std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(standing.next.units.size()); }
+  /// The position from which the model continues with that plan.
+  model_standing begins(const model_plan& plan) const;
 };
 
 /// Throws fault_error{damaged} naming the file that is missing or damaged, {bad_input} for another format version.
 saved_model read_checkpoint(const std::filesystem::path& folder);
 
-/// The model's memory, in new buffers of the arena: the checkpoint's tensors, under the cuts of `m`. If those differ
-/// from the checkpoint's, it must have any_cuts(), and the model starts its step again. Throws fault_error{damaged} if
+/// The model's memory, in new buffers of the arena: the checkpoint's tensors, under the cuts of `m`. Unless its plan
+/// fits(), the checkpoint must have any_cuts(), and the model starts its step again. Throws fault_error{damaged} if
 /// a tensor is missing or has another shape, {out_of_memory}.
 model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena);
 

@@ -6,6 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/clone_ops.h>
 #include <ATen/ops/new_zeros_ops.h>
 #include <ATen/ops/zeros_like_ops.h>
 
@@ -85,10 +86,7 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
                          const micro_batch_blocks& blocks, const results& out) {
   const auto& piece = model_->shards[what_.shard.value];
   if (k == 0) {
-    const at::NoGradGuard no_grad;
-    const auto flat = typed(parameters->tensor, piece.layout().type());
-    out.gradients->tensor = zero_gradients(flat);
-    bound_ = std::make_shared<bound_parameters>(piece.bind(flat, out.gradients->tensor));
+    begin_gradients(parameters, out);
   }
   const auto second = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
   auto result = piece.backward(*bound_, input_tensor(*blocks.input), second, context);
@@ -103,11 +101,25 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
     out.loss->tensor.select(0, static_cast<std::int64_t>(k)).copy_(result.loss);
   }
   if (k + 1 == what_.micro_batches) {
-    if (model_->model->gradients() == precision::bf16) {
+    if (model_->model->gradients() == precision::bf16 && model_->plan.is_last_wave(what_)) {
       round_gradients(out);
     }
     bound_ = nullptr;
   }
+}
+
+/// A sum in another block stays as it is: it is still being written back, and a later attempt may read it.
+void visit::begin_gradients(const device_block_ptr& parameters, const results& out) {
+  const at::NoGradGuard no_grad;
+  const auto& piece = model_->shards[what_.shard.value];
+  const auto flat = typed(parameters->tensor, piece.layout().type());
+  if (!out.sum) {
+    out.gradients->tensor = zero_gradients(flat);
+  } else {
+    const auto sum = typed(out.sum->tensor, element::f32).view(flat.sizes());
+    out.gradients->tensor = out.sum == out.gradients ? sum : at::_ops::clone::call(sum, std::nullopt);
+  }
+  bound_ = std::make_shared<bound_parameters>(piece.bind(flat, out.gradients->tensor));
 }
 
 /// Gradients for a step on the device are widened again: the same values as on the host.

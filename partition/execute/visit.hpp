@@ -37,14 +37,16 @@ class visit {
   visit(sharded_model_ptr model, const unit& what, std::size_t targets);
 
   /// Blocks that the visit as a whole produces: gradients of backward visits (fp32 sums; where the chain's gradients
-  /// are bf16 the last micro-batch rounds them, and widens them again for a shard that is stepped on the device), the
-  /// losses from the last shard (fp32 [micro-batches]; of an evaluation [micro-batches, 2], see shard::score).
+  /// are bf16 the last micro-batch of the last wave rounds them, and widens them again for a shard that is stepped on the device), the
+  /// losses from the last shard (fp32 [micro-batches]; of an evaluation [micro-batches, 2], see shard::score). `sum`:
+  /// that of the wave before, to which the gradients are added; null for zero. It may be the same block.
   struct results {
     device_block_ptr gradients;
     device_block_ptr loss;
+    device_block_ptr sum{};
   };
 
-  /// Computes micro-batch number `k` of the visit (0-based). The first one zeroes the gradients.
+  /// Computes micro-batch number `k` of the visit (0-based). The first one takes over the sum, or zeroes the gradients.
   void run(std::size_t k, const device_block_ptr& parameters, const micro_batch_blocks& blocks, const results& out);
 
  private:
@@ -53,6 +55,7 @@ class visit {
                  const micro_batch_blocks& blocks, const results& out);
   void run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
                     const micro_batch_blocks& blocks, const results& out);
+  void begin_gradients(const device_block_ptr& parameters, const results& out);
   void round_gradients(const results& out) const;
   at::Tensor input_tensor(const device_block& block) const;
 

@@ -42,6 +42,16 @@ block_id parameters_of(const unit& u) {
 block_id gradients_of(const unit& u) {
   auto id = block(u, block_kind::gradients, u.shard);
   id.replica = u.replica;
+  id.micro_batch = micro_batch_index{u.wave.value};
+  return id;
+}
+
+std::optional<block_id> sum_before(const unit& u) {
+  if (!has_gradients(u) || u.wave.value == 0) {
+    return std::nullopt;
+  }
+  auto id = gradients_of(u);
+  --id.micro_batch.value;
   return id;
 }
 
@@ -105,6 +115,9 @@ std::vector<block_id> consumed_by(const unit& u, std::size_t shards) {
       blocks.push_back(*in.second);
     }
   });
+  if (const auto sum = sum_before(u)) {
+    blocks.push_back(*sum);
+  }
   return blocks;
 }
 

@@ -33,7 +33,10 @@ struct micro_batch_inputs {
 
 /// The parameter version a unit works with.
 block_id parameters_of(const unit& u);
+/// The sum of the unit's replica after its wave; with the last wave it is that of the whole replica.
 block_id gradients_of(const unit& u);
+/// The sum after the wave before, to which the unit adds; none for the first wave, which starts with zero.
+std::optional<block_id> sum_before(const unit& u);
 block_id loss_of(const unit& u);
 
 micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_index k);

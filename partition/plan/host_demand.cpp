@@ -23,15 +23,24 @@ byte_count update_of(const shard_plan& s) {
   return s.steps_on_device ? charge(s.parameters) + state_bytes(s) : charge(s.gradient_bytes());
 }
 
+/// What all backward visits of a step leave for a shard: a sum for each replica; while a wave writes one back, the one
+/// that it has read is still there. (More sums are not: of a shard and replica, the units that hold a lease complete
+/// without another one, and each frees the sum before.)
+byte_count updates_of(const model_plan& m, const shard_plan& s) {
+  const auto partial = m.waves > 1 ? charge(s.partial_sum_bytes()) : byte_count{};
+  return std::max(update_of(s), partial) * m.replicas + partial * m.replicas;
+}
+
 /// The losses that one visit leaves.
 byte_count losses(std::uint32_t micro_batches) { return charge(byte_count{sizeof(float)} * micro_batches); }
 
 /// The most bytes that one visit writes back at a time.
 byte_count write_back(const model_plan& m, const shard_plan& s) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
-  const auto visit = m.micro_batches / m.replicas;
+  const auto visit = step_graph(m.shape()).lane_size();
   const auto outputs = charge(std::max(s.input, s.output)) * std::max(visit, round);
-  return outputs + update_of(s) + losses(visit);
+  const auto sum = m.waves > 1 ? std::max(update_of(s), charge(s.partial_sum_bytes())) : update_of(s);
+  return outputs + sum + losses(visit);
 }
 
 /// Of each lane a round of batches, and boundaries read, produced and staged; a round that is read ahead; losses.
@@ -46,7 +55,7 @@ byte_count evaluation_demand(const model_plan& m) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
   const auto lane = (batch + largest_boundary * 3) * round + losses(2 * round);
-  return lane * m.replicas + batch * round;
+  return lane * (m.replicas * m.waves) + batch * round;
 }
 
 /// What only the host reads and writes: moments, and masters where they differ from what is promoted.
@@ -63,14 +72,15 @@ byte_count transfers_of(const model_plan& m) {
   byte_count sum;
   byte_count largest_upstream;
   for (const auto& s : m.shards) {
-    sum += charge(s.parameters) + update_of(s) * m.replicas;
+    sum += charge(s.parameters) + updates_of(m, s);
     sum += s.steps_on_device ? state_bytes(s) : byte_count{};
     sum += charge(s.output) * m.micro_batches;            // boundary activations
     largest_upstream = std::max(largest_upstream, charge(s.output));
   }
   sum += largest_upstream * (3ull * m.micro_batches);     // read, produced, staged
   const auto batch = (charge(m.shards.front().input) + charge(m.shards.back().targets)) * m.micro_batches;
-  sum += batch * 2 + losses(m.micro_batches / m.replicas) * m.replicas;  // batches of this step and the next; losses
+  const step_graph graph(m.shape());
+  sum += batch * 2 + losses(graph.lane_size()) * graph.lanes();  // batches of this step and the next; losses
   return sum + evaluation_demand(m);
 }
 

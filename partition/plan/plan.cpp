@@ -34,7 +34,7 @@ void set_stepping(shard_plan& s, const plan_request& m, bool on_device) {
   s.steps_on_device = on_device;
   s.device_update_time = on_device ? m.stepping.device.time_for(layout.state_elements()) : duration{};
   s.backward_time += s.device_update_time;
-  const bool rounded = m.model->gradients() == precision::bf16;
+  const bool rounded = m.model->gradients() == precision::bf16 && m.waves == 1;  // partial sums are written back in fp32
   s.backward = on_device ? with_step(*m.profile, plain) : rounded ? with_rounded_gradients(plain) : plain;
   if (s.last_layer == m.profile->layers.size()) {
     s.forward = s.backward;
@@ -169,7 +169,7 @@ step_shape model_plan::shape() const noexcept {
 
 std::uint32_t model_plan::losses_of(const block_id& id) const {
   const step_graph graph(shape());
-  return id.pass == pass_kind::train ? graph.micro_batches_of(graph.lane_of(id.micro_batch)).count
+  return id.pass == pass_kind::train ? graph.lane_size()
                                      : 2 * evaluation.size_of(id.micro_batch.value);
 }
 
@@ -179,7 +179,7 @@ byte_count model_plan::bytes_of(const block_id& id) const {
     case block_kind::parameters:
       return s.parameters;
     case block_kind::gradients:
-      return s.gradient_bytes();
+      return is_last_wave(id) ? s.gradient_bytes() : s.partial_sum_bytes();
     case block_kind::activation:
     case block_kind::upstream:
       return s.output;

@@ -74,6 +74,9 @@ struct model_plan {
   std::optional<byte_count> slot{};  ///< in simulations whose devices count in slots: bytes of one slot
   cut_points cuts() const;
   step_shape shape() const noexcept;
+  /// No other wave adds to this gradient sum, or to that of this unit.
+  bool is_last_wave(const block_id& gradients) const noexcept { return gradients.micro_batch.value + 1 == waves; }
+  bool is_last_wave(const unit& u) const noexcept { return u.wave.value + 1 == waves; }
   /// Numbers in a loss block.
   std::uint32_t losses_of(const block_id& id) const;
   /// Bytes of any block of this model on the host, unrounded.

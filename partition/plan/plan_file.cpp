@@ -55,6 +55,12 @@ ordered json_of(const model_plan& m) {
                 {"samples", m.samples},
                 {"sufficient_bytes", m.sufficient.value()},
                 {"profile", m.profile}};
+  if (m.replicas > 1) {
+    model["replicas"] = m.replicas;
+  }
+  if (m.waves > 1) {
+    model["waves"] = m.waves;
+  }
   for (const auto& s : m.shards) {
     model["shards"].push_back(json_of(s));
   }
@@ -137,6 +143,8 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
   model_plan m;
   m.name = j.at("name").get<std::string>();
   m.micro_batches = j.at("micro_batches").get<std::uint32_t>();
+  m.replicas = j.value("replicas", 1u);
+  m.waves = j.value("waves", 1u);
   m.samples = j.at("samples").get<std::int64_t>();
   m.profile = j.at("profile").get<std::string>();
   const auto profile = profiles.find(m.profile);
@@ -147,6 +155,7 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
     m.shards.push_back(costs_from_json(s, *profile->second));
     m.shards.back().evaluation_time = m.shards.back().forward_time / m.micro_batches;
   }
+  static_cast<void>(step_graph(m.shape()));  // refuses what is no shape of a step
   return m;
 }
 

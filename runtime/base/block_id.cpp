@@ -43,7 +43,8 @@ std::string to_string(const block_id& id) {
   if (id.replica.value != 0) text += numbered(" replica ", id.replica.value);
   text += numbered(" shard ", id.shard.value);
   text += numbered(has_version(id.kind) ? " version " : " step ", id.step.value);
-  if (!is_per_shard(id.kind) || id.micro_batch.value != 0) text += numbered(" micro-batch ", id.micro_batch.value);
+  const bool sum = id.kind == block_kind::gradients;
+  if (!is_per_shard(id.kind) || id.micro_batch.value != 0) text += numbered(sum ? " wave " : " micro-batch ", id.micro_batch.value);
   if (id.pass == pass_kind::evaluation) text += " (evaluation)";
   return text;
 }

@@ -68,8 +68,9 @@ simulated_model make_model(rng& random, std::size_t i) {
   if (!m.clips && !m.tied) {
     std::ranges::for_each(m.shards, [&](simulated_shard& s) { step_on_device(s, random); });
   } else if (pick(random, 0, 1) == 1) {
-    m.replicas = static_cast<std::uint32_t>(pick(random, 2, 3));
-    m.micro_batches *= m.replicas;
+    m.replicas = static_cast<std::uint32_t>(pick(random, 1, 3));
+    m.waves = static_cast<std::uint32_t>(pick(random, 1, 3));
+    m.micro_batches *= m.replicas * m.waves;
   }
   m.keep_best = m.evaluation.range.micro_batches > 0 && pick(random, 0, 1) == 1;
   return m;
@@ -199,18 +200,28 @@ bool reads_output(const unit& u, const unit& before) {
   return same_pass && u.step == before.step && u.first_micro_batch == before.first_micro_batch;
 }
 
+using maker_map = std::multimap<std::string, std::string>;
+
+/// The first computation of a backward unit reads the sum that the last one of the wave before has left.
+void add_maker_of_sum(maker_map& all, const simulated_model& m, const unit& u) {
+  if (sum_before(u)) {
+    all.emplace(computation(m, u, u.first_micro_batch.value), computation(m, u, u.first_micro_batch.value - 1));
+  }
+}
+
 /// For each computation that reads the output of another, that other one: the same micro-batch, one unit earlier.
-/// (Units of different ranges of micro-batches read no outputs of each other.)
-std::map<std::string, std::string> makers(const std::vector<simulated_model>& models) {
-  std::map<std::string, std::string> all;
+/// (Units of different ranges of micro-batches read no outputs of each other but gradient sums.)
+maker_map makers(const std::vector<simulated_model>& models) {
+  maker_map all;
   for (const auto& m : models) {
     for (const auto& lane : lanes_of(model_id{}, *make_simulated_model(m))) {
       for (unit_position p, q = lane.next(p); !lane.at_end(q); p = q, q = lane.next(q)) {
         const auto before = lane.unit_at(p, 0);
         const auto u = lane.unit_at(q, 0);
+        add_maker_of_sum(all, m, u);
         for (std::uint32_t i = 0; reads_output(u, before) && i < u.micro_batches; ++i) {
           const auto k = u.first_micro_batch.value + i;
-          all[computation(m, u, k)] = computation(m, before, k);
+          all.emplace(computation(m, u, k), computation(m, before, k));
         }
       }
     }
@@ -223,10 +234,12 @@ std::string computed_too_early(simulation& s, const std::vector<simulated_model>
   const auto end_of = earliest_ends(computations);
   const auto maker_of = makers(models);
   for (const auto& x : computations) {
-    const auto maker = maker_of.find(x.detail);
-    const auto end = maker == maker_of.end() ? end_of.end() : end_of.find(maker->second);
-    if (maker != maker_of.end() && (end == end_of.end() || end->second > x.begin)) {
-      return x.detail + " computes before the end of " + maker->second;
+    const auto [first, last] = maker_of.equal_range(x.detail);
+    for (const auto& [reader, maker] : std::ranges::subrange(first, last)) {
+      const auto end = end_of.find(maker);
+      if (end == end_of.end() || end->second > x.begin) {
+        return x.detail + " computes before the end of " + maker;
+      }
     }
   }
   return {};
@@ -237,7 +250,7 @@ bool begins_unit(const std::string& detail, std::size_t k, const std::vector<sim
   const auto name = detail.substr(0, detail.find(' '));
   const auto m = std::ranges::find(models, name, &simulated_model::name);
   const bool evaluates = detail.find(" evaluate ") != std::string::npos;
-  return k % (evaluates ? m->evaluation.range.round : m->micro_batches / m->replicas) == 0;
+  return k % (evaluates ? m->evaluation.range.round : m->micro_batches / m->replicas / m->waves) == 0;
 }
 
 /// The computations of a unit are adjacent on its device, in the order of its micro-batches.

@@ -55,6 +55,7 @@ class protocol_witness {
   struct lane_page {
     std::optional<unit> announced;
     std::optional<device_id> avoids;  ///< that device, while there is another one
+    std::optional<device_id> after;   ///< only there, while what it waits for is in flight there
     std::set<unit> flights;
   };
   struct model_page {
@@ -76,6 +77,7 @@ class protocol_witness {
   void on_completed(const shard_completed& m);
   void on_staged(const unit& u, std::size_t device);
   void on_lost(device_id device);
+  bool awaits_sum(const model_page& page, const lane_page& lane) const;
   void complain(std::string what);
 
   witness_options options_;

@@ -22,17 +22,21 @@ std::string visit_name(unit u) {
 
 std::string without_attempt(const std::string& detail) { return detail.substr(0, detail.find(" attempt")); }
 
-/// Of the units of one lane, as "model 0 replica 1 step 0 forward 0".
-bool is_of_lane(const std::string& detail, std::uint32_t lane) {
-  const auto found = detail.find(" replica ");
-  return lane == 0 ? found == std::string::npos
-                   : found != std::string::npos && detail.substr(found).starts_with(fmt::format(" replica {} ", lane));
+/// The number behind such a word, 0 without it.
+unsigned long number_after(const std::string& detail, const std::string& word) {
+  const auto found = detail.find(word);
+  return found == std::string::npos ? 0 : std::stoul(detail.substr(found + word.size()));
+}
+
+/// Of a unit as "model 0 replica 1 wave 2 step 0 forward 0".
+std::size_t lane_of(const std::string& detail, const step_shape& shape) {
+  return number_after(detail, " replica ") * shape.waves + number_after(detail, " wave ");
 }
 
 std::string lane_out_of_order(const std::vector<span>& spans, const std::string& name, std::uint32_t lane, const cursor& units,
                               unit_position next) {
   for (const auto& s : spans) {
-    if (s.track != "model " + name || !is_of_lane(s.detail, lane)) {
+    if (s.track != "model " + name || lane_of(s.detail, units.graph().shape()) != lane) {
       continue;
     }
     const auto expected = units.at_end(next) ? "nothing more" : visit_name(units.unit_at(next, 0));

@@ -114,7 +114,7 @@ model_description describe(const exact_case& m, std::size_t i) {
   d.data = {m.data, true};
   d.batch_size = m.batch_size;
   d.micro_batches = m.micro_batches;
-  d.parallel.replicas = m.replicas;
+  d.parallel = {.replicas = m.replicas, .waves = m.waves};
   d.steps = m.steps;
   d.optimizer = m.optimizer;
   d.cuts = m.cuts.empty() ? cut_choice{balanced_cut{}} : m.cuts;

@@ -23,6 +23,7 @@ struct exact_case {
   std::uint32_t batch_size = 4;
   std::uint32_t micro_batches = 1;
   std::uint32_t replicas = 1;
+  std::uint32_t waves = 1;   ///< plain training has none
   std::uint32_t steps = 3;
   update_options optimizer;
   cut_points cuts{0};   ///< empty: balanced

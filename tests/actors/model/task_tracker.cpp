@@ -562,3 +562,54 @@ TEST_CASE("if one lane has gone on after an evaluation that was held, the others
   tracker.begin_at({{1, 4}, {1, 3}}, 1, {version_index{1}, version_index{1}});
   CHECK(text(tracker.announce()) == "step 1 forward 0");
 }
+
+// -- waves ------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// One replica of two waves of one micro-batch each, of two shards.
+task_tracker two_waves() {
+  const step_shape shape{.shards = 2, .micro_batches = 2, .waves = 2};
+  task_tracker tracker({{model_id{4}, shape, 2, 0}, {model_id{4}, shape, 2, 1}}, false);
+  tracker.batch_at_home({.step = {}, .first = {}, .micro_batches = 2});
+  return tracker;
+}
+
+}  // namespace
+
+TEST_CASE("a backward unit is announced when the same visit of the wave before is in flight on its device") {
+  auto tracker = two_waves();
+  const auto f0 = place(tracker, d0);
+  const auto f0_of_second = tracker.announce();  // both lanes start together; the first lane's B_1 is bound to d0
+  REQUIRE(f0_of_second);
+  CHECK(text(f0_of_second) == "step 0 backward 1 after 0");
+  const auto second = place(tracker, d1);
+  CHECK(text(tracker.announce()) == "nothing");   // wave 0: announced; wave 1: B_1 of wave 0 is not placed
+  REQUIRE(tracker.placed(f0_of_second->what, d0));
+  CHECK(text(tracker.announce()) == "step 0 backward 0 after 0");
+  CHECK(text(tracker.announce()) == "nothing");   // F_0 of wave 1 is on d1, B_1 of wave 0 on d0
+  REQUIRE(tracker.completed(second));
+  CHECK(to_string(tracker.announce()->what) == "model 4 wave 1 step 0 backward 1 from micro-batch 1");
+  CHECK(f0.wave.value == 0);
+}
+
+TEST_CASE("a backward unit whose wave before has completed is bound to no device") {
+  auto tracker = two_waves();
+  const auto first = place(tracker, d0);
+  const auto b1 = tracker.announce()->what;
+  const auto second = place(tracker, d1);
+  REQUIRE(tracker.placed(b1, d0));
+  REQUIRE(tracker.completed(first));
+  REQUIRE(tracker.completed(second));
+  REQUIRE(tracker.announce()->what.wave.value == 0);   // B_0
+  const auto bound = tracker.announce();
+  REQUIRE(bound);
+  CHECK(bound->what.wave.value == 1);
+  CHECK(bound->after == d0);
+  REQUIRE(tracker.completed(b1));
+  CHECK(tracker.lost(bound->what, 1) == false);        // not placed: only the attempt grows
+  const auto again = tracker.announce();
+  REQUIRE(again);
+  CHECK(again->what.attempt == 1);
+  CHECK_FALSE(again->after);
+}

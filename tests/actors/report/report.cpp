@@ -151,6 +151,27 @@ TEST_CASE("report.json has the documented keys", "[report]") {
                                                          "priority", "seconds", "status", "steps", "tokens"});
 }
 
+TEST_CASE("a report says how steps were divided, and what the pipeline cost", "[report]") {
+  auto r = example();
+  CHECK_THAT(to_table(r), !Contains("waves") && !Contains("bubble") && !Contains("replicas"));
+  r.models[0].replicas = 2;
+  r.models[0].waves = 4;
+  r.models[0].pipeline = {.compute = std::chrono::seconds{9}, .bubble = std::chrono::seconds{1}};
+  r.devices[0].time.bubble = std::chrono::seconds{1};
+  const auto j = parsed(r);
+  CHECK(j["models"][0]["replicas"] == 2);
+  CHECK(j["models"][0]["waves"] == 4);
+  CHECK(j["models"][0]["bubble_s"] == 1);
+  CHECK(j["devices"][0]["blame"]["bubble_s"] == 1);
+  const auto again = report_of(j);
+  CHECK(again.models[0].waves == 4);
+  CHECK(bubble_share(again.models[0].pipeline) == 0.1);
+  CHECK(to_table(again) == to_table(r));
+  CHECK_THAT(line_with(to_table(r), "status"), Contains("shards  replicas  waves  bubble  steps"));
+  CHECK_THAT(line_with(to_table(r), r.models[0].name), Contains("4    10 %"));
+  CHECK_THAT(line_with(to_table(r), "makespan of"), Contains("pipeline bubble"));
+}
+
 TEST_CASE("report.json has a device's kind and model, and the table its precision if it is not fp32", "[report]") {
   auto r = example();
   CHECK(parsed(r)["devices"][0]["precision"] == "fp32");

@@ -10,8 +10,9 @@ namespace {
 constexpr device_id d0{0}, d1{1};
 const time_point zero{1h};
 
-unit forward(std::uint32_t model, std::uint32_t step, std::uint32_t shard = 0) {
+unit forward(std::uint32_t model, std::uint32_t step, std::uint32_t shard = 0, std::uint32_t wave = 0) {
   unit u;
+  u.wave = wave_index{wave};
   u.model = model_id{model};
   u.step = step_index{step};
   u.shard = shard_index{shard};
@@ -101,4 +102,30 @@ TEST_CASE("a failed model's unit that computes after the end of the run counts u
   const auto b = tracker.of(d0, zero, zero + 6ms);
   CHECK(b.compute == 6ms);
   CHECK(total(b) == 6ms);
+}
+
+TEST_CASE("a unit of a model in waves waited in the bubble of its pipeline", "[time-breakdown]") {
+  breakdown_tracker tracker(2);
+  tracker.add(forward(0, 0, 0, 0), d0, prompt(0ms, 4ms), 2);
+  tracker.add(forward(0, 0, 0, 1), d0, prompt(4ms, 8ms, 4ms), 2);
+  tracker.add(forward(1, 0), d1, prompt(0ms, 1ms));
+  tracker.add(forward(0, 0, 1, 0), d1, prompt(4ms, 7ms, 1ms), 2);
+  tracker.add(forward(0, 0, 1, 1), d1, prompt(8ms, 11ms, 7ms), 2);
+  const auto b = tracker.of(d1, zero, zero + 11ms);
+  CHECK(b.bubble == 4ms);
+  CHECK(b.predecessor == 0ms);
+  CHECK(total(b) == 11ms);
+  CHECK(tracker.of(model_id{0}).bubble == 4ms);
+  CHECK(tracker.of(model_id{0}).compute == 14ms);
+  CHECK(tracker.of(model_id{1}).bubble == 0ms);
+}
+
+TEST_CASE("the first unit of a step waited for the last unit of any lane, then for the optimizer", "[time-breakdown]") {
+  breakdown_tracker tracker(2);
+  tracker.add(forward(0, 0, 0, 0), d0, prompt(0ms, 4ms), 2);
+  tracker.add(forward(0, 0, 0, 1), d1, prompt(0ms, 6ms), 2);
+  tracker.add(forward(0, 1, 0, 0), d0, prompt(9ms, 10ms, 4ms), 2);
+  const auto b = tracker.of(d0, zero, zero + 10ms);
+  CHECK(b.bubble == 2ms);
+  CHECK(b.optimizer == 3ms);
 }

@@ -47,6 +47,9 @@ TEST_CASE("a step of S shards has 2S - 1 units") {
   i.models.push_back(i.models.front());
   i.models.back().forward = {1ms};
   CHECK(count_units(i) == 3 * 3 + 3);
+  i.models.back().replicas = 2;
+  i.models.back().waves = 3;
+  CHECK(count_units(i) == 3 * 3 + 3 * 6);
 }
 
 TEST_CASE("a sound instance is accepted, with times of zero, too") {
@@ -67,6 +70,8 @@ TEST_CASE("what an instance cannot hold is refused by model and key") {
   CHECK_THAT(refusal([](instance& i) { i.models[0].backward[1] = -1us; }),
              Contains("models[0] (m00).backward[1]: -1 us is negative"));
   CHECK_THAT(refusal([](instance& i) { i.models[0].steps = 0; }), Contains("models[0] (m00).steps: 0"));
+  CHECK_THAT(refusal([](instance& i) { i.models[0].replicas = 0; }), Contains("models[0] (m00).replicas: 0 are given"));
+  CHECK_THAT(refusal([](instance& i) { i.models[0].waves = 5000; }), Contains("models[0] (m00).waves: 5000 are given"));
   CHECK_THAT(refusal([](instance& i) { i.models[0].arrival = -5us; }), Contains("arrival"));
   CHECK_THAT(refusal([](instance& i) { i.models[0].deadline = -5us; }), Contains("deadline"));
   CHECK_THAT(refusal([&](instance& i) { i.models[0].remaining_scale = nan; }), Contains("remaining_scale"));

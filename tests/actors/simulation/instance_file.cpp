@@ -65,6 +65,16 @@ TEST_CASE("what a file leaves out has its default") {
   CHECK(i.prefetch);
 }
 
+TEST_CASE("replicas and waves survive a round trip, and are not written where there is one") {
+  auto i = parse_instance(smallest, "x.json");
+  CHECK_THAT(to_json(i), !Contains("replicas") && !Contains("waves"));
+  i.models[0].replicas = 2;
+  i.models[0].waves = 3;
+  const auto again = parse_instance(to_json(i), "x.json");
+  CHECK((again.models[0].replicas == 2 && again.models[0].waves == 3));
+  CHECK_THAT(refusal(bent("\"steps\": 2", "\"steps\": 2, \"waves\": 0")), Contains("waves: 0 are given"));
+}
+
 TEST_CASE("arrivals, priorities, deadlines, failures and noise survive a round trip") {
   auto i = parse_instance(smallest, "x.json");
   i.models[0].arrival = 5us;

@@ -30,6 +30,25 @@ TEST_CASE("a plan is printed with layers, shards, budgets and what the run would
   CHECK_FALSE(std::filesystem::exists(folder.path() / "runs"));
 }
 
+TEST_CASE("a plan says what steps in parallel would bring, unless there is nothing to divide or no second device") {
+  const temporary_folder folder;
+  const std::string halves = bent("steps = 3", "steps = 3\nmicro_batches = 2"), two = "count = 2\nmemory";
+  CHECK_THAT(plan(folder, halves).out, !Contains("steps in parallel"));
+  CHECK_THAT(plan(folder, bent("memory", two)).out, !Contains("steps in parallel"));
+  std::string both = halves;
+  both.replace(both.find("memory"), 6, two);
+  CHECK_THAT(plan(folder, both).out, Contains("steps in parallel") && Contains("as it is") && Contains("other results") &&
+                                         Contains("same results") && Contains(" KiB"));
+  const auto ways = nlohmann::json::parse(plan(folder, both, "--json").out)["parallel"];
+  REQUIRE(ways.size() == 3);
+  CHECK(ways[0]["replicas"] == 1);
+  CHECK(ways[1]["replicas"] == 2);
+  CHECK(ways[1]["host_bytes"] > ways[0]["host_bytes"]);
+  CHECK(ways[1]["same_results"] == false);
+  CHECK(ways[2]["waves"] == 2);
+  CHECK(ways[2]["same_results"] == true);
+}
+
 TEST_CASE("a plan as JSON is the plan with its forecast") {
   const temporary_folder folder;
   const auto j = nlohmann::json::parse(plan(folder, example, "--json").out);

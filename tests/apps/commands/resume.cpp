@@ -52,6 +52,22 @@ TEST_CASE("without a folder a resumed run starts afresh and says so, unless --qu
   CHECK_FALSE(folder.read("elsewhere/report.json").empty());
 }
 
+TEST_CASE("steps in parallel that the planner chooses are numbers in the run folder, and are kept when it is resumed") {
+  const temporary_folder folder;
+  std::string text = bent("steps = 3", "steps = 3\nmicro_batches = 4\nparallel = { replicas = \"auto\" }");
+  text.replace(text.find("memory"), 6, "count = 2\nmemory");
+  folder.write("w.toml", text);
+  const outcome o = run_hydra(folder, "train w.toml");
+  REQUIRE(o.status == 0);
+  CHECK_THAT(o.err, Contains("gpt: parallel = { replicas = "));
+  const std::string chosen = folder.read("runs/w/workload.toml");
+  CHECK_THAT(chosen, !Contains("auto") && Contains("parallel = { replicas = "));
+  const outcome longer = run_hydra(folder, "train w.toml --resume --set model.steps=5");
+  CHECK(longer.status == 0);
+  const auto part = chosen.substr(chosen.find("parallel"), std::string{"parallel = { replicas = 2"}.size());
+  CHECK_THAT(folder.read("runs/w/workload.toml"), Contains(part) && Contains("steps = 5"));
+}
+
 TEST_CASE("a run that was killed before its first checkpoint starts afresh in its folder") {
   const temporary_folder folder;
   fs::create_directories(folder.path() / "runs/w/checkpoints/gpt");

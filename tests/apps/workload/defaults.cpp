@@ -132,6 +132,7 @@ void add_training(std::map<std::string, std::string>& all) {
   const model_description m;
   all["model.micro_batches"] = toml(m.micro_batches);
   all["model.parallel.replicas"] = toml(m.parallel.replicas);
+  all["model.parallel.waves"] = toml(m.parallel.waves);
   all["model.on_nan"] = toml(m.stop_on_nan ? "stop" : "ignore");
   all["model.priority"] = toml(m.priority);
   all["model.validate.keep_best"] = toml(validation_options{}.keep_best);

@@ -53,10 +53,18 @@ TEST_CASE("devices, host, policy, cuts, length, terms of the schedule, checkpoin
   CHECK(changed_by("seed = 7", "seed = 7\npolicy = \"fifo\"\noutput = \"there\"\noptimizer_on = \"auto\"") == "");
   CHECK(changed_by("seed = 7", "seed = 7\ncheckpoint = { every_steps = 1, every_minutes = 0, keep = 9 }") == "");
   CHECK(changed_by("steps = 3", "steps = 3\ncuts = [0, 2]") == "");
+  const std::string halves = bent("steps = 3", "steps = 3\nmicro_batches = 2");
+  CHECK(changed(halves, halves + "parallel = { waves = 2 }\n") == "");
   CHECK(changed_by("steps = 3", "steps = 3\npriority = 2\ndeadline = \"9s\"\narrival = \"1s\"") == "");
   CHECK(changed(example, example + "[ablation]\ncache = false\n") == "");
   CHECK(changed_by("steps = 3", "steps = 4") == "");
   CHECK(changed_by("steps = 3", "epochs = 3") == "");
+}
+
+TEST_CASE("replicas decide results and may not change") {
+  const std::string halves = bent("steps = 3", "steps = 3\nmicro_batches = 2");
+  CHECK_THAT(changed(halves, halves + "parallel = { replicas = 2 }\n"),
+             Contains("model.gpt.parallel.replicas: another value") && Contains("(was 1 by default, is 2)"));
 }
 
 TEST_CASE("a key at its default and one written with that value are the same") {
@@ -75,7 +83,7 @@ TEST_CASE("a change of the run is refused where it is written, with both values"
   CHECK_THAT(changed_by("seed = 7", "seed = 8"),
              StartsWith("w.toml:2: run.seed: another value than in run/workload.toml:2 (was 7, is 8)") &&
                  Contains("only device (but for kind, threads, precision, gradients and tf32), host, policy, plugins, "
-                          "optimizer_on, cuts, steps, epochs, priority, deadline, arrival, checkpoint, ablation and output may change"));
+                          "optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, ablation and output may change"));
   CHECK_THAT(changed_by("seed = 7\n", ""), StartsWith("w.toml:1: run.seed: ") && Contains("(was 7, is 0 by default)"));
   CHECK_THAT(changed_by("seed = 7", "seed = 7\nname = \"n\""),
              StartsWith("w.toml:3: run.name: ") && Contains("(was \"w\", is \"n\")"));

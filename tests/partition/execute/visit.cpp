@@ -97,6 +97,34 @@ TEST_CASE("a visit that is run again from its first micro-batch starts with zero
   CHECK(same_bits(once, out.gradients->tensor));
 }
 
+TEST_CASE("a later wave adds to the sum of the one before, in its block or in one of its own") {
+  const auto m = gpt(2);
+  const auto flat = parameters_of(*m, 1);
+  const auto x = random_tensor({2, 6, 16}, 3);
+  const auto targets = random_ids({2, 6}, 11, 4);
+  const auto run = [&](visit& work, std::size_t k, const visit::results& out) {
+    work.run(k, raw(flat), {raw(x), raw(targets), std::make_shared<device_block>()}, out);
+  };
+  visit whole(m, visit_of(*m, direction::backward, 1), 24);
+  const visit::results expected{std::make_shared<device_block>(), std::make_shared<device_block>()};
+  run(whole, 0, expected);
+  const auto first = raw(expected.gradients->tensor);
+  run(whole, 1, expected);
+  auto second = visit_of(*m, direction::backward, 1);
+  second.wave = wave_index{1};
+  second.first_micro_batch = micro_batch_index{1};
+  second.micro_batches = 1;
+  for (const bool in_place : {false, true}) {
+    INFO((in_place ? "in place" : "in a block of its own"));
+    visit work(m, second, 24);
+    const auto gradients = in_place ? first : std::make_shared<device_block>();
+    const auto before = raw(first->tensor)->tensor;
+    run(work, 0, {gradients, std::make_shared<device_block>(), first});
+    CHECK(same_bits(gradients->tensor, expected.gradients->tensor));
+    CHECK((in_place || same_bits(first->tensor, before)));
+  }
+}
+
 TEST_CASE("an evaluation of the last shard leaves loss and right predictions of each micro-batch, without dropout") {
   const auto m = gpt(2);
   const auto flat = parameters_of(*m, 1);

@@ -89,6 +89,22 @@ TEST_CASE("each shard leaves gradients once a step, the last one the loss") {
   CHECK(losses == 1);
 }
 
+TEST_CASE("the gradient sum of a shard passes from wave to wave of its replica") {
+  const step_graph graph({.shards = 2, .micro_batches = 6, .replicas = 2, .waves = 3});
+  for (std::uint32_t lane = 0; lane < graph.lanes(); ++lane) {
+    const auto first = lane * graph.lane_length();
+    const auto u = graph.at(first + 2);  // B_0
+    CHECK_FALSE(sum_before(graph.at(first)));
+    if (u.wave.value == 0) {
+      CHECK_FALSE(sum_before(u));
+    } else {
+      const auto before = gradients_of(graph.at(first + 2 - graph.lane_length()));
+      CHECK(sum_before(u) == before);
+      CHECK(consumed_by(u, 2).back() == before);
+    }
+  }
+}
+
 TEST_CASE("block names derive from the unit: model, step, shard and micro-batch, never the attempt") {
   auto u = step_of(3, 2)[1];  // forward 1
   const auto in = inputs_of(u, 3, micro_batch_index{1});

@@ -1,0 +1,75 @@
+#include "actors/admission/parallel_comparison.hpp"
+
+#include "actors/admission/loaded_model.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace hydra {
+
+namespace {
+
+/// Enough for the shape of a schedule; a comparison has several.
+constexpr std::uint64_t units_compared = 4000;
+
+forecast_setup setup_of(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
+  forecast_setup setup{.devices = how.devices, .models = {}, .chosen = how.make_policy(), .pipeline = how.pipeline,
+                       .optimizer_workers = how.optimizer_workers};
+  setup.pipeline.staging_bytes = planned.plan.staging_bytes;
+  for (std::size_t i = 0; i < from.models.size(); ++i) {
+    setup.models.push_back(cut_model(from.models[i], planned.prepared[i], planned.plan.models[i], from.options.seed));
+  }
+  return setup;
+}
+
+forecast predict_shortly(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
+  auto setup = setup_of(planned, from, how);
+  setup.most_units = units_compared;
+  return predict(std::move(setup));
+}
+
+/// None if it does not fit.
+std::optional<parallel_forecast> forecast_of(const parallel_choice& choice, const planned_workload& planned,
+                                             const planning_setup& from, const prediction_setup& how) try {
+  auto models = from.models;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    models[i].parallel = choice.models[i];
+  }
+  const planning_setup other{.options = from.options, .models = models, .devices = from.devices,
+                             .interrupts = from.interrupts, .log = from.log};
+  const auto again = plan_again(planned, other);
+  return parallel_forecast{.choice = choice, .host = again.plan.host_needed, .expected = predict_shortly(again, other, how)};
+} catch (const fault_error& e) {
+  if (e.what_happened().code != fault_code::does_not_fit) {
+    throw;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+forecast predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
+  return predict(setup_of(planned, from, how));
+}
+
+std::vector<parallel_forecast> compare_parallel(const planned_workload& planned, const planning_setup& from,
+                                                const prediction_setup& how, std::span<const parallel_choice> choices) {
+  const bool whole_steps = from.options.optimizer_on == optimizer_place::device;
+  std::vector<parallel_forecast> all{{choices.front(), planned.plan.host_needed, predict_shortly(planned, from, how)}};
+  for (const auto& choice : choices.subspan(1, whole_steps ? 0 : choices.size() - 1)) {
+    if (auto other = forecast_of(choice, planned, from, how)) {
+      all.push_back(*std::move(other));
+    }
+  }
+  return all;
+}
+
+const parallel_forecast& fastest(std::span<const parallel_forecast> ways) {
+  const auto took = [](const parallel_forecast& w) { return w.expected.makespan; };
+  const auto least = took(*std::ranges::min_element(ways, {}, took));
+  return *std::ranges::find_if(ways, [&](const parallel_forecast& w) { return took(w) <= least + least / 50; });
+}
+
+}  // namespace hydra

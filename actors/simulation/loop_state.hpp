@@ -1,0 +1,115 @@
+#pragma once
+// What a run of the event loop knows: events, units on devices, lanes, models, devices. Internal to loop_run.hpp.
+
+#include "actors/simulation/instance.hpp"
+#include "actors/simulation/instance_chain.hpp"
+#include "actors/simulation/slot_cache.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace hydra {
+
+/// Events at one instant are handled in this order; those of one kind by `a`, `b`, then `lane`.
+enum class loop_event_kind : std::uint8_t {
+  unit_ended,
+  written_back,
+  gradients_written_back,
+  version_ready,
+  copies_ended,
+  arrived,
+  died
+};
+
+struct loop_event {
+  duration at{};
+  loop_event_kind kind = loop_event_kind::unit_ended;
+  std::uint32_t a = 0;         ///< device or model
+  std::uint32_t b = 0;         ///< shard, or unit of the step
+  std::uint32_t lane = 0;
+  std::uint32_t step = 0;
+  std::uint32_t attempt = 0;   ///< of the unit; if a unit has ended, the number of its start on the device
+  bool operator>(const loop_event& o) const {
+    return std::tie(at, kind, a, b, lane) > std::tie(o.at, o.kind, o.a, o.b, o.lane);
+  }
+};
+
+/// A unit that is staged or computes.
+struct loop_visit {
+  std::uint32_t model = 0;
+  std::uint32_t lane = 0;
+  std::uint32_t step = 0;
+  std::uint32_t index = 0;
+  unit what;
+  duration ready{};            ///< its copies have ended
+  duration begun{};
+  std::size_t slot = 0;
+  bool hit = false;
+};
+
+/// A boundary or gradient sum on a device, and the staging that used it last.
+struct boundary_place {
+  device_id device;
+  std::uint64_t staged = 0;    ///< 0: nowhere
+};
+
+struct loop_lane {
+  explicit loop_lane(std::size_t shards)
+      : made(shards), read(shards), sums(shards), sums_home(shards), landed(shards) {}
+
+  /// The visit of this step has started to compute.
+  bool has_started(std::uint32_t in_step, std::uint32_t visit) const {
+    return std::tie(step, index) > std::tie(in_step, visit);
+  }
+  bool has_ended(std::uint32_t in_step, std::uint32_t visit, std::uint32_t units_per_step) const {
+    const auto done = std::uint64_t{in_step} * units_per_step + visit + 1;
+    const auto next = std::uint64_t{step} * units_per_step + index;
+    return next > done || (next == done && predecessor_ended);
+  }
+
+  std::uint32_t step = 0;                 ///< of the next unit to announce
+  std::uint32_t index = 0;
+  std::uint32_t attempt = 0;
+  bool announced = false;                 ///< that unit is announced, or staged and not started
+  bool predecessor_ended = true;
+  bool predecessor_written_back = true;
+  device_id device;                       ///< the device of the predecessor
+  std::uint64_t staged = 0;               ///< its staging there
+  duration output_home{};                 ///< when the predecessor's output is on the host
+  std::vector<boundary_place> made;       ///< by shard: where its activation was computed in this step, ...
+  std::vector<boundary_place> read;       ///< ... and read by the shard above
+  std::vector<boundary_place> sums;       ///< by shard: where its gradient sum was computed, ...
+  std::vector<duration> sums_home;        ///< ... and when it is on the host
+  std::vector<std::uint32_t> landed;      ///< by shard: steps whose sum has been on the host
+};
+
+struct loop_model {
+  loop_model(const instance_model& m, model_id id)
+      : given(&m), chain(m, id), lanes(chain.graph().lanes(), loop_lane{m.forward.size()}),
+        versions(m.forward.size()), updates(m.forward.size()) {}
+
+  const instance_model* given;
+  instance_chain chain;
+  std::vector<loop_lane> lanes;
+  std::vector<std::uint32_t> versions;    ///< READY, per shard
+  std::vector<std::uint32_t> updates;     ///< given to the host workers, per shard
+  bool here = false;                      ///< it has arrived
+  std::size_t last_ready = 0;             ///< shards with the last version
+};
+
+struct loop_device {
+  explicit loop_device(const schedule_instance& i, double v) : speed(v), cache(i.slots) {}
+
+  double speed;
+  bool alive = true;
+  slot_cache cache;
+  copy_queue in;
+  copy_queue out;
+  std::optional<loop_visit> staged;
+  std::optional<loop_visit> computing;
+  std::uint32_t starts = 0;
+};
+
+}  // namespace hydra

@@ -1,0 +1,34 @@
+#pragma once
+// How much faster more devices are: for several models, for one model in replicas, and for one model as a pipeline.
+
+#include "apps/bench/model_scaling.hpp"
+#include "apps/bench/pipeline_scaling.hpp"
+#include "apps/bench/replica_scaling.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hydra::apps {
+
+struct scaling_options {
+  std::string rows = "all";  ///< "models", "replicas", "pipelines" or "all" of them
+  int repeats = 3;
+};
+
+/// The parts that were asked for.
+struct scaling_result {
+  std::optional<model_scaling_result> models{};
+  std::optional<replica_scaling_result> replicas{};
+  std::optional<pipeline_scaling_result> pipelines{};
+};
+
+/// What `rows` can be.
+const std::vector<std::string>& scaling_rows();
+
+scaling_result measure_scaling(const scaling_options& o);
+
+std::string to_table(const scaling_result& r);
+std::string to_json(const scaling_result& r, const machine_description& on);
+
+}  // namespace hydra::apps

@@ -1,0 +1,18 @@
+#pragma once
+// Numbers for steps in parallel that a workload leaves to the planner.
+
+#include "apps/workload/workload.hpp"
+
+namespace hydra::apps {
+
+/// True if some model's replicas or waves are "auto".
+bool has_choices(const workload& w);
+
+/// The numbers of the plan instead of "auto", in the models and in the file as it is run.
+void set_chosen(workload& w, const workload_plan& plan);
+
+/// A run that is resumed keeps the replicas that were chosen when it was started, which decide results: those of
+/// `recorded`, the file as it was run then.
+void keep_replicas(workload& w, const value_table& recorded);
+
+}  // namespace hydra::apps

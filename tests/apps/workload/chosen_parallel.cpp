@@ -1,0 +1,56 @@
+#include "apps/workload/chosen_parallel.hpp"
+
+#include "apps/workload/parse.hpp"
+#include "tests/apps/workload/example.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+
+namespace {
+
+workload with(const std::string& parallel) {
+  return parse_workload(bent("steps = 3", "steps = 3\nmicro_batches = 4\nparallel = " + parallel), "w.toml");
+}
+
+workload_plan plan_of(std::uint32_t replicas, std::uint32_t waves) {
+  workload_plan plan;
+  plan.models.push_back({.name = "gpt", .shards = {}, .replicas = replicas, .waves = waves, .evaluation = {}});
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("replicas and waves are numbers or left to the planner") {
+  CHECK(with("{ replicas = 2 }").models[0].description.parallel == parallel_options{2, 1});
+  CHECK(with("{ replicas = \"auto\", waves = 2 }").models[0].description.parallel == parallel_options{0, 2});
+  CHECK_FALSE(has_choices(with("{ replicas = 2, waves = 2 }")));
+  CHECK(has_choices(with("{ waves = \"auto\" }")));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nparallel = { replicas = \"many\" }")),
+             Contains("model.parallel.replicas") && Contains("or \"auto\""));
+  CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nparallel = { waves = 0 }")), Contains("model.parallel.waves"));
+}
+
+TEST_CASE("what the planner has chosen stands in the workload as it is run") {
+  workload w = with("{ replicas = \"auto\", waves = \"auto\" }");
+  set_chosen(w, plan_of(2, 1));
+  CHECK(w.models[0].description.parallel == parallel_options{2, 1});
+  CHECK_THAT(w.expanded, Contains("parallel = { replicas = 2, waves = 1 }"));
+  CHECK(parse_workload(w.expanded, "w.toml").models[0].description.parallel == parallel_options{2, 1});
+}
+
+TEST_CASE("a resumed run keeps the replicas of its start, and may have other waves") {
+  workload first = with("{ replicas = \"auto\", waves = \"auto\" }");
+  set_chosen(first, plan_of(4, 1));
+  workload again = with("{ replicas = \"auto\", waves = \"auto\" }");
+  keep_replicas(again, parse_toml(first.expanded, "w.toml"));
+  CHECK(again.models[0].description.parallel == parallel_options{4, 0});
+  CHECK_THAT(again.expanded, Contains("parallel = { replicas = 4, waves = \"auto\" }"));
+  workload whole = with("{ replicas = \"auto\" }");
+  keep_replicas(whole, parse_toml(example, "w.toml"));
+  CHECK(whole.models[0].description.parallel == parallel_options{1, 1});
+}
+
+}  // namespace hydra::apps
