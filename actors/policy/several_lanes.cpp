@@ -63,15 +63,15 @@ bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) con
   const auto backward = t.backward > duration{} ? t.backward : 2 * t.forward;
   const bool pays = shape.waves > 1 || (t.load > backward && !waits_for_copies_);
   return several && pays && loads_slowly(c.next.model) && c.next.way != direction::evaluate &&
-         view.devices.size() >= 2 * replicas_;
+         view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
 }
 
 stages several_lanes::own_stages(const candidate& c, const policy_view& view) const {
-  const auto each = view.devices.size() / replicas_;
+  const auto from = [&](std::size_t replica) { return replica * view.devices.size() / replicas_; };
   const auto& shape = view.models[c.model_at].shape;
   const auto replica = replicas_before_.at(c.next.model) + c.next.replica.value;
   return {shape.shards, shape.waves > 1 ? dealing::round_robin : dealing::groups,
-          {.offset = replica * each, .count = each}};
+          {.offset = from(replica), .count = from(replica + 1) - from(replica)}};
 }
 
 bool several_lanes::waits(const candidate& c, const device_state& device, const policy_view& view) const {

@@ -12,11 +12,12 @@ namespace hydra {
 /// Lanes are scheduled by longest remaining time: lanes of one model are then at the same shard, and share its copy in
 /// a cache. For a model of several lanes there is more, if loading a shard takes longer than a forward visit:
 ///
-/// * If there are at least two devices for each replica of all models, its replicas are pipelines, each on devices of
-///   its own: shards stay in their caches from the forward to the backward visit. Waves: in the interleaved order, all
-///   waves through a chunk before the next chunk. One wave: contiguous groups, so that the next shard is loaded
-///   meanwhile; only if loading takes longer than a backward visit, too, and if no unit has to wait for the write-back
-///   of the one before when it moves to another device.
+/// * If it has waves, and there are devices for all replicas of all models, its replicas are pipelines on devices of
+///   their own, in the interleaved order, but all waves go through a chunk before the next chunk: shards stay in their
+///   caches from wave to wave, or from the forward to the backward visit, and gradient sums where they are continued.
+/// * If it has no waves: the same in contiguous groups, so that the next shard is loaded meanwhile. Only if there are
+///   two devices for each replica, if loading takes longer than a backward visit, too, and if no unit has to wait for
+///   the write-back of the one before when it moves to another device.
 /// * Shards that the device has come first. While there are more lanes than devices, of several models, those that
 ///   another device has come last: each load takes link time that other units need.
 class several_lanes {

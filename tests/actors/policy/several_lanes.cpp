@@ -102,6 +102,19 @@ TEST_CASE("lanes: with waves devices keep to shards in turn, and waves go throug
   CHECK(w.taken(0) == lane{0, 1});
 }
 
+TEST_CASE("lanes: with waves one device for each replica is enough, and none is left over") {
+  constexpr step_shape shape{.shards = 4, .micro_batches = 4, .replicas = 2, .waves = 2};
+  lanes_world two(2, 1, shape);
+  two.loads_take(11);
+  CHECK(two.taken(0) == lane{0, 0});
+  CHECK(two.taken(1) == lane{0, 2});
+  lanes_world three(3, 1, shape);
+  three.loads_take(11);
+  three.models[2].place = 1;
+  three.candidates[2].next.shard = shard_index{1};  // on the second device of the second replica
+  CHECK(three.taken(2) == lane{0, 2});
+}
+
 TEST_CASE("lanes: a shard on the device comes first, one on another device last while lanes wait for devices") {
   lanes_world w(3, 2, two_replicas);
   w.loads_take(100);
