@@ -12,25 +12,27 @@ namespace {
 
 /// Models of these lanes; forward visits take 10 us. Each lane offers its first unit.
 struct lanes_world : world {
-  lanes_world(std::size_t devices, std::uint32_t models, const step_shape& shape) : world(devices) {
-    const step_graph graph(shape);
-    for (std::uint32_t m = 0; m < models; ++m) {
-      for (std::uint32_t lane = 0; lane < graph.lanes(); ++lane) {
-        model(1000);
-        auto& s = this->models.back();
-        s.model = model_id{m};
-        s.lane = lane;
-        s.shape = shape;
-        s.step = step_index{0};
-        auto u = graph.at(lane * graph.lane_length());
-        u.model = s.model;
-        this->models[m].remaining = us(1000);  // offer() reads that of the model
-        auto& c = offer(u);
-        c.model_at = this->models.size() - 1;
-        c.remaining = us(1000);
-        c.cost = us(10);
+  lanes_world(std::size_t of_speed_1, std::uint32_t count, const step_shape& shape) : world(of_speed_1) {
+    for (std::uint32_t m = 0; m < count; ++m) {
+      for (std::uint32_t i = 0; i < shape.replicas * shape.waves; ++i) {
+        add(model_id{m}, i, shape);
       }
     }
+  }
+
+  void add(model_id id, std::uint32_t i, const step_shape& shape) {
+    model(1000);
+    auto& s = models.back();
+    s.model = id;
+    s.lane = i;
+    s.shape = shape;
+    s.step = step_index{0};
+    const step_graph graph(shape);
+    auto u = graph.at(i * graph.lane_length());
+    u.model = id;
+    auto& c = offer(u);
+    c.model_at = models.size() - 1;
+    c.cost = us(10);
   }
 
   void loads_take(int load_us) {

@@ -19,13 +19,17 @@ constexpr duration ms = std::chrono::milliseconds{1};
 
 /// One model of equal shards: a forward unit takes 1 ms, a backward unit 2 ms, nothing else takes time.
 schedule_instance pipeline(std::uint32_t devices, std::uint32_t shards, std::uint32_t waves, std::uint32_t steps = 1) {
-  instance_model m{.name = "m", .steps = steps};
+  instance_model m;
+  m.name = "m";
+  m.steps = steps;
   m.waves = waves;
   m.forward.assign(shards, 1 * ms);
   m.backward.assign(shards, 2 * ms);
   m.h2d.assign(shards, {});
   m.d2h_gradient = m.optimizer = m.h2d;
-  schedule_instance i{.name = "pipeline", .slots = shards + 2};
+  schedule_instance i;
+  i.name = "pipeline";
+  i.slots = shards + 2;
   i.devices.resize(devices);
   i.models.push_back(m);
   return i;
@@ -55,7 +59,9 @@ schedule_instance instance_of(const cell& c) {
     return duration{static_cast<std::int64_t>(us * 1000 / (c.replicas * c.waves))};
   };
   constexpr std::uint32_t shards = 8;
-  instance_model m{.name = "m", .steps = 4};
+  instance_model m;
+  m.name = "m";
+  m.steps = 4;
   m.replicas = c.replicas;
   m.waves = c.waves;
   m.forward.assign(shards, part(1000));
@@ -64,7 +70,8 @@ schedule_instance instance_of(const cell& c) {
   m.d2h_gradient = m.h2d;
   m.optimizer.assign(shards, {});
   m.activation = part(100);
-  schedule_instance i{.name = "cell"};
+  schedule_instance i;
+  i.name = "cell";
   i.devices.resize(c.devices);
   i.models.assign(c.models, m);
   measure_scales(i);
