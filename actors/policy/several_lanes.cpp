@@ -18,7 +18,7 @@ std::optional<std::size_t> several_lanes::choose(const device_state& device, std
   count(view);
   const auto own = own_model(device);
   const auto key = [&](const candidate& c) {
-    return std::tuple{!is_pipeline(c, view), load_rank(c, view), -c.remaining, c.next.model != own};
+    return std::tuple{!is_pipeline(c, view), load_rank(c, view), -path(c, view), c.next.model != own};
   };
   std::optional<std::size_t> best;  // of equals the last one: of equal lanes another one than that chosen before
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -36,7 +36,14 @@ void several_lanes::learn(std::span<const candidate> candidates) {
     if (c.next.way != direction::evaluate) {
       (c.next.way == direction::forward ? t.forward : t.backward) = c.cost;
     }
+    t.longest_backward = std::max(t.longest_backward, t.backward);
   }
+}
+
+/// The longest shard's backward visits of later waves follow each other: step_graph.
+duration several_lanes::path(const candidate& c, const policy_view& view) const {
+  const auto later_waves = crowded(view) ? 0 : view.models[c.model_at].shape.waves - 1 - c.next.wave.value;
+  return c.remaining + times_.at(c.next.model).longest_backward * later_waves;
 }
 
 void several_lanes::count(const policy_view& view) {
@@ -51,6 +58,10 @@ void several_lanes::count(const policy_view& view) {
   }
 }
 
+bool several_lanes::crowded(const policy_view& view) const {
+  return view.models.size() > view.devices.size() && replicas_before_.size() > 1;
+}
+
 bool several_lanes::loads_slowly(model_id model) const {
   const auto& t = times_.at(model);
   return t.forward > duration{} && t.load > t.forward;
@@ -61,9 +72,10 @@ bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) con
   const auto& t = times_.at(c.next.model);
   const bool several = shape.replicas * shape.waves > 1;
   const auto backward = t.backward > duration{} ? t.backward : 2 * t.forward;
-  const bool pays = shape.waves > 1 || (t.load > backward && !waits_for_copies_);
-  return several && pays && loads_slowly(c.next.model) && c.next.way != direction::evaluate &&
-         view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
+  const bool fits = view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
+  const bool slow = loads_slowly(c.next.model);
+  const bool pays = shape.waves > 1 ? slow || waits_for_copies_ : slow && t.load > backward && !waits_for_copies_;
+  return several && fits && pays && c.next.way != direction::evaluate;
 }
 
 stages several_lanes::own_stages(const candidate& c, const policy_view& view) const {
@@ -92,8 +104,7 @@ std::uint8_t several_lanes::load_rank(const candidate& c, const policy_view& vie
   if (c.hit || !loads_slowly(c.next.model)) {
     return 0;
   }
-  const bool crowded = view.models.size() > view.devices.size() && replicas_before_.size() > 1;
-  return crowded && c.elsewhere && !c.chained ? 2 : 1;
+  return crowded(view) && c.elsewhere && !c.chained ? 2 : 1;
 }
 
 }  // namespace hydra

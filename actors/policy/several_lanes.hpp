@@ -9,16 +9,19 @@
 
 namespace hydra {
 
-/// Lanes are scheduled by longest remaining time: lanes of one model are then at the same shard, and share its copy in
-/// a cache. For a model of several lanes there is more, if loading a shard takes longer than a forward visit:
+/// Lanes are scheduled by longest remaining time, which includes that of later waves that wait for their gradient sums.
+/// Replicas of one model are then at the same shard, and share its copy in a cache. For a model of several lanes there is
+/// more:
 ///
-/// * If it has waves, and there are devices for all replicas of all models, its replicas are pipelines on devices of
-///   their own, in the interleaved order, but all waves go through a chunk before the next chunk: shards stay in their
-///   caches from wave to wave, or from the forward to the backward visit, and gradient sums where they are continued.
+/// * If it has waves, there are devices for all replicas of all models, and loading a shard takes longer than a forward
+///   visit or units wait for the write-back of the one before when they move to another device, then its replicas are
+///   pipelines on devices of their own, in the interleaved order, but all waves go through a chunk before the next chunk:
+///   shards stay in their caches from wave to wave, or from the forward to the backward visit, and gradient sums where
+///   they are continued.
 /// * If it has no waves: the same in contiguous groups, so that the next shard is loaded meanwhile. Only if there are
-///   two devices for each replica, if loading takes longer than a backward visit, too, and if no unit has to wait for
-///   the write-back of the one before when it moves to another device.
-/// * Shards that the device has come first. While there are more lanes than devices, of several models, those that
+///   two devices for each replica, if loading takes longer than a backward visit, too, and if units do not wait for
+///   write-backs.
+/// * If loading takes longer than a forward visit, shards that the device has come first. While there are more lanes than devices, of several models, those that
 ///   another device has come last: each load takes link time that other units need.
 class several_lanes {
  public:
@@ -34,9 +37,14 @@ class several_lanes {
     duration load{};
     duration forward{};
     duration backward{};
+    duration longest_backward{};
   };
   void learn(std::span<const candidate> candidates);
   void count(const policy_view& view);
+  /// Remaining time from the unit on; where lanes are few, through the later waves that continue its gradient sums.
+  duration path(const candidate& c, const policy_view& view) const;
+  /// There are more lanes than devices, of several models.
+  bool crowded(const policy_view& view) const;
   bool loads_slowly(model_id model) const;
   bool is_pipeline(const candidate& c, const policy_view& view) const;
   bool waits(const candidate& c, const device_state& device, const policy_view& view) const;
