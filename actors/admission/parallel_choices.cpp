@@ -70,6 +70,9 @@ std::vector<parallel_choice> parallel_choices(std::span<const model_description>
                                               std::size_t most) {
   const auto enough = static_cast<std::uint32_t>(devices);
   std::vector all{as_given(models)};
+  if (devices < 2) {
+    return all;
+  }
   const auto add = [&](parallel_options asked) {
     auto choice = divided(models, asked);
     if (all.size() < most && std::ranges::find(all, choice.models, &parallel_choice::models) == all.end()) {

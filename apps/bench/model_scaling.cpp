@@ -42,7 +42,7 @@ model_scaling_result measure_model_scaling(const model_scaling_options& o) {
   w.memory = r.plan.memory;
   w.link = r.link;
   for (const int models : o.models)
-    for (const int devices : o.devices) r.cells.push_back({models, devices, {}, {}, {}, {}});
+    for (const int devices : o.devices) r.cells.push_back({.models = models, .devices = devices});
   known_parameters parameters;
   for (int i = 0; i < o.repeats; ++i) repeat(r.cells, w, parameters);
   return r;

@@ -22,10 +22,10 @@ struct model_scaling_options {
 struct model_scaling_cell {
   int models = 1;
   int devices = 1;
-  measurement speed_up;        ///< over the same models on the first number of devices, in the same repeat
-  measurement bound_speed_up;  ///< of the bound
-  measurement over_bound;      ///< makespan / bound
-  measurement utilisation;
+  measurement speed_up{};        ///< over the same models on the first number of devices, in the same repeat
+  measurement bound_speed_up{};  ///< of the bound
+  measurement over_bound{};      ///< makespan / bound
+  measurement utilisation{};
 };
 
 struct model_scaling_result {

@@ -47,7 +47,7 @@ double bubble_formula(int devices, const pipeline_variant& v) {
 
 pipeline_scaling_result measure_pipeline_scaling(const pipeline_scaling_options& o) {
   pipeline_scaling_result r{o.workload.devices, {}};
-  for (const pipeline_variant& v : o.variants) r.rows.push_back({v, {}, {}, {}});
+  for (const pipeline_variant& v : o.variants) r.rows.push_back({.variant = v});
   known_parameters parameters;
   for (int i = 0; i < o.repeats; ++i)
     for (pipeline_scaling_row& row : r.rows) run_row(row, o.workload, parameters);

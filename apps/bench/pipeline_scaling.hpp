@@ -13,7 +13,7 @@
 namespace hydra::apps {
 
 struct pipeline_variant {
-  std::string policy;  ///< empty: the default
+  std::string policy{};  ///< empty: the default
   std::uint32_t waves = 1;
   std::uint32_t shards_per_device = 1;
 };
@@ -34,10 +34,10 @@ struct pipeline_scaling_options {
 };
 
 struct pipeline_scaling_row {
-  pipeline_variant variant;
-  measurement seconds;     ///< makespan
-  measurement bubble;      ///< 1 - utilisation
-  measurement over_bound;  ///< makespan / bound
+  pipeline_variant variant{};
+  measurement seconds{};     ///< makespan
+  measurement bubble{};      ///< 1 - utilisation
+  measurement over_bound{};  ///< makespan / bound
 };
 
 struct pipeline_scaling_result {

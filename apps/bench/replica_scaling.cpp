@@ -48,7 +48,7 @@ replica_scaling_result measure_replica_scaling(const replica_scaling_options& o)
   replica_scaling_result r{o.workload.devices, plan_bench(o.workload), {}};
   for (const double ratio : o.ratios)
     for (const std::uint32_t replicas : o.replicas)
-      r.cells.push_back({ratio, link_for(r.plan, ratio), replicas, {}, {}, {}});
+      r.cells.push_back({.ratio = ratio, .link = link_for(r.plan, ratio), .replicas = replicas});
   parameters_of_replicas parameters;
   for (int i = 0; i < o.repeats; ++i) repeat(r.cells, o.workload, parameters);
   return r;

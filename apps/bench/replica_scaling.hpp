@@ -29,9 +29,9 @@ struct replica_scaling_cell {
   double ratio = 0;
   byte_rate link{};
   std::uint32_t replicas = 1;
-  measurement speed_up;     ///< over one device without replicas on the same link, in the same repeat
-  measurement over_bound;   ///< makespan / bound
-  measurement utilisation;
+  measurement speed_up{};     ///< over one device without replicas on the same link, in the same repeat
+  measurement over_bound{};   ///< makespan / bound
+  measurement utilisation{};
 };
 
 struct replica_scaling_result {

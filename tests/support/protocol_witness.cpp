@@ -93,7 +93,8 @@ void protocol_witness::at_task(const overheard& m) {
   } else if (const auto* lost = m.get<unit_lost>()) {
     auto& lane = page.lane_of(lost->what);
     lane.flights.erase(lost->what);
-    if (lane.announced && lane.announced->attempt < lost->next_attempt) {
+    lane.least_attempt = std::max(lane.least_attempt, lost->next_attempt);
+    if (lane.announced && lane.announced->attempt < lane.least_attempt) {
       lane.announced.reset();  // void
     }
   }
@@ -129,7 +130,8 @@ void protocol_witness::on_announced(const unit_ready& m) {
     complain(to_string(m.what) + " is tried again, but nothing has failed");
   }
   auto& lane = page.lane_of(m.what);
-  if (!lane.announced || lane.announced->attempt <= m.what.attempt) {
+  const bool is_void = m.what.attempt < lane.least_attempt;
+  if (!is_void && (!lane.announced || lane.announced->attempt <= m.what.attempt)) {
     lane.announced = m.what;
     lane.avoids = m.avoid;
     lane.after = m.after;

@@ -56,6 +56,7 @@ class protocol_witness {
     std::optional<unit> announced;
     std::optional<device_id> avoids;  ///< that device, while there is another one
     std::optional<device_id> after;   ///< only there, while what it waits for is in flight there
+    std::uint32_t least_attempt = 0;  ///< of announcements, since the last loss of which the task was notified
     std::set<unit> flights;
   };
   struct model_page {

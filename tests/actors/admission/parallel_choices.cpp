@@ -36,6 +36,7 @@ TEST_CASE("a step is compared as it is, whole, in replicas, and in waves that ke
 
 TEST_CASE("replicas and waves divide the micro-batches, and there are at most eight choices") {
   CHECK(choices_of(of(1), 4) == pairs{{1, 1}});
+  CHECK(choices_of(of(4), 1) == pairs{{1, 1}});
   CHECK(choices_of(of(3), 2) == pairs{{1, 1}, {1, 3}});
   for (const std::uint32_t k : {6u, 12u, 96u}) {
     const auto all = choices_of(of(k), 8);

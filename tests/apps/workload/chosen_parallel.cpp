@@ -16,8 +16,12 @@ workload with(const std::string& parallel) {
 }
 
 workload_plan plan_of(std::uint32_t replicas, std::uint32_t waves) {
+  model_plan m;
+  m.name = "gpt";
+  m.replicas = replicas;
+  m.waves = waves;
   workload_plan plan;
-  plan.models.push_back({.name = "gpt", .shards = {}, .replicas = replicas, .waves = waves, .evaluation = {}});
+  plan.models.push_back(m);
   return plan;
 }
 

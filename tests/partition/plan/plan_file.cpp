@@ -159,6 +159,18 @@ TEST_CASE("the costs of a plan that is read back are those of the one that was w
   }
 }
 
+TEST_CASE("a plan that is read back divides steps as the one that was written") {
+  auto plan = two_models();
+  plan.models[0].replicas = 2;
+  plan.models[1].waves = 2;
+  const auto costs = parse_costs(to_json(plan), "plan.json");
+  CHECK(costs.models[0].shape() == plan.models[0].shape());
+  CHECK(costs.models[1].shape() == plan.models[1].shape());
+  auto json = nlohmann::json::parse(to_json(plan));
+  json["models"][0]["replicas"] = 3;
+  CHECK_THROWS_WITH(parse_costs(json.dump(), "plan.json"), Contains("3 replicas do not divide the 2 micro-batches"));
+}
+
 TEST_CASE("costs of a plan without the profile of a model, or with other layers, are refused") {
   auto json = nlohmann::json::parse(to_json(two_models()));
   json["models"][1]["shards"][2]["last_layer"] = 9;
