@@ -12,12 +12,12 @@ namespace {
 
 /// Models of these lanes; forward visits take 10 us. Each lane offers its first unit.
 struct lanes_world : world {
-  lanes_world(std::size_t devices, std::uint32_t models, const step_shape& shape) : world(devices) {
+  lanes_world(std::size_t device_count, std::uint32_t model_count, const step_shape& shape) : world(device_count) {
     const step_graph graph(shape);
-    for (std::uint32_t m = 0; m < models; ++m) {
+    for (std::uint32_t m = 0; m < model_count; ++m) {
       for (std::uint32_t lane = 0; lane < graph.lanes(); ++lane) {
         model(1000);
-        auto& s = this->models.back();
+        auto& s = models.back();
         s.model = model_id{m};
         s.lane = lane;
         s.shape = shape;
