@@ -20,11 +20,11 @@ struct instance_model {
   std::uint32_t steps = 1;
   std::uint32_t replicas = 1;           ///< of each step
   std::uint32_t waves = 1;              ///< of each replica
-  std::vector<duration> forward;
-  std::vector<duration> backward;
-  std::vector<duration> h2d;            ///< copy of the shard's parameters to a device
-  std::vector<duration> d2h_gradient;   ///< copy of its gradient sum, in either direction
-  std::vector<duration> optimizer;      ///< its update, on one host worker
+  std::vector<duration> forward{};
+  std::vector<duration> backward{};
+  std::vector<duration> h2d{};          ///< copy of the shard's parameters to a device
+  std::vector<duration> d2h_gradient{}; ///< copy of its gradient sum, in either direction
+  std::vector<duration> optimizer{};    ///< its update, on one host worker
   duration activation{};                ///< copy of a boundary, in either direction
   double remaining_scale = 1;           ///< wall time of the model alone on the fastest device / its compute time
   duration arrival{};                   ///< it joins then
@@ -39,9 +39,9 @@ struct instance_device {
 
 struct schedule_instance {
   std::string name;
-  std::string note;
-  std::vector<instance_device> devices;
-  std::vector<instance_model> models;
+  std::string note{};
+  std::vector<instance_device> devices{};
+  std::vector<instance_model> models{};
   std::uint32_t slots = 2;              ///< cache slots of a device, each for one shard's parameters
   bool prefetch = true;                 ///< a unit may be staged while another computes
   bool copy_back_clean = false;         ///< unchanged parameters of forward visits are copied to the host

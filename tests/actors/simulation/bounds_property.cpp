@@ -134,6 +134,16 @@ void check_policies(const schedule_instance& i, std::uint64_t seed) {
   }
 }
 
+void check_actors(const schedule_instance& i, std::uint64_t seed) {
+  INFO(to_json(i));
+  for (const auto* name : {default_policy, "level", "fifo"}) {
+    INFO(name);
+    const auto run = run_with_actors(i, make_policy(name, seed));
+    check_run(i, run, completion_rule::written_back);
+    REQUIRE(run.replacements.empty());
+  }
+}
+
 }  // namespace
 
 TEST_CASE("no run of any policy beats any bound of a random instance") {
@@ -150,14 +160,13 @@ TEST_CASE("no run of any policy beats any bound of a random instance with steps 
 
 TEST_CASE("no run of the actors beats a bound, whatever devices die") {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    const auto i = some_instance(seed);
-    INFO(to_json(i));
-    for (const auto* name : {default_policy, "level", "fifo"}) {
-      INFO(name);
-      const auto run = run_with_actors(i, make_policy(name, seed));
-      check_run(i, run, completion_rule::written_back);
-      REQUIRE(run.replacements.empty());
-    }
+    check_actors(some_instance(seed), seed);
+  }
+}
+
+TEST_CASE("no run of the actors with steps in replicas and waves beats a bound, whatever devices die") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    check_actors(in_lanes(some_instance(seed), seed), seed);
   }
 }
 

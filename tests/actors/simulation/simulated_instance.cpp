@@ -72,3 +72,19 @@ TEST_CASE("a run whose devices all die ends with the reason", "[actors]") {
   instance.devices[1].fails = 2ms;
   CHECK_THROWS_AS(run_with_actors(instance, make_policy("fifo", 0)), fault_error);
 }
+
+TEST_CASE("the actors make the loop's schedules of a model in replicas and waves", "[actors]") {
+  for (const auto& [replicas, waves] : {std::pair{2U, 1U}, {1U, 3U}, {2U, 2U}}) {
+    for (const std::size_t devices : {1, 2}) {
+      auto instance = load_instance(instances_folder() / "few-1x2.json");
+      instance.devices.resize(devices);
+      instance.models.front().steps = 20;
+      instance.models.front().replicas = replicas;
+      instance.models.front().waves = waves;
+      for (const auto* policy : {"fifo", "sharded-lrtf", default_policy}) {
+        INFO(replicas << " replicas, " << waves << " waves, " << devices << " devices, " << policy);
+        CHECK(ratio(instance, policy) == Approx(1).margin(0.01));
+      }
+    }
+  }
+}
