@@ -7,8 +7,8 @@
 
 namespace hydra {
 
-/// All forward visits of a step at a stage come before its first backward visit. Not at the last stage: the visit of the
-/// last shard is forward and backward in one, so that it would stand idle in between; each wave turns round there.
+/// All forward visits of a step at a stage come before its first backward visit. Not at the last stage: the visit of
+/// the last shard is forward and backward in one, so that it would stand idle in between; each wave turns round there.
 class gpipe final : public pipeline_policy {
  public:
   gpipe() : pipeline_policy(dealing::groups, prefers::forward) {}

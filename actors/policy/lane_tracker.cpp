@@ -177,6 +177,9 @@ void lane_tracker::come_before(const std::vector<flight>& lost) {
   for (const auto& f : lost) {
     remaining_ += f.wall;
   }
+  if (flights_.empty() || visited_before(flights_.back().what, lost.front().what)) {
+    reached_ = {.what = lost.front().what};
+  }
   came_from_.reset();
   begins_step_ = false;
 }

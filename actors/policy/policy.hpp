@@ -80,8 +80,8 @@ struct model_state {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, model_state& x) {
-    return f(x.model, x.lane, x.shape, x.step, x.place, x.remaining, x.staged, x.next_cost, x.candidate, x.at_step_boundary, x.flights,
-             x.staged_units, x.running, x.ended, x.priority, x.deadline);
+    return f(x.model, x.lane, x.shape, x.step, x.place, x.remaining, x.staged, x.next_cost, x.candidate,
+             x.at_step_boundary, x.flights, x.staged_units, x.running, x.ended, x.priority, x.deadline);
   }
 };
 

@@ -18,7 +18,7 @@ std::optional<std::size_t> several_lanes::choose(const device_state& device, std
   count(view);
   const auto own = own_model(device);
   const auto key = [&](const candidate& c) {
-    return std::tuple{!is_pipeline(c, view), is_left(c, view), -c.remaining, c.next.model != own};
+    return std::tuple{!is_pipeline(c, view), load_rank(c, view), -c.remaining, c.next.model != own};
   };
   std::optional<std::size_t> best;  // of equals the last one: of equal lanes another one than that chosen before
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -43,6 +43,7 @@ void several_lanes::count(const policy_view& view) {
   replicas_before_.clear();
   replicas_ = 0;
   for (const auto& m : view.models) {
+    waits_for_copies_ = waits_for_copies_ || m.flights > m.staged_units + (m.running ? 1 : 0);
     if (m.lane == 0) {
       replicas_before_[m.model] = replicas_;
       replicas_ += m.shape.replicas;
@@ -60,17 +61,17 @@ bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) con
   const auto& t = times_.at(c.next.model);
   const bool several = shape.replicas * shape.waves > 1;
   const auto backward = t.backward > duration{} ? t.backward : 2 * t.forward;
-  const bool pays = shape.waves > 1 || t.load > backward;
+  const bool pays = shape.waves > 1 || (t.load > backward && !waits_for_copies_);
   return several && pays && loads_slowly(c.next.model) && c.next.way != direction::evaluate &&
-         view.devices.size() >= 2 * replicas_;
+         view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
 }
 
 stages several_lanes::own_stages(const candidate& c, const policy_view& view) const {
-  const auto each = view.devices.size() / replicas_;
+  const auto from = [&](std::size_t replica) { return replica * view.devices.size() / replicas_; };
   const auto& shape = view.models[c.model_at].shape;
   const auto replica = replicas_before_.at(c.next.model) + c.next.replica.value;
   return {shape.shards, shape.waves > 1 ? dealing::round_robin : dealing::groups,
-          {.offset = replica * each, .count = each}};
+          {.offset = from(replica), .count = from(replica + 1) - from(replica)}};
 }
 
 bool several_lanes::waits(const candidate& c, const device_state& device, const policy_view& view) const {
@@ -81,15 +82,18 @@ bool several_lanes::waits(const candidate& c, const device_state& device, const 
   if (dealt.device_of(c, view) != device.device) {
     return true;
   }
-  const auto waves = waves_of(c, view);
-  const auto group = std::max(dealt.count(), waves.front().shape.waves);
-  return waves.size() > 1 &&
-         !interleaved_order(waves.front().shape, dealt.count(), dealt.stage_of(c.next.shard), group).in_turn(c.next, waves);
+  const auto& shape = view.models[c.model_at].shape;
+  const auto group = std::max(dealt.count(), shape.waves);
+  const interleaved_order order(shape, dealt.count(), dealt.stage_of(c.next.shard), group);
+  return shape.waves > 1 && !order.in_turn(c.next, waves_of(c, view));
 }
 
-bool several_lanes::is_left(const candidate& c, const policy_view& view) const {
+std::uint8_t several_lanes::load_rank(const candidate& c, const policy_view& view) const {
+  if (c.hit || !loads_slowly(c.next.model)) {
+    return 0;
+  }
   const bool crowded = view.models.size() > view.devices.size() && replicas_before_.size() > 1;
-  return crowded && c.elsewhere && !c.hit && !c.chained && loads_slowly(c.next.model);
+  return crowded && c.elsewhere && !c.chained ? 2 : 1;
 }
 
 }  // namespace hydra

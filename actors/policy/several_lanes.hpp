@@ -4,19 +4,22 @@
 #include "actors/policy/stages.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 
 namespace hydra {
 
 /// Lanes are scheduled by longest remaining time: lanes of one model are then at the same shard, and share its copy in
-/// a cache. Two rules more for a model of several lanes, if loading a shard takes longer than a forward visit:
+/// a cache. For a model of several lanes there is more, if loading a shard takes longer than a forward visit:
 ///
-/// * If there are at least two devices for each replica of all models, and if the model has waves or loading takes
-///   longer than a backward visit, too, each of its replicas keeps to devices of its own, as a pipeline: its shards stay
-///   in their caches from the forward to the backward visit. Waves: in the interleaved order, all waves through a chunk
-///   before the next chunk. One wave: contiguous groups, so that the next shard is loaded meanwhile.
-/// * While there are more lanes than devices, of several models, a shard that another device has is left to that device
-///   unless there is nothing else to do: each load takes link time that other units need.
+/// * If it has waves, and there are devices for all replicas of all models, its replicas are pipelines on devices of
+///   their own, in the interleaved order, but all waves go through a chunk before the next chunk: shards stay in their
+///   caches from wave to wave, or from the forward to the backward visit, and gradient sums where they are continued.
+/// * If it has no waves: the same in contiguous groups, so that the next shard is loaded meanwhile. Only if there are
+///   two devices for each replica, if loading takes longer than a backward visit, too, and if no unit has to wait for
+///   the write-back of the one before when it moves to another device.
+/// * Shards that the device has come first. While there are more lanes than devices, of several models, those that
+///   another device has come last: each load takes link time that other units need.
 class several_lanes {
  public:
   static bool in(const policy_view& view);
@@ -38,11 +41,12 @@ class several_lanes {
   bool is_pipeline(const candidate& c, const policy_view& view) const;
   bool waits(const candidate& c, const device_state& device, const policy_view& view) const;
   stages own_stages(const candidate& c, const policy_view& view) const;
-  bool is_left(const candidate& c, const policy_view& view) const;
+  std::uint8_t load_rank(const candidate& c, const policy_view& view) const;
 
   std::map<model_id, visit_times> times_;
   std::map<model_id, std::size_t> replicas_before_;   ///< of the models before it in the view
   std::size_t replicas_ = 0;                          ///< of all models
+  bool waits_for_copies_ = false;                     ///< units that have computed were seen in flight
 };
 
 }  // namespace hydra

@@ -10,7 +10,7 @@ namespace hydra {
 bool equal_speeds(const policy_view& view);
 
 /// The device's own model, if it is at a step boundary (gradient, update and load of shard 0) and has no units
-/// elsewhere.
+/// elsewhere. With all its lanes: a lane that could go on is what the others wait for.
 const model_state* model_at_step_boundary(const device_state& device, const policy_view& view);
 
 /// For how long devices have kept their slots. A step boundary may take longer than copies and an update: the model may

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace hydra {
 
@@ -279,13 +280,34 @@ void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t device
   }
 }
 
+namespace {
+
+/// Bytes that the gradient sums of several replicas take in addition to those of one.
+byte_count replica_bytes(const workload_plan& plan) {
+  auto single = plan.models;
+  for (auto& m : single) {
+    m.replicas = m.waves = 1;
+  }
+  const auto [all, one] = std::pair{host_demand(plan.models, 1), host_demand(single, 1)};
+  return all > one ? all - one : byte_count{};
+}
+
+std::string host_advice(const workload_plan& plan) {
+  const bool replicated = std::ranges::any_of(plan.models, [](const model_plan& m) { return m.replicas > 1; });
+  return replicated ? fmt::format("raise it, use fewer replicas (their gradient sums take {} of it), or train fewer models at "
+                                  "once",
+                                  to_string(replica_bytes(plan)))
+                    : "raise it, or train fewer models at once";
+}
+
+}  // namespace
+
 void check_host(const workload_plan& plan, byte_count cap) {
   if (plan.host_needed > cap) {
     throw fault_error(fault_code::does_not_fit,
                       fmt::format("the run needs {} ({} bytes) of host memory for parameters, optimizer state, "
-                                  "boundary activations, gradients and batches, but [host] memory allows {}; raise "
-                                  "it, or train fewer models at once",
-                                  to_string(plan.host_needed), plan.host_needed.value(), to_string(cap)));
+                                  "boundary activations, gradients and batches, but [host] memory allows {}; {}",
+                                  to_string(plan.host_needed), plan.host_needed.value(), to_string(cap), host_advice(plan)));
   }
 }
 

@@ -269,7 +269,7 @@ std::string interleaved(simulation& s, const std::vector<simulated_model>& model
   return {};
 }
 
-/// A unit that was withdrawn after a loss may still compute when the last model ends: then both its device and the
+/// A unit that was withdrawn after a loss may still copy or compute when the last model ends: then both its device and the
 /// memory manager report it. Anything else that is left over was lost or forgotten.
 std::string left_over(const simulation& s, mishap trouble, std::size_t victim) {
   std::istringstream lines(s.record()->leftovers);
@@ -281,8 +281,10 @@ std::string left_over(const simulation& s, mishap trouble, std::size_t victim) {
     const auto unit = has == std::string::npos ? "" : line.substr(has + 5, line.find(" with ") - has - 5);
     const bool of_victim = lost && line.starts_with(fmt::format("device {} ", victim));
     const bool of_device = line.starts_with("sim:") && trouble != mishap::none;
-    if (!of_device && !of_victim && (unit.empty() || text.find(": " + unit + " is ") == std::string::npos)) {
-      return "left over: " + line;
+    const bool leases = line.find(" holds lease ") != std::string::npos &&
+                        text.find("sim:" + line.substr(7, line.find(" holds") - 7) + ": ") != std::string::npos;
+    if (!of_device && !of_victim && !leases && (unit.empty() || text.find(": " + unit + " is ") == std::string::npos)) {
+      return "left over: " + line + " of " + text;
     }
   }
   return {};

@@ -15,7 +15,8 @@ namespace hydra::test {
 
 namespace {
 
-constexpr int instances = 40;
+constexpr std::uint32_t instances = 40;
+constexpr std::uint32_t divided = 10;   ///< of them also in lanes: these are longer
 
 struct tally {
   std::size_t decisions = 0;
@@ -91,18 +92,36 @@ instance_recipe random_recipe(std::uint32_t seed) {
   return r;
 }
 
+/// The same instance with its steps divided: each model into up to 3 replicas of up to 4 waves.
+schedule_instance in_lanes(schedule_instance instance, std::uint32_t seed) {
+  std::mt19937 random{seed};
+  for (auto& m : instance.models) {
+    m.replicas = 1 + static_cast<std::uint32_t>(random() % 3);
+    m.waves = 1 + static_cast<std::uint32_t>(random() % 4);
+    m.steps = std::min(m.steps, 3U);
+  }
+  return instance;
+}
+
+void finishes(const schedule_instance& instance, const std::function<std::unique_ptr<policy>()>& make, tally& counts) {
+  INFO(instance.name << ", " << instance.models.front().replicas << " replicas, " << instance.models.front().waves
+                     << " waves of the first model");
+  for (const auto completion : {completion_rule::ended, completion_rule::written_back}) {
+    const auto run = run_in_loop(instance, std::make_unique<twins>(make(), make(), counts), {.completion = completion});
+    CHECK(run.replacements.empty());
+    CHECK(std::ranges::none_of(run.finished, [](duration end) { return end == duration{}; }));
+  }
+}
+
 }  // namespace
 
 void conforms(const std::function<std::unique_ptr<policy>()>& make) {
   tally counts;
   for (std::uint32_t seed = 1; seed <= instances; ++seed) {
-    const auto recipe = random_recipe(seed);
-    const auto instance = generate(recipe);
-    INFO(instance.name);
-    for (const auto completion : {completion_rule::ended, completion_rule::written_back}) {
-      const auto run = run_in_loop(instance, std::make_unique<twins>(make(), make(), counts), {.completion = completion});
-      CHECK(run.replacements.empty());
-      CHECK(std::ranges::none_of(run.finished, [](duration end) { return end == duration{}; }));
+    const auto instance = generate(random_recipe(seed));
+    finishes(instance, make, counts);
+    if (seed <= divided) {
+      finishes(in_lanes(instance, seed), make, counts);
     }
   }
   CHECK(counts.foreign == 0);

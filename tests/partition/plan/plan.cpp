@@ -186,7 +186,20 @@ TEST_CASE("host memory that is too small is refused with the bytes that are need
   const auto plan = plan_on(both().requests, 1_GiB);
   CHECK_NOTHROW(check_host(plan, plan.host_needed));
   CHECK_THROWS_WITH(check_host(plan, plan.host_needed - 1_B),
-                    Contains("(" + std::to_string(plan.host_needed.value()) + " bytes) of host memory"));
+                    Contains("(" + std::to_string(plan.host_needed.value()) + " bytes) of host memory") &&
+                        !Contains("replicas"));
+}
+
+TEST_CASE("host memory that is too small for the gradient sums of replicas is refused with their bytes") {
+  auto requests = both().requests;
+  for (auto& m : requests) {
+    m.micro_batches = 4;
+  }
+  const auto one = plan_on(requests, 1_GiB).host_needed;
+  requests[0].replicas = 4;
+  const auto plan = plan_on(requests, 1_GiB);
+  REQUIRE(plan.host_needed > one);
+  CHECK_THROWS_WITH(check_host(plan, one), Contains("use fewer replicas (their gradient sums take "));
 }
 
 TEST_CASE(
