@@ -39,6 +39,7 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
   both.replace(both.find("memory"), 6, two);
   CHECK_THAT(plan(folder, both).out, Contains("steps in parallel") && Contains("as it is") && Contains("other results") &&
                                          Contains("same results") && Contains(" KiB"));
+  CHECK_THAT(plan(folder, both + "parallel = { waves = 2 }\n").out, Contains("micro-batches 2 in 1 replica and 2 waves of each"));
   const auto ways = nlohmann::json::parse(plan(folder, both, "--json").out)["parallel"];
   REQUIRE(ways.size() == 3);
   CHECK(ways[0]["replicas"] == 1);
