@@ -20,8 +20,8 @@ cut_points equal_cuts(const bench_workload& w) {
   return cuts;
 }
 
-/// A backward visit takes 3 times the forward time, both visits of a shard 4 times. The last shard has the backward visit
-/// alone: for n layers, 3 * ((n - 1) * forward + last) = 4 * n * forward.
+/// A backward visit takes 3 times the forward time, both visits of a shard 4 times. The last shard has the backward
+/// visit alone: for n layers, 3 * ((n - 1) * forward + last) = 4 * n * forward.
 duration last_forward(const bench_workload& w) {
   return w.equal_stages ? w.forward * (w.layers_per_shard + 3) / 3 : w.forward;
 }

@@ -23,8 +23,8 @@ struct bench_workload {
   std::int64_t layers_per_shard = 1;  ///< divides the number of layers, the output layer included
   duration forward = std::chrono::milliseconds(2);  ///< of a layer and micro-batch; backward visits take three times as
                                                     ///< long
-  bool equal_stages = false;  ///< the output layer takes longer, so that the one visit of its shard takes as long as the
-                              ///< two of any other
+  bool equal_stages = false;  ///< the output layer takes longer, so that the one visit of its shard takes as long as
+                              ///< the two of any other
   byte_rate link{};     ///< not emulated if zero
   byte_count memory{};  ///< 0: unlimited
   ablation_options ablation{};

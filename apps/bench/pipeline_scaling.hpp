@@ -45,8 +45,8 @@ struct pipeline_scaling_result {
   std::vector<pipeline_scaling_row> rows;
 };
 
-/// (D - 1) / (v W + D - 1) for D devices, W waves and v shards on each device: the idle part of a step with equal stages
-/// and without transfers (Huang et al. 2019, 2.3; with v > 1 Narayanan et al. 2021, 2.2).
+/// (D - 1) / (v W + D - 1) for D devices, W waves and v shards on each device: the idle part of a step with equal
+/// stages and without transfers (Huang et al. 2019, 2.3; with v > 1 Narayanan et al. 2021, 2.2).
 double bubble_formula(int devices, const pipeline_variant& v);
 
 /// Throws fault_error{internal} if the parameters depend on policy, waves or cuts.

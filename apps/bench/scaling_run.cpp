@@ -12,7 +12,7 @@ scaling_run figures_of(const report& r) {
 void known_parameters::check(const report& r, const std::string& run) {
   for (const model_report& m : r.models)
     if (digests_.try_emplace(m.name, m.digest).first->second != m.digest)
-      throw fault_error{fault_code::internal, run + ": the parameters of " + m.name + " differ from those of another run"};
+      throw fault_error{fault_code::internal, run + ": the parameters of " + m.name + " differ from another run's"};
 }
 
 }  // namespace hydra::apps

@@ -20,8 +20,8 @@ scaling_run figures_of(const report& r);
 /// The final parameters of models by name.
 class known_parameters {
  public:
-  /// Throws fault_error{internal}, beginning with `run`, if a model of that name has ended with other parameters before:
-  /// devices, waves and policies may change times, never bits.
+  /// Throws fault_error{internal}, beginning with `run`, if a model of that name has ended with other parameters
+  /// before: devices, waves and policies may change times, never bits.
   void check(const report& r, const std::string& run);
 
  private:
