@@ -59,6 +59,9 @@ std::vector<parallel_forecast> compare_parallel(const planned_workload& planned,
   const bool whole_steps = from.options.optimizer_on == optimizer_place::device;
   std::vector<parallel_forecast> all{{choices.front(), planned.plan.host_needed, predict_shortly(planned, from, how)}};
   for (const auto& choice : choices.subspan(1, whole_steps ? 0 : choices.size() - 1)) {
+    if (from.interrupts.interrupted()) {
+      throw fault_error(fault_code::interrupted, "interrupted before anything was trained");
+    }
     if (auto other = forecast_of(choice, planned, from, how)) {
       all.push_back(*std::move(other));
     }

@@ -52,7 +52,12 @@ class planner {
     find_checkpoints();
     const auto cap = setup_.options.host_memory;
     made_.host_cap = cap > byte_count{} ? cap : default_host_memory();
-    return finished();
+    auto made = finished();
+    for (const auto& note : made.begins.notes()) {
+      setup_.log->info("{}", note);
+    }
+    note_waves(made);
+    return made;
   }
 
   /// Nothing is measured; updates are made on the host, unless a model has whole steps as before.
@@ -71,14 +76,19 @@ class planner {
  private:
   planned_workload finished() {
     made_.plan = plan_resumed(made_.begins, [this] { return plan_models(); });
-    for (const auto& note : made_.begins.notes()) {
-      setup_.log->info("{}", note);
-    }
     shorten_evaluations(made_.plan, made_.host_cap, made_.machines.size());
     check_host(made_.plan, made_.host_cap);
     scale_remaining_times();
     name_profiles();
     return std::move(made_);
+  }
+
+  void note_waves(const planned_workload& made) const {
+    for (std::size_t i = 0; i < setup_.models.size(); ++i) {
+      if (const auto kept = made.plan.models[i].waves; kept != setup_.models[i].parallel.waves) {
+        setup_.log->info("{} continues inside a step, with the waves of its checkpoint: {}", setup_.models[i].name, kept);
+      }
+    }
   }
 
   void check_not_empty() const {

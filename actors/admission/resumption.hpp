@@ -28,7 +28,7 @@ struct resumed_model {
 
 resumed_model resumed(const model_description& m, const prepared_model& p);
 
-/// The newest checkpoint of each model, with any cuts, until the planner finds that these cuts do not fit.
+/// The newest checkpoint of each model, with any cuts and waves, until the planner finds that these cuts do not fit.
 class resumption {
  public:
   /// Without checkpoints.

@@ -18,7 +18,7 @@ namespace hydra {
 /// A unit that may be announced now.
 struct announcement {
   unit what;
-  std::optional<device_id> after;   ///< device of the predecessor that has not completed
+  std::optional<device_id> after;   ///< device of the predecessors that have not completed
 };
 
 /// Per lane (step_graph) at most one unit is announced at a time, the first that is not in flight. Conditions: units that

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <ranges>
+#include <span>
 #include <string>
 
 namespace hydra {
@@ -61,11 +62,36 @@ bool schedule_tracker::starved() const {
   return false;
 }
 
+namespace {
+
+/// Of a lane without announcement: its next unit follows one of another lane that is not placed, or its step is over and
+/// that of the other is not. `lanes`: of its model.
+bool waits_for_lane(const model_state& lane, std::span<const model_state> lanes) {
+  const auto behind = [&](const model_state& other) { return other.step && other.step < lane.step; };
+  if (std::ranges::any_of(lanes, behind)) {
+    return true;
+  }
+  if (lane.lane % lane.shape.waves == 0 || !lane.step || lane.place + 1 < lane.shape.shards) {
+    return false;
+  }
+  const auto& before = lanes[lane.lane - 1];
+  return before.step == lane.step && before.place <= lane.place;
+}
+
+}  // namespace
+
 bool schedule_tracker::all_announced() const {
-  return std::ranges::all_of(models_, [](const auto& m) {
-    const auto announced = [](const lane_tracker& lane) { return lane.announced().has_value(); };
-    return m == nullptr || m->left || std::ranges::any_of(m->lanes, announced);
-  });
+  const std::span all(shown_.all());
+  for (auto first = all.begin(); first != all.end();) {
+    const auto next = std::find_if(first, all.end(), [&](const model_state& s) { return s.model != first->model; });
+    const std::span lanes(first, next);
+    const auto waits = [&](const model_state& s) { return s.candidate || waits_for_lane(s, lanes); };
+    if (std::ranges::none_of(lanes, &model_state::candidate) || !std::ranges::all_of(lanes, waits)) {
+      return false;
+    }
+    first = next;
+  }
+  return true;
 }
 
 std::vector<device_load> schedule_tracker::loads() const {

@@ -75,8 +75,8 @@ class schedule_tracker {
   void replace_policy(std::unique_ptr<policy> p);
   /// True if nothing is in flight although a device has credit and may stage a unit: the policy chooses nothing.
   bool starved() const;
-  /// Every model that has not left has announced a unit. One that is neither announced nor in flight waits for its
-  /// optimizer or its data: then a policy may choose nothing.
+  /// Every lane of every model that has not left has announced a unit, or follows one of another lane that is not placed.
+  /// Another one that is not in flight waits for its optimizer or its data: then a policy may choose nothing.
   bool all_announced() const;
   /// Credits, computing units and announced units, one per line, for a stuck run.
   std::string describe() const;

@@ -45,7 +45,8 @@ struct model_left {
 /// The next unit of a model may be staged: its parameter version and its minibatch are in host memory.
 struct unit_ready {
   unit what;
-  std::optional<device_id> after;  ///< only this device, while it holds a flight of the lane
+  std::optional<device_id> after;  ///< only this device, while it holds a flight of the lane or the same visit of the
+                                   ///< wave before
   duration remaining{};            ///< wall time of the lane from this unit on, at speed 1 (paper, Algorithm 2)
   duration cost{};                 ///< of this unit at speed 1
   byte_count bytes;                ///< parameters of its shard
@@ -77,7 +78,8 @@ struct unit_placed {
   device_actor actor;
 };
 
-/// A unit will not complete: its device is lost or it failed there. Announcements of its lane must carry at least
+/// A unit will not complete: its device is lost or it failed there, or what it follows in a wave before. It need not be in
+/// flight. Announcements of its lane must carry at least
 /// `next_attempt` from now on.
 struct unit_lost {
   unit what;

@@ -203,7 +203,9 @@ void session::state::make_plan() {
 /// The fastest of the ways that the descriptions leave open. A model that resumes keeps its replicas: they decide results.
 void session::state::choose_parallel(std::vector<model_description> given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto as_saved = planned->plan.models[i].waves;
     given[i].parallel.replicas = planned->begins.of(i) ? descriptions[i].parallel.replicas : given[i].parallel.replicas;
+    given[i].parallel.waves = as_saved != descriptions[i].parallel.waves ? as_saved : given[i].parallel.waves;  // inside a step
   }
   const auto ways = hydra::compare_parallel(*planned, planning(), prediction(), open_choices(given, device_entries.size()));
   const auto& best = fastest(ways);

@@ -59,9 +59,8 @@ std::string describe(const key_rule& rule) {
     case value_kind::boolean:
       return "true or false";
     case value_kind::integer:
-      return "an integer" + to_string(rule.range);
     case value_kind::integer_or_auto:
-      return "an integer" + to_string(rule.range) + ", or \"auto\"";
+      return "an integer" + to_string(rule.range) + (rule.kind == value_kind::integer ? "" : ", or \"auto\"");
     case value_kind::real:
       return "a number" + to_string(rule.range);
     case value_kind::text:
@@ -89,9 +88,8 @@ std::string describe(const key_rule& rule) {
     case value_kind::policy:
       return "a policy's name, { name = \"...\", option = number, ... }, or the path of a plug-in";
     case value_kind::number_pair:
-      return fmt::format("a list of two numbers{}", to_string(rule.range));
     case value_kind::number_list:
-      return fmt::format("a list of numbers{}", to_string(rule.range));
+      return (rule.kind == value_kind::number_pair ? "a list of two numbers" : "a list of numbers") + to_string(rule.range);
     case value_kind::image_size:
       return "a list of two integers of at least 1, [height, width]";
     case value_kind::image_shape:

@@ -27,8 +27,10 @@ const plan_device& smallest(std::span<const plan_device> devices) {
   return *std::ranges::min_element(devices, {}, usable_memory<plan_device>);
 }
 
-/// Where the shard is stepped; what its backward visit needs and takes follows from that.
-void set_stepping(shard_plan& s, const plan_request& m, bool on_device) {
+/// Where the shard is stepped; what its backward visit needs and takes follows from that. A device does not see the sums
+/// of several lanes together.
+void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
+  const bool on_device = asked && m.replicas * m.waves == 1;
   const parameter_layout layout(*m.model, s.first_layer, s.last_layer);
   const auto plain = plain_footprint(*m.profile, s.first_layer, s.last_layer, direction::backward);
   s.backward_time -= s.device_update_time;
@@ -282,8 +284,8 @@ void shorten_evaluations(workload_plan& plan, byte_count cap, std::size_t device
 
 namespace {
 
-/// Bytes that the gradient sums of several replicas take in addition to those of one.
-byte_count replica_bytes(const workload_plan& plan) {
+/// Bytes that lanes take in addition to one lane: gradient sums, and what they evaluate at the same time.
+byte_count lane_bytes(const workload_plan& plan) {
   auto single = plan.models;
   for (auto& m : single) {
     m.replicas = m.waves = 1;
@@ -293,11 +295,11 @@ byte_count replica_bytes(const workload_plan& plan) {
 }
 
 std::string host_advice(const workload_plan& plan) {
-  const bool replicated = std::ranges::any_of(plan.models, [](const model_plan& m) { return m.replicas > 1; });
-  return replicated ? fmt::format("raise it, use fewer replicas (their gradient sums take {} of it), or train fewer models at "
-                                  "once",
-                                  to_string(replica_bytes(plan)))
-                    : "raise it, or train fewer models at once";
+  const bool divided = std::ranges::any_of(plan.models, [](const model_plan& m) { return m.replicas * m.waves > 1; });
+  return divided ? fmt::format("raise it, use fewer replicas or waves (with gradient sums of their own they take {} of it), or "
+                               "train fewer models at once",
+                               to_string(lane_bytes(plan)))
+                 : "raise it, or train fewer models at once";
 }
 
 }  // namespace

@@ -323,12 +323,33 @@ TEST_CASE("a model that has left is there until the flights of all its lanes hav
   CHECK(b.flight_count() == 0);
 }
 
-TEST_CASE("all models have announced if one lane of each has", "[schedule-tracker]") {
-  auto b = open(2, 1, nothing);
+TEST_CASE("all models have announced if each lane has, or waits for another lane", "[schedule-tracker]") {
+  auto b = open(2, 1, first);
+  b.device_freed(d0, 9, std::nullopt, at(0));
   b.add_model(model_id{1}, {.shape = {.shards = 2, .micro_batches = 2, .replicas = 2}});
   CHECK_FALSE(b.all_announced());
+  REQUIRE(b.unit_ready(ready(forward(1, 0, 0)), at(0)));
+  CHECK_FALSE(b.all_announced());  // the other one waits for its batch
   REQUIRE(b.unit_ready(ready(of_replica(forward(1, 0, 0), 1)), at(0)));
   CHECK(b.all_announced());
+}
+
+TEST_CASE("a policy may hold waves while an earlier one waits for its version, not while one waits for what it holds",
+          "[schedule-tracker]") {
+  auto b = open(1, 0, first);
+  b.device_freed(d0, 2, std::nullopt, at(0));
+  b.add_model(model_id{0}, {.shape = {.shards = 2, .micro_batches = 3, .waves = 3}});
+  for (const std::uint32_t wave : {0, 1}) {
+    REQUIRE(b.unit_ready(ready(in_lane(forward(0, 1, 0), wave)), at(0)));
+  }
+  REQUIRE(b.decide(at(0)).size() == 2);
+  for (const std::uint32_t wave : {0, 1}) {
+    REQUIRE(b.unit_completed(in_lane(forward(0, 1, 0), wave), at(1)));
+  }
+  REQUIRE(b.unit_ready(ready(in_lane(forward(0, 1, 0), 2)), at(1)));
+  CHECK_FALSE(b.all_announced());  // B_1 of wave 0 waits for version 1 of its shard
+  REQUIRE(b.unit_ready(ready(backward(0, 1, 1)), at(2)));
+  CHECK(b.all_announced());        // that of wave 1 waits for the one of wave 0
 }
 
 // -- waves -----------------------------------------------------------------------------------------------------------

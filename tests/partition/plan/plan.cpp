@@ -199,7 +199,7 @@ TEST_CASE("host memory that is too small for the gradient sums of replicas is re
   requests[0].replicas = 4;
   const auto plan = plan_on(requests, 1_GiB);
   REQUIRE(plan.host_needed > one);
-  CHECK_THROWS_WITH(check_host(plan, one), Contains("use fewer replicas (their gradient sums take "));
+  CHECK_THROWS_WITH(check_host(plan, one), Contains("use fewer replicas or waves (with gradient sums of their own they take "));
 }
 
 TEST_CASE(
