@@ -86,7 +86,9 @@ class planner {
   void note_waves(const planned_workload& made) const {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       if (const auto kept = made.plan.models[i].waves; kept != setup_.models[i].parallel.waves) {
-        setup_.log->info("{} continues inside a step, with the waves of its checkpoint: {}", setup_.models[i].name, kept);
+        setup_.log->info("{} continues inside a step, and until the end of this run with the waves of its checkpoint: {} instead "
+                         "of {}",
+                         setup_.models[i].name, kept, setup_.models[i].parallel.waves);
       }
     }
   }

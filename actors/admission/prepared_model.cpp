@@ -250,8 +250,8 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.update = update_of(m.optimizer);
   const bool whole_sums = m.parallel.replicas == 1 && m.parallel.waves == 1;
   if (stepping_.place == optimizer_place::device && !whole_sums) {
-    refuse(m, fmt::format("parallel: {} replicas in {} waves have gradient sums of several visits, which come together on the "
-                          "host; with them updates are made on the host: set optimizer_on to \"host\" or \"auto\", or leave "
+    refuse(m, fmt::format("parallel: a step in several replicas or waves (here replicas = {}, waves = {}) is updated on the "
+                          "host, where its gradient sums come together: set optimizer_on to \"host\" or \"auto\", or leave "
                           "parallel out",
                           m.parallel.replicas, m.parallel.waves));
   }

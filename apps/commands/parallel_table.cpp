@@ -73,13 +73,13 @@ std::string sentence(const parallel_forecast& plan, const parallel_forecast& way
                      same_results(plan, way) ? "" : "; other results, because replicas decide them");
 }
 
-/// The fastest, and the fastest of those with the same results.
+/// The fastest, and the fastest of those with the same results; of those that are hardly slower the first, as "auto".
 std::string best_of(std::span<const parallel_forecast> ways) {
   const parallel_forecast& plan = ways.front();
   const parallel_forecast *best = &plan, *same = &plan;
   for (const parallel_forecast& w : ways) {
-    if (w.expected.makespan < best->expected.makespan) best = &w;
-    if (w.expected.makespan < same->expected.makespan && same_results(plan, w)) same = &w;
+    if (speed_up(*best, w) >= worth_saying) best = &w;
+    if (same_results(plan, w) && speed_up(*same, w) >= worth_saying) same = &w;
   }
   if (speed_up(plan, *best) < worth_saying) return "none of them is faster by more than 2 %\n";
   const bool both = same != best && speed_up(plan, *same) >= worth_saying;

@@ -76,7 +76,7 @@ key_rule automatic_rule(std::string name, std::string help) {
 }
 
 table_rules parallel_rules() {
-  key_rule waves = automatic_rule("waves", "visits of each shard by a replica, which other devices may continue; decides no results");
+  key_rule waves = automatic_rule("waves", "parts of a replica's micro-batches, of which a unit visits one, as in a pipeline; decides no results");
   waves.may_change = true;
   return {.keys = {automatic_rule("replicas", "groups of micro-batches that devices may visit at the same time; decides results"),
                    waves}};
