@@ -1,7 +1,7 @@
 #include "apps/commands/plan.hpp"
 
 #include "actors/session/session.hpp"
-#include "apps/commands/parallel_table.hpp"
+#include "apps/simulate/parallel_table.hpp"
 #include "apps/commands/plan_table.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/commands/set_option.hpp"

@@ -1,6 +1,7 @@
 #include "apps/simulate/comparison.hpp"
 
 #include "actors/report/text_table.hpp"
+#include "apps/simulate/parallel_table.hpp"
 #include "runtime/base/json_text.hpp"
 
 #include <fmt/format.h>
@@ -103,7 +104,7 @@ double comparison::ratio(duration makespan) const {
 
 std::string to_table(const comparison& c) {
   return c.heading + "\n" + rows_of(c) + bounds_line(c) + measured_line(c) + replaced_lines(c) +
-         (c.note.empty() ? "" : c.note + "\n");
+         (c.note.empty() ? "" : c.note + "\n") + to_table(c.parallel);
 }
 
 json json_of(const comparison& c) {
@@ -112,6 +113,7 @@ json json_of(const comparison& c) {
   for (const policy_row& r : c.rows) j["rows"].push_back(json_of(c, r));
   if (c.yardstick) j["yardstick_us"] = microseconds(*c.yardstick);
   if (c.measured) j["measured_us"] = microseconds(*c.measured);
+  if (c.parallel.size() > 1) j["parallel"] = parallel_json(c.parallel);
   return j;
 }
 

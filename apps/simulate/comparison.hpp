@@ -1,6 +1,7 @@
 #pragma once
 // The results of several policies on one workload, side by side.
 
+#include "actors/admission/parallel_forecast.hpp"
 #include "actors/policy/bounds.hpp"
 #include "runtime/base/bytes.hpp"
 
@@ -34,18 +35,19 @@ struct comparison {
   std::string ran{};                    ///< the policy of the run that was simulated
   std::optional<duration> measured{};   ///< makespan of the run that was simulated
   std::string note{};                   ///< below the table
+  std::vector<parallel_forecast> parallel{};   ///< of a workload: as it is, then with other replicas and waves
 
   /// The largest bound.
   const bounds::named& best() const;
   double ratio(duration makespan) const;
 };
 
-/// A row for each policy, then the bounds in one line.
+/// A row for each policy, then the bounds in one line; the table of steps in parallel if there is more than one way.
 std::string to_table(const comparison& c);
 
 /// {"name", "bounds_us": {...}, "rows": [{"policy", "makespan_us", "bound", "bound_us", "ratio", "compute_end_us",
 /// "loads", "hits", "decisions"}]} and, where they apply, mean_completion_us, weighted_completion_us, replacements of rows,
-/// yardstick_us, measured_us.
+/// yardstick_us, measured_us, parallel (parallel_json).
 nlohmann::ordered_json json_of(const comparison& c);
 /// The same as text.
 std::string to_json(const comparison& c);

@@ -35,6 +35,7 @@ comparison simulate_workload(const workload& w, const std::vector<listed_policy>
                .rows = {},
                .note = note_of(forecasts.front())};
   for (std::size_t i = 0; i < forecasts.size(); ++i) c.rows.push_back(row_of(policies[i].name, forecasts[i]));
+  c.parallel = s.compare_parallel();
   return c;
 }
 

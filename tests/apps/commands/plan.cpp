@@ -40,6 +40,8 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
   CHECK_THAT(plan(folder, both).out, Contains("steps in parallel") && Contains("as it is") && Contains("other results") &&
                                          Contains("same results") && Contains(" KiB"));
   CHECK_THAT(plan(folder, both + "parallel = { waves = 2 }\n").out, Contains("micro-batches 2 in 1 replica and 2 waves of each"));
+  const auto simulated = run_hydra(folder, "simulate w.toml --policies fifo --json");
+  CHECK(nlohmann::json::parse(simulated.out)["parallel"].size() == 2);
   const auto ways = nlohmann::json::parse(plan(folder, both, "--json").out)["parallel"];
   REQUIRE(ways.size() == 3);
   CHECK(ways[0]["replicas"] == 1);

@@ -1,4 +1,4 @@
-#include "apps/commands/parallel_table.hpp"
+#include "apps/simulate/parallel_table.hpp"
 
 #include "actors/report/text_table.hpp"
 #include "runtime/base/counted.hpp"
