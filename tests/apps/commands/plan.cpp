@@ -41,7 +41,7 @@ TEST_CASE("a plan says what steps in parallel would bring, unless there is nothi
                                          Contains("same results") && Contains(" KiB"));
   CHECK_THAT(plan(folder, both + "parallel = { waves = 2 }\n").out, Contains("micro-batches 2 in 1 replica and 2 waves of each"));
   const auto simulated = run_hydra(folder, "simulate w.toml --policies fifo --json");
-  CHECK(nlohmann::json::parse(simulated.out)["parallel"].size() == 2);
+  CHECK(nlohmann::json::parse(simulated.out)["parallel"].size() == 3);
   const auto ways = nlohmann::json::parse(plan(folder, both, "--json").out)["parallel"];
   REQUIRE(ways.size() == 3);
   CHECK(ways[0]["replicas"] == 1);
