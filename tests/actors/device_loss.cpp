@@ -32,13 +32,19 @@ void declare_lost(simulation& s, std::size_t device) {
        device_lost{device_id{static_cast<std::uint32_t>(device)}, {fault_code::device_lost, "declared lost"}});
 }
 
+simulation_setup run_of(const std::vector<simulated_model>& models, std::uint32_t slots) {
+  auto setup = small_run(2, slots);
+  setup.models = models;
+  return setup;
+}
+
 /// All models finish, each unit committed once and in order, whichever device is lost at whichever message.
-void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t slots) {
-  const auto models = small_models();
+void lose_at_every_message(void (*lose)(simulation&, std::size_t), std::uint32_t slots,
+                           const std::vector<simulated_model>& models = small_models()) {
   for (std::size_t victim = 0; victim < 2; ++victim) {
     for (std::size_t at = 0, messages = 1; at < messages; ++at) {
       INFO("device " << victim << " is lost at message " << at);
-      simulation s(small_run(2, slots));
+      simulation s(run_of(models, slots));
       std::string complaint;
       messages = run_disturbed(
           s, at, [&] { lose(s, victim); }, slots, complaint);
@@ -60,6 +66,17 @@ TEST_CASE("a device may be declared lost at any message and still send messages"
 }
 TEST_CASE("a device with two slots may be declared lost at any message", "[loss]") {
   lose_at_every_message(declare_lost, 2);
+}
+
+TEST_CASE("a device may die at any message while models in four waves are trained", "[loss]") {
+  auto models = small_models();
+  for (auto& m : models) {
+    m.waves = 4;
+    m.micro_batches *= 4;
+  }
+  models.front().replicas = 2;
+  models.front().micro_batches *= 2;
+  lose_at_every_message(kill, 1, models);
 }
 
 TEST_CASE("when the last device dies the run ends and every model reports why", "[loss]") {
