@@ -103,7 +103,7 @@ std::uint64_t buffers_from_json(const json& j) {
   return static_cast<std::uint64_t>(n);
 }
 
-shard_plan costs_from_json(const json& j, const chain_profile& profile) {
+shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uint32_t waves) {
   shard_plan s;
   s.first_layer = j.at("first_layer").get<std::size_t>();
   s.last_layer = j.at("last_layer").get<std::size_t>() + 1;
@@ -124,7 +124,8 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile) {
   s.backward = footprint_of(profile, s.first_layer, s.last_layer, direction::backward);
   s.forward = is_last ? s.backward : footprint_of(profile, s.first_layer, s.last_layer, direction::forward);
   s.evaluation = footprint_of(profile, s.first_layer, s.last_layer, direction::evaluate);
-  s.backward = s.masters && s.gradients == s.parameters ? with_rounded_gradients(s.backward) : s.backward;
+  const bool rounded = s.masters && s.gradients == s.parameters && waves == 1;   // partial sums are fp32
+  s.backward = rounded ? with_rounded_gradients(s.backward) : s.backward;
   if (j.contains("device_update_s")) {
     s.steps_on_device = true;
     s.device_update_time = time_from_json(j.at("device_update_s"));
@@ -152,7 +153,7 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
     throw fault_error(fault_code::bad_input, fmt::format("has no profile or no micro-batch of model '{}'", m.name));
   }
   for (const auto& s : j.at("shards")) {
-    m.shards.push_back(costs_from_json(s, *profile->second));
+    m.shards.push_back(costs_from_json(s, *profile->second, m.waves));
     m.shards.back().evaluation_time = m.shards.back().forward_time / m.micro_batches;
   }
   static_cast<void>(step_graph(m.shape()));  // refuses what is no shape of a step
