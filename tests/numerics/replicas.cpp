@@ -3,7 +3,6 @@
 #include "actors/policy/catalog.hpp"
 #include "models/families/resnet/resnet.hpp"
 #include "tests/support/spilled_run.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -123,35 +122,20 @@ TEST_CASE("a device that dies at any operation changes no bit of a model in repl
 }
 
 TEST_CASE("a model in replicas that is interrupted and resumed has the bits of plain training", "[replicas][resume]") {
-  for (const std::size_t after : {90, 131, 200}) {  // an evaluation is started again: it must fit between two of them
-    const temporary_folder folder;
-    run_options options{.output = folder.path(), .interrupt_at = after};
-    spilled_result result;
-    for (std::size_t n = 0; n == 0 || result.summary.interrupted; ++n) {
-      REQUIRE(n < 100);
-      options.devices = devices(1 + n % 3);
-      options.resume = n > 0;
-      result = train_spilled(workload(), options);
-    }
+  for (const std::size_t after : {160, 200, 260}) {  // an evaluation is started again: with three devices it must fit
     INFO("interrupted before operation " << after);
-    require_plain_bits(result);
+    require_plain_bits(train_in_parts(workload(), {.interrupt_at = after},
+                                      [](std::size_t n, auto&, run_options& options) { options.devices = devices(1 + n % 3); }));
   }
 }
 
 TEST_CASE("a model in replicas that is cut elsewhere continues from the start of a step", "[replicas][resume]") {
-  const temporary_folder folder;
-  run_options options{.output = folder.path(), .interrupt_at = 150};
+  run_options options{.devices = devices(2), .interrupt_at = 150};
   options.checkpoint.every_steps = 1;
-  spilled_result result;
-  for (std::size_t n = 0; n == 0 || result.summary.interrupted; ++n) {
-    REQUIRE(n < 100);
-    auto models = workload();
+  const auto change = [](std::size_t n, std::vector<exact_case>& models, run_options&) {
     models[1].cuts = n % 2 == 0 ? cut_points{0, 2, 4} : cut_points{0, 3};
-    options.devices = devices(2);
-    options.resume = n > 0;
-    result = train_spilled(models, options);
-  }
-  require_plain_bits(result);
+  };
+  require_plain_bits(train_in_parts(workload(), options, change));
 }
 
 TEST_CASE("the host memory that the plan asks for is enough for all gradient sums", "[replicas][budgets]") {

@@ -4,7 +4,6 @@
 #include "models/families/resnet/resnet.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/support/spilled_run.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -88,16 +87,13 @@ TEST_CASE("a ResNet that is interrupted, and continues under other cuts, has pla
   c.micro_batches = 2;
   c.steps = 6;
   c.optimizer.clip_norm = GENERATE(0.0, 0.25);
-  const temporary_folder folder;
-  run_options options{.output = folder.path(), .interrupt_at = 60};  // an evaluation fits between two
+  run_options options{.interrupt_at = 60};  // an evaluation fits between two
   options.checkpoint.every_steps = 1;
   std::size_t runs = 0;
-  auto result = train_spilled({c}, options);
-  for (options.resume = true; result.summary.interrupted; ++runs) {
-    REQUIRE(runs < 100);
-    c.cuts = one_to_three_shards[(runs + 1) % 3];
-    result = train_spilled({c}, options);
-  }
+  const auto result = train_in_parts({c}, options, [&](std::size_t n, std::vector<exact_case>& models, run_options&) {
+    runs = n;
+    models.front().cuts = n == 0 ? models.front().cuts : one_to_three_shards[n % 3];
+  });
   CHECK(runs > 0);
   REQUIRE(difference(train_plain(c), result, 0) == "");
 }

@@ -4,7 +4,6 @@
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/resnet/resnet.hpp"
 #include "tests/support/spilled_run.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -160,36 +159,21 @@ TEST_CASE("a device that dies at any operation changes no bit of a model in wave
 
 TEST_CASE("a model in waves that is interrupted and resumed has the bits of plain training", "[waves][resume]") {
   for (const std::size_t after : {250, 331, 500}) {  // an evaluation is started again: it must fit between two of them
-    const temporary_folder folder;
-    run_options options{.output = folder.path(), .interrupt_at = after};
-    spilled_result result;
-    for (std::size_t n = 0; n == 0 || result.summary.interrupted; ++n) {
-      REQUIRE(n < 100);
-      options.devices = devices(1 + n % 3);
-      options.resume = n > 0;
-      result = train_spilled(workload(), options);
-    }
     INFO("interrupted before operation " << after);
-    require_plain_bits(result);
+    require_plain_bits(train_in_parts(workload(), {.interrupt_at = after},
+                                      [](std::size_t n, auto&, run_options& options) { options.devices = devices(1 + n % 3); }));
   }
 }
 
 TEST_CASE("a model continues in other waves: from where it was, with those that it had, or from the start of a step",
           "[waves][resume]") {
-  const temporary_folder folder;
-  run_options options{.output = folder.path(), .interrupt_at = 250};
+  run_options options{.devices = devices(2), .interrupt_at = 250};
   options.checkpoint.every_steps = 1;
-  spilled_result result;
-  for (std::size_t n = 0; n == 0 || result.summary.interrupted; ++n) {
-    REQUIRE(n < 100);
-    auto models = workload();
+  const auto change = [](std::size_t n, std::vector<exact_case>& models, run_options&) {
     models[1].waves = n % 2 == 0 ? 4 : 1;
     models[2].waves = n % 2 == 0 ? 2 : 4;
-    options.devices = devices(2);
-    options.resume = n > 0;
-    result = train_spilled(models, options);
-  }
-  require_plain_bits(result);
+  };
+  require_plain_bits(train_in_parts(workload(), options, change));
 }
 
 TEST_CASE("the host memory that the plan asks for is enough for all partial sums", "[waves][budgets]") {

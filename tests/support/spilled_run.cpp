@@ -1,5 +1,6 @@
 #include "tests/support/spilled_run.hpp"
 
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/watched_device.hpp"
 
 #include <ATen/Parallel.h>
@@ -7,6 +8,7 @@
 
 #include <bit>
 #include <future>
+#include <stdexcept>
 #include <utility>
 
 namespace hydra::test {
@@ -214,6 +216,23 @@ spilled_result with_parameters(report summary, const session& s) {
     }
   }
   return result;
+}
+
+spilled_result train_in_parts(
+    const std::vector<exact_case>& models, const run_options& options,
+    const std::function<void(std::size_t n, std::vector<exact_case>& models, run_options& options)>& change) {
+  const temporary_folder folder;
+  for (std::size_t n = 0; n < 100; ++n) {
+    auto part = models;
+    auto now = options;
+    now.output = folder.path();
+    now.resume = n > 0;
+    change(n, part, now);
+    if (auto result = train_spilled(part, now); !result.summary.interrupted) {
+      return result;
+    }
+  }
+  throw std::runtime_error("the run is interrupted for the hundredth time");
 }
 
 reference_result train_plain(const exact_case& m) {

@@ -83,6 +83,12 @@ spilled_result train_spilled(const std::vector<exact_case>& models, const run_op
 
 spilled_result train_spilled(const std::vector<exact_case>& models, const run_options& options);
 
+/// Interrupts a run at options.interrupt_at and resumes it until it is complete; `change` is called before part `n`, which
+/// may differ in models and options. Throws std::runtime_error after a hundred parts.
+spilled_result train_in_parts(
+    const std::vector<exact_case>& models, const run_options& options,
+    const std::function<void(std::size_t n, std::vector<exact_case>& models, run_options& options)>& change);
+
 reference_result train_plain(const exact_case& model);
 
 /// Empty, or the first loss, norm, evaluation or parameter that differs.
