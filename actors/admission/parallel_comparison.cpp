@@ -14,8 +14,9 @@ namespace {
 /// Enough for the shape of a schedule; a comparison has several.
 constexpr std::uint64_t units_compared = 4000;
 
+/// Everything but the policy.
 forecast_setup setup_of(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
-  forecast_setup setup{.devices = how.devices, .models = {}, .chosen = how.make_policy(), .pipeline = how.pipeline,
+  forecast_setup setup{.devices = how.devices, .models = {}, .chosen = {}, .pipeline = how.pipeline,
                        .optimizer_workers = how.optimizer_workers};
   setup.pipeline.staging_bytes = planned.plan.staging_bytes;
   for (std::size_t i = 0; i < from.models.size(); ++i) {
@@ -26,6 +27,7 @@ forecast_setup setup_of(const planned_workload& planned, const planning_setup& f
 
 forecast predict_shortly(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
   auto setup = setup_of(planned, from, how);
+  setup.chosen = how.make_policy();
   setup.most_units = units_compared;
   return predict(std::move(setup));
 }
@@ -50,8 +52,15 @@ std::optional<parallel_forecast> forecast_of(const parallel_choice& choice, cons
 
 }  // namespace
 
-forecast predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how) {
-  return predict(setup_of(planned, from, how));
+std::vector<forecast> predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how,
+                              std::vector<std::unique_ptr<policy>> policies) {
+  const auto all = setup_of(planned, from, how);
+  std::vector<forecast> forecasts;
+  for (auto& p : policies) {
+    forecasts.push_back(predict({.devices = all.devices, .models = all.models, .chosen = std::move(p),
+                                 .pipeline = all.pipeline, .optimizer_workers = all.optimizer_workers}));
+  }
+  return forecasts;
 }
 
 std::vector<parallel_forecast> compare_parallel(const planned_workload& planned, const planning_setup& from,

@@ -22,8 +22,9 @@ struct prediction_setup {
   int optimizer_workers = 1;
 };
 
-/// Of a plan as it is.
-forecast predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how);
+/// Of a plan as it is, by each of these policies instead of make_policy.
+std::vector<forecast> predict(const planned_workload& planned, const planning_setup& from, const prediction_setup& how,
+                              std::vector<std::unique_ptr<policy>> policies);
 
 /// Of those choices that fit the budgets; the first one is that of the plan. Each is simulated with fewer steps than
 /// predict() takes. The first one alone where updates are made on devices, which needs whole steps.

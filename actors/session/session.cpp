@@ -66,6 +66,7 @@ struct session::state {
   join_queue joins;
 
   std::optional<planned_workload> planned;          ///< made by plan()
+  std::vector<byte_rate> link_rates;                ///< of the devices, for forecasts; empty: not measured yet
 
   // set by run()
   std::unique_ptr<device_set> devices;
@@ -87,6 +88,7 @@ struct session::state {
   void choose_parallel(std::vector<model_description> given);
   std::vector<device_info> measured_machines();
   prediction_setup prediction();
+  std::vector<forecast> forecasts(std::vector<std::unique_ptr<policy>> policies);
   sharded_model_ptr cut_model(std::size_t i) const;
   model_entry load_model(std::size_t i) const;
   void load_models();
@@ -238,39 +240,40 @@ bool session::complete() {
 
 // -- forecasts ------------------------------------------------------------------------------------------------------------
 
-/// The devices with the rates of their links, which are measured unless they are emulated.
+/// The devices with the rates of their links, which are measured once unless they are emulated.
 std::vector<device_info> session::state::measured_machines() {
-  const auto own = make_devices();
-  const auto measured = own.pointers();
+  if (link_rates.empty()) {
+    const auto own = make_devices();
+    const auto measured = own.pointers();
+    link_rates = pilot(measured, options.stall_limit).link_rates();
+  }
   auto infos = planned->machines;
-  const auto rates = pilot(measured, options.stall_limit).link_rates();
   for (std::size_t i = 0; i < infos.size(); ++i) {
-    infos[i].link = rates[i];
+    infos[i].link = link_rates[i];
   }
   return infos;
 }
 
-/// Measures the links.
 prediction_setup session::state::prediction() {
   return {.devices = measured_machines(), .make_policy = [this] { return chosen.make(); }, .pipeline = pipeline(),
           .optimizer_workers = optimizer_threads(options)};
 }
 
+std::vector<forecast> session::state::forecasts(std::vector<std::unique_ptr<policy>> policies) {
+  return hydra::predict(*planned, planning(), prediction(), std::move(policies));
+}
+
 forecast session::predict() {
   plan();
-  return hydra::predict(*state_->planned, state_->planning(), state_->prediction());
+  std::vector<std::unique_ptr<policy>> one;
+  one.push_back(state_->chosen.make());
+  return state_->forecasts(std::move(one)).front();
 }
 
 std::vector<forecast> session::predict(std::vector<std::unique_ptr<policy>> policies) {
   plan();
   std::ranges::transform(policies, policies.begin(), [this](auto& p) { return state_->chosen.applied(guard(std::move(p))); });
-  auto how = state_->prediction();
-  std::vector<forecast> all;
-  for (auto& p : policies) {
-    how.make_policy = [&p] { return std::move(p); };
-    all.push_back(hydra::predict(*state_->planned, state_->planning(), how));
-  }
-  return all;
+  return state_->forecasts(std::move(policies));
 }
 
 std::vector<parallel_forecast> session::compare_parallel() {

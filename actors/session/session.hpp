@@ -92,11 +92,11 @@ class session {
   /// an object or an actor is replaced by the one chosen by name before, or by the default. Before run().
   forecast predict();
 
-  /// The same for each of these policies, with one pilot pass and one measurement of the links.
+  /// The same for each of these policies, with one pilot pass. Links are measured once in a session.
   std::vector<forecast> predict(std::vector<std::unique_ptr<policy>> policies);
 
   /// What steps in parallel would bring: the plan as it is, then the same models with other replicas and waves that fit.
-  /// One pilot pass and one measurement of the links for all, and fewer steps than predict() simulates.
+  /// One pilot pass for all, and fewer steps than predict() simulates.
   std::vector<parallel_forecast> compare_parallel();
 
   /// Trains all models. Throws before anything has started (bad_input, does_not_fit); later faults are in the report,
