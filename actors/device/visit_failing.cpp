@@ -6,13 +6,6 @@
 
 namespace hydra {
 
-namespace {
-
-/// Of two units in the order of their placement.
-bool depends_on(const unit& later, const unit& earlier) { return same_lane(later, earlier) || follows(later, earlier); }
-
-}  // namespace
-
 void visit_failing::fail(visit_record& v, const fault& why) {
   const bool first = !v.failed();
   auto& cause = v.failure.cause;

@@ -168,14 +168,11 @@ task_tracker::binding task_tracker::binding_of(const lane_state& lane) const {
   if (!sum_before(u)) {
     return bound;
   }
-  auto before = u;
-  --before.wave.value;
-  const auto& other = lanes_[units().graph().lane_of(before)];
-  const auto at = other.units.position_of(before);
-  if (at < committed(other)) {
+  const auto& other = lanes_[units().graph().lane_of(u) - 1];
+  if (other.units.position_of(u) < committed(other)) {
     return bound;
   }
-  const auto found = std::ranges::find_if(other.flights, [&](const auto& f) { return other.units.position_of(f.what) == at; });
+  const auto found = std::ranges::find_if(other.flights, [&](const auto& f) { return adds_to_sum_of(u, f.what); });
   bound.possible = found != other.flights.end() && (!bound.device || *bound.device == found->device);
   bound.device = bound.possible ? std::optional(found->device) : std::nullopt;
   return bound;

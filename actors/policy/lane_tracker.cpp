@@ -143,11 +143,9 @@ bool lane_tracker::holds_predecessor(device_id device) const noexcept {
   if (std::ranges::find(flights_, device, &flight::device) != flights_.end()) {
     return true;
   }
-  const auto& u = announced_->next;
-  return before_ != nullptr && u.way == direction::backward &&
-         std::ranges::any_of(before_->flights_, [&](const flight& f) {
-           return f.device == device && f.what.step == u.step && f.what.way == u.way && f.what.shard == u.shard;
-         });
+  return before_ != nullptr && std::ranges::any_of(before_->flights_, [&](const flight& f) {
+    return f.device == device && adds_to_sum_of(announced_->next, f.what);
+  });
 }
 
 std::uint32_t lane_tracker::unused_attempt() const noexcept {

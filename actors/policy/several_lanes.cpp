@@ -70,7 +70,7 @@ bool several_lanes::loads_slowly(model_id model) const {
 bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) const {
   const auto& shape = view.models[c.model_at].shape;
   const auto& t = times_.at(c.next.model);
-  const bool several = shape.replicas * shape.waves > 1;
+  const bool several = shape.lanes() > 1;
   const auto backward = t.backward > duration{} ? t.backward : 2 * t.forward;
   const bool fits = view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
   const bool slow = loads_slowly(c.next.model);

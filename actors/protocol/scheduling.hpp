@@ -79,8 +79,7 @@ struct unit_placed {
 };
 
 /// A unit will not complete: its device is lost or it failed there, or what it follows in a wave before. It need not be in
-/// flight. Announcements of its lane must carry at least
-/// `next_attempt` from now on.
+/// flight. Announcements of its lane must carry at least `next_attempt` from now on.
 struct unit_lost {
   unit what;
   std::uint32_t next_attempt = 0;

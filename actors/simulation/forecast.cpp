@@ -118,7 +118,7 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
   t.steps = m.steps;
   t.replicas = m.plan.replicas;
   t.waves = m.plan.waves;
-  const auto lanes = step_graph(m.plan.shape()).lanes();
+  const auto lanes = m.plan.shape().lanes();
   t.evaluation_micro_batches = m.plan.evaluation.micro_batches;
   t.evaluated_last = t.evaluation_micro_batches > 0;
   t.evaluations = units_of({}, m).evaluations_after(0);

@@ -105,7 +105,7 @@ double longest_seconds(const instance_model& m, double slowest) {
   const auto copies =
       sum(m.h2d) * 3 + sum(m.d2h_gradient) * 2 + seconds(m.activation) * 4 * static_cast<double>(m.forward.size());
   const auto lane = (sum(m.forward) + sum(m.backward)) / slowest + copies;
-  return m.steps * (lane * m.replicas * m.waves + sum(m.optimizer)) + seconds(m.arrival);
+  return m.steps * (lane * shape_of(m).lanes() + sum(m.optimizer)) + seconds(m.arrival);
 }
 
 void check_length(const schedule_instance& instance) {
@@ -134,7 +134,7 @@ std::uint64_t count_units(const schedule_instance& instance) {
   std::uint64_t units = 0;
   for (const auto& m : instance.models) {
     const auto lane = m.forward.empty() ? 0 : 2 * std::uint64_t{m.forward.size()} - 1;
-    units += lane * m.steps * m.replicas * m.waves;
+    units += lane * m.steps * shape_of(m).lanes();
   }
   return units;
 }

@@ -63,11 +63,10 @@ std::optional<device_id> loop_run::device_to_follow(std::uint32_t model, std::ui
   if (!m.lanes[at - 1].has_started(lane.step, lane.index)) {
     return std::nullopt;
   }
-  const auto waves = tracker_.flights_of(model_id{model}, at - 1);
-  const auto sum = std::ranges::find_if(waves, [&](const flight& f) {
-    return f.what.step.value == lane.step && m.chain.index_of(f.what) == lane.index;
-  });
-  if (sum == waves.end() || sum->device == lane.device) {
+  const auto next = m.chain.unit_at(at, lane.step, lane.index);
+  const auto before = tracker_.flights_of(model_id{model}, at - 1);
+  const auto sum = std::ranges::find_if(before, [&](const flight& f) { return adds_to_sum_of(next, f.what); });
+  if (sum == before.end() || sum->device == lane.device) {
     return lane.device;
   }
   return tracker_.flights_of(model_id{model}, at).empty() ? std::optional{sum->device} : std::nullopt;

@@ -21,7 +21,7 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
   given.arrival = m.terms.arrival;
   given.priority = m.terms.priority;
   given.deadline = m.terms.deadline;
-  const step_graph step(m.plan.shape());
+  const auto step = m.plan.shape();
   byte_count boundary;
   for (const auto& s : m.plan.shards) {
     const bool last = &s == &m.plan.shards.back();

@@ -14,7 +14,7 @@ namespace {
 double compute_seconds(const instance_model& m) {
   const auto step = std::accumulate(m.forward.begin(), m.forward.end(), duration::zero()) +
                     std::accumulate(m.backward.begin(), m.backward.end(), duration::zero());
-  return seconds(step) * m.steps * m.replicas * m.waves;
+  return seconds(step) * m.steps * shape_of(m).lanes();
 }
 
 double scale_of(const instance_model& m, const solo_run& run) {

@@ -20,7 +20,7 @@ simulated_model model_of(const instance_model& given) {
   m.steps = given.steps;
   m.replicas = given.replicas;
   m.waves = given.waves;
-  m.micro_batches = given.replicas * given.waves;
+  m.micro_batches = shape_of(given).micro_batches;
   m.terms = {given.priority, given.deadline, given.arrival};
   m.slot = slot_room;
   m.remaining_scale = given.remaining_scale;

@@ -156,7 +156,7 @@ int optimizer_workers(std::vector<std::pair<time_point, int>> changes) {
 
 void set_evaluations(sharded_model& m, const seen_evaluations& seen) {
   constexpr std::uint32_t longest_visit = 256;
-  const std::uint32_t visited = step_graph{m.plan.shape()}.lane_size();
+  const std::uint32_t visited = m.plan.shape().lane_size();
   m.plan.evaluation = {.micro_batches = seen.micro_batches, .round = std::min(visited * 4, longest_visit)};
   const std::uint32_t first = *seen.after.begin();
   if (first > 0 && first < m.steps) m.evaluate_every = first;

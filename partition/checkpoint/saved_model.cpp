@@ -224,14 +224,14 @@ bool saved_model::any_cuts() const noexcept {
 }
 
 bool saved_model::fits(const model_plan& plan) const {
-  return plan.cuts() == cuts && step_graph(plan.shape()).lanes() == lanes();
+  return plan.cuts() == cuts && plan.shape().lanes() == lanes();
 }
 
 model_standing saved_model::begins(const model_plan& plan) const {
   auto begin = standing;
   if (!fits(plan)) {
     begin.next.step = versions.front().value;
-    begin.next.units.assign(step_graph(plan.shape()).lanes(), 0);
+    begin.next.units.assign(plan.shape().lanes(), 0);
     begin.losses.clear();
   }
   return begin;

@@ -38,7 +38,7 @@ byte_count losses(std::uint32_t micro_batches) { return charge(byte_count{sizeof
 /// The most bytes that one visit writes back at a time.
 byte_count write_back(const model_plan& m, const shard_plan& s) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
-  const auto visit = step_graph(m.shape()).lane_size();
+  const auto visit = m.shape().lane_size();
   const auto outputs = charge(std::max(s.input, s.output)) * std::max(visit, round);
   const auto sum = m.waves > 1 ? std::max(update_of(s), charge(s.partial_sum_bytes())) : update_of(s);
   return outputs + sum + losses(visit);
@@ -56,7 +56,7 @@ byte_count evaluation_demand(const model_plan& m) {
   const auto round = std::min(m.evaluation.round, m.evaluation.micro_batches);
   const auto batch = charge(m.shards.front().input) + charge(m.shards.back().targets);
   const auto lane = (batch + largest_boundary * 3) * round + losses(2 * round);
-  return lane * (m.replicas * m.waves) + batch * round;
+  return lane * m.shape().lanes() + batch * round;
 }
 
 /// What only the host reads and writes: moments, and masters where they differ from what is promoted.
@@ -80,8 +80,8 @@ byte_count transfers_of(const model_plan& m) {
   }
   sum += largest_upstream * (3ull * m.micro_batches);     // read, produced, staged
   const auto batch = (charge(m.shards.front().input) + charge(m.shards.back().targets)) * m.micro_batches;
-  const step_graph graph(m.shape());
-  sum += batch * 2 + losses(graph.lane_size()) * graph.lanes();  // batches of this step and the next; losses
+  const auto step = m.shape();
+  sum += batch * 2 + losses(step.lane_size()) * step.lanes();  // batches of this step and the next; losses
   return sum + evaluation_demand(m);
 }
 

@@ -171,9 +171,7 @@ step_shape model_plan::shape() const noexcept {
 }
 
 std::uint32_t model_plan::losses_of(const block_id& id) const {
-  const step_graph graph(shape());
-  return id.pass == pass_kind::train ? graph.lane_size()
-                                     : 2 * evaluation.size_of(id.micro_batch.value);
+  return id.pass == pass_kind::train ? shape().lane_size() : 2 * evaluation.size_of(id.micro_batch.value);
 }
 
 byte_count model_plan::bytes_of(const block_id& id) const {
@@ -295,7 +293,7 @@ byte_count lane_bytes(const workload_plan& plan) {
 }
 
 std::string host_advice(const workload_plan& plan) {
-  const bool divided = std::ranges::any_of(plan.models, [](const model_plan& m) { return m.replicas * m.waves > 1; });
+  const bool divided = std::ranges::any_of(plan.models, [](const model_plan& m) { return m.shape().lanes() > 1; });
   return divided ? fmt::format("raise it, use fewer replicas or waves (with gradient sums of their own they take {} of it), or "
                                "train fewer models at once",
                                to_string(lane_bytes(plan)))

@@ -22,6 +22,9 @@ struct step_shape {
   std::uint32_t replicas = 1;        ///< divides micro_batches
   std::uint32_t waves = 1;           ///< of each replica; divides its micro-batches
 
+  std::uint32_t lanes() const noexcept { return replicas * waves; }
+  /// Micro-batches of each lane.
+  std::uint32_t lane_size() const noexcept { return micro_batches / lanes(); }
   friend bool operator==(const step_shape&, const step_shape&) = default;
 
   template <class Inspector>
@@ -61,18 +64,16 @@ class step_graph {
   explicit step_graph(const step_shape& shape);
 
   const step_shape& shape() const noexcept { return shape_; }
-  std::uint32_t lanes() const noexcept { return shape_.replicas * shape_.waves; }
+  std::uint32_t lanes() const noexcept { return shape_.lanes(); }
   node size() const noexcept { return lanes() * lane_length(); }
 
   // -- a lane ------------------------------------------------------------------------------------------------------
   std::uint32_t lane_length() const noexcept { return 2 * shape_.shards - 1; }
   std::uint32_t lane_of(const unit& u) const noexcept { return u.replica.value * shape_.waves + u.wave.value; }
-  /// Of one lane.
-  std::uint32_t lane_size() const noexcept { return shape_.micro_batches / lanes(); }
   micro_batch_range micro_batches_of(std::uint32_t lane) const noexcept {
-    return {.first = micro_batch_index{lane * lane_size()}, .count = lane_size()};
+    return {.first = micro_batch_index{lane * shape_.lane_size()}, .count = shape_.lane_size()};
   }
-  std::uint32_t lane_of(micro_batch_index k) const noexcept { return k.value / lane_size(); }
+  std::uint32_t lane_of(micro_batch_index k) const noexcept { return k.value / shape_.lane_size(); }
   direction way_at(std::uint32_t place) const noexcept {
     return place + 1 < shape_.shards ? direction::forward : direction::backward;
   }
@@ -108,5 +109,19 @@ bool visited_before(const unit& a, const unit& b) noexcept;
 /// True if `later` can only be visited after `earlier`, because it comes later in its lane, or is of a later wave of that
 /// step and reads a gradient sum that can only be there after `earlier`. Whatever their attempts.
 bool follows(const unit& later, const unit& earlier) noexcept;
+
+/// Of two units in the order in which a device got them: the later one cannot complete unless the earlier one does, or is
+/// another attempt at its lane.
+inline bool depends_on(const unit& later, const unit& earlier) noexcept {
+  return same_lane(later, earlier) || follows(later, earlier);
+}
+
+/// True if `later` adds to the gradient sum that `earlier`, the same visit of the wave before, leaves. Whatever their
+/// attempts.
+inline bool adds_to_sum_of(const unit& later, const unit& earlier) noexcept {
+  return later.way == direction::backward && earlier.way == direction::backward && later.model == earlier.model &&
+         later.replica == earlier.replica && later.wave.value == earlier.wave.value + 1 && later.step == earlier.step &&
+         later.shard == earlier.shard;
+}
 
 }  // namespace hydra

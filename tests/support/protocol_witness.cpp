@@ -190,8 +190,8 @@ bool protocol_witness::has_room_for(const std::optional<device_id>& avoided) con
 bool protocol_witness::awaits_sum(const model_page& page, const lane_page& lane) const {
   const auto& u = *lane.announced;
   const auto before = u.wave.value == 0 ? page.lanes.end() : page.lanes.find({u.replica, wave_index{u.wave.value - 1}});
-  const auto same = [&](const unit& f) { return f.step == u.step && f.way == u.way && f.shard == u.shard; };
-  return lane.after && before != page.lanes.end() && std::ranges::any_of(before->second.flights, same);
+  const auto sum = [&](const unit& f) { return adds_to_sum_of(u, f); };
+  return lane.after && before != page.lanes.end() && std::ranges::any_of(before->second.flights, sum);
 }
 
 void protocol_witness::rest() {
