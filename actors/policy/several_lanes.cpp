@@ -4,9 +4,19 @@
 #include "actors/policy/longest_first.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 
 namespace hydra {
+
+namespace {
+
+/// A device with so many units that are being written back, or so many more than another device, writes back enough.
+constexpr std::size_t write_backs_enough = 3;
+
+bool is_written_back(const model_state& lane) { return lane.flights > lane.staged_units + (lane.running ? 1 : 0); }
+
+}  // namespace
 
 bool several_lanes::in(const policy_view& view) {
   return std::ranges::any_of(view.models, [](const model_state& m) { return m.lane > 0; });
@@ -18,11 +28,16 @@ std::optional<std::size_t> several_lanes::choose(const device_state& device, std
   count(view);
   const auto own = own_model(device);
   const auto key = [&](const candidate& c) {
-    return std::tuple{!is_pipeline(c, view), load_rank(c, view), -path(c, view), c.next.model != own};
+    return std::tuple{!is_pipeline(c, view), adds_write_back(c, device, view), load_rank(c, view), -path(c, view),
+                      c.next.model != own};
   };
-  std::optional<std::size_t> best;  // of equals the last one: of equal lanes another one than that chosen before
+  // Of equals the first one, as sharded-lrtf; of few lanes the last one: another one than that chosen before.
+  const auto better = [&](const candidate& a, const candidate& b) {
+    return crowded(view) ? key(a) < key(b) : key(a) <= key(b);
+  };
+  std::optional<std::size_t> best;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!waits(candidates[i], device, view) && (!best || key(candidates[i]) <= key(candidates[*best]))) {
+    if (!waits(candidates[i], device, view) && (!best || better(candidates[i], candidates[*best]))) {
       best = i;
     }
   }
@@ -40,17 +55,24 @@ void several_lanes::learn(std::span<const candidate> candidates) {
   }
 }
 
-/// The longest shard's backward visits of later waves follow each other: step_graph.
+/// The longest shard's backward visits of later waves follow each other: step_graph. Where units move between devices
+/// only when they are written back, lanes go on where they are, side by side.
 duration several_lanes::path(const candidate& c, const policy_view& view) const {
-  const auto later_waves = crowded(view) ? 0 : view.models[c.model_at].shape.waves - 1 - c.next.wave.value;
+  const bool side_by_side = crowded(view) || (waits_for_copies_ && !is_pipeline(c, view));
+  const auto later_waves = side_by_side ? 0 : view.models[c.model_at].shape.waves - 1 - c.next.wave.value;
   return c.remaining + times_.at(c.next.model).longest_backward * later_waves;
 }
 
 void several_lanes::count(const policy_view& view) {
   replicas_before_.clear();
+  write_backs_.clear();
   replicas_ = 0;
   for (const auto& m : view.models) {
-    waits_for_copies_ = waits_for_copies_ || m.flights > m.staged_units + (m.running ? 1 : 0);
+    const bool written_back = is_written_back(m);
+    waits_for_copies_ = waits_for_copies_ || written_back;
+    if (written_back && m.ended) {
+      ++write_backs_[*m.ended];
+    }
     if (m.lane == 0) {
       replicas_before_[m.model] = replicas_;
       replicas_ += m.shape.replicas;
@@ -74,7 +96,8 @@ bool several_lanes::is_pipeline(const candidate& c, const policy_view& view) con
   const auto backward = t.backward > duration{} ? t.backward : 2 * t.forward;
   const bool fits = view.devices.size() >= (shape.waves > 1 ? replicas_ : 2 * replicas_);
   const bool slow = loads_slowly(c.next.model);
-  const bool pays = shape.waves > 1 ? slow || waits_for_copies_ : slow && t.load > backward && !waits_for_copies_;
+  const bool moves = waits_for_copies_ && view.models.size() > view.devices.size();  // else a device for each lane
+  const bool pays = shape.waves > 1 ? slow || moves : slow && t.load > backward && !waits_for_copies_;
   return several && fits && pays && c.next.way != direction::evaluate;
 }
 
@@ -88,7 +111,7 @@ stages several_lanes::own_stages(const candidate& c, const policy_view& view) co
 
 bool several_lanes::waits(const candidate& c, const device_state& device, const policy_view& view) const {
   if (!is_pipeline(c, view)) {
-    return false;
+    return writes_slowly(c, view) && write_backs(device) >= least_write_backs(view) + write_backs_enough;
   }
   const auto dealt = own_stages(c, view);
   if (dealt.device_of(c, view) != device.device) {
@@ -97,7 +120,26 @@ bool several_lanes::waits(const candidate& c, const device_state& device, const 
   const auto& shape = view.models[c.model_at].shape;
   const auto group = std::max(dealt.count(), shape.waves);
   const interleaved_order order(shape, dealt.count(), dealt.stage_of(c.next.shard), group);
-  return shape.waves > 1 && !order.in_turn(c.next, waves_of(c, view));
+  const bool ordered = shape.waves > 1 && dealt.count() < shape.shards;  // with a shard each, none is in the way
+  return ordered && !order.in_turn(c.next, waves_of(c, view));
+}
+
+/// Its gradients take a link as long as its parameters.
+bool several_lanes::writes_slowly(const candidate& c, const policy_view& view) const {
+  return c.next.way == direction::backward && crowded(view) && loads_slowly(c.next.model);
+}
+
+bool several_lanes::adds_write_back(const candidate& c, const device_state& device, const policy_view& view) const {
+  return writes_slowly(c, view) && write_backs(device) >= write_backs_enough;
+}
+
+std::size_t several_lanes::write_backs(const device_state& device) const {
+  const auto found = write_backs_.find(device.device);
+  return found == write_backs_.end() ? 0 : found->second;
+}
+
+std::size_t several_lanes::least_write_backs(const policy_view& view) const {
+  return std::ranges::min(view.devices | std::views::transform([this](const device_state& d) { return write_backs(d); }));
 }
 
 std::uint8_t several_lanes::load_rank(const candidate& c, const policy_view& view) const {

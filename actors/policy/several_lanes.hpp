@@ -14,15 +14,17 @@ namespace hydra {
 /// more:
 ///
 /// * If it has waves, there are devices for all replicas of all models, and loading a shard takes longer than a forward
-///   visit or units wait for the write-back of the one before when they move to another device, then its replicas are
-///   pipelines on devices of their own, in the interleaved order, but all waves go through a chunk before the next chunk:
-///   shards stay in their caches from wave to wave, or from the forward to the backward visit, and gradient sums where
-///   they are continued.
+///   visit, or units wait for the write-back of the one before when they move to another device and lanes share devices,
+///   then its replicas are pipelines on devices of their own, in the interleaved order, but all waves go through a chunk
+///   before the next chunk: shards stay in their caches from wave to wave, or from the forward to the backward visit, and
+///   gradient sums where they are continued.
 /// * If it has no waves: the same in contiguous groups, so that the next shard is loaded meanwhile. Only if there are
 ///   two devices for each replica, if loading takes longer than a backward visit, too, and if units do not wait for
 ///   write-backs.
-/// * If loading takes longer than a forward visit, shards that the device has come first. While there are more lanes than devices, of several models, those that
-///   another device has come last: each load takes link time that other units need.
+/// * If loading takes longer than a forward visit, shards that the device has come first. While there are more lanes
+///   than devices, of several models, those that another device has come last: each load takes link time that other
+///   units need. And so do gradients: a device where several units are being written back takes forward visits first,
+///   and no backward visits while another device has much fewer of them.
 class several_lanes {
  public:
   static bool in(const policy_view& view);
@@ -49,11 +51,16 @@ class several_lanes {
   bool is_pipeline(const candidate& c, const policy_view& view) const;
   bool waits(const candidate& c, const device_state& device, const policy_view& view) const;
   stages own_stages(const candidate& c, const policy_view& view) const;
+  bool writes_slowly(const candidate& c, const policy_view& view) const;
+  bool adds_write_back(const candidate& c, const device_state& device, const policy_view& view) const;
+  std::size_t write_backs(const device_state& device) const;
+  std::size_t least_write_backs(const policy_view& view) const;
   std::uint8_t load_rank(const candidate& c, const policy_view& view) const;
 
   std::map<model_id, visit_times> times_;
   std::map<model_id, std::size_t> replicas_before_;   ///< of the models before it in the view
   std::size_t replicas_ = 0;                          ///< of all models
+  std::map<device_id, std::size_t> write_backs_;      ///< units that have computed there and are in flight
   bool waits_for_copies_ = false;                     ///< units that have computed were seen in flight
 };
 

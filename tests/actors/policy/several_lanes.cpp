@@ -120,16 +120,34 @@ TEST_CASE("lanes: with waves one device for each replica is enough, and none is 
 TEST_CASE("lanes: a shard on the device comes first, one on another device last while lanes wait for devices") {
   lanes_world w(3, 2, two_replicas);
   w.loads_take(100);
-  CHECK(w.taken(0) == lane{1, 1});
-  w.candidates[3].elsewhere = true;
-  CHECK(w.taken(0) == lane{1, 0});
-  w.candidates[0].hit = true;
   CHECK(w.taken(0) == lane{0, 0});
-  w.candidates[0].hit = false;
-  w.candidates[0].elsewhere = w.candidates[1].elsewhere = w.candidates[2].elsewhere = true;
-  w.candidates[3].remaining = us(999);
-  w.candidates[3].chained = true;  // no other device may take it now
+  w.candidates[0].elsewhere = true;
+  CHECK(w.taken(0) == lane{0, 1});
+  w.candidates[3].hit = true;
   CHECK(w.taken(0) == lane{1, 1});
+  w.candidates[3].hit = false;
+  w.candidates[1].elsewhere = w.candidates[2].elsewhere = w.candidates[3].elsewhere = true;
+  w.candidates[0].remaining = us(999);
+  w.candidates[0].chained = true;  // no other device may take it now
+  CHECK(w.taken(0) == lane{0, 0});
+}
+
+TEST_CASE("lanes: a device that writes back several units takes forward visits, and leaves backward visits to others") {
+  lanes_world w(3, 2, two_replicas);
+  w.loads_take(100);
+  CHECK(w.taken(0) == lane{0, 0});  // it has seen how long a forward visit takes
+  for (const auto i : {0, 1, 2}) {
+    w.models[i].flights = 1;
+    w.models[i].ended = device_id{0};
+  }
+  w.candidates[0].next.way = direction::backward;
+  w.candidates[0].hit = true;
+  CHECK(w.taken(0) == lane{0, 1});
+  w.candidates.resize(1);
+  CHECK(w.taken(0) == std::nullopt);
+  CHECK(w.taken(1) == lane{0, 0});
+  w.models[2].flights = 0;
+  CHECK(w.taken(0) == lane{0, 0});
 }
 
 TEST_CASE("lanes: with a device for each lane a shard is loaded where another device has it") {
@@ -137,4 +155,15 @@ TEST_CASE("lanes: with a device for each lane a shard is loaded where another de
   w.loads_take(100);
   w.candidates[3].elsewhere = true;
   CHECK(w.taken(0) == lane{1, 1});
+}
+
+TEST_CASE("lanes: with a device for each wave, waves without long loads are no pipeline") {
+  for (const std::size_t devices : {1, 2}) {
+    lanes_world w(devices, 1, two_waves);
+    w.loads_take(1);
+    w.models[0].flights = 1;  // neither staged nor computing
+    w.candidates[1].next.shard = shard_index{1};
+    w.candidates[1].remaining = us(2000);
+    CHECK(w.taken(0) == lane{0, devices == 1 ? 0U : 1U});  // in a pipeline the first wave comes first
+  }
 }
