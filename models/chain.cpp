@@ -83,6 +83,11 @@ chain& chain::begin_with(std::shared_ptr<const weight_source> weights) {
   return *this;
 }
 
+chain& chain::freeze(freezing parameters) {
+  frozen_ = std::move(parameters);
+  return *this;
+}
+
 chain& chain::publish_as(hub_form form) {
   hub_ = std::move(form);
   return *this;
@@ -96,14 +101,42 @@ chain& chain::compute_in(precision numbers, precision gradients) {
 
 std::vector<parameter_spec> chain::parameters(std::size_t i) const {
   std::vector<parameter_spec> result = at(i).body->parameters();
-  for (parameter_spec& p : result) p.name.insert(0, at(i).prefix);
+  for (parameter_spec& p : result) {
+    p.name.insert(0, at(i).prefix);
+    p.frozen = freezes(p);
+  }
   return result;
+}
+
+/// By the names that its checkpoints have.
+bool chain::freezes(const parameter_spec& p) const {
+  if (frozen_.empty()) return false;
+  const std::string& owner = p.tied_to.empty() ? p.name : p.tied_to;
+  return frozen_.matches(hub_.stored_name ? hub_.stored_name(owner) : owner);
+}
+
+std::string chain::signature(std::size_t i) const {
+  std::string text = at(i).body->signature();
+  if (!has_frozen()) return text;
+  const std::vector<parameter_spec> all = parameters(i);
+  std::vector<std::size_t> frozen;
+  for (std::size_t p = 0; p < all.size(); ++p)
+    if (all[p].frozen) frozen.push_back(p);
+  if (frozen.empty()) return text;
+  return text + (frozen.size() == all.size() ? " frozen" : fmt::format(" frozen={}", fmt::join(frozen, ",")));
 }
 
 std::int64_t chain::parameter_count() const {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < size(); ++i)
     for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() && p.averaging == 0 ? p.elements() : 0;
+  return count;
+}
+
+std::int64_t chain::frozen_count() const {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; has_frozen() && i < size(); ++i)
+    for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() && p.frozen ? p.elements() : 0;
   return count;
 }
 
@@ -139,6 +172,25 @@ void chain::refuse_output(std::size_t i, const at::Tensor& output) const {
                      i, layers_[i].prefix, family_, c10::toString(output.scalar_type()), to_string(numbers_)));
 }
 
+void chain::check_frozen() const {
+  if (!has_frozen()) return;
+  std::vector<std::string> names;
+  bool trains = false;
+  for (std::size_t i = 0; i < size(); ++i) {
+    for (const parameter_spec& p : parameters(i)) {
+      if (p.averaging > 0)
+        refuse(fmt::format("chain \"{}\" has running averages (\"{}\"), which move with each forward visit: leave out "
+                           "\"freeze\", or choose a family without batch norm",
+                           family_, p.name));
+      trains = trains || !p.frozen;
+      if (p.tied_to.empty()) names.push_back(hub_.stored_name ? hub_.stored_name(p.name) : p.name);
+    }
+  }
+  frozen_.check(names);
+  if (!trains) refuse(fmt::format("\"freeze\" leaves no parameter of chain \"{}\" to train: add \"!NAME\" at its end "
+                                  "for those that it shall not freeze", family_));
+}
+
 void chain::validate() const {
   if (layers_.empty()) refuse(fmt::format("chain \"{}\" has no layer", family_));
   const parameter_table all = parameters_by_name(*this);
@@ -147,6 +199,7 @@ void chain::validate() const {
     check_tie(p, all);
   }
   check_averages(*this, all);
+  check_frozen();
   if (gradients_ == precision::bf16 && numbers_ == precision::fp32)
     refuse(fmt::format("chain \"{}\" has gradients in bf16 of parameters in fp32; only those of parameters in bf16 are "
                        "rounded", family_));

@@ -1,6 +1,7 @@
 #pragma once
 // A model: an ordered list of layers plus a loss.
 
+#include "models/freezing.hpp"
 #include "models/layer.hpp"
 #include "models/loss.hpp"
 #include "models/tensor_spec.hpp"
@@ -40,6 +41,9 @@ class chain {
 
   /// Parameters start with these values instead of random ones; returns *this for chaining.
   chain& begin_with(std::shared_ptr<const weight_source> weights);
+  /// Parameters that it matches keep their initial values: they have no gradients. A tied copy follows its owner.
+  /// Returns *this for chaining.
+  chain& freeze(freezing parameters);
   /// Sets how it is exported; returns *this for chaining.
   chain& publish_as(hub_form form);
   /// The format of its parameters and boundaries on devices, and of the gradients that leave them; the default is fp32.
@@ -49,17 +53,23 @@ class chain {
   const std::string& family() const noexcept { return family_; }
   const tensor_spec& sample_input() const noexcept { return sample_input_; }
   const loss& objective() const noexcept { return *objective_; }
-  const weight_source* weights() const noexcept { return weights_.get(); }  ///< null: random
+  const std::shared_ptr<const weight_source>& weights() const noexcept { return weights_; }  ///< null: random
   const hub_form& hub() const noexcept { return hub_; }
   precision numbers() const noexcept { return numbers_; }
   precision gradients() const noexcept { return gradients_; }
   std::size_t size() const noexcept { return layers_.size(); }
   const chain_layer& at(std::size_t i) const { return layers_.at(i); }
 
-  /// Parameters of layer i with full names.
+  /// Parameters of layer i with full names; frozen ones are marked.
   std::vector<parameter_spec> parameters(std::size_t i) const;
-  /// Number of trained values; ties count once.
+  /// That of the layer, and which of its parameters are frozen: equal for layers that behave and cost the same.
+  std::string signature(std::size_t i) const;
+  /// Number of values that are not running averages; ties count once.
   std::int64_t parameter_count() const;
+  /// Those of them that are frozen.
+  std::int64_t frozen_count() const;
+  /// True if some parameter is frozen.
+  bool has_frozen() const noexcept { return !frozen_.empty(); }
 
   /// Output of every layer for micro-batches of `samples` samples: bf16 instead of the layers' f32 if the chain
   /// computes in bf16. Throws fault_error{bad_input} naming the layer.
@@ -72,12 +82,15 @@ class chain {
                      const layer_context& context) const;
 
   /// Checks that names are unique, ties can be resolved (the owner exists before or after, has equal shape, and is not
-  /// itself a tied copy), shapes are consistent, there is at least one layer, no running averages in bf16, and no
-  /// gradients narrower than the parameters. Throws fault_error{bad_input}.
+  /// itself a tied copy), shapes are consistent, there is at least one layer, no running averages in bf16 or beside
+  /// frozen parameters, no gradients narrower than the parameters, that each pattern of freeze() matches a parameter,
+  /// and that one is left to train. Throws fault_error{bad_input}.
   void validate() const;
 
  private:
   [[noreturn]] void refuse_output(std::size_t i, const at::Tensor& output) const;
+  bool freezes(const parameter_spec& p) const;
+  void check_frozen() const;
 
   std::string family_;
   tensor_spec sample_input_;
@@ -85,6 +98,7 @@ class chain {
   std::vector<chain_layer> layers_;
   std::shared_ptr<const weight_source> weights_;
   hub_form hub_;
+  freezing frozen_;
   precision numbers_ = precision::fp32;
   precision gradients_ = precision::fp32;
 };

@@ -21,6 +21,8 @@ struct initial_value {
 /// full) the parameter of another layer whose values this one repeats: a replica, initialised from and stepped with
 /// its owner (numerics contract, rule 10).
 ///
+/// `frozen` is set by the chain (chain::freeze), not by the layer: the parameter keeps its initial values.
+///
 /// With `averaging` m above 0 it is a running average, which is not trained (the statistics of a batch norm): its
 /// gradient slice ends a step of K micro-batches as sum over k of m * (1-m)^(K-1-k) * x_k, and the update makes
 /// (1-m)^K * average + slice of it. No optimizer state, not in the gradient norm.
@@ -30,6 +32,7 @@ struct parameter_spec {
   initial_value initial;
   std::string tied_to;
   double averaging = 0;
+  bool frozen = false;
 
   std::int64_t elements() const noexcept;
 };

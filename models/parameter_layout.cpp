@@ -1,5 +1,6 @@
 #include "models/parameter_layout.hpp"
 
+#include "models/optimizer/bf16.hpp"
 #include "models/random.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -9,6 +10,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace hydra {
@@ -33,12 +35,14 @@ placed_parameter place(parameter_spec spec, std::size_t layer) {
   result.initial = spec.initial;
   result.tied_to = std::move(spec.tied_to);
   result.averaging = spec.averaging;
+  result.frozen = spec.frozen;
   return result;
 }
 
 /// The name that the initial values derive from: the parameter's own, or its owner's if it is a tied copy.
 parameter_spec initial_source(const placed_parameter& p, const chain& model) {
-  if (p.tied_to.empty()) return {.name = p.name, .shape = p.shape, .initial = p.initial, .tied_to = {}};
+  if (p.tied_to.empty())
+    return {.name = p.name, .shape = p.shape, .initial = p.initial, .tied_to = {}, .frozen = p.frozen};
   for (std::size_t i = 0; i < model.size(); ++i)
     for (parameter_spec& candidate : model.parameters(i))
       if (candidate.name == p.tied_to) return std::move(candidate);
@@ -67,26 +71,46 @@ void fill(std::span<float> values, const initial_value& initial, std::uint64_t k
 
 }  // namespace
 
+void initialise(std::span<float> values, const parameter_spec& p, const chain& model, std::uint64_t seed) {
+  if (model.weights() && model.weights()->read(p, values)) return;
+  initialise_randomly(values, p, seed);
+}
+
+void initialise_randomly(std::span<float> values, const parameter_spec& p, std::uint64_t seed) {
+  fill(values, p.initial, random_key(seed, p.name));
+}
+
 parameter_layout::parameter_layout(const chain& model, std::size_t first, std::size_t last)
     : type_(element_of(model.numbers())) {
   for (std::size_t i = first; i < last; ++i) {
     for (parameter_spec& spec : model.parameters(i)) {
       placed_parameter& p = parameters_.emplace_back(place(std::move(spec), i));
       const std::size_t space = padded(p.elements, type_);
-      p.offset = std::exchange(elements_, elements_ + space);
+      std::size_t& end = p.frozen ? base_elements_ : elements_;
+      p.offset = std::exchange(end, end + space);
       if (p.trained()) p.state_offset = std::exchange(state_elements_, state_elements_ + space);
     }
   }
 }
 
-std::vector<at::Tensor> parameter_layout::views(const at::Tensor& flat, std::size_t layer) const {
+std::vector<at::Tensor> parameter_layout::views(const at::Tensor& flat, const at::Tensor& base,
+                                                std::size_t layer) const {
   std::vector<at::Tensor> result;
   for (const placed_parameter& p : parameters_) {
     if (p.layer != layer) continue;
+    const at::Tensor& buffer = p.frozen ? base : flat;
+    if (!buffer.defined()) {
+      result.emplace_back();
+      continue;
+    }
     const auto offset = static_cast<std::int64_t>(p.offset);
-    result.push_back(flat.narrow(0, offset, static_cast<std::int64_t>(p.elements)).view(p.shape));
+    result.push_back(buffer.narrow(0, offset, static_cast<std::int64_t>(p.elements)).view(p.shape));
   }
   return result;
+}
+
+std::vector<at::Tensor> parameter_layout::views(const at::Tensor& flat, std::size_t layer) const {
+  return views(flat, {}, layer);
 }
 
 void parameter_layout::initialise(std::span<float> flat, const chain& model, std::uint64_t seed) const {
@@ -94,10 +118,26 @@ void parameter_layout::initialise(std::span<float> flat, const chain& model, std
     throw fault_error{fault_code::internal,
                       fmt::format("a buffer of {} elements for a layout of {}", flat.size(), elements_)};
   std::ranges::fill(flat, 0.0f);
+  for (const placed_parameter& p : parameters_)
+    if (!p.frozen) hydra::initialise(flat.subspan(p.offset, p.elements), initial_source(p, model), model, seed);
+}
+
+void parameter_layout::initialise_base(std::span<std::byte> base, const chain& model, std::uint64_t seed) const {
+  if (base.size() != base_bytes().value())
+    throw fault_error{fault_code::internal,
+                      fmt::format("{} bytes for a base of {}", base.size(), base_bytes().value())};
+  std::ranges::fill(base, std::byte{});
+  std::vector<float> values;
   for (const placed_parameter& p : parameters_) {
-    const parameter_spec source = initial_source(p, model);
-    if (model.weights() && model.weights()->read(source, flat.subspan(p.offset, p.elements))) continue;
-    fill(flat.subspan(p.offset, p.elements), source.initial, random_key(seed, source.name));
+    if (!p.frozen) continue;
+    values.resize(p.elements);
+    hydra::initialise(values, initial_source(p, model), model, seed);
+    const std::span<std::byte> to = base.subspan(p.offset * width_of(type_), p.elements * width_of(type_));
+    if (type_ == element::f32) {
+      std::memcpy(to.data(), values.data(), to.size());
+    } else {
+      to_bf16(values, {reinterpret_cast<std::uint16_t*>(to.data()), p.elements});
+    }
   }
 }
 

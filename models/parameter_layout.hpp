@@ -1,5 +1,7 @@
 #pragma once
 // The position of each parameter in the flat buffers of a range of layers (numerics contract, rules 1 and 2).
+//
+// A range of layers has two buffers of parameters: the base has the frozen ones, the other one those that are stepped.
 
 #include "models/chain.hpp"
 #include "runtime/base/tensor_fwd.hpp"
@@ -23,9 +25,10 @@ struct placed_parameter {
   initial_value initial;
   std::string tied_to;           ///< full name of the owner, empty if this is not a tied copy
   double averaging = 0;          ///< of a running average; 0: the parameter is trained
-  std::size_t state_offset = 0;  ///< in the moment buffers; tied copies and running averages have none
+  bool frozen = false;           ///< it is in the base
+  std::size_t state_offset = 0;  ///< in the moment buffers; tied copies, running averages and frozen ones have none
 
-  bool trained() const noexcept { return tied_to.empty() && averaging == 0; }  ///< by the optimizer, with moments
+  bool trained() const noexcept { return tied_to.empty() && averaging == 0 && !frozen; }  ///< with moments
 };
 
 /// Layout of layers [first, last) of a chain. The same, in elements, for parameters in the chain's format, fp32 masters
@@ -35,26 +38,38 @@ class parameter_layout {
   parameter_layout(const chain& model, std::size_t first, std::size_t last);
 
   const std::vector<placed_parameter>& parameters() const noexcept { return parameters_; }
-  std::size_t elements() const noexcept { return elements_; }              ///< padded
+  std::size_t elements() const noexcept { return elements_; }              ///< padded, without the base
+  std::size_t base_elements() const noexcept { return base_elements_; }    ///< padded
   std::size_t state_elements() const noexcept { return state_elements_; }  ///< of one moment buffer, padded
   element type() const noexcept { return type_; }                          ///< of parameters on a device
   byte_count bytes() const noexcept { return byte_count{elements_ * sizeof(float)}; }  ///< of masters and gradients
   /// of parameters on a device
   byte_count device_bytes() const noexcept { return byte_count{elements_ * width_of(type_)}; }
+  /// of the base, which is stored as devices compute with it
+  byte_count base_bytes() const noexcept { return byte_count{base_elements_ * width_of(type_)}; }
 
-  /// Views of layer `layer`'s parameters into a flat buffer of elements() values.
+  /// Views of layer `layer`'s parameters into a flat buffer of elements() values, and into a base of base_elements()
+  /// values. Without a base (of gradients), those of frozen parameters are undefined.
+  std::vector<at::Tensor> views(const at::Tensor& flat, const at::Tensor& base, std::size_t layer) const;
   std::vector<at::Tensor> views(const at::Tensor& flat, std::size_t layer) const;
 
   /// Fills `flat` (elements() floats) with the chain's weights, or initial values, including padding and tied copies (a
   /// tied copy gets its owner's values, computed from the owner's name and `owner initialiser`, in whichever range the
   /// owner is).
   void initialise(std::span<float> flat, const chain& model, std::uint64_t seed) const;
+  /// The same for the base, of base_bytes(), rounded to the chain's format.
+  void initialise_base(std::span<std::byte> base, const chain& model, std::uint64_t seed) const;
 
  private:
   std::vector<placed_parameter> parameters_;
   std::size_t elements_ = 0;
+  std::size_t base_elements_ = 0;
   std::size_t state_elements_ = 0;
   element type_;
 };
+
+/// Fills `values` with the chain's weights of an owned parameter, or with its random initial values.
+void initialise(std::span<float> values, const parameter_spec& p, const chain& model, std::uint64_t seed);
+void initialise_randomly(std::span<float> values, const parameter_spec& p, std::uint64_t seed);
 
 }  // namespace hydra

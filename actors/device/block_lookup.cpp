@@ -27,9 +27,12 @@ std::vector<found_block> block_lookup::read_by(const visit_record& v, std::size_
   std::vector<found_block> blocks;
   const auto add = [&](const block_id& id) { blocks.push_back({.id = id, .bytes = v.model->plan.room_for(id)}); };
   if (k == 0) {
+    if (v.has_base()) {
+      add(base_of(v.what));
+    }
     add(parameters_of(v.what));
   }
-  const auto in = inputs_of(v.what, v.model->size(), v.index_of(k));
+  const auto in = inputs_of(v.what, v.model->plan.shape(), v.index_of(k));
   add(in.input);
   if (in.second) {
     add(*in.second);
@@ -48,7 +51,7 @@ bool block_lookup::find(const visit_record& v, found_block& b) {
   } else if (auto live = state_.visits.live_output(b.id)) {
     b.where = *live;
     b.source = block_source::unit;
-  } else if (!state_.visits.produces(b.id, v.model->size())) {
+  } else if (!state_.visits.produces(b.id, v.model->plan.shape())) {
     b.source = block_source::host;
   }
   return b.source != block_source::nowhere;

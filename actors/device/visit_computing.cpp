@@ -68,14 +68,14 @@ bool visit_computing::submit_fetched(visit_record& v) {
 
 void visit_computing::submit_micro_batch(visit_record& v, std::size_t k) {
   auto& batch = v.batches[k];
-  const bool has_output = output_of(v.what, v.model->size(), v.index_of(k)).has_value();
+  const bool has_output = output_of(v.what, v.model->plan.shape(), v.index_of(k)).has_value();
   const auto output = has_output ? make_device_block() : nullptr;
   if (k == 0) {
     v.results.sum = v.sum.block;
     if (has_gradients(v.what) && !v.results.gradients) {
       v.results.gradients = make_device_block();
     }
-    v.results.loss = has_loss(v.what, v.model->size()) ? make_device_block() : nullptr;
+    v.results.loss = has_loss(v.what, v.model->plan.shape()) ? make_device_block() : nullptr;
   }
   auto op = computation_of(v, k, output);
   ++v.next_op;
@@ -91,13 +91,14 @@ void visit_computing::submit_micro_batch(visit_record& v, std::size_t k) {
     if (state_.options.copy_back_clean && !has_gradients(v.what)) {
       write_back_.submit_copy_back(v);  // after the outputs, for which others wait
     }
+    v.base.block.reset();
     v.parameters.block.reset();
   }
 }
 
 operation visit_computing::computation_of(const visit_record& v, std::size_t k, const device_block_ptr& output) const {
   const auto& batch = v.batches[k];
-  return {.work = [work = v.work, k, parameters = v.parameters.block,
+  return {.work = [work = v.work, k, parameters = parameter_blocks{v.parameters.block, v.base.block},
                    blocks = micro_batch_blocks{batch.input.block, batch.second.block, output},
                    results = v.results] { work->run(k, parameters, blocks, results); },
           .bytes = {},
@@ -110,6 +111,9 @@ std::vector<ticket> visit_computing::awaited_by(visit_record& v, std::size_t k) 
   const auto& batch = v.batches[k];
   std::vector<ticket> after{v.parameters.ready, batch.input.ready, batch.second.ready};
   if (k == 0) {
+    if (v.has_base()) {
+      after.push_back(v.base.ready);
+    }
     if (sum_before(v.what)) {
       after.push_back(v.sum.ready);
     }

@@ -20,7 +20,7 @@ void visit_ending::end_computing(visit_record& v) {
   if (has_gradients(v.what) && plan.replicas == 1 && plan.is_last_wave(v.what)) {  // others may still read them
     cache.drop(parameters_of(v.what));  // the next version comes from the optimizer, or was computed here
   }
-  for (const auto& id : consumed_by(v.what, v.model->size())) {
+  for (const auto& id : consumed_by(v.what, v.model->plan.shape())) {
     cache.drop(id);
   }
 }

@@ -22,19 +22,19 @@ std::optional<computation> submitted_for(const visit_record& v, const block_id& 
     return computation{v.stepping.parameters, v.stepping.compute};
   }
   for (std::size_t k = 0; k < v.next_op; ++k) {
-    if (output_of(v.what, v.model->size(), v.index_of(k)) == id) {
+    if (output_of(v.what, v.model->plan.shape(), v.index_of(k)) == id) {
       return computation{v.batches[k].output, v.batches[k].compute};
     }
   }
   return std::nullopt;
 }
 
-bool is_output(const visit_record& v, const block_id& id, std::size_t shards) {
+bool is_output(const visit_record& v, const block_id& id, const step_shape& shape) {
   if ((v.steps() && makes_version(v.what, id)) || (has_gradients(v.what) && id == gradients_of(v.what))) {
     return true;
   }
   for (std::uint32_t k = 0; k < v.what.micro_batches; ++k) {
-    if (output_of(v.what, shards, v.index_of(k)) == id) {
+    if (output_of(v.what, shape, v.index_of(k)) == id) {
       return true;
     }
   }
@@ -86,9 +86,9 @@ std::optional<staged_block> visit_list::live_output(const block_id& id) const {
   return std::nullopt;
 }
 
-bool visit_list::produces(const block_id& id, std::size_t shards) const {
+bool visit_list::produces(const block_id& id, const step_shape& shape) const {
   return std::ranges::any_of(visits_, [&](const auto& v) {
-    return v->what.model == id.model && v->alive() && is_output(*v, id, shards);
+    return v->what.model == id.model && v->alive() && is_output(*v, id, shape);
   });
 }
 

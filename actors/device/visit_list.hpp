@@ -36,8 +36,8 @@ class visit_list {
 
   /// A block that a unit here computes, or has computed and still holds, and the ticket of the computation.
   std::optional<staged_block> live_output(const block_id& id) const;
-  /// True if a live unit here produces the block, whether or not it is still on the device. `shards`: of its model.
-  bool produces(const block_id& id, std::size_t shards) const;
+  /// True if a live unit here produces the block, whether or not it is still on the device. `shape`: of its model.
+  bool produces(const block_id& id, const step_shape& shape) const;
 
   /// Removes the units that have ended and whose messages have both arrived.
   void erase_ended();

@@ -37,13 +37,16 @@ staged_block& visit_record::slot_of(const block_id& id, std::size_t k) {
   if (id.kind == block_kind::parameters) {
     return parameters;
   }
+  if (id.kind == block_kind::base) {
+    return base;
+  }
   if (id.kind == block_kind::gradients) {
     return sum;
   }
   if (id.kind == block_kind::state) {
     return stepping.state[id.micro_batch.value];
   }
-  const auto in = inputs_of(what, model->size(), index_of(k));
+  const auto in = inputs_of(what, model->plan.shape(), index_of(k));
   return in.input == id ? batches[k].input : batches[k].second;
 }
 
@@ -51,6 +54,7 @@ void visit_record::release() {
   working.reset();
   outputs.clear();
   batches.clear();
+  base = {};
   parameters = {};
   results = {};
   sum = {};

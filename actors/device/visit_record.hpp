@@ -86,6 +86,7 @@ class visit_record {
   placement_messages messages;
 
   std::shared_ptr<visit> work;
+  staged_block base;                     ///< frozen parameters, if its shard has some
   staged_block parameters;
   std::vector<block_id> pins;            ///< cache entries it holds
   std::vector<block_id> inserted;        ///< cache entries it has inserted
@@ -121,6 +122,11 @@ class visit_record {
   /// Where a block that it reads belongs; `k`: the micro-batch that reads it.
   staged_block& slot_of(const block_id& id, std::size_t k);
 
+  bool has_base() const { return model->plan.shards[what.shard.value].base > byte_count{}; }
+  /// The block of parameters that decides whether its shard counts as cached: the base, if there is one.
+  bool is_largest(const block_id& id) const {
+    return id.kind == (has_base() ? block_kind::base : block_kind::parameters);
+  }
   /// Of its shard's optimizer.
   std::size_t state_buffers() const { return model->plan.shards[what.shard.value].state_buffers().size(); }
   bool steps() const { return model && steps_shard(what, model->plan); }

@@ -108,7 +108,7 @@ bool visit_staging::fetch_sum(visit_record& v) {
     v.sum_phase = micro_batch_phase::fetched;
     return true;
   }
-  if (state_.visits.produces(*id, v.model->size())) {
+  if (state_.visits.produces(*id, v.model->plan.shape())) {
     v.waits.for_copies_out = true;
     return false;
   }
@@ -127,7 +127,7 @@ bool visit_staging::fetch_state(visit_record& v) {
   bool changed = false;
   while (state.size() < buffers && (inputs_requested || state.size() <= v.computed)) {
     const auto id = state_block(v.what, state.size());
-    if (state_.visits.produces(id, v.model->size())) {  // by the step before, of a model with one shard
+    if (state_.visits.produces(id, v.model->plan.shape())) {  // by the step before, of a model with one shard
       v.waits.for_copies_out = true;
       return changed;
     }
@@ -196,7 +196,7 @@ void visit_staging::copy_in_block(ticket id, const lease_record& lease, const bl
   auto& v = *lease.owner;
   auto& slot = v.slot_of(block, lease.batch);
   const bool staging = lease.use == purpose::staging;
-  const bool parameters = block.kind == block_kind::parameters;
+  const bool parameters = block.kind == block_kind::parameters || block.kind == block_kind::base;
   const auto bytes = v.model->plan.bytes_of(block);
   operation op{.work = copy_in(home, bytes, slot.block, state_.machine.info().torch_device),
                .bytes = bytes,
@@ -211,7 +211,7 @@ void visit_staging::copy_in_block(ticket id, const lease_record& lease, const bl
   if (staging) {
     state_.cache.set_ready(block, slot.ready);
   }
-  if (parameters) {
+  if (v.is_largest(block)) {
     slots_.add_cached(block);
   }
 }

@@ -10,7 +10,7 @@ namespace hydra {
 
 void visit_write_back::submit_outputs(visit_record& v, std::size_t k, const device_block_ptr& output) {
   auto& batch = v.batches[k];
-  if (const auto out = output_of(v.what, v.model->size(), v.index_of(k))) {
+  if (const auto out = output_of(v.what, v.model->plan.shape(), v.index_of(k))) {
     keep_in_cache(v, *out, output, batch.compute);
     submit(v, {.kind = operation_kind::demote_output, .batch = k, .id = *out, .from = output, .after = batch.compute});
   } else {
@@ -43,7 +43,7 @@ void visit_write_back::submit_stepped(visit_record& v, const device_block_ptr& s
   const auto id = stepped_parameters_of(v.what);
   const auto after = v.stepping.compute;
   keep_in_cache(v, id, stepped, after);
-  if (state_.cache.peek(id)) {
+  if (state_.cache.peek(id) && v.is_largest(id)) {
     slots_.add_cached(id);
   }
   submit(v, {.kind = operation_kind::demote_parameters, .id = id, .from = stepped, .after = after});
@@ -102,7 +102,7 @@ void visit_write_back::written_back(const operation_record& op) {
   std::optional<block_id> kept;
   if (op.kind == operation_kind::demote_output) {
     v.batches[op.batch].phase = micro_batch_phase::written_back;
-    kept = output_of(v.what, v.model->size(), v.index_of(op.batch));
+    kept = output_of(v.what, v.model->plan.shape(), v.index_of(op.batch));
   } else if (op.kind == operation_kind::demote_gradients) {
     kept = gradients_of(v.what);
   } else if (op.kind == operation_kind::demote_parameters) {

@@ -55,6 +55,9 @@ std::vector<shard_home> block_store::remove_model(model_id model) {
 // -- leases --------------------------------------------------------------------------------------------------------------
 
 host_block_ptr block_store::readable(const block_id& id) const {
+  if (id.kind == block_kind::base) {
+    return models_.at(id.model).homes[id.shard.value].base;
+  }
   const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
   if (!versioned) {
     const auto found = blocks_.find(id);
@@ -124,7 +127,9 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
     } else if (id.kind == block_kind::gradients && record(u.model).what->plan.is_last_wave(id)) {
       auto& home = record(u.model).homes[u.shard.value];
       home.gradients.at(id.replica.value) = std::move(bytes);
-      result.completes_sums = home.has_all_gradients();
+      if (home.has_all_gradients()) {
+        result.complete_sums.push_back(u.shard);
+      }
     } else if (id.kind == block_kind::parameters || id.kind == block_kind::state) {
       bring_home(id, std::move(bytes));
       result.stepped = id.step;
@@ -132,8 +137,14 @@ std::optional<committed> block_store::commit(const unit& u, device_id device) {
       blocks_.insert_or_assign(id, std::move(bytes));
     }
   }
-  for (const auto& id : consumed_by(u, record(u.model).what->size())) {
+  const auto shape = record(u.model).what->plan.shape();
+  for (const auto& id : consumed_by(u, shape)) {
     blocks_.erase(id);
+  }
+  if (ends_step(u, shape) && (!result.complete_sums.empty() || result.stepped)) {
+    for (std::uint32_t s = 0; s < shape.first_trained; ++s) {
+      result.complete_sums.push_back(shard_index{s});  // their next version is the same
+    }
   }
   return result;
 }
@@ -168,7 +179,11 @@ bool block_store::was_read(const model_record& r, const block_id& id) {
   }
   const step_graph graph(r.what->plan.shape());
   const auto done = r.begins.done(graph.lane_of(id.micro_batch));
-  return id.kind == block_kind::targets ? done >= r.what->size() : id.kind == block_kind::minibatch && done == graph.lane_length();
+  if (id.kind == block_kind::targets) {
+    return done >= r.what->size();
+  }
+  const bool read_once = graph.shape().first_trained > 0;  // the first shard has no backward visit
+  return id.kind == block_kind::minibatch && done >= (read_once ? 1 : graph.lane_length());
 }
 
 void block_store::adopt(const block_id& id, host_block_ptr bytes) {

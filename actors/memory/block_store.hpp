@@ -42,7 +42,8 @@ struct lease_grant {
 struct committed {
   std::vector<float> losses;        ///< of the micro-batches
   std::vector<evaluation_score> scores;
-  bool completes_sums = false;      ///< the gradients of all replicas of its shard are in host memory
+  std::vector<shard_index> complete_sums{};   ///< shards whose gradients of all replicas are in host memory: its own; with
+                                              ///< the step's last unit also those that have none
   std::optional<version_index> stepped{};   ///< the unit has written back this version
 };
 

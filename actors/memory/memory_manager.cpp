@@ -125,8 +125,8 @@ class memory_manager final : public memory_actor::base {
       send(scheduler_, message);
       send(tasks_.at(m.what.model), message);
       send(reporter_, message);
-      if (result->completes_sums) {
-        begin_step(m.what);
+      for (const auto shard : result->complete_sums) {
+        begin_step(m.what, shard);
       }
       if (result->stepped) {
         tell_updated({m.what.model, m.what.shard, *result->stepped, {}, {}, {}});
@@ -135,8 +135,8 @@ class memory_manager final : public memory_actor::base {
     grant_waiting();
   }
 
-  void begin_step(const unit& u) {
-    send(optimizer_, step_shard{u.model, u.shard, u.step, store_.model(u.model), store_.begin_step(u.model, u.shard),
+  void begin_step(const unit& u, shard_index shard) {
+    send(optimizer_, step_shard{u.model, shard, u.step, store_.model(u.model), store_.begin_step(u.model, shard),
                                 caf::actor_cast<memory_actor>(this)});
   }
 

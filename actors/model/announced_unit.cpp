@@ -29,8 +29,9 @@ unit_ready announced_unit(const announcement& next, const cursor& units, const s
   const auto p = units.position_of(next.what);
   const auto then = units.next(p);
   const bool last = units.at_end(then);
+  const auto& shard = what.plan.shards[next.what.shard.value];
   return {next.what, next.after, wall_time(units, p, what.remaining_scale), units.time_of(p),
-          what.plan.shards[next.what.shard.value].parameters, avoid, boundary_of(next.what, what),
+          shard.base + shard.parameters, avoid, boundary_of(next.what, what),
           last ? duration{} : wall_time(units, then, what.remaining_scale), last ? duration{} : units.time_of(then),
           !last && units.first_of_step(then)};
 }

@@ -115,10 +115,10 @@ class model_task final : public task_actor::base {
     }
     const auto speed = m.times.speed;
     tracker_.measured(m.what, duration{static_cast<std::int64_t>(static_cast<double>(m.times.compute.count()) * speed)});
-    if (has_loss(m.what, setup_.what->size())) {
+    if (has_loss(m.what, setup_.what->plan.shape())) {
       m.what.way == direction::evaluate ? add_scores(m) : add_losses(m);
     }
-    if (ends_step(m.what) && tracker_.completed_steps() == m.what.step.value + 1) {
+    if (ends_step(m.what, setup_.what->plan.shape()) && tracker_.completed_steps() == m.what.step.value + 1) {
       targets_.erase(batch_of(m.what, micro_batches()));
       results_.step_computed(m.what.step);
       report_step();

@@ -52,7 +52,7 @@ bool task_tracker::completed(const unit& u) {
     return false;
   }
   lane.flights.erase(found);
-  if (ends_step(u)) {
+  if (ends_step(u, units().graph().shape())) {
     lane.completed_steps = u.step.value + 1;
     const auto least = std::ranges::min(lanes_, {}, &lane_state::completed_steps).completed_steps;
     if (std::exchange(completed_steps_, least) < least) {
@@ -183,7 +183,8 @@ bool task_tracker::version_is_made(const lane_state& lane, const unit& u) const 
   if (versions_[u.shard.value].value == u.step.value) {
     return true;
   }
-  return steps_on_device_ && u.shard.value == 0 && !lane.flights.empty() && ends_step(lane.flights.back().what);
+  return steps_on_device_ && u.shard.value == 0 && !lane.flights.empty() &&
+         ends_step(lane.flights.back().what, units().graph().shape());
 }
 
 std::optional<announcement> task_tracker::announce() {

@@ -1,22 +1,36 @@
 #include "actors/policy/residency.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace hydra {
 
+namespace {
+
+/// A base has no version: any unit of its shard reads it.
+std::optional<version_index> version_of(const block_id& block) {
+  return block.kind == block_kind::base ? std::nullopt : std::optional(block.step);
+}
+
+bool is_parameters(const block_id& block) {
+  return block.kind == block_kind::parameters || block.kind == block_kind::base;
+}
+
+}  // namespace
+
 void residency::report(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped) {
   for (const auto& block : dropped) {
-    if (block.kind == block_kind::parameters && knows(block)) {
-      std::erase(copies_of(block), copy{device, block.step});
+    if (is_parameters(block) && knows(block)) {
+      std::erase(copies_of(block), copy{device, version_of(block)});
     }
   }
   for (const auto& block : cached) {
-    if (block.kind != block_kind::parameters) {
+    if (!is_parameters(block)) {
       continue;
     }
     auto& all = copies_of(block);
-    if (std::ranges::find(all, copy{device, block.step}) == all.end()) {
-      all.push_back({device, block.step});
+    if (const copy added{device, version_of(block)}; std::ranges::find(all, added) == all.end()) {
+      all.push_back(added);
     }
   }
 }
@@ -41,7 +55,7 @@ residency::places residency::of(const unit& u, device_id device) const noexcept 
     return found;
   }
   for (const auto& c : held_[u.model.value][u.shard.value]) {
-    if (c.version == u.step) {
+    if (!c.version || c.version == u.step) {
       (c.device == device ? found.here : found.elsewhere) = true;
     }
   }

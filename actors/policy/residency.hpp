@@ -4,6 +4,7 @@
 #include "runtime/base/block_id.hpp"
 #include "runtime/base/unit.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,7 +29,7 @@ class residency {
  private:
   struct copy {
     device_id device;
-    version_index version;
+    std::optional<version_index> version;   ///< none: a base
     friend bool operator==(const copy&, const copy&) = default;
   };
   using copies = std::vector<copy>;

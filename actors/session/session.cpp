@@ -429,6 +429,9 @@ std::vector<std::pair<std::string, std::vector<float>>> session::parameters(mode
   for (std::size_t s = 0; s < shards.size(); ++s) {
     const auto values = std::as_const(*shards[s]).floats();
     for (const auto& p : what.shards[s].layout().parameters()) {
+      if (p.frozen) {
+        continue;
+      }
       const auto slice = values.subspan(p.offset, p.elements);
       all.emplace_back(p.name, std::vector<float>(slice.begin(), slice.end()));
     }

@@ -129,7 +129,8 @@ unit_times planned_times(const sharded_model& m, std::span<const device_info> de
     const bool crosses = !s.steps_on_device;   // its versions need not leave the device
     t.update.push_back(crosses ? s.update_time : duration{});
     t.promote.push_back(crosses ? fastest_copy(s.parameters, devices) : duration{});
-    t.demote.push_back(crosses ? fastest_copy(s.gradient_bytes(), devices) : duration{});
+    const bool trained = t.demote.size() >= m.plan.first_trained;
+    t.demote.push_back(crosses && trained ? fastest_copy(s.gradient_bytes(), devices) : duration{});
   }
   return t;
 }

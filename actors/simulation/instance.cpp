@@ -127,13 +127,13 @@ void check_length(const schedule_instance& instance) {
 
 step_shape shape_of(const instance_model& m) {
   return {.shards = static_cast<std::uint32_t>(m.forward.size()), .micro_batches = m.replicas * m.waves,
-          .replicas = m.replicas, .waves = m.waves};
+          .replicas = m.replicas, .waves = m.waves, .first_trained = m.first_trained};
 }
 
 std::uint64_t count_units(const schedule_instance& instance) {
   std::uint64_t units = 0;
   for (const auto& m : instance.models) {
-    const auto lane = m.forward.empty() ? 0 : 2 * std::uint64_t{m.forward.size()} - 1;
+    const auto lane = m.forward.empty() ? 0 : 2 * std::uint64_t{m.forward.size()} - 1 - m.first_trained;
     units += lane * m.steps * shape_of(m).lanes();
   }
   return units;

@@ -20,6 +20,7 @@ struct instance_model {
   std::uint32_t steps = 1;
   std::uint32_t replicas = 1;           ///< of each step
   std::uint32_t waves = 1;              ///< of each replica
+  std::uint32_t first_trained = 0;      ///< shard; those below it have no backward units
   std::vector<duration> forward{};
   std::vector<duration> backward{};
   std::vector<duration> h2d{};          ///< copy of the shard's parameters to a device
@@ -53,7 +54,7 @@ struct schedule_instance {
 /// How its steps are divided: units of one micro-batch each.
 step_shape shape_of(const instance_model& m);
 
-/// Units of all models: steps * lanes * (2S - 1).
+/// Units of all models: steps * lanes * length of a lane (step_graph).
 std::uint64_t count_units(const schedule_instance& instance);
 
 /// Throws fault_error{bad_input} that names model and key: vectors of other lengths than `forward`, no device, no

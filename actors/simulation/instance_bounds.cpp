@@ -42,9 +42,12 @@ class staged_alone {
     const auto last = shards - 1;
     compute(std::max(staged(), ready_[last]) + model_.h2d[last], times_.backward[last]);
     update(last);
-    for (std::size_t s = last; s-- > 0;) {
+    for (std::size_t s = last; s-- > model_.first_trained;) {
       compute(staged() + (s > 0 ? model_.activation : duration::zero()), times_.backward[s]);
       update(s);
+    }
+    for (std::size_t s = 0; s < model_.first_trained; ++s) {
+      ready_[s] = ready_[model_.first_trained];
     }
   }
 

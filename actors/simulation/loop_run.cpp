@@ -171,13 +171,21 @@ void loop_run::on_sum_landed(const loop_event& e) {
       return;
     }
   }
-  if (m.updates[e.b] > e.step) {
+  update(e.a, e.b, e.step);
+  for (std::uint32_t s = 0; e.b == m.given->first_trained && s < e.b; ++s) {
+    update(e.a, s, e.step);  // the next version of a frozen shard is the same
+  }
+}
+
+void loop_run::update(std::uint32_t model, std::uint32_t shard, std::uint32_t step) {
+  auto& m = models_[model];
+  if (m.updates[shard] > step) {
     return;
   }
-  m.updates[e.b] = e.step + 1;
+  m.updates[shard] = step + 1;
   auto& worker = *std::ranges::min_element(workers_);
-  worker = std::max(worker, now_) + m.given->optimizer[e.b];
-  push({.at = worker, .kind = loop_event_kind::version_ready, .a = e.a, .b = e.b});
+  worker = std::max(worker, now_) + m.given->optimizer[shard];
+  push({.at = worker, .kind = loop_event_kind::version_ready, .a = model, .b = shard});
 }
 
 void loop_run::on_version_ready(std::uint32_t model, std::uint32_t shard) {

@@ -27,6 +27,7 @@ class loop_run {
   void on_unit_ended(const loop_event& e);
   void on_written_back(const loop_event& e);
   void on_sum_landed(const loop_event& e);
+  void update(std::uint32_t model, std::uint32_t shard, std::uint32_t step);
   void on_version_ready(std::uint32_t model, std::uint32_t shard);
   void on_arrived(std::uint32_t model);
   void on_died(std::uint32_t device);

@@ -17,6 +17,7 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
   instance_model given;
   given.name = m.name;
   given.steps = m.steps;
+  given.first_trained = m.plan.first_trained;
   given.remaining_scale = m.remaining_scale;
   given.arrival = m.terms.arrival;
   given.priority = m.terms.priority;
@@ -27,9 +28,10 @@ instance_model model_of(const sharded_model& m, std::span<const device_info> dev
     const bool last = &s == &m.plan.shards.back();
     given.forward.push_back(last ? duration{} : s.forward_time / step.lanes());
     given.backward.push_back(s.backward_time / step.lanes());
-    given.h2d.push_back(fastest_copy(s.parameters, devices));
+    given.h2d.push_back(fastest_copy(s.base + s.parameters, devices));
     const bool stays = s.steps_on_device && &s == &m.plan.shards.front();  // its next visit follows on the device
-    given.d2h_gradient.push_back(stays ? duration{} : fastest_copy(s.gradient_bytes(), devices));
+    const bool trained = given.d2h_gradient.size() >= m.plan.first_trained;
+    given.d2h_gradient.push_back(stays || !trained ? duration{} : fastest_copy(s.gradient_bytes(), devices));
     given.optimizer.push_back(s.steps_on_device ? duration{} : s.update_time);
     boundary = std::max(boundary, s.output);
   }
@@ -41,7 +43,7 @@ std::uint32_t slots_of(std::span<const sharded_model_ptr> models, std::span<cons
   byte_count largest{1};
   for (const auto& m : models) {
     for (const auto& s : m->plan.shards) {
-      largest = std::max(largest, s.parameters);
+      largest = std::max(largest, s.base + s.parameters);
     }
   }
   auto memory = devices.front().memory;

@@ -4,6 +4,7 @@
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
+#include "models/parameter_layout.hpp"
 #include "models/weights/hub_export.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "runtime/base/fault.hpp"
@@ -17,10 +18,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,13 +53,34 @@ fs::path normal(const std::string& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-/// The parameter as the checkpoint has it; throws if its shape or type differs from the model's.
-stored_tensor value_of(const checkpoint_tensors& tensors, const parameter_spec& p, const fs::path& checkpoint) {
-  const stored_tensor t = tensors.find("parameter." + p.name);
-  if (t.shape != p.shape || t.type != stored_type::f32)
-    refuse(fmt::format("{}: parameter '{}' has another shape or type than the model's", checkpoint.string(), p.name));
-  return t;
-}
+/// The parameters as the checkpoint has them. Frozen ones are not in it: they are as the training began.
+class exported_values {
+ public:
+  exported_values(const saved_model& from, const chain& model)
+      : folder_(from.folder), tensors_(from.folder, from.cuts.size()), model_(model), seed_(from.seed) {}
+
+  /// Throws if its shape or type in the checkpoint differs from the model's.
+  stored_tensor of(const parameter_spec& p) {
+    if (p.frozen) return frozen(p);
+    const stored_tensor t = tensors_.find("parameter." + p.name);
+    if (t.shape != p.shape || t.type != stored_type::f32)
+      refuse(fmt::format("{}: parameter '{}' has another shape or type than the model's", folder_.string(), p.name));
+    return t;
+  }
+
+ private:
+  stored_tensor frozen(const parameter_spec& p) {
+    std::vector<float>& values = frozen_.emplace_back(static_cast<std::size_t>(p.elements()));
+    initialise(values, p, model_, seed_);
+    return {stored_type::f32, p.shape, std::as_bytes(std::span{values})};
+  }
+
+  fs::path folder_;
+  checkpoint_tensors tensors_;
+  const chain& model_;
+  std::uint64_t seed_;
+  std::deque<std::vector<float>> frozen_;  // until they are written
+};
 
 /// The best evaluation: the first one with the smallest loss.
 std::uint32_t best_step(const model_report& m) {
@@ -98,15 +122,15 @@ int export_model(const export_options& o) {
   const fs::path checkpoint = chosen_checkpoint(o);
   const saved_model saved = read_checkpoint(checkpoint);
   check_step(o, steps_in(saved));
-  const checkpoint_tensors tensors{checkpoint, saved.cuts.size()};
   const chain_description& d = m.description.chain;
   const data_description& data = w.data.at(m.data).description;
   require_tokenizer_of_training(checkpoint, data, d.wants());
   durable_folder into{posix_file_system(), target};
   copy_tokenizer_files(into, tokenizer_for(data, d.wants()).value_or(tokenizer_choice{}));
   copy_checkpoint_files(into, d.checkpoint);
-  write_hub_files(into, build_chain(o.run, w, m, d),
-                  [&](const parameter_spec& p) { return value_of(tensors, p, checkpoint); });
+  const chain model = build_chain(o.run, w, m, d);
+  exported_values values{saved, model};
+  write_hub_files(into, model, [&values](const parameter_spec& p) { return values.of(p); });
   into.commit();
   fmt::print("{}\n", target.string());
   fmt::print(stderr, "the weights of {} after step {} of {}\n", o.model, steps_in(saved), saved.steps);

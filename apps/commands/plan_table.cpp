@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -18,24 +21,53 @@ std::string range(std::size_t first, std::size_t past) {
   return past - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, past - 1);
 }
 
+/// With a column for frozen parameters after those that are trained, unless there are none.
+class parameters_table {
+ public:
+  template <class Places>
+  parameters_table(std::vector<table_column> columns, std::size_t parameters, const Places& places)
+      : parameters_(parameters),
+        frozen_(std::ranges::any_of(places, [](const auto& place) { return place.base > byte_count{}; })),
+        table_(with_frozen(std::move(columns), table_column{"frozen", right})) {}
+
+  void add(std::vector<std::string> cells, byte_count base) {
+    table_.add(with_frozen(std::move(cells), to_string(base)));
+  }
+  std::string to_string_indented() const { return table_.to_string("  "); }
+
+ private:
+  template <class Cell>
+  std::vector<Cell> with_frozen(std::vector<Cell> cells, Cell frozen) const {
+    if (frozen_) cells.insert(cells.begin() + static_cast<std::ptrdiff_t>(parameters_) + 1, std::move(frozen));
+    return cells;
+  }
+
+  std::size_t parameters_;
+  bool frozen_;
+  text_table table_;
+};
+
 /// One row for each run of layers that cost the same; times are of one micro-batch.
 std::string layer_table(const chain_profile& p) {
-  text_table t{{{"layers", right},
-                {"kind"},
-                {"parameters", right},
-                {"saved", right},
-                {"output", right},
-                {"transient", right},
-                {"forward", right},
-                {"backward", right}}};
+  parameters_table t{{{"layers", right},
+                      {"kind"},
+                      {"parameters", right},
+                      {"saved", right},
+                      {"output", right},
+                      {"transient", right},
+                      {"forward", right},
+                      {"backward", right}},
+                     2,
+                     p.layers};
   for (std::size_t first = 0, past = 0; first < p.layers.size(); first = past) {
     const layer_profile& l = p.layers[first];
     for (past = first + 1; past < p.layers.size() && p.layers[past] == l;) ++past;
     t.add({range(first, past), l.kind, to_string(l.parameters), to_string(l.saved), to_string(l.output),
            to_string(std::max(l.forward_transient, l.backward_transient)), to_string(l.forward),
-           to_string(l.backward)});
+           to_string(l.backward)},
+          l.base);
   }
-  return t.to_string("  ");
+  return t.to_string_indented();
 }
 
 /// The update time; an update on the device is part of the backward visit.
@@ -44,23 +76,26 @@ std::string update_text(const shard_plan& s) {
 }
 
 std::string shard_table(const model_plan& m) {
-  text_table t{{{"shard", right},
-                {"layers", right},
-                {"parameters", right},
-                {"to stage", right},
-                {"to compute", right},
-                {"forward", right},
-                {"backward", right},
-                {"update", right}}};
+  parameters_table t{{{"shard", right},
+                      {"layers", right},
+                      {"parameters", right},
+                      {"to stage", right},
+                      {"to compute", right},
+                      {"forward", right},
+                      {"backward", right},
+                      {"update", right}},
+                     2,
+                     m.shards};
   for (std::size_t i = 0; i < m.shards.size(); ++i) {
     const shard_plan& s = m.shards[i];
     const bool last = i + 1 == m.shards.size();
     t.add({std::to_string(i), range(s.first_layer, s.last_layer), to_string(s.parameters),
            to_string(std::max(s.forward.staging(), s.backward.staging())),
            to_string(std::max(s.forward.computing(), s.backward.computing())), last ? "-" : to_string(s.forward_time),
-           to_string(s.backward_time), update_text(s)});
+           i < m.first_trained ? "-" : to_string(s.backward_time), i < m.first_trained ? "-" : update_text(s)},
+          s.base);
   }
-  return t.to_string("  ");
+  return t.to_string_indented();
 }
 
 bool same_plan(const model_plan& a, const model_plan& b) {

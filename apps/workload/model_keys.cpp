@@ -141,6 +141,13 @@ void check_optimizer(const model_description& m, const value_table& table, const
   located(place_of(table, "optimizer", where), "model.optimizer", [&] { validate(m.optimizer); });
 }
 
+freezing read_freezing(const value_table& table) {
+  std::vector<std::string> patterns;
+  if (const value* const all = table.find("freeze"))
+    for (const value& pattern : *all->as<value_list>()) patterns.push_back(to<std::string>(pattern));
+  return freezing{std::move(patterns)};
+}
+
 void read_numbers(const value_table& table, model_description& m) {
   assign(table, "batch_size", m.batch_size);
   assign(table, "micro_batches", m.micro_batches);
@@ -167,6 +174,11 @@ table_rules model_rules() {
                required(table_rule("optimizer", optimizer_rules(), "update rule")),
                table_rule("schedule", schedule_rules(), "of the learning rate"),
                {.name = "loss", .help = "what is minimised", .fallback = "the family's", .choices = loss_names()},
+               {.name = "freeze",
+                .kind = value_kind::text_list,
+                .help = "parameters that are not trained, by names in the checkpoint: \"*\" for any text, \"!\" before an "
+                        "exception, the last match decides",
+                .fallback = "none"},
                {.name = "cuts",
                 .kind = value_kind::cut_list,
                 .help = "where the chain is cut",
@@ -208,6 +220,7 @@ model_description read_model(const value& model) {
   check_optimizer(m, table, model.where);
   m.chain = read_chain(table);
   if (const value* const loss = table.find("loss")) m.chain = with_loss(m.chain, make_loss(to<std::string>(*loss)));
+  m.chain = with_frozen(std::move(m.chain), read_freezing(table));
   m.cuts = read_cuts(table);
   m.validate = read_validation(table);
   std::string on_nan = "stop";

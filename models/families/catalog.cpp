@@ -41,4 +41,10 @@ chain_description with_loss(chain_description description, std::shared_ptr<const
   return description;
 }
 
+chain_description with_frozen(chain_description description, freezing parameters) {
+  description.build = [build = std::move(description.build), parameters = std::move(parameters)](
+                          const data_source& data) { return build(data).freeze(parameters); };
+  return description;
+}
+
 }  // namespace hydra

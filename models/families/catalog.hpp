@@ -45,4 +45,7 @@ chain_description describe_chain(const std::string& family, const option_values&
 /// The same chain with another loss than the family's own: with_loss(mlp({...}), mse()).
 chain_description with_loss(chain_description description, std::shared_ptr<const loss> objective);
 
+/// The same chain with these parameters frozen (chain::freeze).
+chain_description with_frozen(chain_description description, freezing parameters);
+
 }  // namespace hydra

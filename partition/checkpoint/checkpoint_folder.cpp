@@ -70,13 +70,13 @@ void add_gradients(tensor_list& tensors, const model_checkpoint& c, const shard_
 }
 
 /// Parameters under their names, moments and gradients behind what they are; tied copies of a parameter have only a
-/// gradient of their own, running averages no moments.
+/// gradient of their own, running averages no moments. Frozen parameters are not written.
 void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
   const auto& home = c.memory.homes[s];
   const auto moments = names::moments(c.what->update.kind);
   tensor_list tensors;
   for (const auto& p : c.what->shards[s].layout().parameters()) {
-    if (p.tied_to.empty()) {
+    if (p.tied_to.empty() && !p.frozen) {
       tensors.add("parameter." + p.name, slice(home.parameters, p.offset, p.elements), p.shape);
       for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
         tensors.add(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements), p.shape);
@@ -84,7 +84,9 @@ void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
     }
   }
   for (const auto& p : c.what->shards[s].layout().parameters()) {
-    add_gradients(tensors, c, home, p);  // after all fp32 tensors: wider types come first in a file
+    if (!p.frozen) {
+      add_gradients(tensors, c, home, p);  // after all fp32 tensors: wider types come first in a file
+    }
   }
   tensors.write(to, names::shard_file(s));
 }
@@ -143,6 +145,7 @@ std::string state_of(const model_checkpoint& c) {
             {"step", c.standing.next.step},
             {"unit", units_of(c.standing.next)},
             {"stopped", c.standing.stopped},
+            {"frozen", c.what->model && c.what->model->has_frozen()},
             {"shards", ordered::array()}};
   const auto cuts = c.what->plan.cuts();
   for (std::size_t s = 0; s < cuts.size(); ++s) {

@@ -162,6 +162,9 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
   std::ranges::for_each(home.gradients, clear);
   const auto moments = names::moments(m.update.kind);
   for (const auto& p : m.shards[s].layout().parameters()) {
+    if (p.frozen) {
+      continue;  // make_home has made the base
+    }
     const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
     from.copy("parameter." + owner, slice(home.parameters, p.offset, p.elements));
     for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
@@ -245,10 +248,12 @@ saved_model read_checkpoint(const fs::path& folder) {
     check_format(j, file);
     j.at("model").get_to(m.name);
     j.at("identity").get_to(m.identity);
+    j.at("seed").get_to(m.seed);
     j.at("steps").get_to(m.steps);
     j.at("step").get_to(m.standing.next.step);
     m.standing.next.units = units_from(j.at("unit"));
     j.at("stopped").get_to(m.standing.stopped);
+    m.has_frozen = j.value("frozen", false);
     read_shards(j.at("shards"), file, m);
   } catch (const json::exception& e) {
     refuse(file, e.what());

@@ -18,10 +18,12 @@ struct saved_model {
   std::string name;
   std::string identity;             ///< sharded_model::identity of the model that was saved
   cut_points cuts;
+  std::uint64_t seed = 0;
   std::uint32_t steps = 0;          ///< of the model in all, as it was when it was saved
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;
+  bool has_frozen = false;          ///< the model has frozen parameters, which are not in the checkpoint
   /// It can be resumed with other cuts and waves, from the start of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
   /// The plan has the checkpoint's cuts and waves: the model continues inside its step.

@@ -53,7 +53,7 @@ bool makes_version(const unit& u, const block_id& id) {
 }
 
 std::vector<block_id> written_back_by(const unit& u, const model_plan& plan) {
-  auto blocks = produced_by(u, plan.shards.size());
+  auto blocks = produced_by(u, plan.shape());
   if (!steps_shard(u, plan)) {
     return blocks;
   }
@@ -87,6 +87,9 @@ void step_on_device(const sharded_model& model, const unit& u, const step_blocks
   state.resize(2);
   const auto constants = constants_of(model.update, u.step.value, model.steps, 1.0F);
   for (const auto& p : layout.parameters()) {
+    if (p.frozen) {
+      continue;
+    }
     apply_update(constants, update_tensors{.parameters = slice(masters, p.offset, p.elements),
                                            .gradients = slice(gradients, p.offset, p.elements),
                                            .first_moment = slice(state[0], p.state_offset, p.elements),

@@ -50,7 +50,7 @@ std::string digest_of(const sharded_model& model, std::span<const host_block_ptr
   for (std::size_t s = 0; s < parameters.size(); ++s) {
     const auto values = std::as_const(*parameters[s]).floats();
     for (const auto& p : model.shards[s].layout().parameters()) {
-      if (p.tied_to.empty()) {
+      if (p.tied_to.empty() && !p.frozen) {
         d.add(values.subspan(p.offset, p.elements));
       }
     }

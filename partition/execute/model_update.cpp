@@ -23,6 +23,12 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
   if (plan.masters) {
     home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name, host_use::transferred);
   }
+  if (plan.base > byte_count{}) {
+    home.base = arena.allocate(plan.base, "frozen parameters of " + m.name, host_use::transferred);
+    if (home.base->data() != nullptr) {
+      m.shards[shard].layout().initialise_base({home.base->data(), plan.base.value()}, *m.model, m.seed);
+    }
+  }
   for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
     const byte_count each{plan.moments.value() / plan.moment_buffers};
     home.moments.push_back(arena.allocate(each, "moments of " + m.name, state));
@@ -321,6 +327,9 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
   const auto& all = model_->shards[shard].layout().parameters();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& p = all[i];
+    if (p.frozen) {
+      continue;
+    }
     const auto values = slice(home.parameters, p.offset, p.elements);
     const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients.front(), p.offset, p.elements);
     const update_slices whole{values, gradients, moment(home, 0, p), moment(home, 1, p), copy_of(home, p)};

@@ -21,6 +21,7 @@ struct shard_home {
   std::vector<host_block_ptr> gradients{1};
   std::vector<host_block_ptr> moments;
   host_block_ptr copy{};       ///< of the masters, in bf16, for devices that compute in it; else null
+  host_block_ptr base{};       ///< frozen parameters, as devices compute with them; null if there are none
 
   const host_block_ptr& promoted() const noexcept { return copy ? copy : parameters; }
   host_block_ptr& promoted() noexcept { return copy ? copy : parameters; }
@@ -37,7 +38,8 @@ struct shard_home {
 host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i);
 const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i);
 
-/// New host buffers of a shard; moments are zero, parameters are not initialised. Throws fault_error{out_of_memory}.
+/// New host buffers of a shard; moments are zero, the base has its values, the other parameters are not initialised.
+/// Throws fault_error{out_of_memory}.
 shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard);
 
 /// Rounds the copy again from masters that were not written by a step. Does nothing without a copy.

@@ -53,16 +53,16 @@ at::Tensor shard::run(const std::vector<std::vector<at::Tensor>>& parameters, co
   return x;
 }
 
-at::Tensor shard::forward(const at::Tensor& parameters, const at::Tensor& input, const visit_context& context) const {
+at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& input, const visit_context& context) const {
   const at::NoGradGuard no_grad;
   std::vector<std::vector<at::Tensor>> views;
   for (std::size_t i = first_; i < last_; ++i) {
-    views.push_back(layout_.views(parameters, i));
+    views.push_back(layout_.views(parameters.trained, parameters.base, i));
   }
   return run(views, input, context);
 }
 
-at::Tensor shard::score(const at::Tensor& parameters, const at::Tensor& input, const at::Tensor& targets,
+at::Tensor shard::score(const shard_values& parameters, const at::Tensor& input, const at::Tensor& targets,
                         const visit_context& context) const {
   const at::NoGradGuard no_grad;
   const at::Tensor y = in_fp32(forward(parameters, input, context));
@@ -72,20 +72,22 @@ at::Tensor shard::score(const at::Tensor& parameters, const at::Tensor& input, c
   return at::_ops::stack::call(both, 0);
 }
 
-bound_parameters shard::bind(const at::Tensor& parameters, const at::Tensor& gradients) const {
+bound_parameters shard::bind(const shard_values& parameters, const at::Tensor& gradients) const {
   bound_parameters bound;
-  const bool widened = parameters.scalar_type() != gradients.scalar_type();
+  const bool widened = parameters.trained.scalar_type() != gradients.scalar_type();
   if (widened) {
     bound.sum = gradients;
-    bound.part = zeros_like(parameters);
+    bound.part = zeros_like(parameters.trained);
   }
   for (std::size_t i = first_; i < last_; ++i) {
-    auto values = layout_.views(parameters, i);
+    auto values = layout_.views(parameters.trained, parameters.base, i);
     auto slices = layout_.views(widened ? bound.part : gradients, i);
     std::vector<at::Tensor> leaves;
     for (std::size_t p = 0; p < values.size(); ++p) {
-      leaves.push_back(values[p].detach().requires_grad_(true));
-      leaves.back().mutable_grad() = slices[p];
+      leaves.push_back(values[p].detach());
+      if (slices[p].defined()) {
+        leaves.back().requires_grad_(true).mutable_grad() = slices[p];
+      }
     }
     bound.layers.push_back(std::move(leaves));
   }
@@ -104,7 +106,8 @@ backward_result shard::backward(const bound_parameters& bound, const at::Tensor&
 backward_result shard::differentiate(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
                                      const visit_context& context) const {
   const at::AutoGradMode with_grad(true);
-  const at::Tensor x = first() ? input : input.detach().requires_grad_(true);
+  const bool passes_on = !first() && !context.ends_step;
+  const at::Tensor x = passes_on ? input.detach().requires_grad_(true) : input;
   const at::Tensor y = run(bound.layers, x, context);
   backward_result result;
   if (last()) {
@@ -115,7 +118,7 @@ backward_result shard::differentiate(const bound_parameters& bound, const at::Te
   } else {
     y.backward(upstream);
   }
-  if (!first()) {
+  if (passes_on) {
     result.input_gradient = x.grad().contiguous();
   }
   return result;

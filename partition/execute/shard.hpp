@@ -18,10 +18,12 @@ struct visit_context {
   std::uint32_t micro_batch = 0;
   std::size_t targets = 1;      ///< of the whole step: the loss divisor, known before the first forward
   bool training = true;         ///< false: no dropout
+  bool ends_step = false;       ///< backward: nothing below the shard is trained
 };
 
 struct backward_result;    // partition/execute/shard_tensors.hpp
 struct bound_parameters;
+struct shard_values;
 
 /// Layers [first, last) of a chain. Immutable and thread-safe; the tensors are arguments.
 class shard {
@@ -32,19 +34,21 @@ class shard {
   bool first() const noexcept { return first_ == 0; }
   bool last() const noexcept { return last_ == model_->size(); }
 
-  /// Output for one micro-batch, without gradient. `parameters`: flat, layout().elements() of layout().type().
-  at::Tensor forward(const at::Tensor& parameters, const at::Tensor& input, const visit_context& context) const;
+  /// Output for one micro-batch, without gradient. `parameters`: flat, layout().elements() and layout().base_elements()
+  /// of layout().type().
+  at::Tensor forward(const shard_values& parameters, const at::Tensor& input, const visit_context& context) const;
 
   /// Evaluation of one micro-batch: fp32 [2] = sum of the losses, number of correct predictions (0 if the loss does not
   /// count them). Last shard only.
-  at::Tensor score(const at::Tensor& parameters, const at::Tensor& input, const at::Tensor& targets,
+  at::Tensor score(const shard_values& parameters, const at::Tensor& input, const at::Tensor& targets,
                    const visit_context& context) const;
 
   /// `gradients`: flat fp32, zero.
-  bound_parameters bind(const at::Tensor& parameters, const at::Tensor& gradients) const;
+  bound_parameters bind(const shard_values& parameters, const at::Tensor& gradients) const;
 
   /// Recomputes from the saved boundary and adds into the bound gradients. `upstream`: gradient of the output, or the
-  /// targets for the last shard.
+  /// targets for the last shard. The gradient of the input is computed unless the context says that no shard below is
+  /// trained.
   backward_result backward(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
                            const visit_context& context) const;
 

@@ -3,13 +3,24 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <utility>
 #include <vector>
 
 namespace hydra {
 
-/// Leaf parameters of a backward visit: detached views of the flat parameter buffer whose .grad are views of the flat
-/// gradient buffer, so micro-batches accumulate there without a copy. Gradients of bf16 parameters are written to
-/// `part` first, as large as the parameters, which is added to the fp32 `sum` after each micro-batch.
+/// The flat parameter buffers of a shard: those that are stepped, and the base (the frozen ones), which is undefined if
+/// there are none.
+struct shard_values {
+  shard_values(at::Tensor trained_ones, at::Tensor frozen_ones = {})  // NOLINT: most shards have only the former
+      : trained(std::move(trained_ones)), base(std::move(frozen_ones)) {}
+  at::Tensor trained;
+  at::Tensor base;
+};
+
+/// Leaf parameters of a backward visit; frozen ones have no gradient. The others are detached views of the flat
+/// parameter buffer whose .grad are views of the flat gradient buffer, so micro-batches accumulate there without a copy.
+/// Gradients of bf16 parameters are written to `part` first, as large as the parameters, which is added to the fp32
+/// `sum` after each micro-batch.
 struct bound_parameters {
   std::vector<std::vector<at::Tensor>> layers;
   at::Tensor sum{};   ///< undefined for fp32 parameters
@@ -18,7 +29,7 @@ struct bound_parameters {
 
 /// Of one micro-batch.
 struct backward_result {
-  at::Tensor input_gradient;   ///< shape of the input; undefined for the first shard
+  at::Tensor input_gradient;   ///< shape of the input; undefined if it is not wanted
   at::Tensor loss;             ///< scalar: this micro-batch's part of the step's loss; last shard only
 };
 

@@ -50,7 +50,7 @@ std::vector<tie> find_ties(const std::vector<shard>& shards) {
   std::vector<tie> ties;
   for (const auto& [name, place] : places) {
     const auto& copy = shards[place.first].layout().parameters()[place.second];
-    if (copy.tied_to.empty()) {
+    if (copy.tied_to.empty() || copy.frozen) {
       continue;
     }
     const auto owner = places.find(copy.tied_to);

@@ -50,7 +50,7 @@ using sharded_model_ptr = std::shared_ptr<const sharded_model>;
 cursor units_of(model_id id, const sharded_model& m, std::uint32_t lane = 0);
 std::vector<cursor> lanes_of(model_id id, const sharded_model& m);
 
-/// The ties between the shards of a cut chain. Throws fault_error{bad_input} if an owner is missing.
+/// The ties between trained parameters of a cut chain. Throws fault_error{bad_input} if an owner is missing.
 std::vector<tie> find_ties(const std::vector<shard>& shards);
 
 /// Shards of a chain for given cuts.

@@ -2,6 +2,7 @@
 
 #include "models/scalar_type.hpp"
 #include "partition/execute/shard_tensors.hpp"
+#include "partition/graph/dataflow.hpp"
 #include "runtime/device/device_block.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -43,13 +44,14 @@ std::vector<evaluation_score> scores_in(std::span<const float> written_back) {
 visit::visit(sharded_model_ptr model, const unit& what, std::size_t targets)
     : model_(std::move(model)), what_(what), targets_(targets) {}
 
-void visit::run(std::size_t k, const device_block_ptr& parameters, const micro_batch_blocks& blocks,
+void visit::run(std::size_t k, const parameter_blocks& parameters, const micro_batch_blocks& blocks,
                 const results& out) {
   const visit_context context{.seed = model_->seed,
                               .step = what_.step.value,
                               .micro_batch = what_.first_micro_batch.value + static_cast<std::uint32_t>(k),
                               .targets = targets_,
-                              .training = what_.way != direction::evaluate};
+                              .training = what_.way != direction::evaluate,
+                              .ends_step = ends_step(what_, model_->plan.shape())};
   if (what_.way == direction::evaluate && out.loss) {
     run_score(k, context, parameters, blocks, out);
   } else if (what_.way != direction::backward) {
@@ -63,26 +65,31 @@ at::Tensor visit::input_tensor(const device_block& block) const {
   return typed(block.tensor, model_->plan.shards[what_.shard.value].input_spec);
 }
 
-void visit::run_forward(const visit_context& context, const device_block_ptr& parameters,
-                        const micro_batch_blocks& blocks) {
-  const auto& piece = model_->shards[what_.shard.value];
-  blocks.output->tensor = piece.forward(typed(parameters->tensor, piece.layout().type()), input_tensor(*blocks.input), context);
+shard_values visit::values_of(const parameter_blocks& parameters) const {
+  const auto type = model_->shards[what_.shard.value].layout().type();
+  const auto base = parameters.base ? typed(parameters.base->tensor, type) : at::Tensor();
+  return {typed(parameters.trained->tensor, type), base};
 }
 
-void visit::run_score(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+void visit::run_forward(const visit_context& context, const parameter_blocks& parameters,
+                        const micro_batch_blocks& blocks) {
+  const auto& piece = model_->shards[what_.shard.value];
+  blocks.output->tensor = piece.forward(values_of(parameters), input_tensor(*blocks.input), context);
+}
+
+void visit::run_score(std::size_t k, const visit_context& context, const parameter_blocks& parameters,
                       const micro_batch_blocks& blocks, const results& out) {
   const at::NoGradGuard no_grad;
   const auto& piece = model_->shards[what_.shard.value];
   const auto targets = typed(blocks.second->tensor, model_->plan.shards[what_.shard.value].second_spec);
-  const auto flat = typed(parameters->tensor, piece.layout().type());
-  const auto score = piece.score(flat, input_tensor(*blocks.input), targets, context);
+  const auto score = piece.score(values_of(parameters), input_tensor(*blocks.input), targets, context);
   if (k == 0) {
     out.loss->tensor = at::_ops::new_zeros::call(score, {what_.micro_batches, 2}, {}, {}, {}, {});
   }
   out.loss->tensor.select(0, static_cast<std::int64_t>(k)).copy_(score);
 }
 
-void visit::run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+void visit::run_backward(std::size_t k, const visit_context& context, const parameter_blocks& parameters,
                          const micro_batch_blocks& blocks, const results& out) {
   const auto& piece = model_->shards[what_.shard.value];
   if (k == 0) {
@@ -109,17 +116,17 @@ void visit::run_backward(std::size_t k, const visit_context& context, const devi
 }
 
 /// A sum in another block stays as it is: it is still being written back, and a later attempt may read it.
-void visit::begin_gradients(const device_block_ptr& parameters, const results& out) {
+void visit::begin_gradients(const parameter_blocks& parameters, const results& out) {
   const at::NoGradGuard no_grad;
   const auto& piece = model_->shards[what_.shard.value];
-  const auto flat = typed(parameters->tensor, piece.layout().type());
+  const auto values = values_of(parameters);
   if (!out.sum) {
-    out.gradients->tensor = zero_gradients(flat);
+    out.gradients->tensor = zero_gradients(values.trained);
   } else {
-    const auto sum = typed(out.sum->tensor, element::f32).view(flat.sizes());
+    const auto sum = typed(out.sum->tensor, element::f32).view(values.trained.sizes());
     out.gradients->tensor = out.sum == out.gradients ? sum : at::_ops::clone::call(sum, std::nullopt);
   }
-  bound_ = std::make_shared<bound_parameters>(piece.bind(flat, out.gradients->tensor));
+  bound_ = std::make_shared<bound_parameters>(piece.bind(values, out.gradients->tensor));
 }
 
 /// Gradients for a step on the device are widened again: the same values as on the host.

@@ -26,6 +26,12 @@ struct evaluation_score {
   float correct = 0;     ///< targets that were predicted correctly, if the loss counts them
 };
 
+/// Parameters of the shard; `base` is null if none is frozen.
+struct parameter_blocks {
+  device_block_ptr trained;
+  device_block_ptr base{};
+};
+
 /// Output of an evaluation visit of the last shard: fp32 [micro-batches, 2].
 std::vector<evaluation_score> scores_in(std::span<const float> written_back);
 
@@ -47,15 +53,16 @@ class visit {
   };
 
   /// Computes micro-batch number `k` of the visit (0-based). The first one takes over the sum, or zeroes the gradients.
-  void run(std::size_t k, const device_block_ptr& parameters, const micro_batch_blocks& blocks, const results& out);
+  void run(std::size_t k, const parameter_blocks& parameters, const micro_batch_blocks& blocks, const results& out);
 
  private:
-  void run_forward(const visit_context& context, const device_block_ptr& parameters, const micro_batch_blocks& blocks);
-  void run_score(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+  shard_values values_of(const parameter_blocks& parameters) const;
+  void run_forward(const visit_context& context, const parameter_blocks& parameters, const micro_batch_blocks& blocks);
+  void run_score(std::size_t k, const visit_context& context, const parameter_blocks& parameters,
                  const micro_batch_blocks& blocks, const results& out);
-  void run_backward(std::size_t k, const visit_context& context, const device_block_ptr& parameters,
+  void run_backward(std::size_t k, const visit_context& context, const parameter_blocks& parameters,
                     const micro_batch_blocks& blocks, const results& out);
-  void begin_gradients(const device_block_ptr& parameters, const results& out);
+  void begin_gradients(const parameter_blocks& parameters, const results& out);
   void round_gradients(const results& out) const;
   at::Tensor input_tensor(const device_block& block) const;
 

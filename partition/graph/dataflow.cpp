@@ -15,7 +15,7 @@ block_id block(const unit& u, block_kind kind, shard_index shard, micro_batch_in
 
 shard_index below(shard_index s) noexcept { return shard_index{s.value - 1}; }
 
-bool is_last(const unit& u, std::size_t shards) noexcept { return u.shard.value + 1 == shards; }
+bool is_last(const unit& u, const step_shape& shape) noexcept { return u.shard.value + 1 == shape.shards; }
 
 template <class Use>
 void for_each_micro_batch(const unit& u, Use use) {
@@ -39,6 +39,13 @@ block_id parameters_of(const unit& u) {
           .kind = block_kind::parameters, .shard = u.shard, .micro_batch = {}};
 }
 
+block_id base_of(const unit& u) {
+  auto id = parameters_of(u);
+  id.step = {};
+  id.kind = block_kind::base;
+  return id;
+}
+
 block_id gradients_of(const unit& u) {
   auto id = block(u, block_kind::gradients, u.shard);
   id.replica = u.replica;
@@ -57,11 +64,11 @@ std::optional<block_id> sum_before(const unit& u) {
 
 block_id loss_of(const unit& u) { return block(u, block_kind::loss, u.shard, u.first_micro_batch); }
 
-micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_index k) {
+micro_batch_inputs inputs_of(const unit& u, const step_shape& shape, micro_batch_index k) {
   micro_batch_inputs in;
   in.input = u.shard.value == 0 ? block(u, block_kind::minibatch, u.shard, k)
                                 : block(u, block_kind::activation, below(u.shard), k);
-  if (u.way != direction::forward && is_last(u, shards)) {
+  if (u.way != direction::forward && is_last(u, shape)) {
     in.second = block(u, block_kind::targets, u.shard, k);
   } else if (u.way == direction::backward) {
     in.second = block(u, block_kind::upstream, u.shard, k);
@@ -69,11 +76,11 @@ micro_batch_inputs inputs_of(const unit& u, std::size_t shards, micro_batch_inde
   return in;
 }
 
-std::optional<block_id> output_of(const unit& u, std::size_t shards, micro_batch_index k) {
+std::optional<block_id> output_of(const unit& u, const step_shape& shape, micro_batch_index k) {
   if (u.way != direction::backward) {
-    return is_last(u, shards) ? std::nullopt : std::optional(block(u, block_kind::activation, u.shard, k));
+    return is_last(u, shape) ? std::nullopt : std::optional(block(u, block_kind::activation, u.shard, k));
   }
-  if (u.shard.value == 0) {
+  if (u.shard.value == shape.first_trained) {
     return std::nullopt;
   }
   return block(u, block_kind::upstream, below(u.shard), k);
@@ -81,35 +88,37 @@ std::optional<block_id> output_of(const unit& u, std::size_t shards, micro_batch
 
 bool has_gradients(const unit& u) noexcept { return u.way == direction::backward; }
 
-bool has_loss(const unit& u, std::size_t shards) noexcept {
-  return u.way != direction::forward && is_last(u, shards);
+bool has_loss(const unit& u, const step_shape& shape) noexcept {
+  return u.way != direction::forward && is_last(u, shape);
 }
 
-bool ends_step(const unit& u) noexcept { return u.way == direction::backward && u.shard.value == 0; }
+bool ends_step(const unit& u, const step_shape& shape) noexcept {
+  return u.way == direction::backward && u.shard.value == shape.first_trained;
+}
 
-std::vector<block_id> produced_by(const unit& u, std::size_t shards) {
+std::vector<block_id> produced_by(const unit& u, const step_shape& shape) {
   std::vector<block_id> blocks;
   for_each_micro_batch(u, [&](micro_batch_index k) {
-    if (const auto out = output_of(u, shards, k)) {
+    if (const auto out = output_of(u, shape, k)) {
       blocks.push_back(*out);
     }
   });
   if (has_gradients(u)) {
     blocks.push_back(gradients_of(u));
   }
-  if (has_loss(u, shards)) {
+  if (has_loss(u, shape)) {
     blocks.push_back(loss_of(u));
   }
   return blocks;
 }
 
-std::vector<block_id> consumed_by(const unit& u, std::size_t shards) {
+std::vector<block_id> consumed_by(const unit& u, const step_shape& shape) {
   std::vector<block_id> blocks;
-  if (u.way == direction::forward) {
+  if (u.way == direction::forward && u.shard.value >= shape.first_trained) {
     return blocks;  // the backward visit recomputes from the same boundary
   }
   for_each_micro_batch(u, [&](micro_batch_index k) {
-    const auto in = inputs_of(u, shards, k);
+    const auto in = inputs_of(u, shape, k);
     blocks.push_back(in.input);
     if (in.second) {
       blocks.push_back(*in.second);

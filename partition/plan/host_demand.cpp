@@ -73,7 +73,7 @@ byte_count transfers_of(const model_plan& m) {
   byte_count sum;
   byte_count largest_upstream;
   for (const auto& s : m.shards) {
-    sum += charge(s.parameters) + updates_of(m, s);
+    sum += charge(s.base) + charge(s.parameters) + updates_of(m, s);
     sum += s.steps_on_device ? state_bytes(s) : byte_count{};
     sum += charge(s.output) * m.micro_batches;            // boundary activations
     largest_upstream = std::max(largest_upstream, charge(s.output));

@@ -52,6 +52,7 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
   s.first_layer = first;
   s.last_layer = last;
   s.parameters = layout.device_bytes();
+  s.base = layout.base_bytes();
   if (s.parameters != layout.bytes()) {
     s.masters = layout.bytes();
     s.gradients = m.model->gradients() == precision::bf16 ? s.parameters : layout.bytes();
@@ -105,9 +106,9 @@ std::size_t most_on_device(const plan_request& m, std::span<const shard_plan> sh
   return static_cast<std::size_t>(there - shards.begin());
 }
 
-/// `automatic`: by the rates.
+/// `automatic`: by the rates. All on the host if the first shards have nothing to update.
 void split_updates(model_plan& plan, const plan_request& m, byte_count computing) {
-  if (m.stepping.place != optimizer_place::automatic) {
+  if (m.stepping.place != optimizer_place::automatic || plan.first_trained > 0) {
     return;
   }
   const auto most = m.stepping.gaps_are_filled ? 0 : most_on_device(m, plan.shards, computing);
@@ -115,6 +116,22 @@ void split_updates(model_plan& plan, const plan_request& m, byte_count computing
   for (std::size_t s = 0; s < plan.shards.size(); ++s) {
     set_stepping(plan.shards[s], m, s < split);
   }
+}
+
+/// The first shard that has parameters to be stepped, if some other parameters are frozen.
+std::uint32_t first_trained(const chain& model, std::span<const shard_plan> shards) {
+  if (!model.has_frozen()) {
+    return 0;
+  }
+  const auto found = std::ranges::find_if(shards, [](const shard_plan& s) { return s.parameters > byte_count{}; });
+  return static_cast<std::uint32_t>(found - shards.begin());
+}
+
+/// It is visited forwards only.
+void leave_out_backward(shard_plan& s) {
+  s.backward_time = s.device_update_time = {};
+  s.steps_on_device = false;
+  s.backward = s.forward;
 }
 
 model_plan plan_model(const plan_request& m, const cut_points& cuts) {
@@ -127,6 +144,10 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts) {
   plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches / m.replicas / m.waves * 4, longest_evaluation_visit)};
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));
+  }
+  plan.first_trained = first_trained(*m.model, plan.shards);
+  for (std::uint32_t s = 0; s < plan.first_trained; ++s) {
+    leave_out_backward(plan.shards[s]);
   }
   return plan;
 }
@@ -167,7 +188,7 @@ cut_points model_plan::cuts() const {
 
 step_shape model_plan::shape() const noexcept {
   return {.shards = static_cast<std::uint32_t>(shards.size()), .micro_batches = micro_batches, .replicas = replicas,
-          .waves = waves};
+          .waves = waves, .first_trained = first_trained};
 }
 
 std::uint32_t model_plan::losses_of(const block_id& id) const {
@@ -192,6 +213,8 @@ byte_count model_plan::bytes_of(const block_id& id) const {
       return slot ? byte_count{} : byte_count{sizeof(float)} * losses_of(id);
     case block_kind::state:
       return s.state_buffers().at(id.micro_batch.value);
+    case block_kind::base:
+      return s.base;
   }
   return {};
 }

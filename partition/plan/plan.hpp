@@ -24,9 +24,10 @@ namespace hydra {
 struct shard_plan {
   std::size_t first_layer = 0;
   std::size_t last_layer = 0;
-  byte_count parameters;         ///< as promoted
+  byte_count parameters;         ///< that are stepped, as promoted
   std::optional<byte_count> gradients{};  ///< as copied: of bf16 parameters, in simulations; none: as the parameters
   std::optional<byte_count> masters{};    ///< fp32, on the host, if what is promoted is not fp32; else none
+  byte_count base{};             ///< frozen parameters, as promoted
   byte_count moments;            ///< host bytes of optimizer state, all buffers
   std::uint64_t moment_buffers = 0;
   byte_count input;              ///< minibatch of shard 0, boundary activation of the others
@@ -67,6 +68,7 @@ struct model_plan {
   std::uint32_t micro_batches = 1;   ///< of a step
   std::uint32_t replicas = 1;    ///< gradient sums of a step (step_shape)
   std::uint32_t waves = 1;       ///< visits of a shard that add to one sum
+  std::uint32_t first_trained = 0;   ///< shard; those below it have only frozen parameters (step_shape)
   std::int64_t samples = 0;      ///< per micro-batch
   evaluation_range evaluation;
   std::string profile;           ///< key in the plan's profiles; empty if it is not among them

@@ -36,6 +36,9 @@ ordered json_of(const shard_plan& s) {
                 {"forward_s", seconds(s.forward_time)},
                 {"backward_s", seconds(s.backward_time)},
                 {"update_s", seconds(s.update_time)}};
+  if (s.base > byte_count{}) {
+    shard["base_bytes"] = s.base.value();
+  }
   if (s.masters) {
     shard["master_bytes"] = s.masters->value();
     shard["gradient_bytes"] = s.gradient_bytes().value();
@@ -60,6 +63,9 @@ ordered json_of(const model_plan& m) {
   }
   if (m.waves > 1) {
     model["waves"] = m.waves;
+  }
+  if (m.first_trained > 0) {
+    model["first_trained"] = m.first_trained;
   }
   for (const auto& s : m.shards) {
     model["shards"].push_back(json_of(s));
@@ -113,6 +119,7 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uin
   }
   const bool is_last = s.last_layer == profile.layers.size();
   s.parameters = bytes_at(j, "parameter_bytes");
+  s.base = j.contains("base_bytes") ? bytes_at(j, "base_bytes") : byte_count{};
   if (j.contains("master_bytes")) {
     s.masters = bytes_at(j, "master_bytes");
     s.gradients = bytes_at(j, "gradient_bytes");
@@ -146,6 +153,7 @@ model_plan costs_from_json(const json& j, const profile_set& profiles) {
   m.micro_batches = j.at("micro_batches").get<std::uint32_t>();
   m.replicas = j.value("replicas", 1u);
   m.waves = j.value("waves", 1u);
+  m.first_trained = j.value("first_trained", 0u);
   m.samples = j.at("samples").get<std::int64_t>();
   m.profile = j.at("profile").get<std::string>();
   const auto profile = profiles.find(m.profile);

@@ -18,6 +18,14 @@ byte_count parameters_of(const chain_profile& profile, std::size_t first, std::s
   return sum;
 }
 
+byte_count base_of(const chain_profile& profile, std::size_t first, std::size_t last) {
+  byte_count sum;
+  for (std::size_t i = first; i < last; ++i) {
+    sum += profile.layers[i].base;
+  }
+  return sum;
+}
+
 /// fp32, however narrow the parameters are.
 byte_count gradients_of(const chain_profile& profile, byte_count parameters) {
   return profile.numbers == precision::bf16 ? parameters * 2 : parameters;
@@ -63,6 +71,7 @@ footprint forward_footprint(const chain_profile& profile, std::size_t first, std
   return {.parameters = parameters_of(profile, first, last),
           .first_inputs = input,
           .working = (input + output) * 2 + forward_working(profile, first, last),
+          .base = base_of(profile, first, last),
           .write_back = output * 2};
 }
 
@@ -75,6 +84,7 @@ footprint loss_footprint(const chain_profile& profile, std::size_t first) {
   return {.parameters = parameters_of(profile, first, last),
           .first_inputs = input + profile.targets,
           .working = (input + profile.targets) * 2 + std::max(forward_working(profile, first, last), loss) + scalars,
+          .base = base_of(profile, first, last),
           .write_back = scalars};
 }
 
@@ -109,6 +119,7 @@ footprint plain_footprint(const chain_profile& profile, std::size_t first, std::
   const auto output = profile.layers[last - 1].output;
   footprint f;
   f.parameters = parameters_of(profile, first, last);
+  f.base = base_of(profile, first, last);
   const auto second = with_loss ? profile.targets : output;
   const auto input_gradient = first > 0 ? input : byte_count{};
   f.first_inputs = input + second;

@@ -6,15 +6,16 @@
 
 namespace hydra {
 
-/// Staging a visit needs `parameters + first_inputs` (W); computing it adds `working` (C).
+/// Staging a visit needs `base + parameters + first_inputs` (W); computing it adds `working` (C).
 struct footprint {
-  byte_count parameters;
+  byte_count parameters;   ///< that are stepped
   byte_count first_inputs;   ///< of the first micro-batch
   byte_count working;        ///< gradients (and, in bf16, their part) + two micro-batches of inputs and outputs + upstream
                              ///< + saved + transient
+  byte_count base{};            ///< frozen parameters
   byte_count write_back{};      ///< part of `working` that is free only after the write-back: outputs, gradients
-  byte_count staging() const noexcept { return parameters + first_inputs; }
-  byte_count computing() const noexcept { return parameters + working; }
+  byte_count staging() const noexcept { return base + parameters + first_inputs; }
+  byte_count computing() const noexcept { return base + parameters + working; }
 };
 
 /// Most bytes of a gradient that are widened at a time when it is added to the sum on a device.

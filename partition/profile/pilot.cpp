@@ -291,8 +291,8 @@ std::string fingerprint(const chain& model, const tensor_spec& sample_target, st
     text += " in " + to_string(model.numbers());
   }
   for (std::size_t i = 0, same = 0; i < model.size(); i += same) {
-    const auto signature = model.at(i).body->signature();
-    for (same = 1; i + same < model.size() && model.at(i + same).body->signature() == signature;) {
+    const auto signature = model.signature(i);
+    for (same = 1; i + same < model.size() && model.signature(i + same) == signature;) {
       ++same;
     }
     text += fmt::format("; {} x {}", same, signature);

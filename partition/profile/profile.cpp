@@ -12,7 +12,10 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace hydra {
 
@@ -66,7 +69,9 @@ class bench {
     const auto before = meter_.used();
     meter_.reset_peak();
     const auto again = meter_.now();
-    y.backward(gradient);
+    if (y.requires_grad()) {  // not behind a frozen first layer
+      y.backward(gradient);
+    }
     pass.elapsed += meter_.now() - again;
     pass.transient = std::max(pass.transient, less(meter_.peak(), before));
     return pass;
@@ -92,15 +97,14 @@ measured_pass repeat(std::size_t visits, const Pass& pass, std::vector<duration>
   return warm;
 }
 
-/// Leaf parameters with preset gradients, as a visit binds them.
-std::vector<at::Tensor> leaves(const parameter_layout& layout, std::size_t layer, const at::Tensor& flat,
-                               const at::Tensor& gradients) {
-  auto views = layout.views(flat, layer);
-  auto slices = layout.views(gradients, layer);
+/// Leaf parameters with preset gradients, as a visit binds them; frozen ones have none.
+std::vector<at::Tensor> leaves(std::span<const at::Tensor> values, std::span<const at::Tensor> gradients) {
   std::vector<at::Tensor> bound;
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    bound.push_back(views[i].detach().requires_grad_(true));
-    bound.back().mutable_grad() = slices[i];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    bound.push_back(values[i].detach());
+    if (gradients[i].defined()) {
+      bound.back().requires_grad_(true).mutable_grad() = gradients[i];
+    }
   }
   return bound;
 }
@@ -114,11 +118,14 @@ struct layer_place {
 
 layer_profile measure_layer(const chain& model, const layer_place& place, const measurement_context& on, timed_passes& times) {
   const parameter_layout layout(model, place.index, place.index + 1);
-  const tensor_spec elements{{static_cast<std::int64_t>(layout.elements())}, layout.type()};
-  const at::Tensor flat = zeros(elements, on);
-  const at::Tensor gradients = zeros(elements, on);
+  const auto flat_of = [&](std::size_t elements) {
+    return zeros({{static_cast<std::int64_t>(elements)}, layout.type()}, on);
+  };
+  const at::Tensor flat = flat_of(layout.elements()), base = flat_of(layout.base_elements());
+  const at::Tensor gradients = flat_of(layout.elements());
   const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(place.index)};
-  const auto views = layout.views(flat, place.index);
+  const auto views = layout.views(flat, base, place.index);
+  const auto slices = layout.views(gradients, place.index);
   const at::Tensor x = zeros(place.in, on);
 
   bench measure(on.meter);
@@ -128,14 +135,15 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
   const auto backward = repeat(
       place.visits,
       [&] {
-        const auto bound = leaves(layout, place.index, flat, gradients);
+        const auto bound = leaves(views, slices);
         const at::Tensor leaf = place.in.type != element::i64 ? x.detach().requires_grad_(true) : x;
         return measure.backward([&] { return model.forward(place.index, bound, leaf, context); }, ones_like);
       },
       times.backward);
   layer_profile profile;
-  profile.kind = model.at(place.index).body->signature();
+  profile.kind = model.signature(place.index);
   profile.parameters = charged_bytes(layout.device_bytes());
+  profile.base = charged_bytes(layout.base_bytes());
   profile.input = charged_bytes(place.in.bytes());
   profile.output = charged_bytes(place.out.bytes());
   profile.input_spec = place.in;
@@ -170,7 +178,7 @@ std::vector<layer_place> distinct_layers(const chain& model, std::int64_t sample
   const auto outputs = model.outputs(samples);
   tensor_spec in = batched(model.sample_input(), samples);
   for (std::size_t i = 0; i < model.size(); ++i) {
-    const auto key = model.at(i).body->signature() + " on " + to_string(in);
+    const auto key = model.signature(i) + " on " + to_string(in);
     const auto [kind, first] = known.emplace(key, places.size());
     if (first) {
       places.push_back({i, 0, in, outputs[i]});
@@ -259,8 +267,9 @@ bool suits(const chain_profile& profile, const chain& model, const tensor_spec& 
   for (std::size_t i = 0; i < model.size(); ++i) {
     const auto& layer = profile.layers[i];
     const auto input = i == 0 ? batched(model.sample_input(), samples) : outputs[i - 1];
-    const auto parameters = charged_bytes(parameter_layout(model, i, i + 1).device_bytes());
-    if (layer.input_spec != input || layer.output_spec != outputs[i] || layer.parameters != parameters) {
+    const parameter_layout layout(model, i, i + 1);
+    if (layer.input_spec != input || layer.output_spec != outputs[i] ||
+        layer.parameters != charged_bytes(layout.device_bytes()) || layer.base != charged_bytes(layout.base_bytes())) {
       return false;
     }
   }

@@ -19,7 +19,8 @@ namespace hydra {
 /// of `saved` and the largest transient.
 struct layer_profile {
   std::string kind{};             ///< its signature
-  byte_count parameters;          ///< padded
+  byte_count parameters;          ///< that are stepped, padded
+  byte_count base{};              ///< frozen parameters, padded
   byte_count input;
   byte_count output;
   tensor_spec input_spec;

@@ -40,23 +40,28 @@ precision numbers_from_json(const json& j) {
 }
 
 ordered layer_to_json(const layer_profile& p) {
-  return {{"kind", p.kind},
-          {"parameter_bytes", p.parameters.value()},
-          {"input_bytes", p.input.value()},
-          {"output_bytes", p.output.value()},
-          {"saved_bytes", p.saved.value()},
-          {"forward_transient_bytes", p.forward_transient.value()},
-          {"backward_transient_bytes", p.backward_transient.value()},
-          {"forward_s", seconds(p.forward)},
-          {"backward_s", seconds(p.backward)},
-          {"input", spec_to_json(p.input_spec)},
-          {"output", spec_to_json(p.output_spec)}};
+  ordered j{{"kind", p.kind},
+            {"parameter_bytes", p.parameters.value()},
+            {"input_bytes", p.input.value()},
+            {"output_bytes", p.output.value()},
+            {"saved_bytes", p.saved.value()},
+            {"forward_transient_bytes", p.forward_transient.value()},
+            {"backward_transient_bytes", p.backward_transient.value()},
+            {"forward_s", seconds(p.forward)},
+            {"backward_s", seconds(p.backward)},
+            {"input", spec_to_json(p.input_spec)},
+            {"output", spec_to_json(p.output_spec)}};
+  if (p.base > byte_count{}) {
+    j["base_bytes"] = p.base.value();
+  }
+  return j;
 }
 
 layer_profile layer_from_json(const json& j) {
   layer_profile p;
   p.kind = j.at("kind").get<std::string>();
   p.parameters = bytes_from_json(j.at("parameter_bytes"));
+  p.base = j.contains("base_bytes") ? bytes_from_json(j.at("base_bytes")) : byte_count{};
   p.input = bytes_from_json(j.at("input_bytes"));
   p.output = bytes_from_json(j.at("output_bytes"));
   p.saved = bytes_from_json(j.at("saved_bytes"));

@@ -10,7 +10,9 @@ namespace {
 bool has_version(block_kind kind) { return kind == block_kind::parameters || kind == block_kind::state; }
 
 /// Blocks that exist once per shard, not once per micro-batch.
-bool is_per_shard(block_kind kind) { return has_version(kind) || kind == block_kind::gradients; }
+bool is_per_shard(block_kind kind) {
+  return has_version(kind) || kind == block_kind::gradients || kind == block_kind::base;
+}
 
 std::string numbered(const char* name, std::uint32_t value) { return name + std::to_string(value); }
 
@@ -34,6 +36,8 @@ std::string to_string(block_kind kind) {
       return "loss";
     case block_kind::state:
       return "state";
+    case block_kind::base:
+      return "base";
   }
   return "unknown block kind";
 }
@@ -42,7 +46,7 @@ std::string to_string(const block_id& id) {
   std::string text = to_string(id.kind) + numbered(" of model ", id.model.value);
   if (id.replica.value != 0) text += numbered(" replica ", id.replica.value);
   text += numbered(" shard ", id.shard.value);
-  text += numbered(has_version(id.kind) ? " version " : " step ", id.step.value);
+  if (id.kind != block_kind::base) text += numbered(has_version(id.kind) ? " version " : " step ", id.step.value);
   const bool sum = id.kind == block_kind::gradients;
   if (!is_per_shard(id.kind) || id.micro_batch.value != 0) text += numbered(sum ? " wave " : " micro-batch ", id.micro_batch.value);
   if (id.pass == pass_kind::evaluation) text += " (evaluation)";

@@ -11,13 +11,14 @@ namespace hydra {
 
 /// What a block holds. `activation` of shard s is the output of s; `upstream` of shard s is the gradient with
 /// respect to that output, so it is produced by s+1 and read by s. `minibatch` is what shard 0 reads, `targets` what
-/// the loss reads, `loss` what the last shard's visit leaves behind: numbers of its micro-batches.
-enum class block_kind : std::uint8_t { parameters, gradients, activation, upstream, minibatch, targets, loss, state };
+/// the loss reads, `loss` what the last shard's visit leaves behind: numbers of its micro-batches. `base` are the frozen
+/// parameters of a shard, `parameters` the others.
+enum class block_kind : std::uint8_t { parameters, gradients, activation, upstream, minibatch, targets, loss, state, base };
 
 /// Training and evaluation visits of the same step must not share activations.
 enum class pass_kind : std::uint8_t { train, evaluation };
 
-/// `step` is the version for parameters and state, the optimizer step for everything else; `micro_batch` of a state block is
+/// `step` is the version for parameters and state, 0 for a base, the optimizer step for everything else; `micro_batch` of a state block is
 /// the number of its buffer (shard_plan::state_buffers), of gradients the last wave that has added to the sum.
 struct block_id {
   model_id model;

@@ -21,6 +21,9 @@ step_graph::step_graph(const step_shape& shape) : shape_(shape) {
     refuse(std::to_string(shape.waves) + " waves do not divide the " + std::to_string(each) +
            " micro-batches of a replica");
   }
+  if (shape.first_trained >= shape.shards) {
+    refuse("no shard of the step is trained");
+  }
 }
 
 unit step_graph::at(node n) const noexcept {

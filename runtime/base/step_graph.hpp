@@ -21,6 +21,7 @@ struct step_shape {
   std::uint32_t micro_batches = 1;   ///< of a step
   std::uint32_t replicas = 1;        ///< divides micro_batches
   std::uint32_t waves = 1;           ///< of each replica; divides its micro-batches
+  std::uint32_t first_trained = 0;   ///< shards below it have only frozen parameters: no backward visits
 
   std::uint32_t lanes() const noexcept { return replicas * waves; }
   /// Micro-batches of each lane.
@@ -29,7 +30,7 @@ struct step_shape {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, step_shape& x) {
-    return f(x.shards, x.micro_batches, x.replicas, x.waves);
+    return f(x.shards, x.micro_batches, x.replicas, x.waves, x.first_trained);
   }
 };
 
@@ -51,7 +52,8 @@ struct micro_batch_range {
   friend bool operator==(const micro_batch_range&, const micro_batch_range&) = default;
 };
 
-/// Visits of one wave of one replica follow each other: they are a lane, F_0 .. F_{S-2}, B_{S-1} (with the loss) .. B_0.
+/// Visits of one wave of one replica follow each other: they are a lane, F_0 .. F_{S-2}, B_{S-1} (with the loss) .. B_t,
+/// where t is the first shard with trained parameters.
 /// B_s of a wave also follows B_s of the wave before, because the gradient sum of the shard passes from wave to wave.
 /// Nodes are the visits of all lanes, without model, step and attempt, numbered so that each comes after its
 /// predecessors.
@@ -60,7 +62,7 @@ class step_graph {
   using node = std::uint32_t;
 
   /// Throws fault_error{bad_input} if a number is 0, if the replicas do not divide the micro-batches, or the waves
-  /// those of a replica.
+  /// those of a replica, or if no shard is trained.
   explicit step_graph(const step_shape& shape);
 
   const step_shape& shape() const noexcept { return shape_; }
@@ -68,7 +70,7 @@ class step_graph {
   node size() const noexcept { return lanes() * lane_length(); }
 
   // -- a lane ------------------------------------------------------------------------------------------------------
-  std::uint32_t lane_length() const noexcept { return 2 * shape_.shards - 1; }
+  std::uint32_t lane_length() const noexcept { return 2 * shape_.shards - 1 - shape_.first_trained; }
   std::uint32_t lane_of(const unit& u) const noexcept { return u.replica.value * shape_.waves + u.wave.value; }
   micro_batch_range micro_batches_of(std::uint32_t lane) const noexcept {
     return {.first = micro_batch_index{lane * shape_.lane_size()}, .count = shape_.lane_size()};
@@ -78,11 +80,11 @@ class step_graph {
     return place + 1 < shape_.shards ? direction::forward : direction::backward;
   }
   std::uint32_t shard_at(std::uint32_t place) const noexcept {
-    return place + 1 < shape_.shards ? place : lane_length() - 1 - place;
+    return place + 1 < shape_.shards ? place : 2 * (shape_.shards - 1) - place;
   }
   /// The place of a training unit in its lane.
   std::uint32_t place_of(direction way, shard_index shard) const noexcept {
-    return way == direction::forward ? shard.value : lane_length() - 1 - shard.value;
+    return way == direction::forward ? shard.value : 2 * (shape_.shards - 1) - shard.value;
   }
 
   // -- nodes -------------------------------------------------------------------------------------------------------

@@ -74,16 +74,24 @@ class trainer {
   reference_result result_;
 };
 
+bool is_frozen(const chain& model, const placed_parameter& p) {
+  const std::vector<parameter_spec> all = model.parameters(p.layer);
+  return std::ranges::find(all, p.name, &parameter_spec::name)->frozen;
+}
+
 trainer::trainer(const reference_options& options) : options_(options) {
-  const parameter_layout layout{options.model, 0, options.model.size()};
+  chain whole = options.model;
+  whole.freeze({});  // one buffer of all parameters
+  const parameter_layout layout{whole, 0, whole.size()};
   std::vector<float> initial(layout.elements());
-  layout.initialise(initial, options.model, options.seed);
+  layout.initialise(initial, whole, options.seed);
   for (const placed_parameter& p : layout.parameters()) {
     const at::Tensor master = empty(p.shape, at::kFloat);
     std::memcpy(values(master).data(), initial.data() + p.offset, p.elements * sizeof(float));
     const bool rounded = options.model.numbers() == precision::bf16;
     leaf l{p, rounded ? master.to(at::kBFloat16) : master, master};
-    l.value.set_requires_grad(true);
+    l.place.frozen = is_frozen(options.model, p);
+    l.value.set_requires_grad(!l.place.frozen);
     const int moments = moment_buffers(options.update);
     l.first_moment.resize(moments > 0 ? p.elements : 0);
     l.second_moment.resize(moments > 1 ? p.elements : 0);
@@ -142,7 +150,7 @@ at::Tensor trainer::forward(at::Tensor x, std::uint32_t step, std::uint32_t micr
 void trainer::add_to_sums() {
   const c10::NoGradGuard no_grad;
   for (leaf& l : leaves_) {
-    if (!l.rounded()) continue;
+    if (!l.rounded() || l.place.frozen) continue;
     const at::Tensor more = l.value.grad().to(at::kFloat);
     l.sum = l.sum.defined() ? l.sum.add(more) : more;
     l.value.mutable_grad().reset();
@@ -154,6 +162,7 @@ void trainer::end_replica() {
   const c10::NoGradGuard no_grad;
   const bool rounds = options_.model.gradients() == precision::bf16;
   for (leaf& l : leaves_) {
+    if (l.place.frozen) continue;
     l.sums.push_back(rounds ? l.gradient().to(at::kBFloat16).to(at::kFloat) : l.gradient().clone());
     l.gradient().reset();
   }
@@ -162,6 +171,7 @@ void trainer::end_replica() {
 void trainer::add_sums() {
   const c10::NoGradGuard no_grad;
   for (leaf& l : leaves_) {
+    if (l.place.frozen) continue;
     l.gradient() = l.sums.front().clone();
     for (std::size_t r = 1; r < l.sums.size(); ++r) l.gradient().add_(l.sums[r]);
   }
@@ -266,12 +276,13 @@ void trainer::move_averages() {
 
 void trainer::update_tied_copies() {
   for (const leaf& l : leaves_)
-    if (!l.place.tied_to.empty()) std::ranges::copy(values(owner_of(l).master), values(l.master).begin());
+    if (!l.place.tied_to.empty() && !l.place.frozen) std::ranges::copy(values(owner_of(l).master), values(l.master).begin());
 }
 
 void trainer::finish() {
   digest d;
   for (const leaf& l : leaves_) {
+    if (l.place.frozen) continue;
     if (l.place.tied_to.empty()) d.add(values(l.master));
     result_.parameters[l.place.name].assign(values(l.master).begin(), values(l.master).end());
   }
@@ -289,7 +300,7 @@ reference_result trainer::run() {
     update_tied_copies();
     round_masters();
     for (leaf& l : leaves_) {
-      l.gradient().reset();
+      if (!l.place.frozen) l.gradient().reset();
       l.sums.clear();
     }
     const bool due = step + 1 == options_.steps ||

@@ -53,9 +53,9 @@ TEST_CASE("a lease asks for parameters and first inputs to read and for buffers 
   const auto u = m.backward(1);
   b.place(m, u);
   REQUIRE(b.port.questions.size() == 1);
-  const auto in = inputs_of(u, 2, micro_batch_index{0});
+  const auto in = inputs_of(u, step_shape{.shards = 2}, micro_batch_index{0});
   CHECK(b.port.questions[0].reads == std::vector{parameters_of(u), in.input, *in.second});
-  CHECK(b.port.questions[0].outputs == produced_by(u, 2));
+  CHECK(b.port.questions[0].outputs == produced_by(u, step_shape{.shards = 2}));
 }
 
 TEST_CASE("what is read is copied, and the lease returned when the last copy has ended") {

@@ -205,7 +205,7 @@ class random_run {
       for (const auto& id : written_back_by(r.units[r.flights.front()], r.model.what()->plan)) {
         home_.insert(id);
       }
-      for (const auto& id : consumed_by(r.units[r.flights.front()], r.model.what()->size())) {
+      for (const auto& id : consumed_by(r.units[r.flights.front()], r.model.what()->plan.shape())) {
         home_.erase(id);
       }
       r.flights.pop_front();

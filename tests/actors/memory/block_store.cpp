@@ -29,14 +29,14 @@ struct stocked {
   void bring_batch(std::uint32_t step) {
     auto f0 = m.forward(0), b1 = m.backward(1);
     f0.step = b1.step = step_index{step};
-    store.adopt(inputs_of(f0, 2, {}).input, arena->allocate(8_B, "minibatch"));
-    store.adopt(*inputs_of(b1, 2, {}).second, arena->allocate(8_B, "targets"));
+    store.adopt(inputs_of(f0, step_shape{.shards = 2}, {}).input, arena->allocate(8_B, "minibatch"));
+    store.adopt(*inputs_of(b1, step_shape{.shards = 2}, {}).second, arena->allocate(8_B, "targets"));
   }
 
   lease_request request(const unit& u, device_id device = d0) {
-    const auto in = inputs_of(u, 2, {});
+    const auto in = inputs_of(u, step_shape{.shards = 2}, {});
     lease_request r{.lease = ticket{++last}, .device = device, .what = u, .reads = {parameters_of(u), in.input},
-                    .outputs = produced_by(u, 2)};
+                    .outputs = produced_by(u, step_shape{.shards = 2})};
     if (in.second) {
       r.reads.push_back(*in.second);
     }
@@ -197,7 +197,7 @@ TEST_CASE("a commit drops what no unit will read again") {
 
 TEST_CASE("a commit returns the losses, and whether it completes the gradient sums") {
   stocked s;
-  CHECK_FALSE(s.visit(s.m.forward(0))->completes_sums);
+  CHECK(s.visit(s.m.forward(0))->complete_sums.empty());
   const auto r = s.request(s.m.backward(1));
   const auto grant = s.store.lease(r);
   CHECK(r.outputs.back().kind == block_kind::loss);
@@ -205,7 +205,7 @@ TEST_CASE("a commit returns the losses, and whether it completes the gradient su
   const auto result = s.store.commit(r.what, d0);
   REQUIRE(result);
   CHECK(result->losses == std::vector{2.5F});
-  CHECK(result->completes_sums);
+  CHECK(result->complete_sums == std::vector{shard_index{1}});
 }
 
 TEST_CASE("committed gradients are stepped with their shard's host buffers and dropped with the step") {
@@ -268,13 +268,13 @@ TEST_CASE("an evaluation's commit returns the scores of its micro-batches and dr
   unit u = s.m.forward(0);
   u.way = direction::evaluate;
   u.shard = shard_index{1};
-  const auto in = inputs_of(u, 2, {});
+  const auto in = inputs_of(u, step_shape{.shards = 2}, {});
   s.store.adopt(in.input, s.arena->allocate(8_B, "boundary"));
   s.store.adopt(*in.second, s.arena->allocate(8_B, "targets"));
   const auto before = s.store.blocks();
   const auto result = s.visit(u);
   REQUIRE(result);
-  CHECK_FALSE(result->completes_sums);
+  CHECK(result->complete_sums.empty());
   CHECK(s.store.blocks() == before - 2);
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("after every step the host holds the shards' buffers and nothing else"
       s.store.begin_step(u.model, u.shard);
       CHECK(s.store.stepped(u.model, u.shard) == u.step.next());
     }
-    if (ends_step(u)) {
+    if (ends_step(u, {})) {
       CHECK(s.arena->budget().used() == s.needed_by_homes);
       s.bring_batch(p.step + 1);
     }
@@ -334,9 +334,9 @@ TEST_CASE("a store that starts inside a step continues as the one before") {
   next.add_model(model_id{0}, s.m.what(), s.store.capture(model_id{0}, {}, true), {.step = 0, .units = {2}});
   CHECK(next.blocks() == 1);
   auto b1 = s.m.backward(1);
-  next.adopt(*inputs_of(b1, 2, {}).second, s.arena->allocate(8_B, "targets"));
+  next.adopt(*inputs_of(b1, step_shape{.shards = 2}, {}).second, s.arena->allocate(8_B, "targets"));
   CHECK(next.blocks() == 1);  // no unit would read them any more
-  next.adopt(inputs_of(s.m.forward(0), 2, {}).input, s.arena->allocate(8_B, "minibatch"));
+  next.adopt(inputs_of(s.m.forward(0), step_shape{.shards = 2}, {}).input, s.arena->allocate(8_B, "minibatch"));
   CHECK(next.blocks() == 2);
   CHECK(next.stepped(model_id{0}, shard_index{1}) == version_index{1});
   const auto r = s.request(s.m.backward(0));

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Trains a tiny GPT-2 from the checkpoint "tiny", and a perceptron that no other library knows, into "run".
-void train_two(const temporary_folder& folder) {
+void train_two(const temporary_folder& folder, const std::string& options = "") {
   test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), test::tiny_gpt2_tensors());
   const std::string mlp =
       "[data.points]\nkind = \"synthetic-classes\"\n[[model]]\nname = \"mlp\"\nchain = { family = \"mlp\", width = 4 }\n"
@@ -25,7 +25,7 @@ void train_two(const temporary_folder& folder) {
   const std::string kind = "kind = \"synthetic-language\"\n";
   text.replace(text.find(kind), kind.size(), kind + "symbols = 8\n");
   folder.write("w.toml", text + mlp);
-  const outcome trained = run_hydra(folder, "train w.toml --quiet --output run");
+  const outcome trained = run_hydra(folder, "train w.toml --quiet --output run " + options);
   REQUIRE(trained.err == "");
   REQUIRE(trained.status == 0);
 }
@@ -69,6 +69,30 @@ TEST_CASE("a trained model is exported as a checkpoint that another run starts f
   again.replace(again.find(from_tiny), from_tiny.size(), "from = \"out\"");
   folder.write("again.toml", again);
   CHECK(run_hydra(folder, "train again.toml --quiet").status == 0);
+}
+
+TEST_CASE("frozen parameters are not in the run's checkpoint, but in what is exported, as the training began") {
+  const temporary_folder folder;
+  train_two(folder, "--set 'model.gpt.freeze=[\"*\", \"!*.ln_f.*\"]'");
+  REQUIRE(run_hydra(folder, "export run gpt out").status == 0);
+  const hub_tensors after{folder.path() / "out"}, before{folder.path() / "tiny"};
+  REQUIRE(after.all().size() == before.all().size());
+  for (const auto& [name, t] : after.all()) {
+    INFO(name);
+    CHECK(std::ranges::equal(t.tensor.data, before.find(name)->tensor.data) == (name.find("ln_f") == std::string::npos));
+  }
+  const auto loss_of = [](const outcome& o) { return o.out.substr(o.out.find('.') - 1, 6); };
+  const outcome of_run = run_hydra(folder, "evaluate run");
+  std::string exported = folder.read("w.toml");
+  exported.replace(exported.find("\"tiny\""), 6, "\"out\"");
+  folder.write("e.toml", exported);
+  const outcome of_export = run_hydra(folder, "evaluate e.toml");
+  CHECK(of_run.out != "");
+  CHECK(loss_of(of_run) == loss_of(of_export));
+  const outcome ids = run_hydra(folder, "generate run --model gpt --prompt-ids '1 2' --tokens 3 --temperature 0");
+  CHECK(ids.out == run_hydra(folder, "generate out --prompt-ids '1 2' --tokens 3 --temperature 0").out);
+  check_refused(run_hydra(folder, "train w.toml --set 'model.gpt.freeze=[\"h.9.*\"]' --output other"),
+                "\"freeze\" has \"h.9.*\", which no parameter of the model matches");
 }
 
 TEST_CASE("a state that is older than the run's last step is exported only if its step is asked for") {

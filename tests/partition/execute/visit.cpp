@@ -44,7 +44,7 @@ TEST_CASE("a forward visit computes on raw bytes what its shard computes on tens
   visit work(m, visit_of(*m, direction::forward, 0), 24);
   for (const std::size_t k : {0, 1}) {
     const micro_batch_blocks blocks{raw(ids), nullptr, std::make_shared<device_block>()};
-    work.run(k, raw(parameters), blocks, {});
+    work.run(k, {raw(parameters)}, blocks, {});
     const visit_context where{.seed = m->seed, .step = 0, .micro_batch = static_cast<std::uint32_t>(k), .targets = 24};
     CHECK(same_bits(blocks.output->tensor, m->shards[0].forward(parameters, ids, where)));
   }
@@ -61,7 +61,7 @@ TEST_CASE("a backward visit leaves the sum of its micro-batches' gradients, and 
   const auto bound = m->shards[1].bind(flat, expected);
   for (const std::uint32_t k : {0u, 1u}) {
     const micro_batch_blocks blocks{raw(x), raw(targets), std::make_shared<device_block>()};
-    work.run(k, raw(flat), blocks, out);
+    work.run(k, {raw(flat)}, blocks, out);
     const visit_context where{.seed = m->seed, .step = 0, .micro_batch = k, .targets = 24};
     const auto result = m->shards[1].backward(bound, x, targets, where);
     CHECK(same_bits(blocks.output->tensor, result.input_gradient));
@@ -77,7 +77,7 @@ TEST_CASE("after its last micro-batch a visit holds neither parameters nor gradi
   visit work(m, visit_of(*m, direction::backward, 1), 24);
   const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
   for (const std::size_t k : {0, 1}) {
-    work.run(k, flat, {raw(random_tensor({2, 6, 16}, 3)), raw(random_ids({2, 6}, 11, 4)), std::make_shared<device_block>()},
+    work.run(k, {flat}, {raw(random_tensor({2, 6, 16}, 3)), raw(random_ids({2, 6}, 11, 4)), std::make_shared<device_block>()},
              out);
     CHECK((flat->tensor.storage().use_count() > 1) == (k == 0));
     CHECK((out.gradients->tensor.storage().use_count() > 1) == (k == 0));
@@ -91,9 +91,9 @@ TEST_CASE("a visit that is run again from its first micro-batch starts with zero
                                   std::make_shared<device_block>()};
   visit work(m, visit_of(*m, direction::backward, 1), 12);
   const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
-  work.run(0, raw(flat), blocks, out);
+  work.run(0, {raw(flat)}, blocks, out);
   const auto once = out.gradients->tensor;
-  work.run(0, raw(flat), blocks, out);
+  work.run(0, {raw(flat)}, blocks, out);
   CHECK(same_bits(once, out.gradients->tensor));
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("a later wave adds to the sum of the one before, in its block or in on
   const auto x = random_tensor({2, 6, 16}, 3);
   const auto targets = random_ids({2, 6}, 11, 4);
   const auto run = [&](visit& work, std::size_t k, const visit::results& out) {
-    work.run(k, raw(flat), {raw(x), raw(targets), std::make_shared<device_block>()}, out);
+    work.run(k, {raw(flat)}, {raw(x), raw(targets), std::make_shared<device_block>()}, out);
   };
   visit whole(m, visit_of(*m, direction::backward, 1), 24);
   const visit::results expected{std::make_shared<device_block>(), std::make_shared<device_block>()};
@@ -134,7 +134,7 @@ TEST_CASE("an evaluation of the last shard leaves loss and right predictions of 
   for (const std::uint32_t k : {0u, 1u}) {
     const auto x = random_tensor({2, 6, 16}, 3 + k);
     const auto targets = random_ids({2, 6}, 11, 4);
-    work.run(k, raw(flat), {raw(x), raw(targets), nullptr}, out);
+    work.run(k, {raw(flat)}, {raw(x), raw(targets), nullptr}, out);
     scores.push_back(m->shards[1].score(flat, x, targets, {.seed = 99, .training = false}));
   }
   const std::span written_back(out.loss->tensor.const_data_ptr<float>(), 4);
@@ -154,7 +154,7 @@ TEST_CASE("an evaluation drops nothing out") {
   const auto ids = random_ids({2, 6}, 11, 1);
   visit work(m, visit_of(*m, direction::evaluate, 0), 1);
   const micro_batch_blocks blocks{raw(ids), nullptr, std::make_shared<device_block>()};
-  work.run(0, raw(flat), blocks, {});
+  work.run(0, {raw(flat)}, blocks, {});
   const visit_context training{.seed = m->seed};
   auto plain = training;
   plain.training = false;
@@ -181,7 +181,7 @@ TEST_CASE("in bf16 a backward visit leaves fp32 sums of its micro-batches' bf16 
   for (const std::uint32_t k : {0u, 1u, 2u}) {
     const auto x = random_tensor({2, 6, 16}, 3 + k).to(at::kBFloat16);
     const micro_batch_blocks blocks{raw(x), raw(targets), std::make_shared<device_block>()};
-    work.run(k, raw(flat), blocks, out);
+    work.run(k, {raw(flat)}, blocks, out);
     const auto one = zeros({flat.numel()}, at::kBFloat16);
     const visit_context where{.seed = m->seed, .step = 0, .micro_batch = k, .targets = 36};
     const auto result = m->shards[1].backward(m->shards[1].bind(flat, one), x, targets, where);
@@ -202,7 +202,7 @@ at::Tensor gradients_of_two(const std::shared_ptr<sharded_model>& m) {
   visit work(m, visit_of(*m, direction::backward, 1), 24);
   const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
   for (const std::uint32_t k : {0u, 1u}) {
-    work.run(k, flat, {raw(random_tensor({2, 6, 16}, 3 + k).to(at::kBFloat16)), raw(random_ids({2, 6}, 11, 4)),
+    work.run(k, {flat}, {raw(random_tensor({2, 6, 16}, 3 + k).to(at::kBFloat16)), raw(random_ids({2, 6}, 11, 4)),
                        std::make_shared<device_block>()}, out);
   }
   return out.gradients->tensor;
@@ -226,7 +226,7 @@ TEST_CASE("in bf16 a visit lets go of parameters, gradients and their parts afte
   const auto flat = raw(parameters_of(*m, 1).to(at::kBFloat16));
   visit work(m, visit_of(*m, direction::backward, 1), 12);
   const visit::results out{std::make_shared<device_block>(), std::make_shared<device_block>()};
-  work.run(0, flat, {raw(random_tensor({2, 6, 16}, 3).to(at::kBFloat16)), raw(random_ids({2, 6}, 11, 4)),
+  work.run(0, {flat}, {raw(random_tensor({2, 6, 16}, 3).to(at::kBFloat16)), raw(random_ids({2, 6}, 11, 4)),
                      std::make_shared<device_block>()}, out);
   CHECK(flat->tensor.storage().use_count() == 1);
   CHECK(out.gradients->tensor.storage().use_count() == 1);

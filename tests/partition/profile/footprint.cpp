@@ -22,7 +22,7 @@ device_block_ptr zeroed(byte_count n) {
 }
 
 micro_batch_blocks inputs_for(const sharded_model& m, const unit& u, std::size_t k) {
-  const auto in = inputs_of(u, m.size(), micro_batch_index{static_cast<std::uint32_t>(k)});
+  const auto in = inputs_of(u, m.plan.shape(), micro_batch_index{static_cast<std::uint32_t>(k)});
   return {zeroed(m.plan.bytes_of(in.input)), in.second ? zeroed(m.plan.bytes_of(*in.second)) : nullptr, nullptr};
 }
 
@@ -37,13 +37,13 @@ byte_count charged_peak(const std::shared_ptr<const sharded_model>& m, const uni
   visit work(m, u, 1);
   visit::results results;
   results.gradients = has_gradients(u) ? std::make_shared<device_block>() : nullptr;
-  results.loss = has_loss(u, m->size()) ? std::make_shared<device_block>() : nullptr;
+  results.loss = has_loss(u, m->plan.shape()) ? std::make_shared<device_block>() : nullptr;
   for (std::size_t k = 0; k < u.micro_batches; ++k) {
     if (k + 1 < u.micro_batches) {
       batches.push_back(inputs_for(*m, u, k + 1));
     }
-    batches[k].output = output_of(u, m->size(), micro_batch_index{0}) ? std::make_shared<device_block>() : nullptr;
-    work.run(k, parameters, batches[k], results);
+    batches[k].output = output_of(u, m->plan.shape(), micro_batch_index{0}) ? std::make_shared<device_block>() : nullptr;
+    work.run(k, {parameters}, batches[k], results);
     batches[k].input.reset();
     batches[k].second.reset();
     if (k > 0) {

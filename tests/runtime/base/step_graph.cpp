@@ -39,6 +39,8 @@ std::string ranges_of(const step_shape& shape) {
 TEST_CASE("a lane visits forward, then the last shard's loss, then backward", "[step_graph]") {
   CHECK(order_of(step_graph({.shards = 1}), 0) == "B0");
   CHECK(order_of(step_graph({.shards = 2}), 0) == "F0 B1 B0");
+  CHECK(order_of(step_graph({.shards = 4, .first_trained = 2}), 0) == "F0 F1 F2 B3 B2");
+  CHECK(order_of(step_graph({.shards = 3, .first_trained = 2}), 0) == "F0 F1 B2");
   const step_graph graph({.shards = 4, .micro_batches = 4, .replicas = 2, .waves = 2});
   for (std::uint32_t lane = 0; lane < 4; ++lane) {
     CHECK(order_of(graph, lane) == "F0 F1 F2 B3 B2 B1 B0");
@@ -54,7 +56,8 @@ TEST_CASE("lanes divide the micro-batches of a step in order", "[step_graph]") {
 
 TEST_CASE("nodes and units name each other; each follows its predecessors; a micro-batch has one lane", "[step_graph]") {
   for (const step_shape shape : {step_shape{.shards = 1}, step_shape{.shards = 3, .micro_batches = 6, .waves = 3},
-                                 step_shape{.shards = 4, .micro_batches = 24, .replicas = 3, .waves = 4}}) {
+                                 step_shape{.shards = 4, .micro_batches = 24, .replicas = 3, .waves = 4},
+                                 step_shape{.shards = 5, .micro_batches = 4, .replicas = 2, .waves = 2, .first_trained = 3}}) {
     const step_graph graph(shape);
     std::set<unit> all;
     for (step_graph::node n = 0; n < graph.size(); ++n) {
@@ -83,7 +86,8 @@ TEST_CASE("a backward unit also follows that of the wave before, of its replica 
 }
 
 TEST_CASE("a unit follows what comes before it in the graph, and only that", "[step_graph]") {
-  const step_graph graph({.shards = 3, .micro_batches = 12, .replicas = 2, .waves = 3});
+  const auto first_trained = GENERATE(0u, 1u, 2u);
+  const step_graph graph({.shards = 3, .micro_batches = 12, .replicas = 2, .waves = 3, .first_trained = first_trained});
   const auto n = graph.size();
   std::vector<std::vector<bool>> before(n, std::vector<bool>(n));  // transitively
   for (step_graph::node later = 0; later < n; ++later) {

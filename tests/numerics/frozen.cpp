@@ -1,0 +1,181 @@
+// Frozen parameters: bit for bit a plain training whose frozen leaves have no gradient.
+
+#include "actors/policy/catalog.hpp"
+#include "tests/support/spilled_run.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+using patterns = std::vector<std::string>;
+
+exact_case frozen(exact_case c, const patterns& which) {
+  c.batch_size = c.micro_batches = 8;
+  c.chain = with_frozen(std::move(c.chain), freezing{which});
+  return c;
+}
+
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+
+/// The lower layers; all but the head's norm; parts of each layer; a layer between trained ones.
+const std::vector<patterns>& choices() {
+  static const std::vector<patterns> all{{"*.wte*", "*.wpe*", "*.h.0.*", "*.h.1.*"},
+                                         {"*", "!*.ln_f.*"},
+                                         {"*.weight", "!*ln*"},
+                                         {"*.h.1.*"}};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("frozen parameters on any cut, with and without clipping, have the bits of plain training", "[frozen]") {
+  for (const auto& which : choices()) {
+    for (const double clip : {0.0, 0.05}) {
+      for (const bool tied : {false, true}) {
+        auto c = frozen(tiny_gpt(0.1, tied), which);
+        c.optimizer.clip_norm = clip;
+        const auto plain = train_plain(c);
+        for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
+          c.cuts = cuts;
+          for (const std::size_t n : {1, 2}) {
+            INFO(fmt::format("{}, clip {}, tied {}, {} shards, {} devices", which, clip, tied, cuts.size(), n));
+            REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(n)}), 0) == "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("replicas and waves of a partly frozen model have the bits of plain training", "[frozen]") {
+  for (const auto& which : choices()) {
+    for (const auto& [replicas, waves] : {std::pair{2U, 1U}, {1U, 4U}, {2U, 2U}}) {
+      auto c = frozen(tiny_gpt(0.0, true), which);
+      c.replicas = replicas;
+      c.waves = waves;
+      c.cuts = {0, 2, 3, 4};
+      INFO(fmt::format("{}, {} replicas, {} waves", which, replicas, waves));
+      REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
+    }
+  }
+}
+
+TEST_CASE("partly frozen models in bf16 have the bits of plain training", "[frozen]") {
+  for (const auto gradients : {precision::fp32, precision::bf16}) {
+    for (const auto& which : choices()) {
+      auto c = frozen(tiny_gpt(0.0, true), which);
+      c.numbers = precision::bf16;
+      c.gradients = gradients;
+      c.optimizer.clip_norm = 0.05;
+      c.cuts = {0, 2, 4};
+      INFO(fmt::format("{}, gradients in {}", which, to_string(gradients)));
+      REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
+    }
+  }
+}
+
+TEST_CASE("partly frozen models that devices step have the bits of plain training", "[frozen]") {
+  for (const auto& which : choices()) {
+    auto c = frozen(tiny_gpt(0.0, false), which);
+    c.cuts = {0, 1, 3};
+    INFO(fmt::format("{}", which));
+    REQUIRE(difference(train_plain(c), train_spilled({c}, {.devices = devices(2), .optimizer_on = optimizer_place::device}),
+                       0) == "");
+  }
+}
+
+namespace {
+
+std::vector<exact_case> workload() {
+  auto a = frozen(tiny_gpt(0.1, true), choices()[0]);
+  a.optimizer.clip_norm = 0.05;
+  a.cuts = {0, 1, 2, 3, 4};
+  auto b = tiny_gpt(0.0, false);
+  b.cuts = {0, 3};
+  auto c = frozen(tiny_gpt(0.0, false), choices()[2]);
+  c.cuts = {0, 2};
+  c.waves = 2;
+  return {a, b, c};
+}
+
+void require_plain_bits(const spilled_result& spilled) {
+  static const std::vector<reference_result> plain = [] {
+    std::vector<reference_result> all;
+    for (const auto& m : workload()) {
+      all.push_back(train_plain(m));
+    }
+    return all;
+  }();
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    INFO("model " << i);
+    REQUIRE(difference(plain[i], spilled, i) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("partly frozen models beside others have the bits of plain training under every policy", "[frozen]") {
+  for (const auto& entry : built_in_policies()) {
+    INFO(entry.name);
+    require_plain_bits(train_spilled(workload(), {.devices = devices(2), .policy = entry.name}));
+  }
+}
+
+TEST_CASE("partly frozen models with just enough memory have the bits of plain training", "[frozen][budgets]") {
+  const auto enough = plan_of(workload(), {.devices = devices(1)}).sufficient;
+  for (const std::size_t n : {1, 2}) {
+    const run_options options{.devices = std::vector(n, cpu_device{.memory = enough})};
+    auto limited = options;
+    limited.host_memory = planned_host_memory(workload(), options);
+    require_plain_bits(train_spilled(workload(), limited));
+  }
+}
+
+TEST_CASE("partly frozen models survive the death of a device at each operation", "[frozen]") {
+  for (std::size_t at = 0; at < 260; at += 5) {
+    INFO("operation " << at);
+    require_plain_bits(train_spilled(workload(), {.devices = devices(2), .second_dies_at = at}));
+  }
+}
+
+TEST_CASE("partly frozen models are interrupted and resumed with other cuts and devices", "[frozen]") {
+  for (const std::size_t at : {620, 777}) {  // an evaluation fits between two
+    for (const bool other_cuts : {true, false}) {
+      INFO("interrupted at operation " << at << (other_cuts ? ", other cuts" : ""));
+      run_options options{.devices = devices(2), .interrupt_at = at};
+      options.checkpoint.every_steps = 1;
+      require_plain_bits(train_in_parts(workload(), options, [&](std::size_t n, auto& models, run_options& now) {
+        models[0].cuts = other_cuts && n % 2 == 1 ? cut_points{0, 3} : models[0].cuts;
+        now.devices = devices(1 + n % 2);
+      }));
+    }
+  }
+}
+
+TEST_CASE("a frozen model takes no host memory for gradients and moments, and copies no gradients", "[frozen]") {
+  auto whole = tiny_gpt(0.0, false);
+  whole.cuts = {0, 2, 4};
+  auto part = frozen(tiny_gpt(0.0, false), {"*", "!*.ln_f.*"});
+  part.batch_size = whole.batch_size;
+  part.micro_batches = whole.micro_batches;
+  part.cuts = whole.cuts;
+  const auto plan = plan_of({part}, {}).models.front();
+  const auto all = plan_of({whole}, {}).models.front();
+  CHECK(plan.first_trained == 2);
+  for (std::size_t s = 0; s < plan.shards.size(); ++s) {
+    CHECK(plan.shards[s].base + plan.shards[s].parameters == all.shards[s].parameters);
+    CHECK(plan.shards[s].moments.value() == 2 * plan.shards[s].parameters.value());
+  }
+  CHECK(plan.shards[0].parameters == 0_B);
+  CHECK(train_spilled({part}, {}).summary.devices.front().d2h_bytes < train_spilled({whole}, {}).summary.devices.front().d2h_bytes);
+}
