@@ -104,6 +104,21 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          text_of(m.optimizer);
 }
 
+/// With the seed even if there are weights: they need not have all parameters.
+std::string base_identity(const chain& model, std::uint64_t seed) {
+  if (!model.has_frozen()) {
+    return {};
+  }
+  auto text = fmt::format("seed {} {}\n{}", seed, to_string(model.numbers()), weights_of(model));
+  const parameter_layout layout(model, 0, model.size());
+  for (const auto& p : layout.parameters()) {
+    text += p.frozen ? fmt::format("{} {} {} {}\n", p.layer, p.name, fmt::join(p.shape, " "), p.tied_to) : "";
+  }
+  sha256 hash;
+  hash.add(std::as_bytes(std::span(text)));
+  return hash.finish();
+}
+
 std::string with_steps(std::string identity, std::uint32_t steps) {
   const std::string key = "\nsteps: ";
   const auto begin = identity.find(key);

@@ -39,15 +39,15 @@ model_facts facts_of(const sharded_model& m, const data_source& data) {
 }  // namespace
 
 model_entry load_model(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id,
-                       host_arena& arena) {
+                       host_arena& arena, const base_lookup& bases) {
   model_entry entry{.what = m, .memory = {}, .standing = {}, .data = data, .facts = facts_of(*m, *data.source)};
   if (saved) {
-    entry.memory = load_memory(*saved, id, *m, arena);
+    entry.memory = load_memory(*saved, id, *m, arena, bases);
     entry.standing = saved->begins(m->plan);
     return entry;
   }
   for (std::size_t s = 0; s < m->size(); ++s) {
-    entry.memory.homes.push_back(make_home(arena, *m, s));
+    entry.memory.homes.push_back(make_home(arena, *m, s, bases));
     m->shards[s].layout().initialise(entry.memory.homes.back().parameters->floats(), *m->model, m->seed);
     round_masters(entry.memory.homes.back());
   }

@@ -14,8 +14,9 @@ namespace hydra {
 /// `seed`: of the session.
 sharded_model_ptr cut_model(const model_description& d, const prepared_model& p, const model_plan& plan, std::uint64_t seed);
 
-/// `saved`: the checkpoint to resume from; null: start from the beginning. Throws fault_error{out_of_memory}, {io}.
+/// `saved`: the checkpoint to resume from; null: start from the beginning. `bases`: of models that are loaded. Throws
+/// fault_error{out_of_memory}, {io}.
 model_entry load_model(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id,
-                       host_arena& arena);
+                       host_arena& arena, const base_lookup& bases);
 
 }  // namespace hydra

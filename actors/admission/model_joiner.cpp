@@ -5,6 +5,7 @@
 #include "actors/admission/resumption.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
+#include "partition/plan/shared_bases.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <fmt/format.h>
@@ -58,14 +59,43 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
     }
   }
   auto plan = plan_resumed(begins, [&] { return planned(m, p, begins); });
+  const auto held = hold_bases();
+  name_bases(plan, p.base, held);
   fit_host(plan);
   p.remaining_scale = remaining_scale(m, p, plan);
   go_on(m.name);
-  auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena);
+  const auto known = [&held](const base_place& place) {
+    const auto found = held.find(place);
+    return found == held.end() ? nullptr : found->second;
+  };
+  auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena, known);
+  for (std::size_t s = 0; s < plan.shards.size(); ++s) {
+    if (plan.shards[s].shared_base) {
+      setup_.bases[*plan.shards[s].shared_base] = entry.memory.homes[s].base;
+    }
+  }
   notes_.insert(notes_.end(), begins.notes().begin(), begins.notes().end());
   setup_.plan.models.push_back(std::move(plan));
   setup_.plan.profiles.emplace(p.profile_key, p.profile);
   return entry;
+}
+
+/// The bases that are in host memory now, and stay until the model has its memory.
+model_joiner::held_bases model_joiner::hold_bases() const {
+  held_bases held;
+  for (const auto& [place, base] : setup_.bases) {
+    if (auto block = base.lock()) {
+      held.emplace(place, std::move(block));
+    }
+  }
+  return held;
+}
+
+/// A base that is not there any more is loaded again, under another name.
+void model_joiner::name_bases(model_plan& plan, const std::string& base, const held_bases& held) {
+  auto& known = setup_.plan.bases;
+  std::erase_if(known, [&](const auto& entry) { return !held.contains(entry.second); });
+  hydra::name_bases(plan, base, model_id{static_cast<std::uint32_t>(setup_.plan.models.size())}, known);
 }
 
 /// Names of models whose preparation failed are free.
@@ -109,7 +139,8 @@ prepared_model model_joiner::measured(const model_description& m) {
                            .numbers = common_formats(setup_.machines),
                            .known = setup_.plan.profiles,
                            .stepping = stepping(),
-                           .device_updates = setup_.device_updates}, [&]() -> pilot& {
+                           .device_updates = setup_.device_updates,
+                           .share = setup_.options.ablation.share}, [&]() -> pilot& {
     go_on(m.name);
     if (!measures) {
       make_devices(devices, m.name);

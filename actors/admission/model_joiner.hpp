@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +29,7 @@ struct joining_setup {
   std::string setting;                   ///< of the pilot that measured its profiles
   known_rates device_updates{};          ///< of the run's devices
   host_arena* arena = nullptr;
+  std::map<base_place, std::weak_ptr<host_block>> bases{};   ///< in host memory
   kept_parameters* kept = nullptr;       ///< given up if a model that joins needs the memory; may be null
   std::shared_ptr<spdlog::logger> log;
 };
@@ -62,6 +65,9 @@ class model_joiner {
   byte_count host_needed(const model_plan& joining) const;
   void check_name(const std::string& name) const;
   void forget(const std::set<model_id>& released);
+  using held_bases = std::map<base_place, host_block_ptr>;
+  held_bases hold_bases() const;
+  void name_bases(model_plan& plan, const std::string& base, const held_bases& held);
 
   byte_count beside_pool(const model_plan& joining) const;
 

@@ -116,7 +116,7 @@ class planner {
     pilot measures(measured, setup_.options.stall_limit);
     made_.setting = measures.setting();
     model_preparer preparer({.seed = setup_.options.seed, .setting = made_.setting, .numbers = numbers,
-                             .stepping = stepping()},
+                             .stepping = stepping(), .share = setup_.options.ablation.share},
                             [&]() -> pilot& { return measures; });
     for (const auto& m : setup_.models) {
       if (setup_.interrupts.interrupted()) {

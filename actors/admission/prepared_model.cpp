@@ -1,5 +1,6 @@
 #include "actors/admission/prepared_model.hpp"
 
+#include "actors/admission/identity.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/memory/host_memory.hpp"
@@ -111,7 +112,7 @@ const chain_profile& profile_for(const prepared_model& p, stepping_space space) 
 
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_space space) {
   return {.name = m.name, .model = p.model.get(), .profile = &profile_for(p, space), .micro_batches = m.micro_batches,
-          .replicas = m.parallel.replicas, .waves = m.parallel.waves, .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update,
+          .replicas = m.parallel.replicas, .waves = m.parallel.waves, .moments = moment_buffers(m.optimizer), .evaluation = p.evaluation, .cuts = cuts, .update = p.update, .base = p.base,
           .stepping = p.stepping};
 }
 
@@ -246,6 +247,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
     refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on", p.data.source->describe()));
   }
   p.cuts = cuts_of(m, p.model->size());
+  p.base = share_ ? base_identity(*p.model, m.seed.value_or(seed_)) : std::string{};
   find_profile(p, m);
   p.update = update_of(m.optimizer);
   const bool whole_sums = m.parallel.replicas == 1 && m.parallel.waves == 1;

@@ -33,6 +33,7 @@ struct prepared_model {
   std::uint32_t steps = 0;
   std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
   std::string identity{};         ///< identity_of() it
+  std::string base{};             ///< what decides its frozen parameters, unless they are not shared
   bool follows_on_device = true;  ///< no device of the run is faster than another
   double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
 };
@@ -48,6 +49,7 @@ struct preparer_setup {
   profile_set known{};
   stepping_terms stepping{};             ///< without rates of devices and links
   known_rates device_updates{};          ///< rates of devices that are known already
+  bool share = true;                     ///< frozen parameters with other models
 };
 
 /// Measures each distinct chain and update rule once: models of a grid share their profile. A profile that a saved plan
@@ -63,7 +65,8 @@ class model_preparer {
         numbers_(setup.numbers),
         profiles_(std::move(setup.known)),
         stepping_(setup.stepping),
-        device_updates_(std::move(setup.device_updates)) {}
+        device_updates_(std::move(setup.device_updates)),
+        share_(setup.share) {}
 
   /// Throws fault_error{bad_input} naming the model and what does not fit together, {does_not_fit} for a layer that the
   /// host cannot hold.
@@ -92,6 +95,7 @@ class model_preparer {
   std::map<std::filesystem::path, saved_plan> plans_;
   known_rates updates_;
   known_rates device_updates_;
+  bool share_;
   std::optional<byte_rate> slowest_link_;
   std::multimap<const chain_profile*, std::shared_ptr<const chain_profile>> stepping_profiles_;
   duration pilot_time_{};

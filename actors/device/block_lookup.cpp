@@ -28,7 +28,7 @@ std::vector<found_block> block_lookup::read_by(const visit_record& v, std::size_
   const auto add = [&](const block_id& id) { blocks.push_back({.id = id, .bytes = v.model->plan.room_for(id)}); };
   if (k == 0) {
     if (v.has_base()) {
-      add(base_of(v.what));
+      add(v.model->plan.base_of(v.what));
     }
     add(parameters_of(v.what));
   }

@@ -196,7 +196,6 @@ void visit_staging::copy_in_block(ticket id, const lease_record& lease, const bl
   auto& v = *lease.owner;
   auto& slot = v.slot_of(block, lease.batch);
   const bool staging = lease.use == purpose::staging;
-  const bool parameters = block.kind == block_kind::parameters || block.kind == block_kind::base;
   const auto bytes = v.model->plan.bytes_of(block);
   operation op{.work = copy_in(home, bytes, slot.block, state_.machine.info().torch_device),
                .bytes = bytes,
@@ -205,7 +204,8 @@ void visit_staging::copy_in_block(ticket id, const lease_record& lease, const bl
   // Staged blocks have bytes of their own (W); blocks of later micro-batches are part of C, which the unit before may
   // still use.
   const auto after = staging ? std::span<const ticket>{} : std::span<const ticket>(v.working->after);
-  const auto kind = parameters ? operation_kind::promote : operation_kind::promote_input;
+  const bool has_version = block.kind == block_kind::parameters;  // bounds count what each version takes
+  const auto kind = has_version ? operation_kind::promote : operation_kind::promote_input;
   slot.ready =
       state_.operations.submit(std::move(op), after, {.owner = &v, .kind = kind, .batch = lease.batch, .lease = id});
   if (staging) {

@@ -42,13 +42,30 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
   r.what = std::move(what);
   r.homes = std::move(memory.homes);
   r.begins = begins;
+  for (std::uint32_t s = 0; s < r.homes.size(); ++s) {
+    const auto place = r.what->plan.shards[s].shared_base.value_or(base_place{model, shard_index{s}});
+    if (r.homes[s].base) {
+      bases_.try_emplace(place, r.homes[s].base);
+    }
+  }
   models_.insert_or_assign(model, std::move(r));
+}
+
+void block_store::free_unread_bases() {
+  std::erase_if(bases_, [this](const auto& base) {
+    return std::ranges::none_of(models_, [&](const auto& m) {
+      const auto& shards = m.second.what->plan.shards;
+      const bool own = m.first == base.first.model && !shards.at(base.first.shard.value).shared_base;
+      return own || std::ranges::find(shards, base.first, &shard_plan::shared_base) != shards.end();
+    });
+  });
 }
 
 std::vector<shard_home> block_store::remove_model(model_id model) {
   auto removed = models_.extract(model);
   std::erase_if(blocks_, [&](const auto& entry) { return entry.first.model == model; });
   std::erase_if(write_backs_, [&](const auto& entry) { return entry.first.second.model == model; });
+  free_unread_bases();
   return removed.empty() ? std::vector<shard_home>{} : std::move(removed.mapped().homes);
 }
 
@@ -56,7 +73,8 @@ std::vector<shard_home> block_store::remove_model(model_id model) {
 
 host_block_ptr block_store::readable(const block_id& id) const {
   if (id.kind == block_kind::base) {
-    return models_.at(id.model).homes[id.shard.value].base;
+    const auto found = bases_.find({id.model, id.shard});
+    return found == bases_.end() ? nullptr : found->second;
   }
   const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
   if (!versioned) {

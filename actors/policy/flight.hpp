@@ -1,6 +1,7 @@
 #pragma once
 // The data of the schedule tracker: announcements, placements, flights, losses. Standard library only.
 
+#include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
 #include "runtime/base/step_graph.hpp"
@@ -26,6 +27,7 @@ struct ready_unit {
   duration then_remaining{};  ///< `remaining` of the unit after it; zero for the last
   duration then_cost{};       ///< `cost` of the unit after it
   bool then_begins_step = false;     ///< the unit after it starts a step
+  std::optional<block_id> base{};    ///< frozen parameters that it reads, among `bytes`
 };
 
 /// Properties of a model, besides its times, that policies may use.

@@ -44,18 +44,23 @@ void residency::forget(device_id device) {
 }
 
 void residency::forget(model_id model) {
-  if (model.value < held_.size()) {
-    held_[model.value] = {};
+  if (model.value >= held_.size()) {
+    return;
+  }
+  for (auto& shard : held_[model.value]) {
+    std::erase_if(shard, [](const copy& c) { return c.version.has_value(); });
   }
 }
 
-residency::places residency::of(const unit& u, device_id device) const noexcept {
+residency::places residency::of(const unit& u, const std::optional<block_id>& base, device_id device) const noexcept {
   places found;
-  if (u.model.value >= held_.size() || u.shard.value >= held_[u.model.value].size()) {
+  const auto model = base ? base->model : u.model;
+  const auto shard = base ? base->shard : u.shard;
+  if (model.value >= held_.size() || shard.value >= held_[model.value].size()) {
     return found;
   }
-  for (const auto& c : held_[u.model.value][u.shard.value]) {
-    if (!c.version || c.version == u.step) {
+  for (const auto& c : held_[model.value][shard.value]) {
+    if (base ? !c.version : c.version == u.step) {
       (c.device == device ? found.here : found.elsewhere) = true;
     }
   }

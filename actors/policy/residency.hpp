@@ -16,15 +16,15 @@ class residency {
   /// Net changes of a device's cache since its last report. Other kinds than parameters are passed over.
   void report(device_id device, std::span<const block_id> cached, std::span<const block_id> dropped);
   void forget(device_id device);
-  /// The model has left: its entries are not needed any more.
+  /// The model has left: its entries are not needed any more, but those of a base, which other models may read.
   void forget(model_id model);
 
   struct places {
     bool here = false;
     bool elsewhere = false;
   };
-  /// Of the parameter version that the unit reads.
-  places of(const unit& u, device_id device) const noexcept;
+  /// Of the frozen parameters that the unit reads; if it reads none, of its parameter version.
+  places of(const unit& u, const std::optional<block_id>& base, device_id device) const noexcept;
 
  private:
   struct copy {

@@ -87,7 +87,7 @@ bool schedule_tracker::may_stage(const lane_tracker& lane, device_id device) con
 candidate schedule_tracker::candidate_of(const lane_tracker& lane, std::size_t at, std::size_t device) const {
   const auto& u = *lane.announced();
   const auto id = device_states_[device].device;
-  const auto where = residency_.of(u.next, id);
+  const auto where = residency_.of(u.next, u.base, id);
   const auto boundary = lane.came_from() == id ? byte_count{} : u.boundary;
   const auto parameters = where.here ? byte_count{} : u.bytes;
   const auto boundary_time = copy_time(devices_[device], boundary);

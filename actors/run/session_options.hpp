@@ -20,6 +20,7 @@ struct ablation_options {
   bool cache = true;             ///< false: blocks are freed with their visit
   bool copy_back_clean = false;  ///< true: unchanged parameters of forward visits are copied to the host
   bool sharp = true;             ///< false: one model after the other
+  bool share = true;             ///< false: each model has frozen parameters of its own
 };
 
 /// When models are saved under `output`/checkpoints. Each is also saved when it ends and when the run is interrupted.

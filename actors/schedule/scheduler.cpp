@@ -92,7 +92,7 @@ class scheduler final : public scheduler_actor::base {
 
   void on_unit_ready(const unit_ready& m) {
     const ready_unit ready{m.what,     m.after,          m.remaining, m.cost,     m.bytes, m.avoid,
-                           m.boundary, m.then_remaining, m.then_cost, m.then_begins_step};
+                           m.boundary, m.then_remaining, m.then_cost, m.then_begins_step, m.base};
     tracker_.unit_ready(ready, clock().now());
     settle();
   }

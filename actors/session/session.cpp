@@ -287,7 +287,10 @@ std::vector<parallel_forecast> session::compare_parallel() {
 model_entry session::state::load_model(std::size_t i) const {
   const auto* saved = planned->begins.of(i);
   const auto id = model_id{static_cast<std::uint32_t>(i)};
-  auto entry = hydra::load_model(cut_model(i), planned->prepared[i].data, saved, id, *arena);
+  const auto loaded = [this](const base_place& p) {
+    return p.model.value < models.size() ? models[p.model.value].memory.homes[p.shard.value].base : nullptr;
+  };
+  auto entry = hydra::load_model(cut_model(i), planned->prepared[i].data, saved, id, *arena, loaded);
   if (saved) {
     log->info("{} continues after step {} of {} ({})", entry.what->name, entry.standing.next.step, entry.what->steps,
               saved->folder.string());
@@ -312,11 +315,28 @@ void session::state::load_models() {
   }
 }
 
+namespace {
+
+/// While the models have their memory.
+std::map<base_place, std::weak_ptr<host_block>> bases_of(std::span<const model_entry> models) {
+  std::map<base_place, std::weak_ptr<host_block>> all;
+  for (const auto& m : models) {
+    for (std::size_t s = 0; s < m.what->size(); ++s) {
+      if (const auto& place = m.what->plan.shards[s].shared_base) {
+        all[*place] = m.memory.homes[s].base;
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 void session::state::make_joiner() {
   joiner = std::make_unique<model_joiner>(
       joining_setup{.options = options, .devices = device_entries, .machines = planned->machines, .plan = planned->plan,
                     .setting = planned->setting, .device_updates = planned->device_updates, .arena = arena.get(),
-                    .kept = &kept, .log = log});
+                    .bases = bases_of(models), .kept = &kept, .log = log});
 }
 
 pipeline_options session::state::pipeline() const {

@@ -2,6 +2,7 @@
 
 #include "actors/report/report_table.hpp"
 #include "actors/report/text_table.hpp"
+#include "partition/plan/shared_bases.hpp"
 #include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
@@ -141,6 +142,14 @@ std::string device_table(std::span<const device_info> devices) {
   return t.to_string();
 }
 
+/// What the host saves by one copy of frozen parameters that several models have.
+std::string sharing_text(const workload_plan& plan) {
+  byte_count each;
+  for (const model_plan& m : plan.models) each += base_bytes({&m, 1});
+  const byte_count once = base_bytes(plan.models);
+  return each == once ? "" : fmt::format("  frozen {}, which would be {} if models did not share them", to_string(once), to_string(each));
+}
+
 }  // namespace
 
 std::string to_table(const workload_plan& plan, std::span<const device_info> devices) {
@@ -150,9 +159,9 @@ std::string to_table(const workload_plan& plan, std::span<const device_info> dev
     if (std::find_if(plan.models.begin(), m, before) == m) text += model_text(plan, *m);
   }
   return text + device_table(devices) +
-         fmt::format("\nstaging bytes {}  computing bytes {}  smallest sufficient memory {} ({} bytes)\nhost {}\n",
+         fmt::format("\nstaging bytes {}  computing bytes {}  smallest sufficient memory {} ({} bytes)\nhost {}{}\n",
                      to_string(plan.staging_bytes), to_string(plan.computing_bytes), to_string(plan.sufficient),
-                     plan.sufficient.value(), to_string(plan.host_needed));
+                     plan.sufficient.value(), to_string(plan.host_needed), sharing_text(plan));
 }
 
 std::string to_lines(const forecast& f) {

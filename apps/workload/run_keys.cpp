@@ -62,6 +62,7 @@ ablation_options read_ablation(const value_table& table) {
   assign(table, "cache", o.cache);
   assign(table, "copy_back_clean", o.copy_back_clean);
   assign(table, "sharp", o.sharp);
+  assign(table, "share", o.share);
   return o;
 }
 
@@ -114,7 +115,8 @@ table_rules ablation_rules() {
   return {.keys = {switch_rule("double_buffer", "true", "false: nothing is staged while a unit computes"),
                    switch_rule("cache", "true", "false: blocks leave the device with their visit"),
                    switch_rule("copy_back_clean", "false", "true: parameters of forward visits are copied to the host"),
-                   switch_rule("sharp", "true", "false: one model after the other")}};
+                   switch_rule("sharp", "true", "false: one model after the other"),
+                   switch_rule("share", "true", "false: each model has frozen parameters of its own")}};
 }
 
 session_options read_session_options(const value_table& root, const std::string& name) {

@@ -278,7 +278,8 @@ bool has_gradients(const saved_model& from, const sharded_model& m, std::size_t 
 
 }  // namespace
 
-model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena) {
+model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena,
+                         const base_lookup& bases) {
   const bool fits = from.fits(m.plan);
   const checkpoint_tensors tensors(from.folder, from.cuts.size());
   model_memory memory{.homes = {}, .versions = from.versions, .updates = from.updates};
@@ -289,7 +290,7 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
     memory.updates = {};
   }
   for (std::size_t s = 0; s < m.size(); ++s) {
-    memory.homes.push_back(make_home(arena, m, s));
+    memory.homes.push_back(make_home(arena, m, s, bases));
     auto& home = memory.homes.back();
     for (std::uint32_t replica = 0; replica < m.plan.replicas; ++replica) {
       if (fits && has_gradients(from, m, s, replica)) {

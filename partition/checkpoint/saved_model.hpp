@@ -39,7 +39,8 @@ saved_model read_checkpoint(const std::filesystem::path& folder);
 /// The model's memory, in new buffers of the arena: the checkpoint's tensors, under the cuts of `m`. Unless its plan
 /// fits(), the checkpoint must have any_cuts(), and the model starts its step again. Throws fault_error{damaged} if
 /// a tensor is missing or has another shape, {out_of_memory}.
-model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena);
+model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena,
+                         const base_lookup& bases = {});
 
 /// What happens to a damaged checkpoint: a run that resumes renames it, a reader leaves it as it is.
 enum class damaged_checkpoint : std::uint8_t { set_aside, left };

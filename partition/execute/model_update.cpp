@@ -13,7 +13,26 @@
 
 namespace hydra {
 
-shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard) {
+namespace {
+
+host_block_ptr make_base(host_arena& arena, const sharded_model& m, std::size_t shard, const base_lookup& bases) {
+  const auto& plan = m.plan.shards[shard];
+  if (plan.base == byte_count{}) {
+    return nullptr;
+  }
+  auto base = plan.shared_base && bases ? bases(*plan.shared_base) : nullptr;
+  if (!base) {
+    base = arena.allocate(plan.base, "frozen parameters of " + m.name, host_use::transferred);
+    if (base->data() != nullptr) {
+      m.shards[shard].layout().initialise_base({base->data(), plan.base.value()}, *m.model, m.seed);
+    }
+  }
+  return base;
+}
+
+}  // namespace
+
+shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard, const base_lookup& bases) {
   const auto& plan = m.plan.shards[shard];
   const auto state = plan.steps_on_device ? host_use::transferred : host_use::kept;
   shard_home home{.parameters = arena.allocate(plan.masters.value_or(plan.parameters), "parameters of " + m.name,
@@ -23,12 +42,7 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
   if (plan.masters) {
     home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name, host_use::transferred);
   }
-  if (plan.base > byte_count{}) {
-    home.base = arena.allocate(plan.base, "frozen parameters of " + m.name, host_use::transferred);
-    if (home.base->data() != nullptr) {
-      m.shards[shard].layout().initialise_base({home.base->data(), plan.base.value()}, *m.model, m.seed);
-    }
-  }
+  home.base = make_base(arena, m, shard, bases);
   for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
     const byte_count each{plan.moments.value() / plan.moment_buffers};
     home.moments.push_back(arena.allocate(each, "moments of " + m.name, state));

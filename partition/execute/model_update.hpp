@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,9 +39,12 @@ struct shard_home {
 host_block_ptr& state_buffer(shard_home& home, const shard_plan& plan, std::size_t i);
 const host_block_ptr& state_buffer(const shard_home& home, const shard_plan& plan, std::size_t i);
 
-/// New host buffers of a shard; moments are zero, the base has its values, the other parameters are not initialised.
-/// Throws fault_error{out_of_memory}.
-shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard);
+/// The home of a base that another model has, too; null if it is not there.
+using base_lookup = std::function<host_block_ptr(const base_place&)>;
+
+/// New host buffers of a shard; moments are zero, the base is one that is there or has its values, the other parameters
+/// are not initialised. Throws fault_error{out_of_memory}.
+shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shard, const base_lookup& bases = {});
 
 /// Rounds the copy again from masters that were not written by a step. Does nothing without a copy.
 void round_masters(const shard_home& home);

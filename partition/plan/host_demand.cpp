@@ -1,5 +1,6 @@
 #include "partition/graph/dataflow.hpp"
 #include "partition/plan/plan.hpp"
+#include "partition/plan/shared_bases.hpp"
 #include "runtime/memory/host_arena.hpp"
 
 #include <algorithm>
@@ -68,12 +69,12 @@ byte_count kept_by(const model_plan& m) {
   return sum;
 }
 
-/// Everything else of one model that may be in host memory at the same time.
+/// Everything else of one model that may be in host memory at the same time, without its bases.
 byte_count transfers_of(const model_plan& m) {
   byte_count sum;
   byte_count largest_upstream;
   for (const auto& s : m.shards) {
-    sum += charge(s.base) + charge(s.parameters) + updates_of(m, s);
+    sum += charge(s.parameters) + updates_of(m, s);
     sum += s.steps_on_device ? state_bytes(s) : byte_count{};
     sum += charge(s.output) * m.micro_batches;            // boundary activations
     largest_upstream = std::max(largest_upstream, charge(s.output));
@@ -96,7 +97,7 @@ byte_count host_demand(std::span<const model_plan> models, std::size_t devices) 
 }
 
 byte_count host_transfers(std::span<const model_plan> models, std::size_t devices) {
-  byte_count sum;
+  byte_count sum = base_bytes(models);
   byte_count attempt;  // a lost attempt writes back to buffers of its own
   for (const auto& m : models) {
     sum += transfers_of(m);

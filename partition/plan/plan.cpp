@@ -1,6 +1,8 @@
 #include "partition/plan/plan.hpp"
 
 #include "models/parameter_layout.hpp"
+#include "partition/graph/dataflow.hpp"
+#include "partition/plan/shared_bases.hpp"
 #include "partition/plan/staging_search.hpp"
 #include "partition/plan/sufficient.hpp"
 #include "runtime/base/fault.hpp"
@@ -191,12 +193,32 @@ step_shape model_plan::shape() const noexcept {
           .waves = waves, .first_trained = first_trained};
 }
 
+block_id model_plan::base_of(const unit& u) const {
+  auto id = hydra::base_of(u);
+  if (const auto& place = shards.at(u.shard.value).shared_base) {
+    id.model = place->model;
+    id.shard = place->shard;
+  }
+  return id;
+}
+
 std::uint32_t model_plan::losses_of(const block_id& id) const {
   return id.pass == pass_kind::train ? shape().lane_size() : 2 * evaluation.size_of(id.micro_batch.value);
 }
 
+namespace {
+
+/// The shard that a block belongs to; that of a base may have been named by another one.
+const shard_plan& shard_of(const block_id& id, const std::vector<shard_plan>& shards) {
+  const base_place name{id.model, id.shard};
+  const auto named = id.kind == block_kind::base ? std::ranges::find(shards, name, &shard_plan::shared_base) : shards.end();
+  return named == shards.end() ? shards.at(id.shard.value) : *named;
+}
+
+}  // namespace
+
 byte_count model_plan::bytes_of(const block_id& id) const {
-  const auto& s = shards.at(id.shard.value);
+  const auto& s = shard_of(id, shards);
   switch (id.kind) {
     case block_kind::parameters:
       return s.parameters;
@@ -264,9 +286,12 @@ workload_plan make_plan(std::span<const plan_request> models, std::span<const pl
     refuse_memory(models, limit);
   }
   workload_plan plan;
+  auto cuts = best->cuts;
+  cut_alike(models, {.computing = usable_memory(limit) - best->staging, .staging = best->staging}, cuts);
   const auto alone = budgets_alone(models);
   for (std::size_t i = 0; i < models.size(); ++i) {
-    plan.models.push_back(plan_model(models[i], best->cuts[i]));
+    plan.models.push_back(plan_model(models[i], cuts[i]));
+    name_bases(plan.models.back(), models[i].base, model_id{static_cast<std::uint32_t>(i)}, plan.bases);
     split_updates(plan.models.back(), models[i], usable_memory(limit) - best->staging);
     plan.models.back().sufficient = alone[i];
   }

@@ -15,9 +15,22 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace hydra {
+
+/// The name of a base that several models have: a shard that has it, of a model that need not exist any more.
+struct base_place {
+  model_id model;
+  shard_index shard;
+  friend auto operator<=>(const base_place&, const base_place&) = default;
+};
+
+/// What decides the bytes of a shard's base: where the values come from (plan_request::base) and its layers.
+using base_content = std::tuple<std::string, std::size_t, std::size_t>;
+
+using known_bases = std::map<base_content, base_place>;
 
 /// One shard: layers [first_layer, last_layer). Bytes of activations are of one micro-batch; times of a whole visit
 /// (all micro-batches) at speed 1.
@@ -28,6 +41,7 @@ struct shard_plan {
   std::optional<byte_count> gradients{};  ///< as copied: of bf16 parameters, in simulations; none: as the parameters
   std::optional<byte_count> masters{};    ///< fp32, on the host, if what is promoted is not fp32; else none
   byte_count base{};             ///< frozen parameters, as promoted
+  std::optional<base_place> shared_base{};   ///< none: its own
   byte_count moments;            ///< host bytes of optimizer state, all buffers
   std::uint64_t moment_buffers = 0;
   byte_count input;              ///< minibatch of shard 0, boundary activation of the others
@@ -79,6 +93,8 @@ struct model_plan {
   /// No other wave adds to this gradient sum, or to that of this unit.
   bool is_last_wave(const block_id& gradients) const noexcept { return gradients.micro_batch.value + 1 == waves; }
   bool is_last_wave(const unit& u) const noexcept { return u.wave.value + 1 == waves; }
+  /// The frozen parameters that a unit reads.
+  block_id base_of(const unit& u) const;
   /// Numbers in a loss block.
   std::uint32_t losses_of(const block_id& id) const;
   /// Bytes of any block of this model on the host, unrounded.
@@ -113,6 +129,7 @@ struct plan_request {
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;
   element_rate update{};         ///< of its update rule; zero if not known
+  std::string base{};            ///< what decides its frozen parameters, if other models may share them; else empty
   stepping_terms stepping{};     ///< `profile` says for which pieces memory must be reserved
 };
 
@@ -133,6 +150,7 @@ struct workload_plan {
   byte_count computing_bytes;     ///< max P + C over all units
   byte_count sufficient;         ///< smallest device memory (without reserve) for all of it
   byte_count host_needed;        ///< parameters, moments, batches, write-back buffers of boundaries and gradients
+  known_bases bases;             ///< that models share, or may share
   byte_count host_transfers;     ///< part of it: all but what only the host reads and writes (moments)
 };
 

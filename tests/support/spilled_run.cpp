@@ -145,7 +145,7 @@ exact_case tiny_cnn() {
 }
 
 workload_plan plan_of(const std::vector<exact_case>& models, const run_options& options) {
-  session s({.host_memory = options.host_memory, .optimizer_on = options.optimizer_on});
+  session s({.host_memory = options.host_memory, .optimizer_on = options.optimizer_on, .ablation = options.ablation});
   const bool planned = false;
   build(s, models, options, planned);
   return s.plan();

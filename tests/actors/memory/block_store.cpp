@@ -70,6 +70,50 @@ struct stocked {
 
 }  // namespace
 
+// -- frozen parameters ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The model of `s`, whose first shard has a base with this name.
+sharded_model_ptr with_base(const stocked& s, std::optional<base_place> name) {
+  auto what = std::make_shared<sharded_model>(*s.m.what());
+  what->plan.shards[0].base = 64_B;
+  what->plan.shards[0].shared_base = name;
+  return what;
+}
+
+block_id base_named(std::uint32_t model) {
+  block_id id;
+  id.model = model_id{model};
+  id.kind = block_kind::base;
+  return id;
+}
+
+}  // namespace
+
+TEST_CASE("a base is in host memory as long as a model reads it, also when the model that brought it has been removed") {
+  stocked s;
+  const auto name = base_place{model_id{1}, shard_index{0}};
+  const auto base = s.arena->allocate(64_B, "base");
+  auto homes = s.homes;
+  homes[0].base = base;
+  s.store.add_model(model_id{1}, with_base(s, name), {.homes = homes, .versions = {}});
+  s.store.add_model(model_id{2}, with_base(s, name), {.homes = homes, .versions = {}});
+  const auto read = [&] {
+    auto u = s.m.forward(0);
+    u.model = model_id{2};
+    return s.store.lease({.lease = ticket{++s.last}, .device = d0, .what = u, .reads = {base_named(1)}, .outputs = {}});
+  };
+  CHECK(read().reads.front() == base);
+  s.store.lease_returned(d0, ticket{s.last});
+  s.store.remove_model(model_id{1});
+  CHECK(read().reads.front() == base);
+  s.store.lease_returned(d0, ticket{s.last});
+  homes.clear();
+  s.store.remove_model(model_id{2});
+  CHECK(base.use_count() == 1);
+}
+
 // -- models that have ended -----------------------------------------------------------------------------------------------
 
 TEST_CASE("a model that is removed leaves nothing behind of what it had in host memory or was writing back") {

@@ -1,0 +1,62 @@
+#include "partition/plan/shared_bases.hpp"
+
+#include "partition/plan/staging_search.hpp"
+#include "runtime/memory/host_arena.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <variant>
+
+namespace hydra {
+
+namespace {
+
+bool may_move(const plan_request& m) { return !std::holds_alternative<cut_points>(m.cuts); }
+
+}  // namespace
+
+void cut_alike(std::span<const plan_request> models, const cut_limits& limits, std::vector<cut_points>& cuts) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (!models[i].base.empty() && may_move(models[i])) {
+      groups[models[i].base].push_back(i);
+    }
+  }
+  for (const auto& [base, members] : groups) {
+    const auto finest = *std::ranges::max_element(members, {}, [&](std::size_t i) { return cuts[i].size(); });
+    const auto chosen = cuts[finest];
+    const auto all_fit = std::ranges::all_of(members, [&](std::size_t i) {
+      return fits(demand_of(*models[i].profile, chosen), limits);
+    });
+    for (const auto i : members) {
+      cuts[i] = all_fit ? chosen : cuts[i];
+    }
+  }
+}
+
+void name_bases(model_plan& plan, const std::string& base, model_id id, known_bases& known) {
+  for (std::uint32_t s = 0; s < plan.shards.size(); ++s) {
+    auto& shard = plan.shards[s];
+    if (shard.base == byte_count{} || base.empty()) {
+      continue;
+    }
+    const base_content content{base, shard.first_layer, shard.last_layer};
+    shard.shared_base = known.try_emplace(content, base_place{id, shard_index{s}}).first->second;
+  }
+}
+
+byte_count base_bytes(std::span<const model_plan> models) {
+  byte_count sum;
+  std::set<base_place> counted;
+  for (const auto& m : models) {
+    for (const auto& s : m.shards) {
+      const bool again = s.shared_base && !counted.insert(*s.shared_base).second;
+      sum += again || s.base == byte_count{} ? byte_count{} : host_charge(s.base);
+    }
+  }
+  return sum;
+}
+
+}  // namespace hydra

@@ -1,0 +1,60 @@
+#include "partition/plan/shared_bases.hpp"
+
+#include "runtime/memory/host_arena.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::literals;
+
+namespace {
+
+/// Shards of these layers, each with a base of 100 bytes but the last.
+model_plan plan_with(const cut_points& cuts, std::size_t layers) {
+  model_plan plan;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    shard_plan s;
+    s.first_layer = cuts[i];
+    s.last_layer = last_layer(cuts, i, layers);
+    s.base = s.last_layer < layers ? 100_B : 0_B;
+    plan.shards.push_back(s);
+  }
+  return plan;
+}
+
+base_place place(std::uint32_t model, std::uint32_t shard) { return {model_id{model}, shard_index{shard}}; }
+
+}  // namespace
+
+TEST_CASE("bases of the same origin and layers have one name, that of the first shard", "[shared]") {
+  known_bases known;
+  std::vector models{plan_with({0, 2, 4}, 6), plan_with({0, 1, 2, 4}, 6), plan_with({0, 2, 4}, 6), plan_with({0, 2, 4}, 6)};
+  name_bases(models[0], "a", model_id{0}, known);
+  name_bases(models[1], "a", model_id{1}, known);
+  name_bases(models[2], "b", model_id{2}, known);
+  name_bases(models[3], "", model_id{3}, known);
+  CHECK(models[0].shards[0].shared_base == place(0, 0));
+  CHECK(models[1].shards[0].shared_base == place(1, 0));  // other layers
+  CHECK(models[1].shards[2].shared_base == place(0, 1));
+  CHECK(models[2].shards[0].shared_base == place(2, 0));
+  CHECK_FALSE(models[3].shards[0].shared_base);
+  CHECK_FALSE(models[0].shards[2].shared_base);  // nothing is frozen there
+  CHECK(base_bytes(models) == host_charge(100_B) * (2 + 2 + 2 + 2));
+}
+
+TEST_CASE("a unit reads the base under its common name, whatever its place in the model", "[shared]") {
+  known_bases known;
+  auto first = plan_with({0, 2, 4}, 6), second = plan_with({0, 1, 2, 4}, 6);
+  name_bases(first, "a", model_id{0}, known);
+  name_bases(second, "a", model_id{1}, known);
+  unit u;
+  u.model = model_id{1};
+  u.shard = shard_index{2};
+  second.shards[2].base = 70_B;
+  const auto id = second.base_of(u);
+  CHECK(id.model == model_id{0});
+  CHECK(id.shard == shard_index{1});
+  CHECK(second.bytes_of(id) == 70_B);
+}
