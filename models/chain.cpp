@@ -133,13 +133,6 @@ std::int64_t chain::parameter_count() const {
   return count;
 }
 
-std::int64_t chain::frozen_count() const {
-  std::int64_t count = 0;
-  for (std::size_t i = 0; has_frozen() && i < size(); ++i)
-    for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() && p.frozen ? p.elements() : 0;
-  return count;
-}
-
 std::vector<tensor_spec> chain::outputs(std::int64_t samples) const {
   std::vector<tensor_spec> result;
   tensor_spec input = batched(sample_input_, samples);

@@ -66,9 +66,7 @@ class chain {
   std::string signature(std::size_t i) const;
   /// Number of values that are not running averages; ties count once.
   std::int64_t parameter_count() const;
-  /// Those of them that are frozen.
-  std::int64_t frozen_count() const;
-  /// True if some parameter is frozen.
+  /// True if it was asked to freeze parameters.
   bool has_frozen() const noexcept { return !frozen_.empty(); }
 
   /// Output of every layer for micro-batches of `samples` samples: bf16 instead of the layers' f32 if the chain
@@ -84,7 +82,7 @@ class chain {
   /// Checks that names are unique, ties can be resolved (the owner exists before or after, has equal shape, and is not
   /// itself a tied copy), shapes are consistent, there is at least one layer, no running averages in bf16 or beside
   /// frozen parameters, no gradients narrower than the parameters, that each pattern of freeze() matches a parameter,
-  /// and that one is left to train. Throws fault_error{bad_input}.
+  /// that they freeze one, and that one is left to train. Throws fault_error{bad_input}.
   void validate() const;
 
  private:

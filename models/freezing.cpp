@@ -30,9 +30,12 @@ void freezing::check(std::span<const std::string> names) const {
     if (std::ranges::any_of(names, [&pattern](const std::string& name) { return has_form(name, pattern); })) continue;
     const std::string near = near_name(pattern, names);
     refuse(fmt::format("\"freeze\" has \"{}\", which no parameter of the model matches; {}", pattern,
-                       near.empty() ? fmt::format("the first of them is \"{}\"", names.front())
+                       near.empty() ? fmt::format("its first one is \"{}\"", names.front())
                                     : fmt::format("did you mean \"{}\"?", near)));
   }
+  if (std::ranges::none_of(names, [this](const std::string& name) { return matches(name); }))
+    refuse("\"freeze\" freezes nothing: all that it names is excepted by \"!\"; begin with what is to be frozen, such as "
+           "\"*\"");
 }
 
 }  // namespace hydra

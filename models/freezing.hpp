@@ -18,7 +18,7 @@ class freezing {
 
   bool empty() const noexcept { return patterns_.empty(); }
   bool matches(const std::string& name) const;
-  /// Throws fault_error{bad_input} for a pattern that matches none of the names.
+  /// Throws fault_error{bad_input} for a pattern that matches none of the names, and if none is frozen.
   void check(std::span<const std::string> names) const;
 
  private:

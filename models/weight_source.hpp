@@ -3,6 +3,7 @@
 
 #include "models/layer.hpp"
 
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -20,6 +21,10 @@ class weight_source {
 
   /// Identifies the weights, wherever they are stored: a run is resumed only with the same ones.
   virtual std::string identity() const = 0;
+
+  /// Absolute path of the folder that they are read from. The identity may be that of a part of the values: those of two
+  /// sources are the same for certain if both are equal.
+  virtual std::filesystem::path folder() const = 0;
 };
 
 }  // namespace hydra

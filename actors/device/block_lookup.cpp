@@ -3,6 +3,7 @@
 #include "partition/graph/dataflow.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hydra {
 
@@ -27,10 +28,13 @@ std::vector<found_block> block_lookup::read_by(const visit_record& v, std::size_
   std::vector<found_block> blocks;
   const auto add = [&](const block_id& id) { blocks.push_back({.id = id, .bytes = v.model->plan.room_for(id)}); };
   if (k == 0) {
+    add(parameters_of(v.what));
     if (v.has_base()) {
       add(v.model->plan.base_of(v.what));
     }
-    add(parameters_of(v.what));
+    if (v.base_is_largest()) {
+      std::swap(blocks[0], blocks[1]);  // the first one decides whether the shard was cached
+    }
   }
   const auto in = inputs_of(v.what, v.model->plan.shape(), v.index_of(k));
   add(in.input);

@@ -17,7 +17,8 @@ void visit_ending::end_computing(visit_record& v) {
   }
   v.working->until_computed.clear();
   const auto& plan = v.model->plan;
-  if (has_gradients(v.what) && plan.replicas == 1 && plan.is_last_wave(v.what)) {  // others may still read them
+  const bool ends_version = has_gradients(v.what) && plan.replicas == 1 && plan.is_last_wave(v.what);
+  if (ends_version || v.what.shard.value < plan.first_trained) {  // of a frozen shard it is empty
     cache.drop(parameters_of(v.what));  // the next version comes from the optimizer, or was computed here
   }
   for (const auto& id : consumed_by(v.what, v.model->plan.shape())) {

@@ -123,9 +123,13 @@ class visit_record {
   staged_block& slot_of(const block_id& id, std::size_t k);
 
   bool has_base() const { return model->plan.shards[what.shard.value].base > byte_count{}; }
-  /// The block of parameters that decides whether its shard counts as cached: the base, if there is one.
+  /// The larger one of base and parameters: it decides whether the shard counts as cached.
+  bool base_is_largest() const {
+    const auto& shard = model->plan.shards[what.shard.value];
+    return shard.base > shard.parameters;
+  }
   bool is_largest(const block_id& id) const {
-    return id.kind == (has_base() ? block_kind::base : block_kind::parameters);
+    return id.kind == (base_is_largest() ? block_kind::base : block_kind::parameters);
   }
   /// Of its shard's optimizer.
   std::size_t state_buffers() const { return model->plan.shards[what.shard.value].state_buffers().size(); }

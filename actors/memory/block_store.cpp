@@ -44,8 +44,8 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
   r.begins = begins;
   for (std::uint32_t s = 0; s < r.homes.size(); ++s) {
     const auto place = r.what->plan.shards[s].shared_base.value_or(base_place{model, shard_index{s}});
-    if (r.homes[s].base) {
-      bases_.try_emplace(place, r.homes[s].base);
+    if (r.what->plan.shards[s].base > byte_count{}) {
+      bases_.try_emplace(place, r.homes[s].base);  // null in a simulation
     }
   }
   models_.insert_or_assign(model, std::move(r));
@@ -74,7 +74,10 @@ std::vector<shard_home> block_store::remove_model(model_id model) {
 host_block_ptr block_store::readable(const block_id& id) const {
   if (id.kind == block_kind::base) {
     const auto found = bases_.find({id.model, id.shard});
-    return found == bases_.end() ? nullptr : found->second;
+    if (found == bases_.end()) {
+      throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
+    }
+    return found->second;
   }
   const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
   if (!versioned) {

@@ -27,7 +27,7 @@ struct ready_unit {
   duration then_remaining{};  ///< `remaining` of the unit after it; zero for the last
   duration then_cost{};       ///< `cost` of the unit after it
   bool then_begins_step = false;     ///< the unit after it starts a step
-  std::optional<block_id> base{};    ///< frozen parameters that it reads, among `bytes`
+  std::optional<block_id> base{};    ///< frozen parameters among `bytes`, if they are most of them
 };
 
 /// Properties of a model, besides its times, that policies may use.

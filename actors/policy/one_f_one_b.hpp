@@ -8,8 +8,8 @@
 namespace hydra {
 
 /// A device prefers a backward visit to a forward visit, and a wave enters stage s only while less than (stages - s)
-/// earlier ones are under way there: in, and not out again by their last backward visit. Later waves do not count, so
-/// the earliest one can always go on, whatever has been lost.
+/// earlier ones are under way there: in, and not out again by their last backward visit (a stage without trained shards
+/// has none: at once). Later waves do not count, so the earliest one can always go on, whatever has been lost.
 class one_f_one_b final : public pipeline_policy {
  public:
   one_f_one_b() : pipeline_policy(dealing::groups, prefers::backward) {}
@@ -21,7 +21,12 @@ class one_f_one_b final : public pipeline_policy {
     if (v.next.way == direction::backward || v.next.shard.value != first) {
       return true;  // it has entered before
     }
-    const auto out = step_graph(v.waves.front().shape).place_of(direction::backward, shard_index{first});
+    const auto& shape = v.waves.front().shape;
+    if (v.dealt.first_shard(v.stage + 1) <= shape.first_trained) {
+      return true;
+    }
+    const shard_index last{std::max(first, shape.first_trained)};
+    const auto out = step_graph(shape).place_of(direction::backward, last);
     const auto under_way = std::ranges::count_if(v.waves.first(v.next.wave.value), [&](const model_state& w) {
       const auto placed = placed_in(v.next.step, w);
       return placed > first && placed <= out;

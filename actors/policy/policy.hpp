@@ -5,6 +5,7 @@
 // plug-in; a built-in policy gets a row in the table of actors/policy/catalog.cpp (docs/extending.md shows both). The
 // conformance suite (tests/support/policy_conformance.hpp) tests what every policy must satisfy.
 
+#include "runtime/base/block_id.hpp"
 #include "runtime/base/bytes.hpp"
 #include "runtime/base/ids.hpp"
 #include "runtime/base/step_graph.hpp"
@@ -34,11 +35,12 @@ struct candidate {
   bool chained = false;       ///< its predecessor has not left the asked device yet: no other device may stage it
   std::optional<device_id> avoided;  ///< an attempt has failed there: it is not offered to that device
   std::size_t model_at = 0;   ///< index of its model's lane in policy_view::models
+  std::optional<block_id> base{};    ///< frozen ones, if they are most of `parameters`: other models may have the same
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, candidate& x) {
     return f(x.next, x.remaining, x.cost, x.parameters, x.transfer, x.transfer_time, x.boundary_time, x.hit,
-             x.elsewhere, x.announced, x.chained, x.avoided, x.model_at);
+             x.elsewhere, x.announced, x.chained, x.avoided, x.model_at, x.base);
   }
 };
 

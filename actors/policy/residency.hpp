@@ -23,7 +23,7 @@ class residency {
     bool here = false;
     bool elsewhere = false;
   };
-  /// Of the frozen parameters that the unit reads; if it reads none, of its parameter version.
+  /// Of the frozen parameters that the unit reads, if they are given; else of its parameter version.
   places of(const unit& u, const std::optional<block_id>& base, device_id device) const noexcept;
 
  private:

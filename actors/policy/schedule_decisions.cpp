@@ -103,7 +103,8 @@ candidate schedule_tracker::candidate_of(const lane_tracker& lane, std::size_t a
           .announced = lane.available_since(),
           .chained = lane.bound_to().has_value(),
           .avoided = devices_.size() > 1 ? u.avoid : std::nullopt,
-          .model_at = at};
+          .model_at = at,
+          .base = u.base};
 }
 
 duration schedule_tracker::copy_time(const device_tracker& d, byte_count bytes) const {

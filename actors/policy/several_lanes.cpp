@@ -22,6 +22,14 @@ bool several_lanes::in(const policy_view& view) {
   return std::ranges::any_of(view.models, [](const model_state& m) { return m.lane > 0; });
 }
 
+bool several_lanes::share_base(std::span<const candidate> candidates) {
+  return std::ranges::any_of(candidates, [&](const candidate& c) {
+    return c.base && std::ranges::any_of(candidates, [&](const candidate& other) {
+      return other.base == c.base && other.next.model != c.next.model;
+    });
+  });
+}
+
 std::optional<std::size_t> several_lanes::choose(const device_state& device, std::span<const candidate> candidates,
                                                  const policy_view& view) {
   learn(candidates);

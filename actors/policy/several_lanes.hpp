@@ -28,6 +28,8 @@ namespace hydra {
 class several_lanes {
  public:
   static bool in(const policy_view& view);
+  /// Two of the candidates, of different models, read the same base.
+  static bool share_base(std::span<const candidate> candidates);
 
   std::optional<std::size_t> choose(const device_state& device, std::span<const candidate> candidates,
                                     const policy_view& view);

@@ -21,7 +21,8 @@ bool off_phase(const candidate& c, phase p) { return p != phase::any && phase_of
 
 std::optional<std::size_t> stay_pace::choose(const device_state& device, std::span<const candidate> candidates,
                                              const policy_view& view) {
-  if (several_lanes::in(view) && equal_speeds(view)) {
+  shared_ = shared_ || several_lanes::share_base(candidates);
+  if ((shared_ || several_lanes::in(view)) && equal_speeds(view)) {
     return lanes_.choose(device, candidates, view);
   }
   early_ = early_ || !device.idle;

@@ -28,7 +28,8 @@ struct stay_pace_options {
 /// reached its first backward takes forwards of other models first, and a device that has computed a backward takes
 /// backwards.
 ///
-/// While there is a model whose steps have several lanes, several_lanes decides on devices of equal speeds.
+/// While there is a model whose steps have several lanes, and once models were seen that read the same base,
+/// several_lanes decides on devices of equal speeds: a shard that is loaded serves all models whose next units read it.
 class stay_pace final : public policy {
  public:
   explicit stay_pace(const stay_pace_options& options = {}) : options_(options), mixed_(options.stay_units) {}
@@ -55,6 +56,7 @@ class stay_pace final : public policy {
   stay_pace_options options_;
   several_lanes lanes_;
   band late_{{.stay = true}};
+  bool shared_ = false;     ///< models were seen that read the same base
   bool early_ = false;      ///< a device was asked while it computed
   near_level mixed_;
   fluid left_;

@@ -55,7 +55,7 @@ struct unit_ready {
   duration then_remaining{};       ///< `remaining` and `cost` of the unit after it, so that policies know what comes
   duration then_cost{};            ///< before it is announced; zero after the last unit
   bool then_begins_step = false;          ///< the unit after it starts a step
-  std::optional<block_id> base{};         ///< frozen parameters that it reads, among `bytes`
+  std::optional<block_id> base{};         ///< frozen parameters among `bytes`, if they are most of them
 };
 
 /// Returns `credits` (0 or 1: an increment, not a level); reports what computes now.

@@ -47,7 +47,7 @@ class staged_alone {
       update(s);
     }
     for (std::size_t s = 0; s < model_.first_trained; ++s) {
-      ready_[s] = ready_[model_.first_trained];
+      ready_[s] = ready_[model_.first_trained] - model_.optimizer[model_.first_trained] + model_.optimizer[s];
     }
   }
 

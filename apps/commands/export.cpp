@@ -7,6 +7,7 @@
 #include "models/parameter_layout.hpp"
 #include "models/weights/hub_export.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
+#include "partition/checkpoint/checkpoint_weights.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/path_kind.hpp"
 #include "runtime/base/refuse.hpp"
@@ -129,6 +130,7 @@ int export_model(const export_options& o) {
   copy_tokenizer_files(into, tokenizer_for(data, d.wants()).value_or(tokenizer_choice{}));
   copy_checkpoint_files(into, d.checkpoint);
   const chain model = build_chain(o.run, w, m, d);
+  check_frozen_weights(saved, model);
   exported_values values{saved, model};
   write_hub_files(into, model, [&values](const parameter_spec& p) { return values.of(p); });
   into.commit();

@@ -147,7 +147,8 @@ std::string sharing_text(const workload_plan& plan) {
   byte_count each;
   for (const model_plan& m : plan.models) each += base_bytes({&m, 1});
   const byte_count once = base_bytes(plan.models);
-  return each == once ? "" : fmt::format("  frozen {}, which would be {} if models did not share them", to_string(once), to_string(each));
+  if (each == once) return "";
+  return fmt::format("  frozen {}, which would be {} if models did not share them", to_string(once), to_string(each));
 }
 
 }  // namespace

@@ -76,9 +76,11 @@ void check_chain(const model_entry& m, const model_description& d, precision num
   const auto& source = *std::get<source_ptr>(d.data.what);
   const chain built = located(part(m, "chain"), "model.chain", [&] {
     chain c = d.chain.build(source);
-    c.compute_in(numbers).validate();
+    chain whole = c.compute_in(numbers);
+    whole.freeze({}).validate();
     return c;
   });
+  located(part(m, "freeze"), "model.freeze", [&] { built.validate(); });
   check_loss(m, built.objective().name(), source);
   const std::size_t layers = built.size();
   if (const auto* cuts = std::get_if<cut_points>(&d.cuts))

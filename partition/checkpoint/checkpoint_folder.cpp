@@ -145,7 +145,6 @@ std::string state_of(const model_checkpoint& c) {
             {"step", c.standing.next.step},
             {"unit", units_of(c.standing.next)},
             {"stopped", c.standing.stopped},
-            {"frozen", c.what->model && c.what->model->has_frozen()},
             {"shards", ordered::array()}};
   const auto cuts = c.what->plan.cuts();
   for (std::size_t s = 0; s < cuts.size(); ++s) {

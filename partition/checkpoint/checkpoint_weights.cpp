@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -15,11 +17,35 @@ namespace hydra {
 
 namespace {
 
+/// Names of the frozen parameters of a chain.
+std::set<std::string> frozen_in(const chain& model) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    for (const auto& p : model.parameters(i)) {
+      if (p.frozen) {
+        names.insert(p.name);
+      }
+    }
+  }
+  return names;
+}
+
+/// The line of an identity that says where the weights came from; empty if they were random.
+std::string weights_line(const std::string& identity) {
+  std::istringstream lines(identity);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("weights: ")) {
+      return line.substr(line.find(' ') + 1);
+    }
+  }
+  return {};
+}
+
 class weights_of_checkpoint final : public weight_source {
  public:
-  weights_of_checkpoint(const saved_model& from, std::shared_ptr<const weight_source> before)
+  weights_of_checkpoint(const saved_model& from, std::shared_ptr<const weight_source> before, std::set<std::string> frozen)
       : before_(std::move(before)),
-        frozen_(from.has_frozen),
+        frozen_(std::move(frozen)),
         seed_(from.seed),
         folder_(from.folder),
         tensors_(from.folder, from.cuts.size()),
@@ -27,7 +53,7 @@ class weights_of_checkpoint final : public weight_source {
 
   bool read(const parameter_spec& p, std::span<float> values) const override {
     const auto stored = "parameter." + p.name;
-    if (!tensors_.has(stored) && frozen_) {
+    if (frozen_.contains(p.name)) {
       read_frozen(p, values);
       return true;
     }
@@ -43,6 +69,7 @@ class weights_of_checkpoint final : public weight_source {
   }
 
   std::string identity() const override { return identity_; }
+  std::filesystem::path folder() const override { return std::filesystem::absolute(folder_).lexically_normal(); }
 
  private:
   /// As the training began, by its seed.
@@ -58,7 +85,7 @@ class weights_of_checkpoint final : public weight_source {
   }
 
   std::shared_ptr<const weight_source> before_;
-  bool frozen_;
+  std::set<std::string> frozen_;
   std::uint64_t seed_;
   std::filesystem::path folder_;
   checkpoint_tensors tensors_;
@@ -67,9 +94,25 @@ class weights_of_checkpoint final : public weight_source {
 
 }  // namespace
 
-std::shared_ptr<const weight_source> checkpoint_weights(const std::filesystem::path& folder,
-                                                        std::shared_ptr<const weight_source> before) {
-  return std::make_shared<weights_of_checkpoint>(read_checkpoint(folder), std::move(before));
+void check_frozen_weights(const saved_model& saved, const chain& trained) {
+  const auto began = weights_line(saved.identity);
+  const auto now = trained.weights() ? trained.weights()->identity() : "";
+  if (!frozen_in(trained).empty() && began != now) {
+    throw fault_error(fault_code::bad_input,
+                      fmt::format("{} does not hold the frozen parameters of {}, and those that its training began with "
+                                  "are not there any more: the weights are \"{}\" now and were \"{}\"; bring them back",
+                                  saved.folder.string(), saved.name, now, began));
+  }
+}
+
+std::shared_ptr<const weight_source> checkpoint_weights(const std::filesystem::path& folder) {
+  return std::make_shared<weights_of_checkpoint>(read_checkpoint(folder), nullptr, std::set<std::string>{});
+}
+
+std::shared_ptr<const weight_source> checkpoint_weights(const std::filesystem::path& folder, const chain& trained) {
+  const auto saved = read_checkpoint(folder);
+  check_frozen_weights(saved, trained);
+  return std::make_shared<weights_of_checkpoint>(saved, trained.weights(), frozen_in(trained));
 }
 
 }  // namespace hydra

@@ -253,7 +253,6 @@ saved_model read_checkpoint(const fs::path& folder) {
     j.at("step").get_to(m.standing.next.step);
     m.standing.next.units = units_from(j.at("unit"));
     j.at("stopped").get_to(m.standing.stopped);
-    m.has_frozen = j.value("frozen", false);
     read_shards(j.at("shards"), file, m);
   } catch (const json::exception& e) {
     refuse(file, e.what());

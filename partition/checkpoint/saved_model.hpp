@@ -23,7 +23,6 @@ struct saved_model {
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;
-  bool has_frozen = false;          ///< the model has frozen parameters, which are not in the checkpoint
   /// It can be resumed with other cuts and waves, from the start of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
   /// The plan has the checkpoint's cuts and waves: the model continues inside its step.

@@ -11,6 +11,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace hydra {
@@ -38,6 +39,9 @@ ordered json_of(const shard_plan& s) {
                 {"update_s", seconds(s.update_time)}};
   if (s.base > byte_count{}) {
     shard["base_bytes"] = s.base.value();
+  }
+  if (s.shared_base) {
+    shard["shared_base"] = {{"model", s.shared_base->model.value}, {"shard", s.shared_base->shard.value}};
   }
   if (s.masters) {
     shard["master_bytes"] = s.masters->value();
@@ -120,6 +124,11 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uin
   const bool is_last = s.last_layer == profile.layers.size();
   s.parameters = bytes_at(j, "parameter_bytes");
   s.base = j.contains("base_bytes") ? bytes_at(j, "base_bytes") : byte_count{};
+  if (j.contains("shared_base")) {
+    const auto& name = j.at("shared_base");
+    s.shared_base = base_place{model_id{name.at("model").get<std::uint32_t>()},
+                               shard_index{name.at("shard").get<std::uint32_t>()}};
+  }
   if (j.contains("master_bytes")) {
     s.masters = bytes_at(j, "master_bytes");
     s.gradients = bytes_at(j, "gradient_bytes");
@@ -174,6 +183,12 @@ workload_plan costs_from_json(const json& j) {
   plan.staging_bytes = bytes_at(j, "staging_room_bytes");
   for (const auto& m : j.at("models")) {
     plan.models.push_back(costs_from_json(m, plan.profiles));
+  }
+  for (const auto& s : plan.models | std::views::transform(&model_plan::shards) | std::views::join) {
+    if (s.shared_base && s.shared_base->model.value >= plan.models.size()) {
+      throw fault_error(fault_code::bad_input, fmt::format("a shard has the base of model {}, which is not there",
+                                                           s.shared_base->model.value));
+    }
   }
   return plan;
 }

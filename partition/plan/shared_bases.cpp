@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 #include <variant>
 
 namespace hydra {
@@ -18,10 +19,10 @@ bool may_move(const plan_request& m) { return !std::holds_alternative<cut_points
 }  // namespace
 
 void cut_alike(std::span<const plan_request> models, const cut_limits& limits, std::vector<cut_points>& cuts) {
-  std::map<std::string, std::vector<std::size_t>> groups;
+  std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> groups;   // by base and number of layers
   for (std::size_t i = 0; i < models.size(); ++i) {
     if (!models[i].base.empty() && may_move(models[i])) {
-      groups[models[i].base].push_back(i);
+      groups[{models[i].base, models[i].profile->layers.size()}].push_back(i);
     }
   }
   for (const auto& [base, members] : groups) {

@@ -13,7 +13,9 @@ namespace hydra {
 /// respect to that output, so it is produced by s+1 and read by s. `minibatch` is what shard 0 reads, `targets` what
 /// the loss reads, `loss` what the last shard's visit leaves behind: numbers of its micro-batches. `base` are the frozen
 /// parameters of a shard, `parameters` the others.
-enum class block_kind : std::uint8_t { parameters, gradients, activation, upstream, minibatch, targets, loss, state, base };
+enum class block_kind : std::uint8_t {
+  parameters, gradients, activation, upstream, minibatch, targets, loss, state, base
+};
 
 /// Training and evaluation visits of the same step must not share activations.
 enum class pass_kind : std::uint8_t { train, evaluation };

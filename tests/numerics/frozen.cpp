@@ -105,7 +105,9 @@ std::vector<exact_case> workload() {
   auto c = frozen(tiny_gpt(0.0, false), choices()[2]);
   c.cuts = {0, 2};
   c.waves = 2;
-  return {a, b, c};
+  auto d = a;  // in waves below which shards have no backward visits
+  d.waves = 4;
+  return {a, b, c, d};
 }
 
 void require_plain_bits(const spilled_result& spilled) {
@@ -142,7 +144,7 @@ TEST_CASE("partly frozen models with just enough memory have the bits of plain t
 }
 
 TEST_CASE("partly frozen models survive the death of a device at each operation", "[frozen]") {
-  for (std::size_t at = 0; at < 260; at += 5) {
+  for (std::size_t at = 0; at < 320; at += 8) {
     INFO("operation " << at);
     require_plain_bits(train_spilled(workload(), {.devices = devices(2), .second_dies_at = at}));
   }
@@ -177,5 +179,8 @@ TEST_CASE("a frozen model takes no host memory for gradients and moments, and co
     CHECK(plan.shards[s].moments.value() == 2 * plan.shards[s].parameters.value());
   }
   CHECK(plan.shards[0].parameters == 0_B);
-  CHECK(train_spilled({part}, {}).summary.devices.front().d2h_bytes < train_spilled({whole}, {}).summary.devices.front().d2h_bytes);
+  const auto copied_back = [](const exact_case& c) {
+    return train_spilled({c}, {}).summary.devices.front().d2h_bytes;
+  };
+  CHECK(copied_back(part) < copied_back(whole));
 }

@@ -1,6 +1,7 @@
 // Models over the same frozen parameters: one copy on the host and in each device's cache, and plain training's bits.
 
 #include "actors/policy/catalog.hpp"
+#include "models/families/gpt2/gpt2.hpp"
 #include "tests/support/spilled_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -115,6 +116,23 @@ TEST_CASE("what differs in frozen values is not shared", "[shared]") {
   models = portfolio(2);
   models[1].chain = with_frozen(tiny_gpt(0.1, true).chain, freezing{{"*", "!*.h.1.*"}});
   CHECK(plan_of(models, {}).models[1].shards[0].shared_base == base_place{model_id{1}, shard_index{0}});
+}
+
+TEST_CASE("the same names in chains of other lengths are not shared: their initial values differ", "[shared]") {
+  auto models = portfolio(2, {});
+  for (std::size_t i = 0; i < 2; ++i) {
+    models[i].chain = with_frozen(gpt2({.layers = i == 0 ? 3 : 4, .width = 16, .heads = 2, .context = 6}),
+                                  freezing{{"*.h.0.*"}});
+  }
+  const run_options options{.devices = {cpu_device{.memory = plan_of(models, {.devices = devices(1)}).sufficient}}};
+  const auto plan = plan_of(models, options);
+  for (const auto& m : plan.models) {
+    CHECK(m.shards.back().last_layer == (&m == &plan.models[0] ? 5 : 6));
+  }
+  const auto spilled = train_spilled(models, options);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(difference(train_plain(models[i]), spilled, i) == "");
+  }
 }
 
 TEST_CASE("a base survives the death of a device at each operation", "[shared]") {

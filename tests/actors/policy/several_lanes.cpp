@@ -1,4 +1,5 @@
 #include "actors/policy/several_lanes.hpp"
+#include "actors/policy/stay_pace.hpp"
 #include "tests/actors/policy/hand_made_view.hpp"
 
 #include <catch2/catch.hpp>
@@ -148,6 +149,36 @@ TEST_CASE("lanes: a device that writes back several units takes forward visits, 
   CHECK(w.taken(1) == lane{0, 0});
   w.models[2].flights = 0;
   CHECK(w.taken(0) == lane{0, 0});
+}
+
+TEST_CASE("lanes: candidates of different models that read the same base share it; those of one model do not") {
+  lanes_world w(1, 2, two_replicas);
+  CHECK_FALSE(several_lanes::share_base(w.candidates));
+  block_id base;
+  base.kind = block_kind::base;
+  w.candidates[0].base = w.candidates[1].base = base;  // replicas of the first model
+  CHECK_FALSE(several_lanes::share_base(w.candidates));
+  w.candidates[2].base = base;
+  CHECK(several_lanes::share_base(w.candidates));
+  w.candidates[2].base->shard = shard_index{1};
+  CHECK_FALSE(several_lanes::share_base(w.candidates));
+}
+
+TEST_CASE("stay-pace takes the shard that is cached first if models share their bases, on any device") {
+  lanes_world w(1, 3, {.shards = 2});
+  w.loads_take(100);
+  stay_pace policy;
+  const auto model_taken = [&] { return w.candidates[*policy.choose(w.devices[0], w.candidates, w.view())].next.model; };
+  w.devices[0].idle = false;
+  w.devices[0].running = w.devices[0].last = model_id{0};
+  w.candidates[2].hit = true;
+  w.candidates[0].remaining = us(1500);  // critical
+  CHECK(model_taken() == model_id{0});
+  for (auto& c : w.candidates) {
+    c.base = block_id{};
+    c.base->kind = block_kind::base;
+  }
+  CHECK(model_taken() == model_id{2});
 }
 
 TEST_CASE("lanes: with a device for each lane a shard is loaded where another device has it") {

@@ -91,6 +91,12 @@ TEST_CASE("frozen parameters are not in the run's checkpoint, but in what is exp
   CHECK(loss_of(of_run) == loss_of(of_export));
   const outcome ids = run_hydra(folder, "generate run --model gpt --prompt-ids '1 2' --tokens 3 --temperature 0");
   CHECK(ids.out == run_hydra(folder, "generate out --prompt-ids '1 2' --tokens 3 --temperature 0").out);
+  fs::remove_all(folder.path() / "tiny");
+  test::hub_test_tensors other = test::tiny_gpt2_tensors();
+  std::swap(other.at("transformer.wte.weight").bytes.front(), other.at("transformer.wte.weight").bytes[5]);
+  test::write_checkpoint(folder.path() / "tiny", test::tiny_gpt2_config(), other);
+  check_refused(run_hydra(folder, "export run gpt out2"), "those that its training began with are not there any more");
+  CHECK(run_hydra(folder, "evaluate run").status == 2);
   check_refused(run_hydra(folder, "train w.toml --set 'model.gpt.freeze=[\"h.9.*\"]' --output other"),
                 "\"freeze\" has \"h.9.*\", which no parameter of the model matches");
 }

@@ -171,6 +171,19 @@ TEST_CASE("a plan that is read back divides steps as the one that was written") 
   CHECK_THROWS_WITH(parse_costs(json.dump(), "plan.json"), Contains("3 replicas do not divide the 2 micro-batches"));
 }
 
+TEST_CASE("a plan that is read back has the frozen shards and the bases that models share") {
+  auto plan = two_models();
+  auto& m = plan.models[1];
+  m.first_trained = 1;
+  m.shards[0].base = 4_KiB;
+  m.shards[0].shared_base = base_place{model_id{0}, shard_index{1}};
+  const auto costs = parse_costs(to_json(plan), "plan.json");
+  CHECK(costs.models[1].shape() == m.shape());
+  CHECK(costs.models[1].shards[0].base == 4_KiB);
+  CHECK(costs.models[1].shards[0].shared_base == m.shards[0].shared_base);
+  CHECK_FALSE(costs.models[1].shards[1].shared_base);
+}
+
 TEST_CASE("costs of a plan without the profile of a model, or with other layers, are refused") {
   auto json = nlohmann::json::parse(to_json(two_models()));
   json["models"][1]["shards"][2]["last_layer"] = 9;
