@@ -79,6 +79,7 @@ std::map<std::string, std::string> struct_defaults() {
   all["ablation.cache"] = toml(run.ablation.cache);
   all["ablation.copy_back_clean"] = toml(run.ablation.copy_back_clean);
   all["ablation.sharp"] = toml(run.ablation.sharp);
+  all["ablation.share"] = toml(run.ablation.share);
   all["device.count"] = toml(device_entry{}.count);
   const cpu_device cpu;
   all["device.cpu.threads"] = toml(cpu.threads);
