@@ -69,11 +69,22 @@ void fill(std::span<float> values, const initial_value& initial, std::uint64_t k
   });
 }
 
+/// With the chain's weights, or its owner's initial values.
+void begin(std::span<float> values, const placed_parameter& p, const chain& model, std::uint64_t seed) {
+  const parameter_spec source = initial_source(p, model);
+  if (model.weights() && model.weights()->read(source, values)) return;
+  initialise_randomly(values, source, seed);
+}
+
 }  // namespace
 
-void initialise(std::span<float> values, const parameter_spec& p, const chain& model, std::uint64_t seed) {
-  if (model.weights() && model.weights()->read(p, values)) return;
-  initialise_randomly(values, p, seed);
+std::vector<at::Tensor> leaves_of(std::span<const at::Tensor> values, std::span<const at::Tensor> gradients) {
+  std::vector<at::Tensor> leaves;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    leaves.push_back(values[i].detach());
+    if (gradients[i].defined()) leaves.back().requires_grad_(true).mutable_grad() = gradients[i];
+  }
+  return leaves;
 }
 
 void initialise_randomly(std::span<float> values, const parameter_spec& p, std::uint64_t seed) {
@@ -119,7 +130,7 @@ void parameter_layout::initialise(std::span<float> flat, const chain& model, std
                       fmt::format("a buffer of {} elements for a layout of {}", flat.size(), elements_)};
   std::ranges::fill(flat, 0.0f);
   for (const placed_parameter& p : parameters_)
-    if (!p.frozen) hydra::initialise(flat.subspan(p.offset, p.elements), initial_source(p, model), model, seed);
+    if (!p.frozen) begin(flat.subspan(p.offset, p.elements), p, model, seed);
 }
 
 void parameter_layout::initialise_base(std::span<std::byte> base, const chain& model, std::uint64_t seed) const {
@@ -131,7 +142,7 @@ void parameter_layout::initialise_base(std::span<std::byte> base, const chain& m
   for (const placed_parameter& p : parameters_) {
     if (!p.frozen) continue;
     values.resize(p.elements);
-    hydra::initialise(values, initial_source(p, model), model, seed);
+    begin(values, p, model, seed);
     const std::span<std::byte> to = base.subspan(p.offset * width_of(type_), p.elements * width_of(type_));
     if (type_ == element::f32) {
       std::memcpy(to.data(), values.data(), to.size());

@@ -68,8 +68,11 @@ class parameter_layout {
   element type_;
 };
 
-/// Fills `values` with the chain's weights of an owned parameter, or with its random initial values.
-void initialise(std::span<float> values, const parameter_spec& p, const chain& model, std::uint64_t seed);
+/// Parameters of a backward visit: detached from their buffer, with these tensors as gradients, to which is added. Those
+/// whose gradient is undefined (frozen ones) have none.
+std::vector<at::Tensor> leaves_of(std::span<const at::Tensor> values, std::span<const at::Tensor> gradients);
+
+/// Fills `values` with the random initial values of an owned parameter.
 void initialise_randomly(std::span<float> values, const parameter_spec& p, std::uint64_t seed);
 
 }  // namespace hydra

@@ -104,32 +104,17 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          text_of(m.optimizer);
 }
 
-namespace {
-
-/// Of an owned parameter with a full name.
-std::string initial_text(const chain& model, const std::string& owner) {
-  for (std::size_t i = 0; i < model.size(); ++i) {
-    const auto all = model.parameters(i);
-    const auto found = std::ranges::find(all, owner, &parameter_spec::name);
-    if (found != all.end()) {
-      return fmt::format("{} {}", static_cast<int>(found->initial.how), found->initial.value);
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
-/// With seed and initial values even if there are weights: they need not have all parameters.
+/// With seed and initial values even if there are weights: they need not have all parameters. (A tied copy has its owner's
+/// values, and that is frozen, too.)
 std::string base_identity(const chain& model, std::uint64_t seed) {
   const auto weights = model.weights() ? model.weights()->folder().string() + " " + model.weights()->identity() : "";
   std::string text;
   const parameter_layout layout(model, 0, model.size());
   for (const auto& p : layout.parameters()) {
-    const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
-    text += p.frozen ? fmt::format("{} {} {} {} {}\n", p.layer, p.name, fmt::join(p.shape, " "), owner,
-                                   initial_text(model, owner))
-                     : "";
+    if (p.frozen) {
+      text += fmt::format("{} {} {} {} {} {}\n", p.layer, p.name, fmt::join(p.shape, " "), p.tied_to,
+                          static_cast<int>(p.initial.how), p.initial.value);
+    }
   }
   if (text.empty()) {
     return {};

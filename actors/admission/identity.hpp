@@ -12,7 +12,8 @@ namespace hydra {
 /// reports are not part of it.
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed);
 
-/// What decides the values of frozen parameters: two models for which it is equal have the same. Empty if none is frozen.
+/// What decides the values of frozen parameters: two models for which it is equal have the same. Empty if none is
+/// frozen.
 std::string base_identity(const chain& model, std::uint64_t seed);
 
 /// The same with another number of steps.

@@ -54,4 +54,12 @@ model_entry load_model(const sharded_model_ptr& m, const model_data& data, const
   return entry;
 }
 
+void add_bases(bases_in_memory& all, const model_entry& m) {
+  for (std::size_t s = 0; s < m.what->size(); ++s) {
+    if (const auto& place = m.what->plan.shards[s].shared_base) {
+      all[*place] = m.memory.homes[s].base;
+    }
+  }
+}
+
 }  // namespace hydra

@@ -7,6 +7,7 @@
 #include "runtime/base/log.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 
 namespace hydra {
@@ -18,5 +19,10 @@ sharded_model_ptr cut_model(const model_description& d, const prepared_model& p,
 /// fault_error{out_of_memory}, {io}.
 model_entry load_model(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id,
                        host_arena& arena, const base_lookup& bases);
+
+using bases_in_memory = std::map<base_place, std::weak_ptr<host_block>>;
+
+/// Adds the bases that the model may share, while it has its memory.
+void add_bases(bases_in_memory& all, const model_entry& m);
 
 }  // namespace hydra

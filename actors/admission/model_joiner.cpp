@@ -1,7 +1,6 @@
 #include "actors/admission/model_joiner.hpp"
 
 #include "actors/admission/identity.hpp"
-#include "actors/admission/loaded_model.hpp"
 #include "actors/admission/resumption.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -69,11 +68,7 @@ model_entry model_joiner::prepare(const model_description& m, const std::set<mod
     return found == held.end() ? nullptr : found->second;
   };
   auto entry = load_model(cut_model(m, p, plan, setup_.options.seed), p.data, begins.of(0), {}, *setup_.arena, known);
-  for (std::size_t s = 0; s < plan.shards.size(); ++s) {
-    if (plan.shards[s].shared_base) {
-      setup_.bases[*plan.shards[s].shared_base] = entry.memory.homes[s].base;
-    }
-  }
+  add_bases(setup_.bases, entry);
   notes_.insert(notes_.end(), begins.notes().begin(), begins.notes().end());
   setup_.plan.models.push_back(std::move(plan));
   setup_.plan.profiles.emplace(p.profile_key, p.profile);

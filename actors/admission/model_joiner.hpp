@@ -1,6 +1,7 @@
 #pragma once
 // Prepares models that join a run that is under way: the same steps as before a run, with the memory that is left.
 
+#include "actors/admission/loaded_model.hpp"
 #include "actors/admission/prepared_model.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "actors/run/device_set.hpp"
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,7 +29,7 @@ struct joining_setup {
   std::string setting;                   ///< of the pilot that measured its profiles
   known_rates device_updates{};          ///< of the run's devices
   host_arena* arena = nullptr;
-  std::map<base_place, std::weak_ptr<host_block>> bases{};   ///< in host memory
+  bases_in_memory bases{};
   kept_parameters* kept = nullptr;       ///< given up if a model that joins needs the memory; may be null
   std::shared_ptr<spdlog::logger> log;
 };

@@ -3,7 +3,6 @@
 #include "partition/graph/dataflow.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace hydra {
 
@@ -31,9 +30,6 @@ std::vector<found_block> block_lookup::read_by(const visit_record& v, std::size_
     add(parameters_of(v.what));
     if (v.has_base()) {
       add(v.model->plan.base_of(v.what));
-    }
-    if (v.base_is_largest()) {
-      std::swap(blocks[0], blocks[1]);  // the first one decides whether the shard was cached
     }
   }
   const auto in = inputs_of(v.what, v.model->plan.shape(), v.index_of(k));

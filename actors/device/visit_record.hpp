@@ -123,13 +123,10 @@ class visit_record {
   staged_block& slot_of(const block_id& id, std::size_t k);
 
   bool has_base() const { return model->plan.shards[what.shard.value].base > byte_count{}; }
-  /// The larger one of base and parameters: it decides whether the shard counts as cached.
-  bool base_is_largest() const {
-    const auto& shard = model->plan.shards[what.shard.value];
-    return shard.base > shard.parameters;
-  }
-  bool is_largest(const block_id& id) const {
-    return id.kind == (base_is_largest() ? block_kind::base : block_kind::parameters);
+  /// Its shard counts as cached if this block is.
+  bool decides_hit(const block_id& id) const {
+    const bool frozen = model->plan.shards[what.shard.value].is_mostly_frozen();
+    return id.kind == (frozen ? block_kind::base : block_kind::parameters);
   }
   /// Of its shard's optimizer.
   std::size_t state_buffers() const { return model->plan.shards[what.shard.value].state_buffers().size(); }

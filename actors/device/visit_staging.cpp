@@ -3,6 +3,7 @@
 #include "partition/graph/dataflow.hpp"
 #include "runtime/memory/block_copy.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hydra {
@@ -43,7 +44,8 @@ bool visit_staging::claim(visit_record& v) {
 }
 
 void visit_staging::stage(visit_record& v, std::vector<found_block> blocks, reservation claim) {
-  accounts_.claimed(/*hit=*/blocks.front().source == block_source::cache);
+  const auto decides = [&](const found_block& b) { return v.decides_hit(b.id); };
+  accounts_.claimed(/*hit=*/std::ranges::find_if(blocks, decides)->source == block_source::cache);
   std::vector<block_id> reads;
   for (auto& b : blocks) {
     take(v, b, claim);
@@ -211,7 +213,7 @@ void visit_staging::copy_in_block(ticket id, const lease_record& lease, const bl
   if (staging) {
     state_.cache.set_ready(block, slot.ready);
   }
-  if (v.is_largest(block)) {
+  if (v.decides_hit(block)) {
     slots_.add_cached(block);
   }
 }

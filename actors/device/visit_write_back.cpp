@@ -43,7 +43,7 @@ void visit_write_back::submit_stepped(visit_record& v, const device_block_ptr& s
   const auto id = stepped_parameters_of(v.what);
   const auto after = v.stepping.compute;
   keep_in_cache(v, id, stepped, after);
-  if (state_.cache.peek(id) && v.is_largest(id)) {
+  if (state_.cache.peek(id) && v.decides_hit(id)) {
     slots_.add_cached(id);
   }
   submit(v, {.kind = operation_kind::demote_parameters, .id = id, .from = stepped, .after = after});

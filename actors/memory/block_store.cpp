@@ -43,29 +43,17 @@ void block_store::add_model(model_id model, sharded_model_ptr what, model_memory
   r.homes = std::move(memory.homes);
   r.begins = begins;
   for (std::uint32_t s = 0; s < r.homes.size(); ++s) {
-    const auto place = r.what->plan.shards[s].shared_base.value_or(base_place{model, shard_index{s}});
-    if (r.what->plan.shards[s].base > byte_count{}) {
-      bases_.try_emplace(place, r.homes[s].base);  // null in a simulation
+    if (const auto& shard = r.what->plan.shards[s]; shard.base > byte_count{}) {
+      bases_[shard.shared_base.value_or(base_place{model, shard_index{s}})] = r.homes[s].base;  // null in a simulation
     }
   }
   models_.insert_or_assign(model, std::move(r));
-}
-
-void block_store::free_unread_bases() {
-  std::erase_if(bases_, [this](const auto& base) {
-    return std::ranges::none_of(models_, [&](const auto& m) {
-      const auto& shards = m.second.what->plan.shards;
-      const bool own = m.first == base.first.model && !shards.at(base.first.shard.value).shared_base;
-      return own || std::ranges::find(shards, base.first, &shard_plan::shared_base) != shards.end();
-    });
-  });
 }
 
 std::vector<shard_home> block_store::remove_model(model_id model) {
   auto removed = models_.extract(model);
   std::erase_if(blocks_, [&](const auto& entry) { return entry.first.model == model; });
   std::erase_if(write_backs_, [&](const auto& entry) { return entry.first.second.model == model; });
-  free_unread_bases();
   return removed.empty() ? std::vector<shard_home>{} : std::move(removed.mapped().homes);
 }
 
@@ -77,7 +65,7 @@ host_block_ptr block_store::readable(const block_id& id) const {
     if (found == bases_.end()) {
       throw fault_error(fault_code::refused, to_string(id) + " is not in host memory");
     }
-    return found->second;
+    return found->second.lock();
   }
   const bool versioned = id.kind == block_kind::parameters || id.kind == block_kind::state;
   if (!versioned) {

@@ -42,8 +42,8 @@ struct lease_grant {
 struct committed {
   std::vector<float> losses;        ///< of the micro-batches
   std::vector<evaluation_score> scores;
-  std::vector<shard_index> complete_sums{};   ///< shards whose gradients of all replicas are in host memory: its own; with
-                                              ///< the step's last unit also those that have none
+  /// Shards whose gradients of all replicas are in host memory: its own; with the step's last unit those that have none.
+  std::vector<shard_index> complete_sums{};
   std::optional<version_index> stepped{};   ///< the unit has written back this version
 };
 
@@ -107,13 +107,12 @@ class block_store {
   host_block_ptr room_for(const block_id& id);
   void bring_home(const block_id& id, host_block_ptr bytes);
   model_record& record(model_id id);
-  void free_unread_bases();
   static bool was_read(const model_record& r, const block_id& id);
 
   host_arena& arena_;
   std::map<model_id, model_record> models_;
   std::unordered_map<block_id, host_block_ptr> blocks_;
-  std::map<base_place, host_block_ptr> bases_;   ///< of all models, each as long as one of them reads it
+  std::map<base_place, std::weak_ptr<host_block>> bases_;   ///< in homes of the models that read them
   std::map<std::pair<device_id, ticket>, std::vector<host_block_ptr>> leases_;
   std::map<write_back_key, written_back_blocks> write_backs_;
   std::set<device_id> fenced_;

@@ -34,7 +34,7 @@ unit_ready announced_unit(const announcement& next, const cursor& units, const s
           shard.base + shard.parameters, avoid, boundary_of(next.what, what),
           last ? duration{} : wall_time(units, then, what.remaining_scale), last ? duration{} : units.time_of(then),
           !last && units.first_of_step(then),
-          shard.base > shard.parameters ? std::optional(what.plan.base_of(next.what)) : std::nullopt};
+          shard.is_mostly_frozen() ? std::optional(what.plan.base_of(next.what)) : std::nullopt};
 }
 
 }  // namespace hydra

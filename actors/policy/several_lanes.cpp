@@ -86,6 +86,8 @@ void several_lanes::count(const policy_view& view) {
       replicas_ += m.shape.replicas;
     }
   }
+  const auto of_device = [this](const device_state& d) { return write_backs(d); };
+  least_write_backs_ = std::ranges::min(view.devices | std::views::transform(of_device));
 }
 
 bool several_lanes::crowded(const policy_view& view) const {
@@ -119,7 +121,7 @@ stages several_lanes::own_stages(const candidate& c, const policy_view& view) co
 
 bool several_lanes::waits(const candidate& c, const device_state& device, const policy_view& view) const {
   if (!is_pipeline(c, view)) {
-    return writes_slowly(c, view) && write_backs(device) >= least_write_backs(view) + write_backs_enough;
+    return writes_slowly(c, view) && write_backs(device) >= least_write_backs_ + write_backs_enough;
   }
   const auto dealt = own_stages(c, view);
   if (dealt.device_of(c, view) != device.device) {
@@ -144,10 +146,6 @@ bool several_lanes::adds_write_back(const candidate& c, const device_state& devi
 std::size_t several_lanes::write_backs(const device_state& device) const {
   const auto found = write_backs_.find(device.device);
   return found == write_backs_.end() ? 0 : found->second;
-}
-
-std::size_t several_lanes::least_write_backs(const policy_view& view) const {
-  return std::ranges::min(view.devices | std::views::transform([this](const device_state& d) { return write_backs(d); }));
 }
 
 std::uint8_t several_lanes::load_rank(const candidate& c, const policy_view& view) const {

@@ -56,13 +56,13 @@ class several_lanes {
   bool writes_slowly(const candidate& c, const policy_view& view) const;
   bool adds_write_back(const candidate& c, const device_state& device, const policy_view& view) const;
   std::size_t write_backs(const device_state& device) const;
-  std::size_t least_write_backs(const policy_view& view) const;
   std::uint8_t load_rank(const candidate& c, const policy_view& view) const;
 
   std::map<model_id, visit_times> times_;
   std::map<model_id, std::size_t> replicas_before_;   ///< of the models before it in the view
   std::size_t replicas_ = 0;                          ///< of all models
   std::map<device_id, std::size_t> write_backs_;      ///< units that have computed there and are in flight
+  std::size_t least_write_backs_ = 0;                 ///< of the device that has the fewest
   bool waits_for_copies_ = false;                     ///< units that have computed were seen in flight
 };
 

@@ -315,28 +315,13 @@ void session::state::load_models() {
   }
 }
 
-namespace {
-
-/// While the models have their memory.
-std::map<base_place, std::weak_ptr<host_block>> bases_of(std::span<const model_entry> models) {
-  std::map<base_place, std::weak_ptr<host_block>> all;
-  for (const auto& m : models) {
-    for (std::size_t s = 0; s < m.what->size(); ++s) {
-      if (const auto& place = m.what->plan.shards[s].shared_base) {
-        all[*place] = m.memory.homes[s].base;
-      }
-    }
-  }
-  return all;
-}
-
-}  // namespace
-
 void session::state::make_joiner() {
+  bases_in_memory bases;
+  std::ranges::for_each(models, [&](const model_entry& m) { add_bases(bases, m); });
   joiner = std::make_unique<model_joiner>(
       joining_setup{.options = options, .devices = device_entries, .machines = planned->machines, .plan = planned->plan,
                     .setting = planned->setting, .device_updates = planned->device_updates, .arena = arena.get(),
-                    .bases = bases_of(models), .kept = &kept, .log = log});
+                    .bases = std::move(bases), .kept = &kept, .log = log});
 }
 
 pipeline_options session::state::pipeline() const {

@@ -4,7 +4,6 @@
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
-#include "models/parameter_layout.hpp"
 #include "models/weights/hub_export.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
@@ -54,11 +53,11 @@ fs::path normal(const std::string& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-/// The parameters as the checkpoint has them. Frozen ones are not in it: they are as the training began.
+/// The parameters as the checkpoint has them; frozen ones, which it does not hold, are copied.
 class exported_values {
  public:
   exported_values(const saved_model& from, const chain& model)
-      : folder_(from.folder), tensors_(from.folder, from.cuts.size()), model_(model), seed_(from.seed) {}
+      : folder_(from.folder), tensors_(from.folder, from.cuts.size()), weights_(checkpoint_weights(from.folder, model)) {}
 
   /// Throws if its shape or type in the checkpoint differs from the model's.
   stored_tensor of(const parameter_spec& p) {
@@ -72,14 +71,13 @@ class exported_values {
  private:
   stored_tensor frozen(const parameter_spec& p) {
     std::vector<float>& values = frozen_.emplace_back(static_cast<std::size_t>(p.elements()));
-    initialise(values, p, model_, seed_);
+    weights_->read(p, values);
     return {stored_type::f32, p.shape, std::as_bytes(std::span{values})};
   }
 
   fs::path folder_;
   checkpoint_tensors tensors_;
-  const chain& model_;
-  std::uint64_t seed_;
+  std::shared_ptr<const weight_source> weights_;
   std::deque<std::vector<float>> frozen_;  // until they are written
 };
 
@@ -130,7 +128,6 @@ int export_model(const export_options& o) {
   copy_tokenizer_files(into, tokenizer_for(data, d.wants()).value_or(tokenizer_choice{}));
   copy_checkpoint_files(into, d.checkpoint);
   const chain model = build_chain(o.run, w, m, d);
-  check_frozen_weights(saved, model);
   exported_values values{saved, model};
   write_hub_files(into, model, [&values](const parameter_spec& p) { return values.of(p); });
   into.commit();

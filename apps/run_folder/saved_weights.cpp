@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -31,10 +30,7 @@ fs::path verified(const fs::path& folder, const std::string& what) try {
 
 /// Whether the checkpoint's line about its data names a tokenizer.
 bool was_trained_by_tokenizer(const fs::path& checkpoint) {
-  std::istringstream lines{read_checkpoint(checkpoint).identity};
-  for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("data: ")) return line.find(", tokenizer ") != std::string::npos;
-  return false;
+  return read_checkpoint(checkpoint).identity_line("data").find(", tokenizer ") != std::string::npos;
 }
 
 }  // namespace

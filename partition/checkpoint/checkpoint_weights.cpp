@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -28,17 +27,6 @@ std::set<std::string> frozen_in(const chain& model) {
     }
   }
   return names;
-}
-
-/// The line of an identity that says where the weights came from; empty if they were random.
-std::string weights_line(const std::string& identity) {
-  std::istringstream lines(identity);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("weights: ")) {
-      return line.substr(line.find(' ') + 1);
-    }
-  }
-  return {};
 }
 
 class weights_of_checkpoint final : public weight_source {
@@ -92,10 +80,9 @@ class weights_of_checkpoint final : public weight_source {
   std::string identity_;
 };
 
-}  // namespace
-
+/// Throws unless the weights that the training began with are there, if the chain has frozen parameters.
 void check_frozen_weights(const saved_model& saved, const chain& trained) {
-  const auto began = weights_line(saved.identity);
+  const auto began = saved.identity_line("weights");
   const auto now = trained.weights() ? trained.weights()->identity() : "";
   if (!frozen_in(trained).empty() && began != now) {
     throw fault_error(fault_code::bad_input,
@@ -104,6 +91,8 @@ void check_frozen_weights(const saved_model& saved, const chain& trained) {
                                   saved.folder.string(), saved.name, now, began));
   }
 }
+
+}  // namespace
 
 std::shared_ptr<const weight_source> checkpoint_weights(const std::filesystem::path& folder) {
   return std::make_shared<weights_of_checkpoint>(read_checkpoint(folder), nullptr, std::set<std::string>{});

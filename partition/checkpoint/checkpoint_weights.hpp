@@ -3,7 +3,6 @@
 
 #include "models/chain.hpp"
 #include "models/weight_source.hpp"
-#include "partition/checkpoint/saved_model.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -17,8 +16,5 @@ std::shared_ptr<const weight_source> checkpoint_weights(const std::filesystem::p
 /// `trained`: the chain that was trained, which tells the frozen parameters. Throws fault_error{bad_input} if they come
 /// from weights that have changed since.
 std::shared_ptr<const weight_source> checkpoint_weights(const std::filesystem::path& folder, const chain& trained);
-
-/// Throws fault_error{bad_input} if the chain has frozen parameters, and not the weights that the training began with.
-void check_frozen_weights(const saved_model& saved, const chain& trained);
 
 }  // namespace hydra

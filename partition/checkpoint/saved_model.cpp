@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <sstream>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -224,6 +225,17 @@ bool saved_model::any_cuts() const noexcept {
   const auto ahead = [](update_phase p) { return p == update_phase::stepped || p == update_phase::complete; };
   return std::ranges::all_of(versions, [&](version_index v) { return v == version; }) &&
          std::ranges::none_of(updates.shards, ahead) && standing.history.losses.size() == version.value;
+}
+
+std::string saved_model::identity_line(std::string_view key) const {
+  std::istringstream lines(identity);
+  const auto begin = fmt::format("{}: ", key);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(begin)) {
+      return line.substr(begin.size());
+    }
+  }
+  return {};
 }
 
 bool saved_model::fits(const model_plan& plan) const {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hydra {
@@ -23,6 +24,8 @@ struct saved_model {
   model_standing standing;
   std::vector<version_index> versions;
   update_progress updates;
+  /// What the identity says after "KEY: "; empty if it has no such line.
+  std::string identity_line(std::string_view key) const;
   /// It can be resumed with other cuts and waves, from the start of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
   /// The plan has the checkpoint's cuts and waves: the model continues inside its step.

@@ -80,16 +80,8 @@ bound_parameters shard::bind(const shard_values& parameters, const at::Tensor& g
     bound.part = zeros_like(parameters.trained);
   }
   for (std::size_t i = first_; i < last_; ++i) {
-    auto values = layout_.views(parameters.trained, parameters.base, i);
-    auto slices = layout_.views(widened ? bound.part : gradients, i);
-    std::vector<at::Tensor> leaves;
-    for (std::size_t p = 0; p < values.size(); ++p) {
-      leaves.push_back(values[p].detach());
-      if (slices[p].defined()) {
-        leaves.back().requires_grad_(true).mutable_grad() = slices[p];
-      }
-    }
-    bound.layers.push_back(std::move(leaves));
+    const auto gradients_of_layer = layout_.views(widened ? bound.part : gradients, i);
+    bound.layers.push_back(leaves_of(layout_.views(parameters.trained, parameters.base, i), gradients_of_layer));
   }
   return bound;
 }

@@ -42,6 +42,8 @@ struct shard_plan {
   std::optional<byte_count> masters{};    ///< fp32, on the host, if what is promoted is not fp32; else none
   byte_count base{};             ///< frozen parameters, as promoted
   std::optional<base_place> shared_base{};   ///< none: its own
+  /// Then the base decides whether the shard counts as cached, else its other parameters.
+  bool is_mostly_frozen() const noexcept { return base > parameters; }
   byte_count moments;            ///< host bytes of optimizer state, all buffers
   std::uint64_t moment_buffers = 0;
   byte_count input;              ///< minibatch of shard 0, boundary activation of the others

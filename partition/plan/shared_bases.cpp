@@ -54,7 +54,7 @@ byte_count base_bytes(std::span<const model_plan> models) {
   for (const auto& m : models) {
     for (const auto& s : m.shards) {
       const bool again = s.shared_base && !counted.insert(*s.shared_base).second;
-      sum += again || s.base == byte_count{} ? byte_count{} : host_charge(s.base);
+      sum += again ? byte_count{} : host_charge(s.base);
     }
   }
   return sum;

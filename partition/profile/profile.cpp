@@ -97,18 +97,6 @@ measured_pass repeat(std::size_t visits, const Pass& pass, std::vector<duration>
   return warm;
 }
 
-/// Leaf parameters with preset gradients, as a visit binds them; frozen ones have none.
-std::vector<at::Tensor> leaves(std::span<const at::Tensor> values, std::span<const at::Tensor> gradients) {
-  std::vector<at::Tensor> bound;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    bound.push_back(values[i].detach());
-    if (gradients[i].defined()) {
-      bound.back().requires_grad_(true).mutable_grad() = gradients[i];
-    }
-  }
-  return bound;
-}
-
 /// One distinct layer of a chain.
 struct layer_place {
   std::size_t index = 0;      ///< of the first of its kind
@@ -135,7 +123,7 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
   const auto backward = repeat(
       place.visits,
       [&] {
-        const auto bound = leaves(views, slices);
+        const auto bound = leaves_of(views, slices);
         const at::Tensor leaf = place.in.type != element::i64 ? x.detach().requires_grad_(true) : x;
         return measure.backward([&] { return model.forward(place.index, bound, leaf, context); }, ones_like);
       },

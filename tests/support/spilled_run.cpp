@@ -250,6 +250,14 @@ reference_result train_plain(const exact_case& m) {
                           .evaluation_micro_batches = evaluation_of(m)});
 }
 
+std::vector<reference_result> train_plain(const std::vector<exact_case>& models) {
+  std::vector<reference_result> all;
+  for (const auto& m : models) {
+    all.push_back(train_plain(m));
+  }
+  return all;
+}
+
 std::string difference(const reference_result& plain, const spilled_result& spilled, std::size_t model) {
   const auto& r = spilled.summary.models.at(model);
   if (r.status != model_status::finished) {
@@ -270,6 +278,15 @@ std::string difference(const reference_result& plain, const spilled_result& spil
     }
   }
   return plain.digest == r.digest ? "" : "digest";
+}
+
+std::string difference(std::span<const reference_result> plain, const spilled_result& spilled) {
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (const auto d = difference(plain[i], spilled, i); !d.empty()) {
+      return fmt::format("model {}: {}", i, d);
+    }
+  }
+  return {};
 }
 
 }  // namespace hydra::test

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -90,8 +91,11 @@ spilled_result train_in_parts(
     const std::function<void(std::size_t n, std::vector<exact_case>& models, run_options& options)>& change);
 
 reference_result train_plain(const exact_case& model);
+std::vector<reference_result> train_plain(const std::vector<exact_case>& models);
 
 /// Empty, or the first loss, norm, evaluation or parameter that differs.
 std::string difference(const reference_result& plain, const spilled_result& spilled, std::size_t model);
+/// The same of several models, beginning with "model 2: "; `plain`: of the first ones.
+std::string difference(std::span<const reference_result> plain, const spilled_result& spilled);
 
 }  // namespace hydra::test
