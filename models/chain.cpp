@@ -2,6 +2,7 @@
 
 #include "models/scalar_type.hpp"
 #include "runtime/base/fault.hpp"
+#include "runtime/base/index_ranges.hpp"
 #include "runtime/base/refuse.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -72,6 +73,11 @@ chain& chain::add(std::string prefix, std::shared_ptr<const layer> body) {
   return *this;
 }
 
+chain& chain::replace(std::size_t i, std::shared_ptr<const layer> body) {
+  layers_.at(i).body = std::move(body);
+  return *this;
+}
+
 chain& chain::minimise(std::shared_ptr<const loss> objective) {
   if (!objective) refuse(fmt::format("chain \"{}\" has no loss: the one given is null", family_));
   objective_ = std::move(objective);
@@ -112,7 +118,7 @@ std::vector<parameter_spec> chain::parameters(std::size_t i) const {
 bool chain::freezes(const parameter_spec& p) const {
   if (frozen_.empty()) return false;
   const std::string& owner = p.tied_to.empty() ? p.name : p.tied_to;
-  return frozen_.matches(hub_.stored_name ? hub_.stored_name(owner) : owner);
+  return frozen_.matches(stored_name(owner));
 }
 
 std::string chain::signature(std::size_t i) const {
@@ -123,13 +129,20 @@ std::string chain::signature(std::size_t i) const {
   for (std::size_t p = 0; p < all.size(); ++p)
     if (all[p].frozen) frozen.push_back(p);
   if (frozen.empty()) return text;
-  return text + (frozen.size() == all.size() ? " frozen" : fmt::format(" frozen={}", fmt::join(frozen, ",")));
+  return text + (frozen.size() == all.size() ? " frozen" : " frozen=" + index_ranges(frozen));
 }
 
 std::int64_t chain::parameter_count() const {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < size(); ++i)
     for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() && p.averaging == 0 ? p.elements() : 0;
+  return count;
+}
+
+std::int64_t chain::frozen_count() const {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < size(); ++i)
+    for (const parameter_spec& p : parameters(i)) count += p.tied_to.empty() && p.frozen ? p.elements() : 0;
   return count;
 }
 
@@ -173,10 +186,13 @@ void chain::check_frozen() const {
     for (const parameter_spec& p : parameters(i)) {
       if (p.averaging > 0)
         refuse(fmt::format("chain \"{}\" has running averages (\"{}\"), which move with each forward visit: leave out "
-                           "\"freeze\", or choose a family without batch norm",
+                           "\"freeze\" or \"adapter\", or choose a family without batch norm",
                            family_, p.name));
       trains = trains || !p.frozen;
-      if (p.tied_to.empty()) names.push_back(hub_.stored_name ? hub_.stored_name(p.name) : p.name);
+      if (p.frozen && p.tied_to.empty() && weights_ && weights_->origin(p.name).empty())
+        refuse(fmt::format("\"{}\" is frozen, but the checkpoint does not have it, so that it would stay random: train it "
+                           "(\"!\" in \"freeze\", or \"also_train\" of the adapter)", stored_name(p.name)));
+      if (p.tied_to.empty()) names.push_back(stored_name(p.name));
     }
   }
   frozen_.check(names);

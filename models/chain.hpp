@@ -36,6 +36,8 @@ class chain {
 
   /// Appends a layer; returns *this for chaining.
   chain& add(std::string prefix, std::shared_ptr<const layer> body);
+  /// Replaces the body of layer i, whose prefix stays; returns *this for chaining.
+  chain& replace(std::size_t i, std::shared_ptr<const layer> body);
   /// Replaces the loss; returns *this for chaining.
   chain& minimise(std::shared_ptr<const loss> objective);
 
@@ -55,6 +57,8 @@ class chain {
   const loss& objective() const noexcept { return *objective_; }
   const std::shared_ptr<const weight_source>& weights() const noexcept { return weights_; }  ///< null: random
   const hub_form& hub() const noexcept { return hub_; }
+  /// The name in a checkpoint of a parameter, by its full name.
+  std::string stored_name(const std::string& name) const { return hub_.stored_name ? hub_.stored_name(name) : name; }
   precision numbers() const noexcept { return numbers_; }
   precision gradients() const noexcept { return gradients_; }
   std::size_t size() const noexcept { return layers_.size(); }
@@ -66,6 +70,8 @@ class chain {
   std::string signature(std::size_t i) const;
   /// Number of values that are not running averages; ties count once.
   std::int64_t parameter_count() const;
+  /// How many of them are frozen.
+  std::int64_t frozen_count() const;
   /// True if it was asked to freeze parameters.
   bool has_frozen() const noexcept { return !frozen_.empty(); }
 
@@ -82,7 +88,7 @@ class chain {
   /// Checks that names are unique, ties can be resolved (the owner exists before or after, has equal shape, and is not
   /// itself a tied copy), shapes are consistent, there is at least one layer, no running averages in bf16 or beside
   /// frozen parameters, no gradients narrower than the parameters, that each pattern of freeze() matches a parameter,
-  /// that they freeze one, and that one is left to train. Throws fault_error{bad_input}.
+  /// that they freeze one, that its weights have it, and that one is left to train. Throws fault_error{bad_input}.
   void validate() const;
 
  private:

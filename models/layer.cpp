@@ -14,7 +14,7 @@ std::int64_t parameter_spec::elements() const noexcept {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
-at::Tensor layer::decode(std::span<const at::Tensor>, const at::Tensor&, decode_memory&) const {
+at::Tensor layer::decode(std::span<const at::Tensor>, const at::Tensor&, const layer_context&, decode_memory&) const {
   throw fault_error{fault_code::bad_input,
                     fmt::format("\"{}\" is no layer of a model that writes text token by token", signature())};
 }

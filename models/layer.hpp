@@ -17,6 +17,10 @@ struct initial_value {
   double value = 0;  ///< constant: the value; normal: the deviation; uniform: the bound of [-value, value]
 };
 
+/// Whether a parameter is the weight of a linear map that the layer computes by linear_map (layers/linear_map.hpp), so that
+/// an adapter may add to it, and the order of its dimensions.
+enum class linear_weight : std::uint8_t { none, out_in, in_out };
+
 /// One parameter of a layer. `name` is relative to the layer; the chain prefixes it. A non-empty `tied_to` names (in
 /// full) the parameter of another layer whose values this one repeats: a replica, initialised from and stepped with
 /// its owner (numerics contract, rule 10).
@@ -33,17 +37,29 @@ struct parameter_spec {
   std::string tied_to;
   double averaging = 0;
   bool frozen = false;
+  linear_weight linear = linear_weight::none;
 
   std::int64_t elements() const noexcept;
 };
 
-/// The identity of one application of a layer: everything a keyed random number may depend on.
+/// What an adapter adds to a linear map of a layer: scale * dropout(x) A^T B^T. Indices in the layer's parameters; A is
+/// [rank, in], B is [out, rank].
+struct low_rank_term {
+  std::size_t weight = 0, a = 0, b = 0;
+  double scale = 1;
+  double dropout = 0;
+  std::uint32_t site = 0;  ///< of the dropout
+};
+
+/// The identity of one application of a layer, which is everything a keyed random number may depend on, and what an
+/// adapter adds to its linear maps.
 struct layer_context {
   std::uint64_t seed = 0;  ///< the model's
   std::uint32_t step = 0;
   std::uint32_t micro_batch = 0;
   std::uint32_t layer = 0;  ///< index in the chain
   bool training = true;     ///< false: no dropout
+  std::span<const low_rank_term> low_rank{};
 };
 
 struct decode_memory;
@@ -65,10 +81,11 @@ class layer {
   virtual at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                              const layer_context& context) const = 0;
 
-  /// forward() without dropout and gradient for the tokens [samples, new, ...] that follow those that `memory` remembers,
+  /// forward() without gradient, in a context that is not training, for the tokens [samples, new, ...] that follow those that `memory` remembers,
   /// which then remembers these, too (`seen` is the caller's). Layers of generating language models have it; the others
   /// throw fault_error{bad_input}.
-  virtual at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, decode_memory& memory) const;
+  virtual at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                            const layer_context& context, decode_memory& memory) const;
 
   /// Equal for layers that behave and cost the same for equal input shapes (the pilot measures each signature once).
   virtual std::string signature() const = 0;

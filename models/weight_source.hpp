@@ -3,7 +3,6 @@
 
 #include "models/layer.hpp"
 
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -22,9 +21,9 @@ class weight_source {
   /// Identifies the weights, wherever they are stored: a run is resumed only with the same ones.
   virtual std::string identity() const = 0;
 
-  /// Absolute path of the folder that they are read from. The identity may be that of a part of the values: those of two
-  /// sources are the same for certain if both are equal.
-  virtual std::filesystem::path folder() const = 0;
+  /// Where the values of a parameter, by its full name, come from: the same for two sources only if they have the same
+  /// values. Empty if there is no parameter of that name.
+  virtual std::string origin(const std::string& parameter) const = 0;
 };
 
 }  // namespace hydra

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -58,6 +59,18 @@ std::string content_of(const data_source& source) {
   return hash.finish();
 }
 
+/// Where the values of an owned parameter come from; the seed belongs to it only if they are random.
+std::string origin_of(const placed_parameter& p, const chain& model, std::uint64_t seed) {
+  const auto stored = model.weights() ? model.weights()->origin(p.name) : "";
+  return stored.empty() ? fmt::format("{} {} seed {}", static_cast<int>(p.initial.how), p.initial.value, seed) : stored;
+}
+
+std::string digest_of(const std::string& text) {
+  sha256 hash;
+  hash.add(std::as_bytes(std::span(text)));
+  return hash.finish();
+}
+
 /// An entry that older checkpoints do not have: no line if it is empty.
 std::string line_unless_empty(const char* name, const std::string& text) {
   return text.empty() ? "" : fmt::format("{}: {}\n", name, text);
@@ -104,25 +117,25 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
          text_of(m.optimizer);
 }
 
-/// With seed and initial values even if there are weights: they need not have all parameters. (A tied copy has its owner's
-/// values, and that is frozen, too.)
-std::string base_identity(const chain& model, std::uint64_t seed) {
-  const auto weights = model.weights() ? model.weights()->folder().string() + " " + model.weights()->identity() : "";
-  std::string text;
+std::vector<std::string> base_contents(const chain& model, std::uint64_t seed) {
   const parameter_layout layout(model, 0, model.size());
+  std::map<std::string, std::string> origins;
   for (const auto& p : layout.parameters()) {
-    if (p.frozen) {
-      text += fmt::format("{} {} {} {} {} {}\n", p.layer, p.name, fmt::join(p.shape, " "), p.tied_to,
-                          static_cast<int>(p.initial.how), p.initial.value);
+    if (p.tied_to.empty()) {
+      origins[p.name] = origin_of(p, model, seed);
     }
   }
-  if (text.empty()) {
-    return {};
+  std::vector<std::string> texts(model.size());
+  for (const auto& p : layout.parameters()) {
+    if (p.frozen) {
+      const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
+      texts[p.layer] += fmt::format("{} {} {} {}\n", p.name, fmt::join(p.shape, " "), p.tied_to, origins.at(owner));
+    }
   }
-  text += fmt::format("seed {} {} {}", seed, to_string(model.numbers()), weights);
-  sha256 hash;
-  hash.add(std::as_bytes(std::span(text)));
-  return hash.finish();
+  for (auto& text : texts) {
+    text = text.empty() ? text : digest_of(text + to_string(model.numbers()));
+  }
+  return texts;
 }
 
 std::string with_steps(std::string identity, std::uint32_t steps) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -12,9 +13,9 @@ namespace hydra {
 /// reports are not part of it.
 std::string identity_of(const model_description& m, const prepared_model& p, std::uint64_t seed);
 
-/// What decides the values of frozen parameters: two models for which it is equal have the same. Empty if none is
-/// frozen.
-std::string base_identity(const chain& model, std::uint64_t seed);
+/// What decides the values of each layer's frozen parameters: two layers for which it is equal have the same. Empty for
+/// layers that have none.
+std::vector<std::string> base_contents(const chain& model, std::uint64_t seed);
 
 /// The same with another number of steps.
 std::string with_steps(std::string identity, std::uint32_t steps);

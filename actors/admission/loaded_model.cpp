@@ -29,6 +29,7 @@ model_facts facts_of(const sharded_model& m, const data_source& data) {
   const auto& evaluation = m.plan.evaluation;
   const bool nats = m.model->objective().name() == "cross-entropy";
   model_facts facts{.family = m.model->family(), .parameters = m.model->parameter_count(),
+                    .frozen_parameters = m.model->frozen_count(),
                     .has_perplexity = nats && data.sample_target().elements() > 1};
   if (nats && evaluation.micro_batches > 0) {
     facts.floor = data.floor(split::validation, evaluation.micro_batches * static_cast<std::size_t>(m.plan.samples));

@@ -87,7 +87,7 @@ model_joiner::held_bases model_joiner::hold_bases() const {
 }
 
 /// A base that is not there any more is loaded again, under another name.
-void model_joiner::name_bases(model_plan& plan, const std::string& base, const held_bases& held) {
+void model_joiner::name_bases(model_plan& plan, const std::vector<std::string>& base, const held_bases& held) {
   auto& known = setup_.plan.bases;
   std::erase_if(known, [&](const auto& entry) { return !held.contains(entry.second); });
   hydra::name_bases(plan, base, model_id{static_cast<std::uint32_t>(setup_.plan.models.size())}, known);

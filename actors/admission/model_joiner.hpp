@@ -67,7 +67,7 @@ class model_joiner {
   void forget(const std::set<model_id>& released);
   using held_bases = std::map<base_place, host_block_ptr>;
   held_bases hold_bases() const;
-  void name_bases(model_plan& plan, const std::string& base, const held_bases& held);
+  void name_bases(model_plan& plan, const std::vector<std::string>& base, const held_bases& held);
 
   byte_count beside_pool(const model_plan& joining) const;
 

@@ -247,7 +247,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
     refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on", p.data.source->describe()));
   }
   p.cuts = cuts_of(m, p.model->size());
-  p.base = share_ ? base_identity(*p.model, m.seed.value_or(seed_)) : std::string{};
+  p.base = share_ ? base_contents(*p.model, m.seed.value_or(seed_)) : std::vector<std::string>{};
   find_profile(p, m);
   p.update = update_of(m.optimizer);
   const bool whole_sums = m.parallel.replicas == 1 && m.parallel.waves == 1;

@@ -33,7 +33,7 @@ struct prepared_model {
   std::uint32_t steps = 0;
   std::uint32_t evaluation = 0;   ///< micro-batches of an evaluation
   std::string identity{};         ///< identity_of() it
-  std::string base{};             ///< what decides its frozen parameters, unless they are not shared
+  std::vector<std::string> base{};   ///< of its plan_request
   bool follows_on_device = true;  ///< no device of the run is faster than another
   double remaining_scale = 1;     ///< of its cuts on the run's devices; 1 until they are known
 };

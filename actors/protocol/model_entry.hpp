@@ -27,6 +27,7 @@ struct model_data {
 struct model_facts {
   std::string family;
   std::int64_t parameters = 0;
+  std::int64_t frozen_parameters = 0;
   bool has_perplexity = false;           ///< a cross entropy over sequences
   std::optional<loss_floor> floor{};     ///< of its validation samples
 };

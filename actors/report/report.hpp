@@ -49,6 +49,7 @@ struct model_report {
   std::string name;
   std::string family;
   std::int64_t parameters = 0;
+  std::int64_t frozen_parameters = 0;  ///< of these
   std::vector<std::size_t> cuts;      ///< first layer of each shard
   std::uint32_t replicas = 1;
   std::uint32_t waves = 1;

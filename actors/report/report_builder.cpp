@@ -52,6 +52,7 @@ model_report report_of(const model_outcome& out, const model_entry& m, const run
   r.name = m.what->name;
   r.family = m.facts.family;
   r.parameters = m.facts.parameters;
+  r.frozen_parameters = m.facts.frozen_parameters;
   r.cuts = m.what->plan.cuts();
   r.replicas = m.what->plan.replicas;
   r.waves = m.what->plan.waves;

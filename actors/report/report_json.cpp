@@ -230,6 +230,9 @@ void model_fields(F& f, Model& m) {
   f("name", m.name);
   f("family", m.family);
   f("parameters", m.parameters);
+  if (f.writes(m.frozen_parameters > 0)) {
+    f("frozen_parameters", m.frozen_parameters);
+  }
   f("cuts", m.cuts);
   if (f.writes(m.replicas > 1)) {
     f("replicas", m.replicas);

@@ -4,7 +4,9 @@
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
+#include "models/weights/adapter_folder.hpp"
 #include "models/weights/hub_export.hpp"
+#include "models/weights/merged_values.hpp"
 #include "partition/checkpoint/checkpoint_tensors.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
 #include "runtime/base/fault.hpp"
@@ -35,7 +37,7 @@ namespace fs = std::filesystem;
 
 struct export_options {
   std::string run, model, folder;
-  bool best = false;
+  bool best = false, merge = false;
   std::optional<std::uint64_t> step;
 };
 
@@ -126,13 +128,21 @@ int export_model(const export_options& o) {
   require_tokenizer_of_training(checkpoint, data, d.wants());
   durable_folder into{posix_file_system(), target};
   copy_tokenizer_files(into, tokenizer_for(data, d.wants()).value_or(tokenizer_choice{}));
-  copy_checkpoint_files(into, d.checkpoint);
   const chain model = build_chain(o.run, w, m, d);
+  if (o.merge && !adapter_of(model))
+    refuse(fmt::format("--merge: {} has no adapter; what it has trained is exported as a whole without this", o.model));
   exported_values values{saved, model};
-  write_hub_files(into, model, [&values](const parameter_spec& p) { return values.of(p); });
+  const stored_values stored = [&values](const parameter_spec& p) { return values.of(p); };
+  if (adapter_of(model) && !o.merge) {
+    write_adapter_files(into, model, stored, d.checkpoint);
+  } else {
+    copy_checkpoint_files(into, d.checkpoint);
+    write_hub_files(into, o.merge ? without_adapter(model) : model, o.merge ? merged_values(model, stored) : stored);
+  }
   into.commit();
   fmt::print("{}\n", target.string());
-  fmt::print(stderr, "the weights of {} after step {} of {}\n", o.model, steps_in(saved), saved.steps);
+  const char* const what = o.merge ? "the weights, with the adapter merged," : adapter_of(model) ? "the adapter" : "the weights";
+  fmt::print(stderr, "{} of {} after step {} of {}\n", what, o.model, steps_in(saved), saved.steps);
   return 0;
 }
 
@@ -142,9 +152,11 @@ command_action declare_export(command_line& line) {
   auto o = std::make_shared<export_options>();
   line.add_option("run", o->run, "run folder").required();
   line.add_option("model", o->model, "name of one of its models").required();
-  line.add_option("folder", o->folder, "for config.json, model.safetensors and the tokenizer's files; must not exist")
+  line.add_option("folder", o->folder, "for config.json, model.safetensors (of an adapter: adapter_config.json, "
+                                         "adapter_model.safetensors) and the tokenizer's files; must not exist")
       .required();
   line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
+  line.add_flag("--merge", o->merge, "the whole model, with its adapter merged into the weights");
   line.add_option("--step", o->step, "the state after so many steps, although the run has continued since");
   return [o] { return export_model(*o); };
 }

@@ -72,6 +72,12 @@ std::string shards_cell(const model_report& m) {
   return text;
 }
 
+/// Those that are trained, of all if some are frozen.
+std::string parameters_cell(const model_report& m) {
+  const std::string all = count(m.parameters);
+  return m.frozen_parameters == 0 ? all : fmt::format("{} of {}", count(m.parameters - m.frozen_parameters), all);
+}
+
 std::string models_section(const recorded_run& run) {
   const std::vector<column> columns{{"model"},          {"family"},     {"parameters", true}, {"shards", true},
                                     {"steps", true},    {"loss", true}, {"validation", true}, {"quality"},
@@ -80,7 +86,7 @@ std::string models_section(const recorded_run& run) {
   for (const std::size_t i : best_first(run)) {
     const model_report& m = run.summary.models[i];
     const auto* v = last_validation(run, i);
-    rows += row_of(columns, {swatch(i) + escaped(m.name), escaped(m.family), count(m.parameters), shards_cell(m),
+    rows += row_of(columns, {swatch(i) + escaped(m.name), escaped(m.family), parameters_cell(m), shards_cell(m),
                              std::to_string(m.steps), number(last_loss(m)), validation_cell(v),
                              v ? escaped(quality(*v)) : "", tokens_per_second(m), status_of(m)});
   }

@@ -80,7 +80,8 @@ void check_chain(const model_entry& m, const model_description& d, precision num
     whole.freeze({}).validate();
     return c;
   });
-  located(part(m, "freeze"), "model.freeze", [&] { built.validate(); });
+  const char* const tuned = std::get<value_table>(m.keys.content).find("adapter") ? "adapter" : "freeze";
+  located(part(m, tuned), fmt::format("model.{}", tuned), [&] { built.validate(); });
   check_loss(m, built.objective().name(), source);
   const std::size_t layers = built.size();
   if (const auto* cuts = std::get_if<cut_points>(&d.cuts))

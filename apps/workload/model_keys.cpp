@@ -1,5 +1,6 @@
 #include "apps/workload/model_keys.hpp"
 
+#include "apps/workload/adapter_keys.hpp"
 #include "apps/workload/chain_keys.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/names.hpp"
@@ -179,6 +180,7 @@ table_rules model_rules() {
                 .help = "parameters that are not trained, by names in the checkpoint: \"*\" for any text, \"!\" before an "
                         "exception, the last match decides",
                 .fallback = "none"},
+               table_rule("adapter", adapter_rules(), "trains maps of low rank beside frozen parameters (LoRA); default: none"),
                {.name = "cuts",
                 .kind = value_kind::cut_list,
                 .help = "where the chain is cut",
@@ -220,7 +222,7 @@ model_description read_model(const value& model) {
   check_optimizer(m, table, model.where);
   m.chain = read_chain(table);
   if (const value* const loss = table.find("loss")) m.chain = with_loss(m.chain, make_loss(to<std::string>(*loss)));
-  m.chain = with_frozen(std::move(m.chain), read_freezing(table));
+  m.chain = read_adapted(table, with_frozen(std::move(m.chain), read_freezing(table)));
   m.cuts = read_cuts(table);
   m.validate = read_validation(table);
   std::string on_nan = "stop";

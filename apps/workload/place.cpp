@@ -10,7 +10,7 @@ std::string to_string(const place& where) {
 }
 
 void refuse(const place& where, std::string_view key, std::string_view text) {
-  throw fault_error{fault_code::bad_input, fmt::format("{}: {}: {}", to_string(where), key, text)};
+  throw located_error{fault_code::bad_input, fmt::format("{}: {}: {}", to_string(where), key, text)};
 }
 
 void refuse_size(const place& where, std::string_view key) {

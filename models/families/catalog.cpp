@@ -1,6 +1,7 @@
 #include "models/families/catalog.hpp"
 
 #include "models/families/families.hpp"
+#include "models/weights/adapter_folder.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -44,6 +45,19 @@ chain_description with_loss(chain_description description, std::shared_ptr<const
 chain_description with_frozen(chain_description description, freezing parameters) {
   description.build = [build = std::move(description.build), parameters = std::move(parameters)](
                           const data_source& data) { return build(data).freeze(parameters); };
+  return description;
+}
+
+chain_description with_adapter(chain_description description, lora_options adapter) {
+  description.build = [build = std::move(description.build), adapter = std::move(adapter)](const data_source& data) {
+    return adapt(build(data), adapter);
+  };
+  return description;
+}
+
+chain_description with_adapter(chain_description description, const std::filesystem::path& adapter) {
+  description.build = [build = std::move(description.build), stored = adapter_folder{adapter}](
+                          const data_source& data) { return stored.adapt(build(data)); };
   return description;
 }
 

@@ -3,6 +3,7 @@
 
 #include "models/chain.hpp"
 #include "models/data_source.hpp"
+#include "models/lora.hpp"
 #include "runtime/base/option.hpp"
 
 #include <cstdint>
@@ -47,5 +48,10 @@ chain_description with_loss(chain_description description, std::shared_ptr<const
 
 /// The same chain with these parameters frozen (chain::freeze).
 chain_description with_frozen(chain_description description, freezing parameters);
+
+/// The same chain with an adapter (adapt()).
+chain_description with_adapter(chain_description description, lora_options adapter);
+/// The same chain with an adapter that was stored; `adapter_folder` says what its constructor and adapt() throw.
+chain_description with_adapter(chain_description description, const std::filesystem::path& adapter);
 
 }  // namespace hydra

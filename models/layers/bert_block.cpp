@@ -55,7 +55,9 @@ tensor_spec bert_block::output(const tensor_spec& input) const {
 
 at::Tensor bert_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                const layer_context& context) const {
-  const auto linear = [&](parameter weight, const at::Tensor& x) { return apply_linear(parameters, weight, x); };
+  const auto linear = [&](parameter weight, const at::Tensor& x) {
+    return apply_linear(parameters, weight, x, context);
+  };
   const auto add_and_norm = [&](const at::Tensor& x, const at::Tensor& y, parameter weight, site where) {
     return apply_norm(parameters, weight, keyed_dropout(y, options_.dropout, context, where).add(x), options_.eps);
   };

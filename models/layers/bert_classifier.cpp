@@ -36,8 +36,8 @@ tensor_spec bert_classifier::output(const tensor_spec& input) const {
 at::Tensor bert_classifier::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                     const layer_context& context) const {
   const at::Tensor first = input.select(1, 0).narrow(1, 0, options_.width).contiguous();
-  const at::Tensor pooled = apply_linear(parameters, pooler, first).tanh();
-  return apply_linear(parameters, classifier, keyed_dropout(pooled, options_.dropout, context, 0));
+  const at::Tensor pooled = apply_linear(parameters, pooler, first, context).tanh();
+  return apply_linear(parameters, classifier, keyed_dropout(pooled, options_.dropout, context, 0), context);
 }
 
 std::string bert_classifier::signature() const {

@@ -27,7 +27,11 @@ std::vector<parameter_spec> bert_masked_lm_head::parameters() const {
   std::vector<parameter_spec> result;
   add_linear(result, "transform.dense", w, w);
   add_norm(result, "transform.LayerNorm", w);
-  result.push_back({"decoder.weight", {v, w}, {initial_value::kind::normal, 0.02}, options_.tied_to});
+  result.push_back({.name = "decoder.weight",
+                    .shape = {v, w},
+                    .initial = {initial_value::kind::normal, 0.02},
+                    .tied_to = options_.tied_to,
+                    .linear = linear_weight::out_in});
   result.push_back({"bias", {v}, {}, {}});
   return result;
 }
@@ -38,9 +42,9 @@ tensor_spec bert_masked_lm_head::output(const tensor_spec& input) const {
 }
 
 at::Tensor bert_masked_lm_head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                                        const layer_context&) const {
-  const at::Tensor x = activate(options_.act, apply_linear(parameters, transform, split_mask(input).vectors));
-  return apply_linear(parameters, decoder, apply_norm(parameters, norm, x, options_.eps));
+                                        const layer_context& context) const {
+  const at::Tensor x = activate(options_.act, apply_linear(parameters, transform, split_mask(input).vectors, context));
+  return apply_linear(parameters, decoder, apply_norm(parameters, norm, x, options_.eps), context);
 }
 
 std::string bert_masked_lm_head::signature() const {

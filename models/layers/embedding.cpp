@@ -37,7 +37,7 @@ at::Tensor embedding::forward(std::span<const at::Tensor> parameters, const at::
   return keyed_dropout(tokens.add(positions), options_.dropout, context, 0);
 }
 
-at::Tensor embedding::decode(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+at::Tensor embedding::decode(std::span<const at::Tensor> parameters, const at::Tensor& ids, const layer_context&,
                              decode_memory& memory) const {
   const at::NoGradGuard no_grad;
   require_context("embedding", memory.seen + ids.size(1), options_.context);

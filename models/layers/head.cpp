@@ -2,10 +2,10 @@
 
 #include "models/layers/checks.hpp"
 #include "models/layers/layer_norm.hpp"
+#include "models/layers/linear_map.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 
 #include <utility>
@@ -18,10 +18,13 @@ head::head(head_options options) : options_(std::move(options)) {
 }
 
 std::vector<parameter_spec> head::parameters() const {
-  return {
-      {"ln_f.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
-      {"ln_f.bias", {options_.width}, {}, {}},
-      {"lm_head.weight", {options_.vocabulary, options_.width}, {initial_value::kind::normal, 0.02}, options_.tied_to}};
+  return {{"ln_f.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
+          {"ln_f.bias", {options_.width}, {}, {}},
+          {.name = "lm_head.weight",
+           .shape = {options_.vocabulary, options_.width},
+           .initial = {initial_value::kind::normal, 0.02},
+           .tied_to = options_.tied_to,
+           .linear = linear_weight::out_in}};
 }
 
 tensor_spec head::output(const tensor_spec& input) const {
@@ -29,13 +32,15 @@ tensor_spec head::output(const tensor_spec& input) const {
   return {{input.shape[0], input.shape[1], options_.vocabulary}, element::f32};
 }
 
-at::Tensor head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context&) const {
-  return at::_ops::linear::call(layer_norm(input, parameters[0], parameters[1], options_.eps), parameters[2], {});
+at::Tensor head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                         const layer_context& context) const {
+  return linear_map(parameters, {2}, layer_norm(input, parameters[0], parameters[1], options_.eps), context);
 }
 
-at::Tensor head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, decode_memory&) const {
+at::Tensor head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
+                        decode_memory&) const {
   const at::NoGradGuard no_grad;
-  return forward(parameters, input, {});
+  return forward(parameters, input, context);
 }
 
 std::string head::signature() const {

@@ -2,10 +2,10 @@
 
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
+#include "models/layers/linear_map.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/gelu_ops.h>
-#include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,7 +20,12 @@ linear::linear(const linear_options& options) : options_(options) {
 
 std::vector<parameter_spec> linear::parameters() const {
   const initial_value initial{initial_value::kind::uniform, 1 / std::sqrt(static_cast<double>(options_.in))};
-  return {{"weight", {options_.out, options_.in}, initial, {}}, {"bias", {options_.out}, initial, {}}};
+  return {{.name = "weight",
+           .shape = {options_.out, options_.in},
+           .initial = initial,
+           .tied_to = {},
+           .linear = linear_weight::out_in},
+          {"bias", {options_.out}, initial, {}}};
 }
 
 tensor_spec linear::output(const tensor_spec& input) const {
@@ -30,7 +35,7 @@ tensor_spec linear::output(const tensor_spec& input) const {
 
 at::Tensor linear::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                            const layer_context& context) const {
-  at::Tensor y = at::_ops::linear::call(input, parameters[0], parameters[1]);
+  at::Tensor y = linear_map(parameters, {0, 1}, input, context);
   if (options_.gelu) y = at::_ops::gelu::call(y, "none");
   return keyed_dropout(y, options_.dropout, context, 0);
 }

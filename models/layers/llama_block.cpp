@@ -2,12 +2,12 @@
 
 #include "models/decode_memory.hpp"
 #include "models/layers/checks.hpp"
+#include "models/layers/linear_map.hpp"
 #include "models/layers/rms_norm.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/linear_ops.h>
 #include <ATen/ops/silu_ops.h>
 #include <fmt/format.h>
 
@@ -21,27 +21,31 @@ constexpr initial_value one{initial_value::kind::constant, 1}, normal{initial_va
 /// Returns a block's parameters in the order of parameters().
 class parameter_reader {
  public:
-  explicit parameter_reader(std::span<const at::Tensor> parameters) : rest_(parameters) {}
+  parameter_reader(std::span<const at::Tensor> parameters, const layer_context& context)
+      : parameters_(parameters), context_(context) {}
 
-  const at::Tensor& next() {
-    const at::Tensor& first = rest_.front();
-    rest_ = rest_.subspan(1);
-    return first;
-  }
+  const at::Tensor& next() { return parameters_[index_++]; }
 
   /// x @ weight^T (+ bias) with the next weight.
   at::Tensor project(const at::Tensor& x, bool biased) {
-    const at::Tensor& weight = next();
-    return at::_ops::linear::call(x, weight, biased ? std::optional<at::Tensor>{next()} : std::nullopt);
+    linear_place place{index_++};
+    if (biased) place.bias = index_++;
+    return linear_map(parameters_, place, x, context_);
   }
 
  private:
-  std::span<const at::Tensor> rest_;
+  std::span<const at::Tensor> parameters_;
+  const layer_context& context_;
+  std::size_t index_ = 0;
 };
 
 void add_projection(std::vector<parameter_spec>& all, const std::string& name, std::vector<std::int64_t> shape,
                     bool biased) {
-  all.push_back({name + ".weight", shape, normal, {}});
+  all.push_back({.name = name + ".weight",
+                 .shape = shape,
+                 .initial = normal,
+                 .tied_to = {},
+                 .linear = linear_weight::out_in});
   if (biased) all.push_back({name + ".bias", {shape[0]}, {}, {}});
 }
 
@@ -81,9 +85,10 @@ tensor_spec llama_block::output(const tensor_spec& input) const {
 }
 
 at::Tensor llama_block::run(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                            std::int64_t first_position, const attention_function& attend) const {
+                            std::int64_t first_position, const layer_context& context,
+                            const attention_function& attend) const {
   const llama_block_options& o = options_;
-  parameter_reader p{parameters};
+  parameter_reader p{parameters, context};
   const at::Tensor x = rms_norm(input, p.next(), o.eps);
   at::Tensor q = split_heads(p.project(x, o.qkv_bias), o.heads);
   at::Tensor k = split_heads(p.project(x, o.qkv_bias), o.kv_heads);
@@ -98,14 +103,15 @@ at::Tensor llama_block::run(std::span<const at::Tensor> parameters, const at::Te
 }
 
 at::Tensor llama_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                                const layer_context&) const {
-  return run(parameters, input, 0, causal_attention);
+                                const layer_context& context) const {
+  return run(parameters, input, 0, context, causal_attention);
 }
 
-at::Tensor llama_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+at::Tensor llama_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                                decode_memory& memory) const {
   const at::NoGradGuard no_grad;
-  return run(parameters, input, memory.seen, [&](const attention_heads& h) { return growing_attention(h, memory); });
+  return run(parameters, input, memory.seen, context,
+             [&](const attention_heads& h) { return growing_attention(h, memory); });
 }
 
 std::string llama_block::signature() const {

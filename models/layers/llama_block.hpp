@@ -34,14 +34,14 @@ class llama_block final : public layer {
   tensor_spec output(const tensor_spec& input) const override;
   at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
-  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                     decode_memory& memory) const override;
   std::string signature() const override;
 
  private:
   using attention_function = std::function<at::Tensor(const attention_heads&)>;
   at::Tensor run(std::span<const at::Tensor> parameters, const at::Tensor& input, std::int64_t first_position,
-                 const attention_function& attend) const;
+                 const layer_context& context, const attention_function& attend) const;
 
   llama_block_options options_;
   rotary positions_;

@@ -1,9 +1,9 @@
 #include "models/layers/pooled_head.hpp"
 
 #include "models/layers/checks.hpp"
+#include "models/layers/linear_map.hpp"
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +17,12 @@ pooled_head::pooled_head(const pooled_head_options& options) : options_(options)
 
 std::vector<parameter_spec> pooled_head::parameters() const {
   const initial_value initial{initial_value::kind::uniform, 1 / std::sqrt(static_cast<double>(options_.in))};
-  return {{"weight", {options_.out, options_.in}, initial, {}}, {"bias", {options_.out}, initial, {}}};
+  return {{.name = "weight",
+           .shape = {options_.out, options_.in},
+           .initial = initial,
+           .tied_to = {},
+           .linear = linear_weight::out_in},
+          {"bias", {options_.out}, initial, {}}};
 }
 
 tensor_spec pooled_head::output(const tensor_spec& input) const {
@@ -26,8 +31,8 @@ tensor_spec pooled_head::output(const tensor_spec& input) const {
 }
 
 at::Tensor pooled_head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                                const layer_context&) const {
-  return at::_ops::linear::call(input.mean({2, 3}), parameters[0], parameters[1]);
+                                const layer_context& context) const {
+  return linear_map(parameters, {0, 1}, input.mean({2, 3}), context);
 }
 
 std::string pooled_head::signature() const {

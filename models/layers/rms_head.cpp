@@ -1,11 +1,11 @@
 #include "models/layers/rms_head.hpp"
 
 #include "models/layers/checks.hpp"
+#include "models/layers/linear_map.hpp"
 #include "models/layers/rms_norm.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 
 #include <utility>
@@ -18,9 +18,12 @@ rms_head::rms_head(rms_head_options options) : options_(std::move(options)) {
 }
 
 std::vector<parameter_spec> rms_head::parameters() const {
-  return {
-      {"model.norm.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
-      {"lm_head.weight", {options_.vocabulary, options_.width}, {initial_value::kind::normal, 0.02}, options_.tied_to}};
+  return {{"model.norm.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
+          {.name = "lm_head.weight",
+           .shape = {options_.vocabulary, options_.width},
+           .initial = {initial_value::kind::normal, 0.02},
+           .tied_to = options_.tied_to,
+           .linear = linear_weight::out_in}};
 }
 
 tensor_spec rms_head::output(const tensor_spec& input) const {
@@ -29,13 +32,14 @@ tensor_spec rms_head::output(const tensor_spec& input) const {
 }
 
 at::Tensor rms_head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                             const layer_context&) const {
-  return at::_ops::linear::call(rms_norm(input, parameters[0], options_.eps), parameters[1], {});
+                             const layer_context& context) const {
+  return linear_map(parameters, {1}, rms_norm(input, parameters[0], options_.eps), context);
 }
 
-at::Tensor rms_head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, decode_memory&) const {
+at::Tensor rms_head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
+                            decode_memory&) const {
   const at::NoGradGuard no_grad;
-  return forward(parameters, input, {});
+  return forward(parameters, input, context);
 }
 
 std::string rms_head::signature() const {

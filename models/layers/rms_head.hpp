@@ -22,7 +22,7 @@ class rms_head final : public layer {
   tensor_spec output(const tensor_spec& input) const override;
   at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
-  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                     decode_memory& memory) const override;
   std::string signature() const override;
 

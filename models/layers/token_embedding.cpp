@@ -31,7 +31,7 @@ at::Tensor token_embedding::forward(std::span<const at::Tensor> parameters, cons
   return at::_ops::embedding::call(parameters[0], ids, -1, false, false);
 }
 
-at::Tensor token_embedding::decode(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+at::Tensor token_embedding::decode(std::span<const at::Tensor> parameters, const at::Tensor& ids, const layer_context&,
                                    decode_memory& memory) const {
   const at::NoGradGuard no_grad;
   require_context("token embedding", memory.seen + ids.size(1), options_.context);

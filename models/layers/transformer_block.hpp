@@ -25,12 +25,13 @@ class transformer_block final : public layer {
   tensor_spec output(const tensor_spec& input) const override;
   at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
-  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+  at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                     decode_memory& memory) const override;
   std::string signature() const override;
 
  private:
-  attention_heads heads_of(std::span<const at::Tensor> parameters, const at::Tensor& input) const;
+  attention_heads heads_of(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                           const layer_context& context) const;
   at::Tensor normalise(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x) const;
 
   transformer_block_options options_;

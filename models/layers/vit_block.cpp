@@ -3,10 +3,10 @@
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/encoder_attention.hpp"
+#include "models/layers/linear_map.hpp"
 #include "models/layers/weight_and_bias.hpp"
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -51,7 +51,11 @@ std::vector<parameter_spec> vit_block::parameters() const {
   add_linear(result, "intermediate.dense", w, options_.hidden);
   add_linear(result, "output.dense", options_.hidden, w);
   for (const std::string name : projections)
-    result.push_back({name + ".weight", {w, w}, {initial_value::kind::normal, 0.02}, {}});
+    result.push_back({.name = name + ".weight",
+                      .shape = {w, w},
+                      .initial = {initial_value::kind::normal, 0.02},
+                      .tied_to = {},
+                      .linear = linear_weight::out_in});
   if (options_.qkv_bias)
     for (const std::string name : projections) result.push_back({name + ".bias", {w}, {}, {}});
   return result;
@@ -62,20 +66,23 @@ tensor_spec vit_block::output(const tensor_spec& input) const {
   return input;
 }
 
-at::Tensor vit_block::project(std::span<const at::Tensor> parameters, std::size_t which, const at::Tensor& x) const {
-  const auto bias = options_.qkv_bias ? std::optional{parameters[which + to_bias]} : std::nullopt;
-  return at::_ops::linear::call(x, parameters[which], bias);
+at::Tensor vit_block::project(std::span<const at::Tensor> parameters, std::size_t which, const at::Tensor& x,
+                              const layer_context& context) const {
+  return linear_map(parameters, {which, options_.qkv_bias ? std::optional{which + to_bias} : std::nullopt}, x, context);
 }
 
 at::Tensor vit_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                               const layer_context& context) const {
-  const auto linear = [&](parameter weight, const at::Tensor& x) { return apply_linear(parameters, weight, x); };
+  const auto linear = [&](parameter weight, const at::Tensor& x) {
+    return apply_linear(parameters, weight, x, context);
+  };
   const auto norm = [&](parameter weight, const at::Tensor& x) {
     return apply_norm(parameters, weight, x, options_.eps);
   };
   const at::Tensor x = norm(norm_before, input);
+  const auto projected = [&](parameter which) { return project(parameters, which, x, context); };
   const at::Tensor attended = encoder_attention(
-      {project(parameters, query, x), project(parameters, key, x), project(parameters, value, x)}, {},
+      {projected(query), projected(key), projected(value)}, {},
       {options_.heads, options_.attention_dropout, probabilities}, context);
   const at::Tensor mixed = linear(attention_dense, attended);
   const at::Tensor y = input.add(keyed_dropout(mixed, options_.dropout, context, attention_output));

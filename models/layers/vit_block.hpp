@@ -30,7 +30,8 @@ class vit_block final : public layer {
   std::string signature() const override;
 
  private:
-  at::Tensor project(std::span<const at::Tensor> parameters, std::size_t which, const at::Tensor& x) const;
+  at::Tensor project(std::span<const at::Tensor> parameters, std::size_t which, const at::Tensor& x,
+                     const layer_context& context) const;
 
   vit_block_options options_;
 };

@@ -32,9 +32,9 @@ tensor_spec vit_classifier::output(const tensor_spec& input) const {
 }
 
 at::Tensor vit_classifier::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                                   const layer_context&) const {
+                                   const layer_context& context) const {
   const at::Tensor image = input.select(1, 0).contiguous();
-  return apply_linear(parameters, classifier, apply_norm(parameters, norm, image, options_.eps));
+  return apply_linear(parameters, classifier, apply_norm(parameters, norm, image, options_.eps), context);
 }
 
 std::string vit_classifier::signature() const {

@@ -1,16 +1,20 @@
 #include "models/layers/weight_and_bias.hpp"
 
 #include "models/layers/layer_norm.hpp"
+#include "models/layers/linear_map.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/linear_ops.h>
 #include <fmt/format.h>
 
 namespace hydra {
 
 void add_linear(std::vector<parameter_spec>& parameters, const std::string& name, std::int64_t in, std::int64_t out) {
-  parameters.push_back({name + ".weight", {out, in}, {initial_value::kind::normal, 0.02}, {}});
+  parameters.push_back({.name = name + ".weight",
+                        .shape = {out, in},
+                        .initial = {initial_value::kind::normal, 0.02},
+                        .tied_to = {},
+                        .linear = linear_weight::out_in});
   parameters.push_back({name + ".bias", {out}, {}, {}});
 }
 
@@ -19,8 +23,9 @@ void add_norm(std::vector<parameter_spec>& parameters, const std::string& name, 
   parameters.push_back({name + ".bias", {width}, {}, {}});
 }
 
-at::Tensor apply_linear(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x) {
-  return at::_ops::linear::call(x, parameters[weight], parameters[weight + 1]);
+at::Tensor apply_linear(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x,
+                        const layer_context& context) {
+  return linear_map(parameters, {weight, weight + 1}, x, context);
 }
 
 at::Tensor apply_norm(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x, double eps) {

@@ -16,8 +16,9 @@ void add_linear(std::vector<parameter_spec>& parameters, const std::string& name
 /// Appends "NAME.weight", one, and "NAME.bias", zero, both [width].
 void add_norm(std::vector<parameter_spec>& parameters, const std::string& name, std::int64_t width);
 
-/// x W^T + b over the last dimension, with the weight at index `weight` and the bias after it.
-at::Tensor apply_linear(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x);
+/// linear_map() with the weight at index `weight` and the bias after it.
+at::Tensor apply_linear(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x,
+                        const layer_context& context);
 
 /// Layer norm over the last dimension, with the weight at index `weight` and the bias after it.
 at::Tensor apply_norm(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x, double eps);

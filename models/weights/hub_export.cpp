@@ -17,17 +17,13 @@ namespace {
 
 using tensor_list = std::vector<named_tensor>;
 
-std::string stored_name(const chain& model, const std::string& name) {
-  return model.hub().stored_name ? model.hub().stored_name(name) : name;
-}
-
 /// Next to each running mean, transformers stores the number of batches that contributed; nothing is computed from it.
 void add_counters(const chain& model, tensor_list& all) {
   static constexpr std::int64_t none = 0;
   constexpr std::string_view mean = "running_mean";
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i)) {
-      const std::string name = stored_name(model, p.name);
+      const std::string name = model.stored_name(p.name);
       if (p.averaging == 0 || !name.ends_with(mean)) continue;
       all.push_back({fmt::format("{}num_batches_tracked", std::string_view{name}.substr(0, name.size() - mean.size())),
                      {stored_type::i64, {}, std::as_bytes(std::span{&none, 1})}});
@@ -39,7 +35,7 @@ tensor_list tensors_of(const chain& model, const stored_values& values) {
   add_counters(model, all);  // first, because a file starts with its widest type
   for (std::size_t i = 0; i < model.size(); ++i)
     for (const parameter_spec& p : model.parameters(i))
-      if (p.tied_to.empty()) all.push_back({stored_name(model, p.name), values(p)});
+      if (p.tied_to.empty()) all.push_back({model.stored_name(p.name), values(p)});
   return all;
 }
 

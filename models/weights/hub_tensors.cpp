@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> base_models{"transformer.", "model.", "bert.", "vit.", "resnet."};
+constexpr std::string_view peft_prefix = "base_model.model.";
 constexpr std::size_t sampled_bytes = 64, sampled_places = 64;  // of each tensor, from its start to its end
 
 /// All of a small tensor.
@@ -52,6 +53,7 @@ void verify_sums(const fs::path& folder) try {
 }  // namespace
 
 std::string canonical_name(std::string_view stored) {
+  if (stored.starts_with(peft_prefix)) stored.remove_prefix(peft_prefix.size());
   const auto base = std::ranges::find_if(base_models, [&](std::string_view b) { return stored.starts_with(b); });
   if (base != base_models.end()) stored.remove_prefix(base->size());
   if (stored.ends_with("LayerNorm.gamma")) return fmt::format("{}weight", stored.substr(0, stored.size() - 5));
@@ -59,16 +61,16 @@ std::string canonical_name(std::string_view stored) {
   return std::string{stored};
 }
 
-hub_tensors::hub_tensors(fs::path folder) : folder_(std::move(folder)) {
-  const fs::path whole = folder_ / "model.safetensors", index = folder_ / "model.safetensors.index.json";
+hub_tensors::hub_tensors(fs::path folder, std::string_view stem) : folder_(std::move(folder)) {
+  const fs::path whole = folder_ / fmt::format("{}.safetensors", stem), index = folder_ / fmt::format("{}.safetensors.index.json", stem);
   if (fs::exists(whole)) {
     const safetensors_file& file = open(whole);
     for (const std::string& name : file.names()) add(whole, name, *file.find(name));
   } else if (fs::exists(index)) {
     read_index(index);
   } else {
-    refuse(folder_, "has neither model.safetensors nor model.safetensors.index.json; weights of other formats "
-                    "(pytorch_model.bin) have to be saved as safetensors first");
+    refuse(folder_, fmt::format("has neither {} nor {}; weights of other formats (pytorch_{}.bin) have to be saved as "
+                                "safetensors first", whole.filename().string(), index.filename().string(), stem));
   }
 }
 
@@ -101,6 +103,10 @@ void hub_tensors::add(const fs::path& file, const std::string& name, const store
 const hub_tensor* hub_tensors::find(std::string_view name) const {
   const auto found = tensors_.find(canonical_name(name));
   return found == tensors_.end() ? nullptr : &found->second;
+}
+
+std::string hub_tensors::metadata(const std::string& key) const {
+  return files_.empty() ? "" : files_.begin()->second->metadata(key);
 }
 
 void hub_tensors::verify() const {

@@ -1,5 +1,6 @@
 #pragma once
 // The tensors of a Hugging Face checkpoint: model.safetensors, or model.safetensors.index.json and the parts it names.
+// Those of an adapter of PEFT: adapter_model.safetensors.
 
 #include "models/weights/safetensors_file.hpp"
 
@@ -21,8 +22,8 @@ struct hub_tensor {
   stored_tensor tensor;
 };
 
-/// The name without the prefix of a base model ("transformer.", "model.", "bert.", "vit.", "resnet."), which only some
-/// checkpoints have, and with the names that norms have had since 2019 (weight, bias; before: gamma, beta).
+/// The name without "base_model.model.", which adapters have, without the prefix of a base model ("transformer.", "model.",
+/// "bert.", "vit.", "resnet."), which only some checkpoints have, and with the names that norms have had since 2019 (weight, bias; before: gamma, beta).
 std::string canonical_name(std::string_view stored);
 
 /// Opened once; all headers are checked then, and no data are read. Thread-safe.
@@ -30,13 +31,16 @@ class hub_tensors {
  public:
   /// Throws fault_error{bad_input} with the file: neither of the two files exists, a part is missing or contradicts the
   /// index, a file is not a safetensors file, or two tensors have the same canonical name.
-  explicit hub_tensors(std::filesystem::path folder);
+  explicit hub_tensors(std::filesystem::path folder, std::string_view stem = "model");
 
   /// By any name with the same canonical name.
   const hub_tensor* find(std::string_view name) const;
   /// By canonical name.
   const std::map<std::string, hub_tensor, std::less<>>& all() const noexcept { return tensors_; }
   const std::filesystem::path& folder() const noexcept { return folder_; }
+  std::string absolute_folder() const { return std::filesystem::absolute(folder_).lexically_normal().string(); }
+  /// An entry of the metadata of the first file; empty if it has none.
+  std::string metadata(const std::string& key) const;
 
   /// SHA-256 of names, types, shapes and 64 samples of every tensor (all of a tensor of up to 4 KiB), independent of
   /// how the checkpoint is divided into files: cheap, and training changes those bytes.

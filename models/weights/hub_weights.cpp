@@ -51,10 +51,6 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() == shown.size() ? text : fmt::format("{} and {} more", text, names.size() - shown.size());
 }
 
-std::string stored_name(const chain& model, const std::string& name) {
-  return model.hub().stored_name ? model.hub().stored_name(name) : name;
-}
-
 /// Determines which tensor each parameter of a chain is.
 class matching {
  public:
@@ -71,9 +67,9 @@ class matching {
 
  private:
   void match(const parameter_spec& p) {
-    const std::string name = stored_name(model_, p.name);
+    const std::string name = model_.stored_name(p.name);
     const std::string& owner = p.tied_to.empty() ? p.name : p.tied_to;
-    expected_.emplace(owner, stored_name(model_, owner));
+    expected_.emplace(owner, model_.stored_name(owner));
     const hub_tensor* const tensor = tensors_.find(name);
     if (!tensor) return;
     taken_.insert(canonical_name(name));
@@ -139,6 +135,11 @@ class matching {
 
 hub_weights::hub_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model, hub_head head)
     : tensors_(std::move(tensors)), places_(matching{*tensors_, model, head}.run()), identity_(tensors_->identity()) {}
+
+std::string hub_weights::origin(const std::string& parameter) const {
+  if (!places_.contains(parameter)) return {};
+  return fmt::format("{} {}", tensors_->absolute_folder(), identity_);
+}
 
 bool hub_weights::read(const parameter_spec& p, std::span<float> values) const {
   const auto place = places_.find(p.name);

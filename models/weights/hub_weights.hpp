@@ -26,9 +26,7 @@ class hub_weights final : public weight_source {
   /// Throws fault_error{bad_input} for values that are not finite, and what hub_tensors::verify() throws.
   bool read(const parameter_spec& p, std::span<float> values) const override;
   std::string identity() const override { return identity_; }
-  std::filesystem::path folder() const override {
-    return std::filesystem::absolute(tensors_->folder()).lexically_normal();
-  }
+  std::string origin(const std::string& parameter) const override;
 
  private:
   std::shared_ptr<const hub_tensors> tensors_;

@@ -44,9 +44,9 @@ constexpr const type_row& row_of(stored_type type) { return types[static_cast<st
 constexpr std::size_t alignment = 64;
 constexpr std::string_view metadata = "__metadata__";
 
-/// The name as JSON writes it.
-std::string quoted(const std::string& name) {
-  return json_text(nlohmann::json(name));
+/// The text as JSON writes it.
+std::string quoted(const std::string& text) {
+  return json_text(nlohmann::json(text));
 }
 
 [[noreturn]] void refuse(const std::string& name, std::string_view why) {
@@ -68,8 +68,10 @@ std::string entry_of(const named_tensor& t, std::uint64_t begin) {
                      to_string(t.tensor.type), fmt::join(t.tensor.shape, ","), begin, begin + t.tensor.data.size());
 }
 
-std::string header_of(std::span<const named_tensor> tensors) {
-  std::string header = fmt::format(R"({{"{}":{{"format":"pt"}})", metadata);
+std::string header_of(std::span<const named_tensor> tensors, const std::map<std::string, std::string>& texts) {
+  std::string header = fmt::format(R"({{"{}":{{"format":"pt")", metadata);
+  for (const auto& [key, text] : texts) header += fmt::format(",{}:{}", quoted(key), quoted(text));
+  header += "}";
   std::set<std::string_view> names;
   std::uint64_t begin = 0;
   for (const named_tensor& t : tensors) {
@@ -105,8 +107,9 @@ std::optional<std::uint64_t> bytes_of(stored_type type, std::span<const std::int
   return static_cast<std::uint64_t>(bytes);
 }
 
-void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors) {
-  std::string header = header_of(tensors);
+void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors,
+                       const std::map<std::string, std::string>& texts) {
+  std::string header = header_of(tensors, texts);
   pad(header);
   const std::uint64_t length = header.size();
   out.add(std::as_bytes(std::span{&length, 1}));

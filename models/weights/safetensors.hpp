@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,10 +42,11 @@ struct named_tensor {
   stored_tensor tensor;
 };
 
-/// Writes a whole file: header with {"format": "pt"}, data in the order given, the first at a multiple of 64 bytes.
+/// Writes a whole file: header with {"format": "pt"} and `metadata`, data in the order given, the first at a multiple of 64 bytes.
 /// Throws fault_error{internal} for what readers would refuse: a name that is not UTF-8, is "__metadata__" or occurs
 /// twice; data whose size does not match type and shape; data that would not start at a multiple of its element's width
 /// (give wider types first).
-void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors);
+void write_safetensors(byte_sink& out, std::span<const named_tensor> tensors,
+                       const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace hydra

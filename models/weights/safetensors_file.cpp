@@ -41,12 +41,19 @@ std::optional<stored_tensor> safetensors_file::find(std::string_view name) const
   return found == tensors_.end() ? std::nullopt : std::optional{found->second};
 }
 
+std::string safetensors_file::metadata(const std::string& key) const {
+  const auto found = metadata_.find(key);
+  return found == metadata_.end() ? "" : found->second;
+}
+
 void safetensors_file::read_header() {
   const auto bytes = file_.bytes();
   const std::size_t length = header_length(bytes);
   const std::string_view header{reinterpret_cast<const char*>(bytes.data()) + length_bytes, length};
   const auto data = bytes.subspan(length_bytes + length);
-  for (header_entry& e : parse_safetensors_header(header, data.size())) {
+  safetensors_header parsed = parse_safetensors_header(header, data.size());
+  metadata_ = std::move(parsed.metadata);
+  for (header_entry& e : parsed.entries) {
     names_.push_back(e.name);
     tensors_.emplace(std::move(e.name),
                      stored_tensor{e.type, std::move(e.shape), data.subspan(e.begin, e.end - e.begin)});

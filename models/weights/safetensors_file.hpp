@@ -26,11 +26,14 @@ class safetensors_file {
   /// Null if there is no such tensor. The data are valid as long as this object. In files of write_safetensors() they
   /// start at a multiple of the element's width; in others they may not.
   std::optional<stored_tensor> find(std::string_view name) const;
+  /// An entry of "__metadata__"; empty if there is none of that key.
+  std::string metadata(const std::string& key) const;
 
  private:
   void read_header();
 
   mapped_file file_;
+  std::map<std::string, std::string> metadata_;
   std::vector<std::string> names_;
   std::map<std::string, stored_tensor, std::less<>> tensors_;
 };

@@ -69,9 +69,10 @@ header_entry entry_of(const std::string& name, const json& entry) {
   return {name, type, std::move(shape), begin, end};
 }
 
-void check_metadata(const json& metadata) {
+std::map<std::string, std::string> metadata_of(const json& metadata) {
   const bool texts = std::all_of(metadata.begin(), metadata.end(), [](const json& j) { return j.is_string(); });
   if (!metadata.is_object() || !texts) refuse("__metadata__ is no object of texts");
+  return metadata.get<std::map<std::string, std::string>>();
 }
 
 void check_cover(const std::vector<header_entry>& entries, std::uint64_t data_bytes) {
@@ -86,19 +87,20 @@ void check_cover(const std::vector<header_entry>& entries, std::uint64_t data_by
 
 }  // namespace
 
-std::vector<header_entry> parse_safetensors_header(std::string_view text, std::uint64_t data_bytes) {
+safetensors_header parse_safetensors_header(std::string_view text, std::uint64_t data_bytes) {
   const json header = parse(text);
-  std::vector<header_entry> entries;
+  safetensors_header result;
+  auto& entries = result.entries;
   for (const auto& [name, value] : header.items())
     if (name == "__metadata__")
-      check_metadata(value);
+      result.metadata = metadata_of(value);
     else
       entries.push_back(entry_of(name, value));
   std::stable_sort(entries.begin(), entries.end(), [](const header_entry& a, const header_entry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   });
   check_cover(entries, data_bytes);
-  return entries;
+  return result;
 }
 
 }  // namespace hydra

@@ -4,6 +4,7 @@
 #include "models/weights/safetensors.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +19,16 @@ struct header_entry {
   std::uint64_t begin = 0, end = 0;
 };
 
+/// The texts of "__metadata__" and the tensors.
+struct safetensors_header {
+  std::map<std::string, std::string> metadata;
+  std::vector<header_entry> entries;
+};
+
 /// Entries in the order of their data (empty ones at the same offset by name), which they cover from 0 to `data_bytes`
 /// without gap or overlap, each as long as its type and shape say. Unknown keys of an entry are ignored. Throws
 /// fault_error{bad_input} with the tensor's name for anything else: not a JSON object, a name given twice, an unknown
 /// type, a shape or offsets that are not integers or do not fit.
-std::vector<header_entry> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes);
+safetensors_header parse_safetensors_header(std::string_view json, std::uint64_t data_bytes);
 
 }  // namespace hydra

@@ -57,7 +57,11 @@ class weights_of_checkpoint final : public weight_source {
   }
 
   std::string identity() const override { return identity_; }
-  std::filesystem::path folder() const override { return std::filesystem::absolute(folder_).lexically_normal(); }
+  std::string origin(const std::string& parameter) const override {
+    return frozen_.contains(parameter) || tensors_.has("parameter." + parameter)
+               ? std::filesystem::absolute(folder_).lexically_normal().string()
+               : "";
+  }
 
  private:
   /// As the training began, by its seed.

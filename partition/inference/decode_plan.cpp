@@ -48,7 +48,7 @@ class decode_bench {
     on_.meter.reset_peak();
     tensor_spec spec = input_;
     spec.shape[1] = tokens;
-    body_.decode(parameters_, zeros(spec, on_), memory).contiguous();
+    body_.decode(parameters_, zeros(spec, on_), {.training = false}, memory).contiguous();
     const auto grown = bytes_of(memory);
     return on_.meter.peak() - before - (grown > kept ? grown - kept : byte_count{});
   }

@@ -52,7 +52,7 @@ void decode(placed_layer& place, const device_block_ptr& parameters, const devic
   if (place.last()) {
     x->tensor = x->tensor.narrow(1, x->tensor.size(1) - 1, 1).contiguous();
   }
-  x->tensor = place.model->at(place.index).body->decode(views, x->tensor, place.memory).contiguous();
+  x->tensor = place.model->at(place.index).body->decode(views, x->tensor, {.training = false}, place.memory).contiguous();
 }
 
 void park(placed_layer& place, host_arena& arena) {

@@ -15,7 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace hydra {
@@ -27,8 +27,8 @@ struct base_place {
   friend auto operator<=>(const base_place&, const base_place&) = default;
 };
 
-/// What decides the bytes of a shard's base: where the values come from (plan_request::base) and its layers.
-using base_content = std::tuple<std::string, std::size_t, std::size_t>;
+/// What decides the bytes of a shard's base: its first layer, and the contents of its layers (plan_request::base).
+using base_content = std::pair<std::size_t, std::vector<std::string>>;
 
 using known_bases = std::map<base_content, base_place>;
 
@@ -131,7 +131,9 @@ struct plan_request {
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;
   element_rate update{};         ///< of its update rule; zero if not known
-  std::string base{};            ///< what decides its frozen parameters, if other models may share them; else empty
+  /// What decides the frozen parameters of each layer, empty for layers that have none; no layers: no other model may
+  /// share them.
+  std::vector<std::string> base{};
   stepping_terms stepping{};     ///< `profile` says for which pieces memory must be reserved
 };
 

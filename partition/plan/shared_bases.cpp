@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -14,15 +15,22 @@ namespace hydra {
 
 namespace {
 
+/// Of the first layer that has frozen parameters; models that have it in common are fine-tunings of one model.
+std::string first_content(const std::vector<std::string>& base) {
+  const auto first = std::ranges::find_if(base, [](const auto& content) { return !content.empty(); });
+  return first == base.end() ? std::string{} : *first;
+}
+
 bool may_move(const plan_request& m) { return !std::holds_alternative<cut_points>(m.cuts); }
 
 }  // namespace
 
 void cut_alike(std::span<const plan_request> models, const cut_limits& limits, std::vector<cut_points>& cuts) {
-  std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> groups;   // by base and number of layers
+  std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> groups;   // by first base and number of layers
   for (std::size_t i = 0; i < models.size(); ++i) {
-    if (!models[i].base.empty() && may_move(models[i])) {
-      groups[{models[i].base, models[i].profile->layers.size()}].push_back(i);
+    const auto first = first_content(models[i].base);
+    if (!first.empty() && may_move(models[i])) {
+      groups[{first, models[i].profile->layers.size()}].push_back(i);
     }
   }
   for (const auto& [base, members] : groups) {
@@ -37,13 +45,14 @@ void cut_alike(std::span<const plan_request> models, const cut_limits& limits, s
   }
 }
 
-void name_bases(model_plan& plan, const std::string& base, model_id id, known_bases& known) {
+void name_bases(model_plan& plan, const std::vector<std::string>& base, model_id id, known_bases& known) {
   for (std::uint32_t s = 0; s < plan.shards.size(); ++s) {
     auto& shard = plan.shards[s];
     if (shard.base == byte_count{} || base.empty()) {
       continue;
     }
-    const base_content content{base, shard.first_layer, shard.last_layer};
+    const auto layers = std::span(base).subspan(shard.first_layer, shard.last_layer - shard.first_layer);
+    const base_content content{shard.first_layer, {layers.begin(), layers.end()}};
     shard.shared_base = known.try_emplace(content, base_place{id, shard_index{s}}).first->second;
   }
 }

@@ -15,8 +15,8 @@ namespace hydra {
 void cut_alike(std::span<const plan_request> models, const cut_limits& limits, std::vector<cut_points>& cuts);
 
 /// Names the bases of a model's shards: those that are known by their known names, the others by the model, which adds
-/// them. `base`: of its request; empty: nothing is shared.
-void name_bases(model_plan& plan, const std::string& base, model_id id, known_bases& known);
+/// them. `base`: of its request.
+void name_bases(model_plan& plan, const std::vector<std::string>& base, model_id id, known_bases& known);
 
 /// Bytes of the bases of all models, each base once, with what the host's arena charges for them.
 byte_count base_bytes(std::span<const model_plan> models);

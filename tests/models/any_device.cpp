@@ -190,7 +190,7 @@ TEST_CASE("language models generate token by token on their input's device") {
       for (const std::int64_t tokens : {3, 2, 1}) {
         x = text.narrow(1, memories[0].seen, tokens);
         for (std::size_t i = 0; i < model.size(); ++i) {
-          x = model.at(i).body->decode(layout.views(parameters, i), x, memories[i]).contiguous();
+          x = model.at(i).body->decode(layout.views(parameters, i), x, {.training = false}, memories[i]).contiguous();
           memories[i].seen += tokens;
         }
       }

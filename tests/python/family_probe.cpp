@@ -1,15 +1,16 @@
 // Runs Hydra's layers and its reference trainer on a Hugging Face checkpoint and writes a file for compare_models.py:
 //
 //   family_probe FOLDER INPUTS OUT [--head NAME] [--steps N] [--batch-size B] [--micro-batches K] [--learning-rate X]
-//                [--clip X] [--export FOLDER]
+//                [--clip X] [--adapter FOLDER] [--export FOLDER]
 //
 // INPUTS is a safetensors file of all samples: "input" and "target", whose first dimension counts them. OUT is a folder that
 // is made for results.safetensors: "begin.NAME", the first values by the names of the checkpoint; "logits" of the first
 // batch in evaluation; "gradient.NAME" of its loss in training; "losses" of N AdamW steps on one batch after another, and
-// "parameter.NAME" after them, which --export writes as a checkpoint, too.
+// "parameter.NAME" after them, which --export writes as a checkpoint, or as an adapter if the chain has one, too.
 
 #include "models/families/hub_folder.hpp"
 #include "models/parameter_layout.hpp"
+#include "models/weights/adapter_folder.hpp"
 #include "models/weights/hub_export.hpp"
 #include "models/weights/safetensors_file.hpp"
 #include "runtime/base/fault.hpp"
@@ -34,7 +35,7 @@ namespace {
 constexpr std::int64_t masked = -100;
 
 struct probe_options {
-  std::string folder, inputs, out, head, exported;
+  std::string folder, inputs, out, head, adapter, exported;
   std::size_t batch_size = 4, micro_batches = 1;
   std::uint32_t steps = 0;
   double learning_rate = 1e-3, clip = 0;
@@ -180,27 +181,27 @@ class results {
   std::map<std::string, kept_tensor> tensors_;
 };
 
-std::string stored_name(const chain& model, const std::string& name) {
-  return model.hub().stored_name ? model.hub().stored_name(name) : name;
-}
-
 void add_first_batch(const chain& model, const first_batch& batch, results& to) {
   const evaluated_chain evaluated{model};
   {
     const c10::NoGradGuard no_grad;
-    for (const auto& [name, value] : evaluated.values()) to.add("begin." + stored_name(model, name), value);
+    for (const auto& [name, value] : evaluated.values()) to.add("begin." + model.stored_name(name), value);
     to.add("logits", evaluated.forward(batch.input, false));
   }
   const at::Tensor output = evaluated.forward(batch.input, true);
   model.objective().sum(output, batch.target).div(static_cast<double>(batch.targets)).backward();
-  for (const auto& [name, gradient] : evaluated.gradients()) to.add("gradient." + stored_name(model, name), gradient);
+  for (const auto& [name, gradient] : evaluated.gradients()) to.add("gradient." + model.stored_name(name), gradient);
 }
 
-void export_to(const std::filesystem::path& folder, const chain& model, const reference_result& trained) {
-  durable_folder into{posix_file_system(), folder};
-  write_hub_files(into, model, [&](const parameter_spec& p) {
+void export_to(const probe_options& o, const chain& model, const reference_result& trained) {
+  durable_folder into{posix_file_system(), o.exported};
+  const stored_values values = [&](const parameter_spec& p) {
     return stored_tensor{stored_type::f32, p.shape, std::as_bytes(std::span{trained.parameters.at(p.name)})};
-  });
+  };
+  if (adapter_of(model))
+    write_adapter_files(into, model, values, o.folder);
+  else
+    write_hub_files(into, model, values);
   into.commit();
 }
 
@@ -214,15 +215,16 @@ void add_training(const chain& model, const std::shared_ptr<const data_source>& 
        .steps = o.steps,
        .update = adamw({.learning_rate = o.learning_rate, .clip_norm = o.clip})});
   to.add("losses", trained.losses);
-  for (const auto& [name, values] : trained.parameters) to.add("parameter." + stored_name(model, name), values);
-  if (!o.exported.empty()) export_to(o.exported, model, trained);
+  for (const auto& [name, values] : trained.parameters) to.add("parameter." + model.stored_name(name), values);
+  if (!o.exported.empty()) export_to(o, model, trained);
 }
 
 void probe(const probe_options& o) {
   const auto data = std::make_shared<const stored_samples>(o.inputs);
-  const chain model = from_checkpoint(o.folder, {.dropout = -1, .head = o.head}).build(*data);
+  const chain base = from_checkpoint(o.folder, {.dropout = -1, .head = o.head}).build(*data);
+  const chain model = o.adapter.empty() ? base : adapter_folder{o.adapter}.adapt(base);
   results r;
-  add_first_batch(model, read_first(*data, o.batch_size), r);
+  add_first_batch(chain{model}.freeze({}), read_first(*data, o.batch_size), r);
   if (o.steps > 0) add_training(model, data, o, r);
   r.write(o.out);
 }
@@ -239,6 +241,7 @@ int run(int argc, char** argv) {
   app.add_option("--micro-batches", o.micro_batches);
   app.add_option("--learning-rate", o.learning_rate);
   app.add_option("--clip", o.clip);
+  app.add_option("--adapter", o.adapter);
   app.add_option("--export", o.exported);
   CLI11_PARSE(app, argc, argv);
   probe(o);

@@ -137,6 +137,10 @@ void add_training(std::map<std::string, std::string>& all) {
   all["model.on_nan"] = toml(m.stop_on_nan ? "stop" : "ignore");
   all["model.priority"] = toml(m.priority);
   all["model.validate.keep_best"] = toml(validation_options{}.keep_best);
+  const lora_options lora;
+  all["model.adapter.kind"] = toml("lora");
+  all["model.adapter.lora.dropout"] = toml(lora.dropout);
+  all["model.adapter.lora.rank_scaled"] = toml(lora.rank_scaled);
   all["model.optimizer.kind"] = toml(m.optimizer.kind == update_kind::adamw ? "adamw" : "sgd");
   all["model.optimizer.clip_norm"] = toml(m.optimizer.clip_norm);
   const update_options adam = adamw({}), descent = sgd({});

@@ -30,8 +30,8 @@ TEST_CASE("an embedding of a growing text continues where the text ended, up to 
   const auto p = random_parameters(e, 1);
   const at::Tensor ids = random_ids({2, 6}, 7, 3), whole = e.forward(p, ids, {.training = false});
   decode_memory memory{.seen = 4};
-  CHECK(same_bits(e.decode(p, ids.narrow(1, 4, 2), memory), whole.narrow(1, 4, 2)));
-  CHECK_THROWS_WITH(e.decode(p, ids.narrow(1, 3, 3), memory), Contains("7 tokens") && Contains("context is 6"));
+  CHECK(same_bits(e.decode(p, ids.narrow(1, 4, 2), {}, memory), whole.narrow(1, 4, 2)));
+  CHECK_THROWS_WITH(e.decode(p, ids.narrow(1, 3, 3), {}, memory), Contains("7 tokens") && Contains("context is 6"));
 }
 
 TEST_CASE("an embedding refuses real numbers and samples longer than its context") {

@@ -93,7 +93,7 @@ TEST_CASE("an invalid header is bad input") {
 }
 
 TEST_CASE("entries are in the order of their data, whatever their order in the header") {
-  const auto entries = parse_safetensors_header(
+  const auto [metadata, entries] = parse_safetensors_header(
       R"({"c":{"dtype":"U8","shape":[4],"data_offsets":[4,8]},"b":{"dtype":"U8","shape":[0],"data_offsets":[4,4]},)"
       R"("a":{"shape":[2,2],"data_offsets":[0,4],"dtype":"U8","of":"interest to others"}}   )",
       8);
@@ -107,6 +107,8 @@ TEST_CASE("entries are in the order of their data, whatever their order in the h
 }
 
 TEST_CASE("a header of no tensors describes no data") {
-  CHECK(parse_safetensors_header("{}", 0).empty());
-  CHECK(parse_safetensors_header(R"({"__metadata__":{"format":"pt"}})", 0).empty());
+  CHECK(parse_safetensors_header("{}", 0).entries.empty());
+  const auto header = parse_safetensors_header(R"({"__metadata__":{"format":"pt"}})", 0);
+  CHECK(header.entries.empty());
+  CHECK(header.metadata.at("format") == "pt");
 }

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <string>
 #include <vector>
 
 using namespace hydra;
@@ -24,6 +25,9 @@ model_plan plan_with(const cut_points& cuts, std::size_t layers) {
   return plan;
 }
 
+/// Of six layers, of which all have frozen parameters.
+std::vector<std::string> content(const std::string& text) { return std::vector<std::string>(6, text); }
+
 base_place place(std::uint32_t model, std::uint32_t shard) { return {model_id{model}, shard_index{shard}}; }
 
 }  // namespace
@@ -31,10 +35,10 @@ base_place place(std::uint32_t model, std::uint32_t shard) { return {model_id{mo
 TEST_CASE("bases of the same origin and layers have one name, that of the first shard", "[shared]") {
   known_bases known;
   std::vector models{plan_with({0, 2, 4}, 6), plan_with({0, 1, 2, 4}, 6), plan_with({0, 2, 4}, 6), plan_with({0, 2, 4}, 6)};
-  name_bases(models[0], "a", model_id{0}, known);
-  name_bases(models[1], "a", model_id{1}, known);
-  name_bases(models[2], "b", model_id{2}, known);
-  name_bases(models[3], "", model_id{3}, known);
+  name_bases(models[0], content("a"), model_id{0}, known);
+  name_bases(models[1], content("a"), model_id{1}, known);
+  name_bases(models[2], content("b"), model_id{2}, known);
+  name_bases(models[3], {}, model_id{3}, known);
   CHECK(models[0].shards[0].shared_base == place(0, 0));
   CHECK(models[1].shards[0].shared_base == place(1, 0));  // other layers
   CHECK(models[1].shards[2].shared_base == place(0, 1));
@@ -47,8 +51,8 @@ TEST_CASE("bases of the same origin and layers have one name, that of the first 
 TEST_CASE("a unit reads the base under its common name, whatever its place in the model", "[shared]") {
   known_bases known;
   auto first = plan_with({0, 2, 4}, 6), second = plan_with({0, 1, 2, 4}, 6);
-  name_bases(first, "a", model_id{0}, known);
-  name_bases(second, "a", model_id{1}, known);
+  name_bases(first, content("a"), model_id{0}, known);
+  name_bases(second, content("a"), model_id{1}, known);
   unit u;
   u.model = model_id{1};
   u.shard = shard_index{2};

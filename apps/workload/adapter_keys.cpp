@@ -1,0 +1,100 @@
+#include "apps/workload/adapter_keys.hpp"
+
+#include "apps/workload/convert.hpp"
+#include "models/weights/adapter_folder.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr const char* path = "model.adapter";
+
+table_variant lora_variant() {
+  return {"lora",
+          {{.name = "rank", .kind = value_kind::integer, .help = "of what is added to a weight", .required = true, .range = {.least = 1, .most = 65536}},
+           {.name = "alpha",
+            .kind = value_kind::real,
+            .help = "what is added is scaled by alpha / rank",
+            .fallback = "2 * rank",
+            .range = {.least = 0, .open_least = true}},
+           {.name = "dropout",
+            .kind = value_kind::real,
+            .help = "share of the inputs that the adapter does not see",
+            .fallback = "0",
+            .range = {.least = 0, .most = 1, .open_most = true}},
+           {.name = "rank_scaled", .kind = value_kind::boolean, .help = "alpha / sqrt(rank) instead", .fallback = "false"},
+           {.name = "targets",
+            .kind = value_kind::text_list,
+            .help = "linear maps that are adapted, by the names of their modules in the checkpoint: \"q_proj\"",
+            .fallback = "[\"all-linear\"]"},
+           {.name = "also_train",
+            .kind = value_kind::text_list,
+            .help = "modules that are trained in full, such as a new head",
+            .fallback = "none"}}};
+}
+
+table_variant from_variant() {
+  return {"from",
+          {{.name = "from",
+            .kind = value_kind::folder,
+            .help = "with adapter_config.json and adapter_model.safetensors as Hugging Face's PEFT writes them",
+            .required = true}}};
+}
+
+void assign_names(const value_table& table, std::string_view key, std::vector<std::string>& names) {
+  const value* const all = table.find(key);
+  if (!all) return;
+  names.clear();
+  for (const value& name : *all->as<value_list>()) names.push_back(to<std::string>(name));
+}
+
+lora_options read_lora(const value_table& table) {
+  lora_options o;
+  assign(table, "rank", o.rank);
+  assign(table, "alpha", o.alpha);
+  assign(table, "dropout", o.dropout);
+  assign(table, "rank_scaled", o.rank_scaled);
+  assign_names(table, "targets", o.targets);
+  assign_names(table, "also_train", o.also_train);
+  return o;
+}
+
+/// What makes a chain an adapted one.
+using adaptation = std::function<chain(chain)>;
+
+adaptation read_adaptation(const value_table& table) {
+  if (const value* const folder = table.find("from"))
+    return [stored = adapter_folder{to<std::string>(*folder)}](chain base) { return stored.adapt(std::move(base)); };
+  return [options = read_lora(table)](chain base) { return adapt(std::move(base), options); };
+}
+
+}  // namespace
+
+table_rules adapter_rules() {
+  table_rules rules{.selector = "kind"};
+  rules.variants.push_back(lora_variant());
+  rules.keys = {selector_rule("kind", rules.variants, "lora")};
+  rules.instead = "from";
+  rules.variants.push_back(from_variant());
+  return rules;
+}
+
+chain_description read_adapted(const value_table& model, chain_description base) {
+  const value* const adapter = model.find("adapter");
+  if (!adapter) return base;
+  if (model.find("freeze"))
+    refuse(adapter->where, path, "all parameters but the adapter's own are frozen; leave out \"freeze\", or name what else is "
+                                 "trained in also_train");
+  const adaptation adapted = located(adapter->where, path, [&] { return read_adaptation(std::get<value_table>(adapter->content)); });
+  base.build = [build = std::move(base.build), adapted, where = adapter->where](const data_source& data) {
+    return located(where, path, [made = build(data), &adapted]() mutable { return adapted(std::move(made)); });
+  };
+  return base;
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,63 @@
+#include "models/adapted_layer.hpp"
+
+#include "runtime/base/index_ranges.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+constexpr std::uint32_t first_site = 1 << 16;  // beyond those of the layers themselves
+
+/// Of a parameter that is the weight of a linear map.
+std::int64_t inputs_of(const parameter_spec& p) { return p.shape[p.linear == linear_weight::out_in ? 1 : 0]; }
+std::int64_t outputs_of(const parameter_spec& p) { return p.shape[p.linear == linear_weight::out_in ? 0 : 1]; }
+
+}  // namespace
+
+adapted_layer::adapted_layer(std::shared_ptr<const layer> body, const std::vector<std::size_t>& weights,
+                             lora_options options)
+    : body_(std::move(body)), options_(std::move(options)), parameters_(body_->parameters()) {
+  for (const std::size_t weight : weights) {
+    const parameter_spec base = parameters_[weight];
+    terms_.push_back({.weight = weight,
+                      .a = parameters_.size(),
+                      .b = parameters_.size() + 1,
+                      .scale = options_.scale(),
+                      .dropout = options_.dropout,
+                      .site = first_site + static_cast<std::uint32_t>(weight)});
+    const initial_value uniform{initial_value::kind::uniform, 1 / std::sqrt(static_cast<double>(inputs_of(base)))};
+    parameters_.push_back({lora_name(base.name, 'A'), {options_.rank, inputs_of(base)}, uniform, {}});
+    parameters_.push_back({lora_name(base.name, 'B'), {outputs_of(base), options_.rank}, {}, {}});
+  }
+}
+
+layer_context adapted_layer::with_terms(layer_context context) const {
+  context.low_rank = terms_;
+  return context;
+}
+
+at::Tensor adapted_layer::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                                  const layer_context& context) const {
+  return body_->forward(parameters, input, with_terms(context));
+}
+
+at::Tensor adapted_layer::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                                 const layer_context& context, decode_memory& memory) const {
+  return body_->decode(parameters, input, with_terms(context), memory);
+}
+
+std::string adapted_layer::signature() const {
+  std::vector<std::size_t> weights;
+  std::ranges::transform(terms_, std::back_inserter(weights), &low_rank_term::weight);
+  return fmt::format("{} lora rank={} scale={} dropout={} on={}", body_->signature(), options_.rank, options_.scale(),
+                     options_.dropout, index_ranges(weights));
+}
+
+}  // namespace hydra

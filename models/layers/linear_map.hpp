@@ -1,0 +1,28 @@
+#pragma once
+// Linear maps of layers, to which an adapter may add a map of low rank.
+
+#include "models/layer.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace hydra {
+
+/// Indices in a layer's parameters.
+struct linear_place {
+  std::size_t weight = 0;
+  std::optional<std::size_t> bias{};
+};
+
+/// x W^T (+ b) over the last dimension, W [out, in], with what the context adds to that weight. The layer's parameters()
+/// mark the weight linear_weight::out_in.
+at::Tensor linear_map(std::span<const at::Tensor> parameters, linear_place place, const at::Tensor& x,
+                      const layer_context& context);
+
+/// x W + b over the last dimension of [samples, tokens, in], W [in, out], the bias after the weight, with what the context
+/// adds to that weight. The layer's parameters() mark it linear_weight::in_out.
+at::Tensor linear_map_in_out(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x,
+                             const layer_context& context);
+
+}  // namespace hydra

@@ -1,0 +1,200 @@
+#include "models/lora.hpp"
+
+#include "models/adapted_layer.hpp"
+#include "runtime/base/nearest.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+/// "h.0.attn.c_attn" of "h.0.attn.c_attn.weight"; empty if there is no dot.
+std::string module_of(std::string_view parameter) {
+  const std::size_t dot = parameter.rfind('.');
+  return std::string{parameter.substr(0, dot == std::string_view::npos ? 0 : dot)};
+}
+
+/// A parameter, and its module in a checkpoint.
+struct module_parameter {
+  std::size_t layer = 0, index = 0;
+  parameter_spec spec;
+  std::string module;
+};
+
+std::vector<module_parameter> parameters_of(const chain& model) {
+  std::vector<module_parameter> all;
+  for (std::size_t layer = 0; layer < model.size(); ++layer) {
+    const std::vector<parameter_spec> own = model.parameters(layer);
+    for (std::size_t i = 0; i < own.size(); ++i) all.push_back({layer, i, own[i], module_of(model.stored_name(own[i].name))});
+  }
+  return all;
+}
+
+/// As PEFT decides it: the whole name, or its end after a dot.
+bool has_name(const std::string& module, const std::string& name) {
+  return module == name || module.ends_with("." + name);
+}
+
+/// Also the modules inside it.
+bool is_inside(const std::string& module, const std::string& name) {
+  return ("." + module + ".").find("." + name + ".") != std::string::npos;
+}
+
+std::string last_part(const std::string& module) { return module.substr(module.rfind('.') + 1); }
+
+template <class Modules>
+std::vector<std::string> short_names(const Modules& modules) {
+  std::set<std::string> names;
+  for (const module_parameter& p : modules)
+    if (!p.module.empty()) names.insert(last_part(p.module));
+  return {names.begin(), names.end()};
+}
+
+void require_valid(const lora_options& o) {
+  if (o.rank < 1) refuse(fmt::format("\"rank\" of the adapter is {}; it must be at least 1", o.rank));
+  if (!(o.full_alpha() > 0)) refuse(fmt::format("\"alpha\" of the adapter is {}; it must be positive", o.alpha));
+  if (!(o.dropout >= 0 && o.dropout < 1))
+    refuse(fmt::format("\"dropout\" of the adapter is {}; it must be at least 0 and below 1", o.dropout));
+  if (o.targets.empty()) refuse("\"targets\" of the adapter are empty; leave them out to adapt all linear maps");
+}
+
+/// Which linear maps of a chain are adapted, and what else is trained.
+class adaptation {
+ public:
+  adaptation(const chain& model, const lora_options& options) : options_{options}, all_{parameters_of(model)} {
+    std::ranges::copy_if(all_, std::back_inserter(linear_),
+                         [](const module_parameter& p) { return p.spec.linear != linear_weight::none; });
+    if (linear_.empty()) refuse(fmt::format("a model of family {} has no linear maps to adapt", model.family()));
+    for (const std::string& name : options.targets) choose(name);
+    for (const std::string& name : options.also_train) check_trained(name);
+  }
+
+  /// Indices of weights, by layer.
+  const std::map<std::size_t, std::set<std::size_t>>& chosen() const { return chosen_; }
+
+  freezing frozen() const {
+    std::vector<std::string> patterns{"*", "!*lora_A.weight", "!*lora_B.weight"};
+    for (const std::string& name : options_.also_train) {
+      if (any([&](const std::string& module) { return (module + ".").starts_with(name + "."); }))
+        patterns.push_back(fmt::format("!{}.*", name));
+      if (any([&](const std::string& module) { return (module + ".").find("." + name + ".") != std::string::npos; }))
+        patterns.push_back(fmt::format("!*.{}.*", name));
+    }
+    return freezing{std::move(patterns)};
+  }
+
+ private:
+  void choose(const std::string& name) {
+    if (name == lora_options::all_linear) return choose_all();
+    bool found = false;
+    for (const module_parameter& p : linear_) {
+      if (!has_name(p.module, name)) continue;
+      found = true;
+      if (!p.spec.tied_to.empty())
+        refuse(fmt::format("\"targets\" of the adapter name \"{}\", whose weight is that of \"{}\" (tied): only weights "
+                           "of their own can be adapted", p.module, module_of(p.spec.tied_to)));
+      if (is_trained(p.module))
+        refuse(fmt::format("\"targets\" and \"also_train\" of the adapter both name \"{}\"; one of them is enough", p.module));
+      chosen_[p.layer].insert(p.index);
+    }
+    if (!found)
+      refuse(fmt::format("\"targets\" of the adapter name \"{}\", which is no linear map of the model{}", name,
+                         known_instead(name, short_names(linear_))));
+  }
+
+  void choose_all() {
+    for (const module_parameter& p : linear_)
+      if (&p != &linear_.back() && p.spec.tied_to.empty() && !is_trained(p.module)) chosen_[p.layer].insert(p.index);
+    if (chosen_.empty())
+      refuse(fmt::format("\"targets\" of the adapter: the model's only linear map is its last, \"{}\"; name it to adapt it",
+                         linear_.back().module));
+  }
+
+  bool is_trained(const std::string& module) const {
+    return std::ranges::any_of(options_.also_train, [&](const std::string& name) { return is_inside(module, name); });
+  }
+
+  /// A tied copy could not be stored beside an adapter.
+  void check_trained(const std::string& name) const {
+    if (!any([&](const std::string& module) { return is_inside(module, name); }))
+      refuse(fmt::format("\"also_train\" of the adapter names \"{}\", which is no module of the model{}", name,
+                         known_instead(name, short_names(all_))));
+    for (const module_parameter& copy : all_) {
+      if (copy.spec.tied_to.empty()) continue;
+      const auto owner = std::ranges::find(all_, copy.spec.tied_to, [](const module_parameter& p) { return p.spec.name; });
+      if (is_inside(copy.module, name) || is_inside(owner->module, name))
+        refuse(fmt::format("\"also_train\" of the adapter names \"{}\", but \"{}\" and \"{}\" have the same weight (tied), "
+                           "which an adapter cannot store", name, owner->module, copy.module));
+    }
+  }
+
+  template <class Condition>
+  bool any(Condition holds) const {
+    return std::ranges::any_of(all_, [&](const module_parameter& p) { return holds(p.module); });
+  }
+
+  const lora_options& options_;
+  std::vector<module_parameter> all_, linear_;
+  std::map<std::size_t, std::set<std::size_t>> chosen_;
+};
+
+const adapted_layer* adapted(const chain& model, std::size_t layer) {
+  return dynamic_cast<const adapted_layer*>(model.at(layer).body.get());
+}
+
+}  // namespace
+
+double lora_options::scale() const noexcept {
+  const auto r = static_cast<double>(rank);
+  return full_alpha() / (rank_scaled ? std::sqrt(r) : r);
+}
+
+std::string lora_name(std::string_view weight, char which) {
+  const std::string module = module_of(weight);
+  return fmt::format("{}{}lora_{}.weight", module, module.empty() ? "" : ".", which);
+}
+
+chain adapt(chain model, const lora_options& options) {
+  require_valid(options);
+  if (model.has_frozen()) refuse("an adapter freezes all parameters but its own: leave out \"freeze\"");
+  const adaptation how{model, options};
+  for (const auto& [layer, weights] : how.chosen())
+    model.replace(layer, std::make_shared<adapted_layer>(
+                             model.at(layer).body, std::vector<std::size_t>{weights.begin(), weights.end()}, options));
+  model.freeze(how.frozen());
+  return model;
+}
+
+const lora_options* adapter_of(const chain& model) {
+  for (std::size_t i = 0; i < model.size(); ++i)
+    if (const adapted_layer* const layer = adapted(model, i)) return &layer->options();
+  return nullptr;
+}
+
+chain without_adapter(chain model) {
+  for (std::size_t i = 0; i < model.size(); ++i)
+    if (const adapted_layer* const layer = adapted(model, i)) model.replace(i, layer->body());
+  model.freeze({});
+  return model;
+}
+
+std::vector<std::string> adapted_modules(const chain& model) {
+  std::vector<std::string> modules;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const adapted_layer* const layer = adapted(model, i);
+    if (!layer) continue;
+    const std::vector<parameter_spec> parameters = model.parameters(i);
+    for (const low_rank_term& term : layer->terms())
+      modules.push_back(module_of(model.stored_name(parameters[term.weight].name)));
+  }
+  return modules;
+}
+
+}  // namespace hydra

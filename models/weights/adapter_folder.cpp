@@ -1,0 +1,198 @@
+#include "models/weights/adapter_folder.hpp"
+
+#include "models/adapted_layer.hpp"
+#include "models/weights/model_config.hpp"
+#include "models/weights/stored_values.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
+#include "runtime/storage/durable_folder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* config_file = "adapter_config.json";
+constexpr const char* base_key = "base";  ///< of the metadata: identity of the weights that the adapter was trained on
+
+std::vector<std::string> texts_of(const model_config& config, const char* key) {
+  const json& list = config.content().at(key);
+  const bool texts = list.is_array() && std::ranges::all_of(list, [](const json& name) { return name.is_string(); });
+  if (!texts) config.refuse(key, "is no list of names of modules");
+  return list.get<std::vector<std::string>>();
+}
+
+/// What changes the computation and is not LoRA as Hydra computes it.
+void require_plain(const model_config& config) {
+  config.require("peft_type", "LORA");
+  config.require("bias", "none");
+  for (const char* const key : {"use_dora", "use_qalora", "lora_bias"}) config.require(key, false);
+  for (const char* const key : {"rank_pattern", "alpha_pattern"}) config.require(key, json::object());
+  for (const char* const key : {"layers_to_transform", "layer_replication", "trainable_token_indices", "target_parameters",
+                                "exclude_modules"})
+    if (config.has(key)) config.refuse(key, "is not supported; Hydra knows adapters of the modules in target_modules");
+}
+
+lora_options options_of(const model_config& config) {
+  require_plain(config);
+  lora_options o{.rank = config.integer("r"),
+                 .alpha = config.real("lora_alpha"),
+                 .dropout = config.real("lora_dropout", 0),
+                 .rank_scaled = config.boolean("use_rslora", false)};
+  if (!config.has("target_modules")) config.refuse("target_modules", "is missing");
+  o.targets = texts_of(config, "target_modules");
+  if (config.has("modules_to_save")) o.also_train = texts_of(config, "modules_to_save");
+  return o;
+}
+
+/// The stored values, and those of the base for what is frozen.
+class adapter_weights final : public weight_source {
+ public:
+  adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model) : tensors_(std::move(tensors)), base_(model.weights()) {
+    std::set<std::string> used;
+    for (std::size_t i = 0; i < model.size(); ++i)
+      for (const parameter_spec& p : model.parameters(i))
+        if (!p.frozen) used.insert(canonical_name(match(p, model.stored_name(p.name))));
+    for (const auto& [name, t] : tensors_->all())
+      if (!used.contains(name)) refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(), t.name));
+  }
+
+  bool read(const parameter_spec& p, std::span<float> values) const override {
+    const auto place = places_.find(p.name);
+    if (place == places_.end()) return base_->read(p, values);
+    tensors_->verify();
+    if (const std::size_t wrong = widen_mapped(place->second->tensor, values))
+      refuse(fmt::format("{}: tensor {}: {} of {} values are not finite", place->second->file.string(), place->second->name,
+                         wrong, values.size()));
+    return true;
+  }
+
+  std::string identity() const override { return fmt::format("{}, adapter {}", base_->identity(), tensors_->identity()); }
+
+  std::string origin(const std::string& parameter) const override {
+    return places_.contains(parameter) ? fmt::format("{} {}", tensors_->absolute_folder(), tensors_->identity())
+                                       : base_->origin(parameter);
+  }
+
+ private:
+  const std::string& match(const parameter_spec& p, const std::string& name) {
+    const hub_tensor* const t = tensors_->find(name);
+    if (!t) refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model", tensors_->folder().string(), name));
+    if (t->tensor.shape != p.shape || !widens_to_f32(t->tensor.type))
+      refuse(fmt::format("{}: tensor {}: is {} [{}]; the model has F32, BF16 or F16 [{}]: the adapter is that of another one",
+                         t->file.string(), t->name, to_string(t->tensor.type), fmt::join(t->tensor.shape, ", "),
+                         fmt::join(p.shape, ", ")));
+    places_[p.name] = t;
+    return t->name;
+  }
+
+  std::shared_ptr<const hub_tensors> tensors_;
+  std::shared_ptr<const weight_source> base_;
+  std::map<std::string, const hub_tensor*, std::less<>> places_;
+};
+
+bool has_base(const std::string& name) { return fs::is_regular_file(fs::path{name} / "config.json"); }
+
+std::string architecture_of(const chain& model) {
+  const json config = json::parse(model.hub().config);
+  return config.value("architectures", std::vector<std::string>{""}).front();
+}
+
+/// The task by which PEFT chooses the class of the whole model; null: none in particular.
+json task_of(const std::string& architecture, const lora_options& o) {
+  if (architecture.ends_with("ForCausalLM") || architecture.ends_with("LMHeadModel")) return "CAUSAL_LM";
+  const bool trains_head = std::ranges::find(o.also_train, "classifier") != o.also_train.end();
+  if (architecture.ends_with("ForSequenceClassification") && trains_head) return "SEQ_CLS";
+  return nullptr;
+}
+
+/// Names as they were given where they are names of modules, else all in full.
+std::vector<std::string> named_targets(const chain& model, const lora_options& o) {
+  const bool all = std::ranges::find(o.targets, lora_options::all_linear) != o.targets.end();
+  return all ? adapted_modules(model) : o.targets;
+}
+
+bool has_in_out(const chain& model) {
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (p.linear == linear_weight::in_out) return true;
+  return false;
+}
+
+std::string config_text(const chain& model, const lora_options& o, const fs::path& base) {
+  const json config{{"base_model_name_or_path", base.string()},
+                    {"bias", "none"},
+                    {"fan_in_fan_out", has_in_out(model)},
+                    {"inference_mode", true},
+                    {"init_lora_weights", true},
+                    {"lora_alpha", o.full_alpha()},
+                    {"lora_dropout", o.dropout},
+                    {"modules_to_save", o.also_train.empty() ? json{} : json(o.also_train)},
+                    {"peft_type", "LORA"},
+                    {"r", o.rank},
+                    {"target_modules", named_targets(model, o)},
+                    {"task_type", task_of(architecture_of(model), o)},
+                    {"use_rslora", o.rank_scaled}};
+  return json_text(config, 2) + "\n";
+}
+
+}  // namespace
+
+adapter_folder::adapter_folder(const fs::path& folder) {
+  if (!fs::is_directory(folder))
+    refuse(fmt::format("{} is no folder; the folder of an adapter is needed, with {} and adapter_model.safetensors",
+                       folder.string(), config_file));
+  const auto config = model_config::read(folder / config_file);
+  options_ = options_of(config);
+  base_ = config.text("base_model_name_or_path", "");
+  tensors_ = std::make_shared<const hub_tensors>(folder, "adapter_model");
+}
+
+void adapter_folder::check_base(const weight_source& weights) const {
+  std::string trained_on = tensors_->metadata(base_key);
+  if (trained_on.empty() && has_base(base_)) trained_on = hub_tensors{base_}.identity();
+  if (!trained_on.empty() && trained_on != weights.identity())
+    refuse(fmt::format("{} is an adapter of another base, {}: its weights differ from those that the model starts from",
+                       tensors_->folder().string(), base_.string()));
+}
+
+chain adapter_folder::adapt(chain model) const {
+  if (!model.weights())
+    refuse(fmt::format("{} is an adapter of a checkpoint, but the model starts from random values: write chain = {{ from = "
+                       "\"{}\" }}", tensors_->folder().string(), base_.string()));
+  check_base(*model.weights());
+  chain adapted = hydra::adapt(std::move(model), options_);
+  adapted.begin_with(std::make_shared<adapter_weights>(tensors_, adapted));
+  return adapted;
+}
+
+void write_adapter_files(durable_folder& into, const chain& model, const stored_values& values, const fs::path& base) {
+  if (base.empty())
+    refuse("the adapter is one of random weights, so that no checkpoint could be named as its base; export the whole model "
+           "by --merge");
+  if (architecture_of(model).ends_with("ForImageClassification"))
+    refuse("transformers' modules of image models have other names than the checkpoint's tensors, so that peft could not use "
+           "the adapter; export the whole model by --merge");
+  const std::string text = config_text(model, *adapter_of(model), fs::absolute(base).lexically_normal());
+  into.write(config_file, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+  std::vector<named_tensor> tensors;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    for (const parameter_spec& p : model.parameters(i))
+      if (!p.frozen) tensors.push_back({"base_model.model." + model.stored_name(p.name), values(p)});
+  into.write("adapter_model.safetensors", [&](byte_sink& out) {
+    write_safetensors(out, tensors, {{base_key, hub_tensors{base}.identity()}});
+  });
+}
+
+}  // namespace hydra

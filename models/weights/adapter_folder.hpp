@@ -1,0 +1,40 @@
+#pragma once
+// The folder of an adapter as Hugging Face's PEFT writes it: adapter_config.json and adapter_model.safetensors.
+
+#include "models/lora.hpp"
+#include "models/weights/hub_export.hpp"
+#include "models/weights/hub_tensors.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace hydra {
+
+/// An adapter that was stored.
+class adapter_folder {
+ public:
+  /// Throws fault_error{bad_input} with file and key: a file is missing or damaged, or the adapter is of another kind than
+  /// Hydra's LoRA.
+  explicit adapter_folder(const std::filesystem::path& folder);
+
+  const lora_options& options() const noexcept { return options_; }
+
+  /// adapt() with the stored values. Throws fault_error{bad_input} with file and tensor: one that is missing, is of another
+  /// shape, or belongs to nothing in the adapted chain; the adapter is that of another base than the chain's weights, as
+  /// far as its files say so; the chain has no weights; what adapt() throws.
+  chain adapt(chain model) const;
+
+ private:
+  void check_base(const weight_source& weights) const;
+
+  lora_options options_;
+  std::shared_ptr<const hub_tensors> tensors_;
+  std::filesystem::path base_;  ///< as adapter_config.json names it; may be that of another machine, or none
+};
+
+/// Adds both files for an adapted chain. `base`: folder of the checkpoint that it starts from. Throws
+/// fault_error{bad_input} if there is none, what `values` throws, {io}.
+void write_adapter_files(durable_folder& into, const chain& model, const stored_values& values,
+                         const std::filesystem::path& base);
+
+}  // namespace hydra

@@ -1,0 +1,200 @@
+#include "models/weights/adapter_folder.hpp"
+
+#include "models/data/data_catalog.hpp"
+#include "models/families/catalog.hpp"
+#include "models/families/gpt2/gpt2.hpp"
+#include "models/families/hub_folder.hpp"
+#include "models/weights/hub_tensors.hpp"
+#include "runtime/base/fault.hpp"
+#include "runtime/device/device_block.hpp"
+#include "runtime/storage/durable_folder.hpp"
+#include "tests/support/hub_checkpoint.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const data_source& text() {
+  static const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
+  return *data;
+}
+
+/// A tiny GPT-2 and a stored adapter of it, as PEFT writes it.
+struct stored_adapter {
+  stored_adapter() {
+    write_checkpoint(base(), tiny_gpt2_config(), tiny_gpt2_tensors());
+    write(config(), tensors());
+  }
+
+  fs::path base() const { return folder.path() / "base"; }
+  fs::path adapter() const { return folder.path() / "adapter"; }
+
+  json config() const {
+    return {{"peft_type", "LORA"}, {"r", 2}, {"lora_alpha", 6}, {"lora_dropout", 0.25}, {"use_rslora", false},
+            {"bias", "none"}, {"use_dora", false}, {"rank_pattern", json::object()}, {"modules_to_save", json::array({"ln_f"})},
+            {"layers_to_transform", nullptr}, {"fan_in_fan_out", true}, {"target_modules", json::array({"c_attn"})},
+            {"base_model_name_or_path", base().string()}};
+  }
+
+  static hub_test_tensors tensors() {
+    const std::string start = "base_model.model.transformer.";
+    return {{start + "h.0.attn.c_attn.lora_A.weight", ramp({2, 4}, 20)}, {start + "h.0.attn.c_attn.lora_B.weight", ramp({12, 2}, 21)},
+            {start + "ln_f.weight", ramp({4}, 22)}, {start + "ln_f.bias", ramp({4}, 23)}};
+  }
+
+  void write(const json& config, const hub_test_tensors& tensors) const {
+    fs::create_directories(adapter());
+    write_text(adapter() / "adapter_config.json", config.dump());
+    write_tensors(adapter() / "adapter_model.safetensors", tensors);
+  }
+
+  chain read() const { return adapter_folder{adapter()}.adapt(describe_from(base(), {}).build(text())); }
+
+  std::string refusal() const {
+    try {
+      read();
+    } catch (const fault_error& e) {
+      CHECK(e.what_happened().code == fault_code::bad_input);
+      return e.what_happened().text;
+    }
+    return "accepted";
+  }
+
+  std::string refusal_with(const std::string& key, const json& value) const {
+    json changed = config();
+    changed[key] = value;
+    write(changed, tensors());
+    return refusal();
+  }
+
+  temporary_folder folder;
+};
+
+std::vector<float> values_of(const chain& c, const std::string& name) {
+  for (std::size_t i = 0; i < c.size(); ++i)
+    for (const parameter_spec& p : c.parameters(i))
+      if (p.name == name) {
+        std::vector<float> values(static_cast<std::size_t>(p.elements()));
+        REQUIRE(c.weights()->read(p, values));
+        return values;
+      }
+  FAIL("no " << name);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a stored adapter decides options and initial values") {
+  const stored_adapter stored;
+  const chain c = stored.read();
+  c.validate();
+  REQUIRE(adapter_of(c));
+  CHECK(*adapter_of(c) == lora_options{.rank = 2, .alpha = 6, .dropout = 0.25, .targets = {"c_attn"}, .also_train = {"ln_f"}});
+  CHECK(values_of(c, "h.0.attn.c_attn.lora_A.weight").front() == 20);
+  CHECK(values_of(c, "h.0.attn.c_attn.lora_B.weight").front() == 21);
+  CHECK(values_of(c, "ln_f.weight").front() == 22);
+  CHECK(values_of(c, "h.0.attn.c_attn.weight") == values_of(describe_from(stored.base(), {}).build(text()), "h.0.attn.c_attn.weight"));
+}
+
+TEST_CASE("what comes from the base has the base's origin, whatever adapter is added") {
+  const stored_adapter stored;
+  const chain base = describe_from(stored.base(), {}).build(text()), c = stored.read();
+  CHECK(c.weights()->origin("h.0.ln_1.weight") == base.weights()->origin("h.0.ln_1.weight"));
+  CHECK(c.weights()->origin("ln_f.weight") != base.weights()->origin("ln_f.weight"));
+  CHECK(c.weights()->origin("nothing").empty());
+  CHECK(c.weights()->identity() != base.weights()->identity());
+}
+
+TEST_CASE("an adapter that is written is read again") {
+  const stored_adapter stored;
+  const chain c = stored.read();
+  const hub_tensors tensors{stored.adapter(), "adapter_model"};
+  const fs::path copy = stored.folder.path() / "copy";
+  durable_folder into{posix_file_system(), copy};
+  write_adapter_files(into, c, [&](const parameter_spec& p) { return tensors.find(p.name)->tensor; }, stored.base());
+  into.commit();
+  const chain again = adapter_folder{copy}.adapt(describe_from(stored.base(), {}).build(text()));
+  CHECK(*adapter_of(again) == *adapter_of(c));
+  const auto names = adapted_modules(c);
+  CHECK(names == std::vector<std::string>{"transformer.h.0.attn.c_attn"});
+  for (const char* const name : {"h.0.attn.c_attn.lora_A.weight", "h.0.attn.c_attn.lora_B.weight", "ln_f.weight", "ln_f.bias"})
+    CHECK(values_of(again, name) == values_of(c, name));
+  const json config = json::parse(std::ifstream{copy / "adapter_config.json"});
+  CHECK(config["fan_in_fan_out"] == true);
+  CHECK(config["task_type"] == "CAUSAL_LM");
+  CHECK(config["base_model_name_or_path"] == stored.base().string());
+}
+
+TEST_CASE("an adapter of another base is refused, where it is known") {
+  const stored_adapter stored;
+  auto other = tiny_gpt2_tensors();
+  other.at("transformer.wpe.weight") = ramp({6, 4}, 99);
+  const fs::path base = stored.folder.path() / "other";
+  write_checkpoint(base, tiny_gpt2_config(), other);
+  const adapter_folder adapter{stored.adapter()};
+  CHECK_THROWS_WITH(adapter.adapt(describe_from(base, {}).build(text())), Contains("adapter of another base") && Contains(stored.base().string()));
+
+  // What Hydra writes names the base by its contents, too.
+  const hub_tensors tensors{stored.adapter(), "adapter_model"};
+  const fs::path copy = stored.folder.path() / "copy";
+  durable_folder into{posix_file_system(), copy};
+  write_adapter_files(into, stored.read(), [&](const parameter_spec& p) { return tensors.find(p.name)->tensor; }, stored.base());
+  into.commit();
+  const fs::path moved = stored.folder.path() / "moved";
+  fs::rename(stored.base(), moved);
+  const adapter_folder of_moved{copy};
+  CHECK_NOTHROW(of_moved.adapt(describe_from(moved, {}).build(text())));
+  CHECK_THROWS_WITH(of_moved.adapt(describe_from(base, {}).build(text())), Contains("adapter of another base"));
+  CHECK_NOTHROW(adapter.adapt(describe_from(base, {}).build(text())));  // PEFT's names a folder that is gone: nothing is known
+}
+
+TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key") {
+  const stored_adapter stored;
+  CHECK_THAT(stored.refusal_with("peft_type", "IA3"), Contains("adapter_config.json: peft_type: \"IA3\" is not supported"));
+  CHECK_THAT(stored.refusal_with("use_dora", true), Contains("use_dora"));
+  CHECK_THAT(stored.refusal_with("bias", "all"), Contains("bias"));
+  CHECK_THAT(stored.refusal_with("rank_pattern", {{"c_attn", 8}}), Contains("rank_pattern"));
+  CHECK_THAT(stored.refusal_with("layers_to_transform", {0}), Contains("layers_to_transform"));
+  CHECK_THAT(stored.refusal_with("target_modules", ".*attn"), Contains("target_modules: is no list"));
+  CHECK_THAT(stored.refusal_with("r", 3), Contains("lora_A.weight") && Contains("F32 [2, 4]") && Contains("[3, 4]"));
+  CHECK_THAT(stored.refusal_with("target_modules", {"c_fc"}), Contains("lacks tensor transformer.h.0.mlp.c_fc.lora_A.weight"));
+  CHECK_THAT(stored.refusal_with("modules_to_save", nullptr), Contains("ln_f.bias belongs to no module"));
+  fs::remove(stored.adapter() / "adapter_model.safetensors");
+  CHECK_THAT(stored.refusal(), Contains("has neither adapter_model.safetensors nor"));
+  fs::remove_all(stored.adapter());
+  CHECK_THAT(stored.refusal(), Contains("is no folder"));
+}
+
+TEST_CASE("an adapter needs a base: none is read or written for random weights") {
+  const stored_adapter stored;
+  const chain random = gpt2({.layers = 1, .width = 4, .heads = 2, .context = 6}).build(text());
+  CHECK_THROWS_WITH(adapter_folder{stored.adapter()}.adapt(random), Contains("starts from random values") && Contains(stored.base().string()));
+  durable_folder into{posix_file_system(), stored.folder.path() / "written"};
+  const auto none = [](const parameter_spec&) { return stored_tensor{}; };
+  CHECK_THROWS_WITH(write_adapter_files(into, adapt(random, {.rank = 1}), none, {}), Contains("--merge"));
+}
+
+TEST_CASE("a frozen parameter that the checkpoint lacks is refused") {
+  const stored_adapter stored;
+  const auto d = with_adapter(describe_from(stored.base(), {}), lora_options{.rank = 1});
+  CHECK_NOTHROW(d.build(text()).validate());
+  struct partial_weights final : weight_source {
+    bool read(const parameter_spec&, std::span<float>) const override { return false; }
+    std::string identity() const override { return "part"; }
+    std::string origin(const std::string& p) const override { return p == "ln_f.weight" ? "" : "part"; }
+  };
+  chain c = d.build(text());
+  c.begin_with(std::make_shared<partial_weights>());
+  CHECK_THROWS_WITH(c.validate(), Contains("\"transformer.ln_f.weight\" is frozen, but the checkpoint does not have it"));
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Compares Hydra's LoRA with Hugging Face's peft.
+
+    compare_adapters.py PROBE HYDRA [CASE ...]
+
+Makes a small random model of several architectures with an adapter of peft, stores both, and checks in fp32: the logits,
+the losses of 20 steps of AdamW, every tensor of the adapter after them, and that peft reads Hydra's adapter with the same
+logits; then, by the program, that an adapter it has trained is the same merged, in peft, and continued. Exits with 77 where
+peft is not installed.
+"""
+
+import copy
+import json
+import pathlib
+import sys
+import tempfile
+
+from compare_models import CASES, RATE, SEED, STEPS, Folder, Refused, batch_of, logits_of, require, require_equal, require_near
+from compare_models import read_checkpoint, run, train
+
+try:
+    import torch
+    import peft
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/python/setup installs what is needed")
+    sys.exit(77)
+
+LOGITS, LOSSES, ADAPTERS = 1e-5, 2e-6, 2e-5  # relative
+ARCHITECTURES = {
+    "gpt2": dict(target_modules=["c_attn", "c_proj", "c_fc"]),
+    "llama": dict(target_modules="all-linear"),
+    "qwen3": dict(target_modules=["q_proj", "v_proj"], use_rslora=True),
+    "bert-classification": dict(target_modules=["query", "value", "output.dense"], modules_to_save=["classifier"]),
+}
+RANKS = (4, 16)
+
+
+def adapted(model, rank, **options):
+    """With an adapter whose B is not zero, or its logits would be those of the base."""
+    model = peft.get_peft_model(copy.deepcopy(model), peft.LoraConfig(r=rank, lora_alpha=12, lora_dropout=0.0, **options))
+    generator = torch.Generator().manual_seed(rank + 1)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if "lora_B" in name:
+                p.add_(0.1 * torch.randn(p.shape, generator=generator))
+    return model
+
+
+def adapter_in(folder):
+    config = json.loads((folder / "adapter_config.json").read_text())
+    return config, read_checkpoint(folder)
+
+
+def compare(probe, name, rank):
+    torch.manual_seed(SEED)
+    case = CASES[name](name)
+    base = case.model
+    case.model = adapted(base, rank, **ARCHITECTURES[name])
+    with tempfile.TemporaryDirectory() as path:
+        folder = Folder(probe, case, pathlib.Path(path))
+        checkpoint = folder.save("checkpoint", base)
+        case.model.save_pretrained(folder.path / "adapter")
+        results = folder.results(checkpoint, "--adapter", folder.path / "adapter", "--steps", STEPS, "--export", folder.path / "exported")
+        logits = require_near("logits", results["logits"], logits_of(case, case.model), LOGITS)
+        require(logits_of(case, case.model).sub(logits_of(case, base)).abs().max() > 1e-2, "the adapter changes nothing")
+        losses, trained = train(case, 0, 1)
+        loss = require_near("losses", results["losses"].double() / losses, torch.ones_like(losses), LOSSES, 1.0)
+        trained.save_pretrained(folder.path / "trained")
+        (config, found), (expected_config, expected) = adapter_in(folder.path / "exported"), adapter_in(folder.path / "trained")
+        require(found.keys() == expected.keys(), f"the adapters differ in {sorted(found.keys() ^ expected.keys())}")
+        worst = max(require_near(key, found[key], expected[key], ADAPTERS) for key in found)
+        for key in ("r", "use_rslora", "peft_type", "fan_in_fan_out"):
+            require(config[key] == expected_config[key], f"{key} is {config[key]}; peft writes {expected_config[key]}")
+        read = peft.PeftModel.from_pretrained(type(base).from_pretrained(checkpoint), folder.path / "exported").float()
+        with torch.no_grad():
+            difference = logits_of(case, read).sub(logits_of(case, trained)).abs().max()
+        require(difference <= 1e-4, f"the logits of the adapter that Hydra has trained differ by {difference}")
+        again = folder.results(checkpoint, "--adapter", folder.path / "exported")
+        require_near("logits of the export in peft", logits_of(case, read), again["logits"], LOGITS)
+    return f"logits {logits:.1e}  losses {loss:.1e}  adapter {worst:.1e}"
+
+
+WORKLOAD = """[run]
+seed = 7
+[[device]]
+kind = "cpu"
+memory = "64MiB"
+[data.text]
+kind = "synthetic-language"
+symbols = 20
+[[model]]
+name = "m"
+chain = {{ from = "{base}", context = 8 }}
+adapter = {{ {adapter} }}
+data = "text"
+batch_size = 4
+steps = {steps}
+optimizer = {{ learning_rate = 1e-2 }}
+"""
+
+
+def compare_program(hydra, name):
+    """An adapter that hydra trains from scratch: in peft, merged, and continued."""
+    torch.manual_seed(SEED)
+    case = CASES[name](name)
+    with tempfile.TemporaryDirectory() as path:
+        path = pathlib.Path(path)
+        base = path / "base"
+        case.model.save_pretrained(base)
+
+        def trained(adapter, steps, at):
+            (path / f"{at}.toml").write_text(WORKLOAD.format(base=base, adapter=adapter, steps=steps))
+            run(hydra, "train", path / f"{at}.toml", "--output", path / f"{at}-run", "--quiet")
+            run(hydra, "export", path / f"{at}-run", "m", path / at)
+            return path / at
+
+        def logits(folder):
+            return logits_of(case, peft.PeftModel.from_pretrained(type(case.model).from_pretrained(base), folder))
+
+        first = trained("rank = 4", 5, "first")
+        saved = read_checkpoint(max((path / "first-run" / "checkpoints" / "m").iterdir()))
+        stored = read_checkpoint(first)
+        require(stored and all("lora_" in key for key in stored), f"the adapter has {sorted(stored)}")
+        for key, value in stored.items():
+            module = key.removeprefix("base_model.model.")
+            own = next(n for n in (f"parameter.{module}", f"parameter.{module.removeprefix('transformer.')}") if n in saved)
+            require_equal(key, value, saved[own])
+        run(hydra, "export", path / "first-run", "m", path / "merged", "--merge")
+        merged = type(case.model).from_pretrained(path / "merged")
+        require_near("logits of the merged model", logits_of(case, merged), logits(first), LOGITS)
+        require(logits(first).sub(logits_of(case, case.model)).abs().max() > 1e-3, "nothing was trained")
+        second = trained(f'from = "{first}"', 3, "second")
+        begun = json.loads((path / "second-run" / "report.json").read_text())["models"][0]["loss"][0]
+        before = json.loads((path / "first-run" / "report.json").read_text())["models"][0]["loss"][0]
+        require(begun < before, f"the continued adapter starts at a loss of {begun}, the new one at {before}")
+        require(logits(second).sub(logits(first)).abs().max() > 1e-4, "nothing was trained further")
+
+
+def main():
+    probe, hydra, *chosen = sys.argv[1:]
+    torch.set_num_threads(1)
+    checks = {f"{name} rank {rank}": lambda n=name, r=rank: compare(probe, n, r) for name in ARCHITECTURES for rank in RANKS}
+    for name in ("gpt2", "llama"):
+        checks[f"hydra train on {name}"] = lambda n=name: compare_program(hydra, n) or "in peft, merged and continued"
+    failed = 0
+    for name, check in checks.items():
+        if chosen and not any(name.startswith(c) for c in chosen):
+            continue
+        try:
+            print(f"{name:28} {check()}", flush=True)
+        except Refused as e:
+            failed += 1
+            print(f"{name:28} FAILED: {e}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
