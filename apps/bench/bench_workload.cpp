@@ -2,9 +2,12 @@
 
 #include "apps/bench/paced_layer.hpp"
 #include "models/layers/linear.hpp"
+#include "models/lora.hpp"
 #include "models/loss.hpp"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace hydra::apps {
 
@@ -36,7 +39,7 @@ chain_description paced_mlp(const bench_workload& w) {
       all.add(fmt::format("layers.{}.", i),
               std::make_shared<paced_layer>(std::make_shared<linear>(options), last ? last_forward(w) : w.forward));
     }
-    return all;
+    return w.adapter_rank > 0 ? adapt(std::move(all), {.rank = w.adapter_rank}) : all;
   };
   return {"paced mlp", 0, build};
 }
@@ -71,9 +74,9 @@ duration unit_times(const model_plan& m) {
 }
 
 std::uint64_t promoted_bytes(const model_plan& m) {
-  std::uint64_t sum = m.shards.back().parameters.value();
-  for (std::size_t s = 0; s + 1 < m.shards.size(); ++s) sum += 2 * m.shards[s].parameters.value();
-  return sum;
+  byte_count sum;
+  for (const shard_plan& s : m.shards) sum += (s.base + s.parameters) * (&s == &m.shards.back() ? 1 : 2);
+  return sum.value();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/replay.hpp"
 #include "apps/bench/scaling.hpp"
+#include "apps/bench/sharing.hpp"
 #include "apps/bench/updates.hpp"
 #include "apps/workload/place.hpp"
 #include "runtime/base/nearest.hpp"
@@ -66,6 +67,8 @@ void run_replay(const bench_options& o) {
 
 void run_updates(const bench_options& o) { print(measure_updates({.repeats = o.repeats}), o.json); }
 
+void run_sharing(const bench_options& o) { print(measure_sharing({.repeats = o.repeats}), o.json); }
+
 void run_fragmentation(const bench_options& o) {
   fragmentation_options f;
   f.workload = workload_of(o, f.workload);
@@ -101,6 +104,7 @@ const std::vector<bench_entry>& benches() {
       {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay, true},
       {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
        run_scaling, false, true},
+      {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each", run_sharing},
   };
   return all;
 }

@@ -4,6 +4,7 @@
 #include "apps/bench/fragmentation.hpp"
 #include "apps/bench/overlap.hpp"
 #include "apps/bench/paced_layer.hpp"
+#include "apps/bench/sharing.hpp"
 #include "apps/bench/updates.hpp"
 #include "models/layers/linear.hpp"
 #include "tests/apps/commands/hydra_program.hpp"
@@ -117,6 +118,19 @@ TEST_CASE("the benchmark of updates runs every place in every cell") {
   CHECK(json::parse(to_json(r, this_machine()))["cells"].size() == 4);
 }
 
+TEST_CASE("the benchmark of sharing trains adapted models over one base and over one each") {
+  bench_workload adapted = tiny;
+  adapted.models = 3;
+  adapted.adapter_rank = 2;
+  const auto r = measure_sharing({.ratios = {1}, .repeats = 2, .workload = adapted});
+  REQUIRE(r.cells.size() == 2);
+  for (const auto& c : r.cells) CHECK(c.over_compute.values.size() == 2);
+  CHECK(r.cells[0].share);
+  CHECK(r.cells[0].host < r.cells[1].host);
+  CHECK_THAT(to_table(r), Contains("one each"));
+  CHECK(json::parse(to_json(r, this_machine()))["cells"].size() == 2);
+}
+
 TEST_CASE("an unknown benchmark or a number of repeats that makes no sense is refused") {
   const temporary_folder folder;
   const outcome unknown = run_hydra(folder, "bench overlab");
@@ -134,7 +148,7 @@ TEST_CASE("a benchmark without its workload says where that is, and one that rea
     CHECK(o.status == 2);
     CHECK_THAT(o.err, Contains(fmt::format("hydra bench {}: there is no \"apps/workloads/", name)) && Contains("--workload"));
   }
-  for (const char* name : {"overlap", "ablation", "updates"}) {
+  for (const char* name : {"overlap", "ablation", "updates", "sharing"}) {
     const outcome o = run_hydra(folder, fmt::format("bench {} --workload w.toml", name));
     CHECK(o.status == 2);
     CHECK_THAT(o.err, Contains("--workload: hydra bench ") && Contains("reads no workload file"));
