@@ -149,7 +149,7 @@ class reporter final : public reporter_actor::base {
       setup_.progress->step(m.name, m.step, m.steps, m.loss, clock().now());
     }
     if (setup_.metrics) {
-      setup_.metrics->step(m, targets_of_step(*setup_.models[m.model.value]), clock().now());
+      setup_.metrics->step(m, *setup_.models[m.model.value], clock().now());
     }
   }
 

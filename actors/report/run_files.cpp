@@ -26,7 +26,8 @@ void run_files::save_plan(const workload_plan& plan) const {
   write_atomically(folder_ / "plan.json", [&plan](std::ostream& out) { out << to_json(plan); });
 }
 
-void run_files::begin(const workload_plan& plan, const std::vector<model_entry>& models, bool resumed) {
+void run_files::begin(const workload_plan& plan, const std::vector<model_entry>& models,
+                      const session_options& options) {
   if (!wanted()) {
     return;
   }
@@ -36,7 +37,7 @@ void run_files::begin(const workload_plan& plan, const std::vector<model_entry>&
     log_->warn("{}", e.what_happened().text);  // it is tried again at the end of the run, and noted then
   }
   try {
-    metrics_ = std::make_unique<run_metrics>(folder_, models, resumed, log_);
+    metrics_ = std::make_unique<run_metrics>(folder_, models, run_metrics_options{options.resume, options.tensorboard}, log_);
   } catch (const fault_error& e) {
     notes_.push_back(fmt::format("{} is not written: {}", metrics_file, e.what_happened().text));
     log_->warn("{}", notes_.back());

@@ -1,9 +1,11 @@
 #include "actors/report/run_metrics.hpp"
 
+#include "models/optimizer/schedule.hpp"
 #include "runtime/base/json_text.hpp"
 #include "runtime/storage/atomic_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -21,13 +23,14 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json line_of(const step_completed& e, std::uint64_t targets) {
+json line_of(const step_completed& e, const sharded_model& m) {
   const auto done = e.step.value + 1;
   json line{{"model", e.name}, {"step", done}, {"steps", e.steps}, {"loss", e.loss}};
   if (e.grad_norm > 0) {
     line["grad_norm"] = e.grad_norm;
   }
-  line["tokens"] = targets * done;
+  line["learning_rate"] = m.update.learning_rate * schedule_factor(m.update.schedule, e.step.value, e.steps);
+  line["tokens"] = targets_of_step(m) * done;
   return line;
 }
 
@@ -93,7 +96,7 @@ void tell_missing(std::ostream& out, const model_entry& m, reported_so_far last)
   for (std::uint32_t i = 0; i < h.losses.size(); ++i) {
     if (i >= last.step) {
       const auto norm = i < h.grad_norms.size() ? h.grad_norms[i] : 0.0F;
-      out << text_of(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, targets_of_step(*m.what))) << '\n';
+      out << text_of(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, *m.what)) << '\n';
     }
     for (; evaluation != h.evaluations.end() && evaluation->steps <= i + 1; ++evaluation) {
       if (evaluation->steps > last.evaluated) {
@@ -127,35 +130,53 @@ void remove_old(const std::filesystem::path& file) {
 
 }  // namespace
 
-run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models, bool goes_on,
-                         std::shared_ptr<spdlog::logger> log)
-    : lines_(folder / metrics_file, std::move(log)) {
-  goes_on ? go_on_behind(folder / metrics_file, models) : remove_old(folder / metrics_file);
+run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models,
+                         run_metrics_options options, std::shared_ptr<spdlog::logger> log)
+    : file_(folder / metrics_file), log_(std::move(log)) {
+  options.goes_on ? go_on_behind(file_, models) : remove_old(file_);
+  if (options.tensorboard) {
+    board_.emplace(folder, log_);
+    repeat_lines();
+  }
 }
 
-void run_metrics::step(const step_completed& e, std::uint64_t targets, time_point now) {
-  auto line = line_of(e, targets);
+/// Of earlier parts of the run.
+void run_metrics::repeat_lines() {
+  std::ifstream in(file_);
+  for (std::string text; std::getline(in, text);) {
+    board_->add(parse_ordered_json(text));
+  }
+}
+
+void run_metrics::step(const step_completed& e, const sharded_model& m, time_point now) {
+  auto line = line_of(e, m);
   const auto [last, first] = last_step_.try_emplace(e.model, now);
   if (!first && now > last->second) {
-    line["tokens_per_s"] = std::round(static_cast<double>(targets) / seconds(now - last->second) * 10) / 10;
+    const auto took = seconds(now - last->second);
+    line["seconds"] = took;
+    line["tokens_per_s"] = std::round(static_cast<double>(targets_of_step(m)) / took * 10) / 10;
   }
   last->second = now;
-  line["time"] = seconds_since_1970();
-  lines_.append(text_of(line));
+  append(std::move(line));
 }
 
-void run_metrics::evaluation(const evaluation_completed& e) {
-  auto line = line_of(e.name, {e.steps, e.loss, e.accuracy});
+void run_metrics::evaluation(const evaluation_completed& e) { append(line_of(e.name, {e.steps, e.loss, e.accuracy})); }
+
+void run_metrics::append(json line) {
   line["time"] = seconds_since_1970();
-  lines_.append(text_of(line));
+  log_.append(file_, text_of(line) + "\n");
+  if (board_) {
+    board_->add(line);
+  }
 }
 
 std::string run_metrics::close() {
-  const auto lost = lines_.close();
-  if (lost.lines == 0) {
-    return "";
+  std::vector<std::string> notes;
+  for (const auto& [file, lost] : log_.close()) {
+    notes.push_back(fmt::format("{} lacks {} lines: {}", file.filename().string(), lost.entries,
+                                lost.why ? lost.why.text : "the disk was too slow"));
   }
-  return fmt::format("{} lacks {} lines: {}", metrics_file, lost.lines, lost.why ? lost.why.text : "the disk was too slow");
+  return fmt::format("{}", fmt::join(notes, "; "));
 }
 
 double seconds_since_1970() {

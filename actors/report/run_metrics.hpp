@@ -1,15 +1,17 @@
 #pragma once
-// metrics.jsonl: the metrics of a run while it is under way, one JSON object per line.
+// metrics.jsonl: the metrics of a run while it is under way, one JSON object per line; for TensorBoard, too, if wanted.
 
 #include "actors/protocol/events.hpp"
 #include "actors/protocol/model_entry.hpp"
 #include "runtime/base/bytes.hpp"
-#include "runtime/storage/line_log.hpp"
+#include "actors/report/tensorboard_files.hpp"
+#include "runtime/storage/append_log.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,24 +19,34 @@ namespace hydra {
 
 inline constexpr const char* metrics_file = "metrics.jsonl";
 
+struct run_metrics_options {
+  bool goes_on = false;       ///< the run is resumed
+  bool tensorboard = false;
+};
+
 /// Lines of one run. For one thread.
 class run_metrics {
  public:
   /// For a new run: a new file. For a resumed run: appends after the lines of the steps that its models have done;
   /// later lines are removed, and lines that a crash has lost are written again from the models' histories, without a
   /// time. Throws fault_error{io}.
-  run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models, bool goes_on,
+  run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models, run_metrics_options options,
               std::shared_ptr<spdlog::logger> log);
 
-  /// A step on so many targets. The pace is known from a model's second step on.
-  void step(const step_completed& e, std::uint64_t targets, time_point now);
+  /// The pace is known from a model's second step on.
+  void step(const step_completed& e, const sharded_model& m, time_point now);
   void evaluation(const evaluation_completed& e);
 
   /// All lines are written when it returns. Returns a note for the user; may be empty.
   std::string close();
 
  private:
-  line_log lines_;
+  void append(nlohmann::ordered_json line);
+  void repeat_lines();
+
+  std::filesystem::path file_;
+  append_log log_;
+  std::optional<tensorboard_files> board_;
   std::map<model_id, time_point> last_step_;
 };
 

@@ -39,6 +39,7 @@ struct session_options {
   /// models with gradient clipping, are always updated on the host.
   optimizer_place optimizer_on = optimizer_place::host;
   std::filesystem::path output{};     ///< run folder for report.json, trace.json, plan.json; empty = none
+  bool tensorboard = false;           ///< writes what metrics.jsonl has for TensorBoard, too
   verbosity log = verbosity::normal;
   bool progress = false;              ///< live progress on stderr
   ablation_options ablation{};

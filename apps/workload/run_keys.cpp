@@ -92,6 +92,11 @@ table_rules run_rules() {
                 .help = "shared objects to load; relative paths start at the file's folder",
                 .may_change = true},
                {.name = "output", .help = "run folder; must not exist", .fallback = "runs/<name>", .may_change = true},
+               {.name = "tensorboard",
+                .kind = value_kind::boolean,
+                .help = "true: event files for TensorBoard in the run's folder \"tensorboard\"",
+                .fallback = "false",
+                .may_change = true},
                {.name = "checkpoint",
                 .kind = value_kind::table,
                 .help = "when models are saved, in addition to their end",
@@ -127,6 +132,7 @@ session_options read_session_options(const value_table& root, const std::string&
   o.output = std::filesystem::path{"runs"} / o.name;
   assign(run, "seed", o.seed);
   assign(run, "output", o.output);
+  assign(run, "tensorboard", o.tensorboard);
   if (const value* const memory = host.find("memory")) o.host_memory = read_host_memory(*memory);
   assign(host, "optimizer_threads", o.optimizer_threads);
   o.optimizer_on = read_optimizer_place(run);

@@ -34,6 +34,8 @@ model_entry entry(const std::string& name, std::vector<float> losses = {}, std::
   auto what = std::make_shared<sharded_model>();
   what->name = name;
   what->steps = 9;
+  what->update.learning_rate = 1;
+  what->update.schedule.warmup = 2;
   what->plan.shards.emplace_back().second_spec = {{2, 5}, element::i64};
   model_entry m;
   m.what = what;
@@ -46,7 +48,7 @@ model_entry entry(const std::string& name, std::vector<float> losses = {}, std::
 std::vector<std::string> continued(const std::string& text, const std::vector<model_entry>& models) {
   const temporary_folder folder;
   const auto file = folder.write(metrics_file, text);
-  CHECK(run_metrics{folder.path(), models, true, make_logger(verbosity::quiet)}.close() == "");
+  CHECK(run_metrics{folder.path(), models, {.goes_on = true}, make_logger(verbosity::quiet)}.close() == "");
   return lines_of(file);
 }
 
@@ -54,19 +56,19 @@ std::vector<std::string> continued(const std::string& text, const std::vector<mo
 
 TEST_CASE("a step and an evaluation are a line each, with what is known of them") {
   const temporary_folder folder;
-  run_metrics metrics{folder.path(), {}, false, make_logger(verbosity::quiet)};
-  metrics.step(step(1, 2.5F), 100, time_point{1s});
+  run_metrics metrics{folder.path(), {}, {}, make_logger(verbosity::quiet)};
+  metrics.step(step(1, 2.5F), *entry("a").what, time_point{1s});
   metrics.evaluation({.model = model_id{0}, .name = "a", .steps = 1, .loss = 2.25, .accuracy = 0.5});
   auto second = step(2, std::numeric_limits<float>::quiet_NaN());
   second.grad_norm = 0.75F;
-  metrics.step(second, 100, time_point{3s});
+  metrics.step(second, *entry("a").what, time_point{3s});
   CHECK(metrics.close() == "");
   const auto lines = lines_of(folder.path() / metrics_file);
   REQUIRE(lines.size() == 3);
   auto first = json::parse(lines[0]);
   CHECK(first["time"].get<double>() > 1.7e9);
   first.erase("time");
-  CHECK(first == json::parse(R"({"model": "a \"b\"", "step": 1, "steps": 9, "loss": 2.5, "tokens": 100})"));
+  CHECK(first == json::parse(R"({"model": "a \"b\"", "step": 1, "steps": 9, "loss": 2.5, "learning_rate": 0.5, "tokens": 10})"));
   const auto evaluation = json::parse(lines[1]);
   CHECK(evaluation["step"] == 1);
   CHECK(evaluation["validation"] == 2.25);
@@ -74,8 +76,10 @@ TEST_CASE("a step and an evaluation are a line each, with what is known of them"
   const auto last = json::parse(lines[2]);
   CHECK(last["loss"].is_null());
   CHECK(last["grad_norm"] == 0.75);
-  CHECK(last["tokens"] == 200);
-  CHECK(last["tokens_per_s"] == 50.0);
+  CHECK(last["tokens"] == 20);
+  CHECK(last["tokens_per_s"] == 5.0);
+  CHECK(last["seconds"] == 2.0);
+  CHECK(last["learning_rate"] == 1.0);
 }
 
 TEST_CASE("a resumed run removes lines that its models report again, and a truncated line") {
@@ -98,7 +102,7 @@ TEST_CASE("lines of earlier steps that a crash has lost are written again from t
   const auto lines = continued(R"({"model": "a", "step": 1, "loss": 3})" "\n",
                                {entry("a", {3, 2, 1}, {{2, 2.5}})});
   REQUIRE(lines.size() == 4);
-  CHECK(json::parse(lines[1]) == json::parse(R"({"model": "a", "step": 2, "steps": 9, "loss": 2, "tokens": 20})"));
+  CHECK(json::parse(lines[1]) == json::parse(R"({"model": "a", "step": 2, "steps": 9, "loss": 2, "learning_rate": 1.0, "tokens": 20})"));
   CHECK(json::parse(lines[2]) == json::parse(R"({"model": "a", "step": 2, "validation": 2.5})"));
   CHECK(json::parse(lines[3])["step"] == 3);
 }
@@ -107,15 +111,35 @@ TEST_CASE("lines that could not be written are counted and reported with the rea
   const temporary_folder folder;
   auto log = make_logger(verbosity::quiet);
   log->set_level(spdlog::level::off);
-  run_metrics metrics{folder.path() / "none", {}, false, log};
-  metrics.step(step(1, 2.5F), 100, time_point{1s});
+  run_metrics metrics{folder.path() / "none", {}, {}, log};
+  metrics.step(step(1, 2.5F), *entry("a").what, time_point{1s});
   CHECK_THAT(metrics.close(), Catch::StartsWith("metrics.jsonl lacks 1 lines: ") && Catch::Contains("No such file"));
+}
+
+TEST_CASE("TensorBoard's files have all lines, those of earlier parts of a resumed run once") {
+  const temporary_folder folder;
+  const auto file = folder.path() / tensorboard_folder / "a" / "events.out.tfevents.hydra";
+  const auto size_after = [&](bool goes_on, std::uint32_t from, std::uint32_t past) {
+    const std::vector models{entry("a", std::vector<float>(from, 3))};
+    run_metrics metrics{folder.path(), models, {.goes_on = goes_on, .tensorboard = true}, make_logger(verbosity::quiet)};
+    for (auto n = from; n < past; ++n) {
+      metrics.step({.model = model_id{0}, .name = "a", .step = step_index{n}, .steps = 9, .loss = 3}, *models[0].what,
+                   time_point{1s});
+    }
+    CHECK(metrics.close() == "");
+    return std::filesystem::file_size(file);
+  };
+  const auto whole = size_after(false, 0, 5);
+  CHECK(size_after(false, 0, 3) < whole);
+  CHECK(size_after(true, 2, 5) == whole);  // the third step is repeated
+  CHECK(lines_of(folder.path() / metrics_file).size() == 5);
+  CHECK(run_metrics{folder.path(), {}, {}, make_logger(verbosity::quiet)}.close() == "");
 }
 
 TEST_CASE("a new run starts a new file") {
   const temporary_folder folder;
   folder.write(metrics_file, "{\"model\": \"a\", \"step\": 1}\n");
-  run_metrics metrics{folder.path(), {}, false, make_logger(verbosity::quiet)};
+  run_metrics metrics{folder.path(), {}, {}, make_logger(verbosity::quiet)};
   CHECK(metrics.close() == "");
   CHECK(folder.files() == 0);
 }

@@ -46,7 +46,7 @@ TEST_CASE("the same workload is resumed, whatever its spelling and order") {
   CHECK(changed_by(rate, "{ learning_rate = 1, weight_decay = 1 }") != "");
 }
 
-TEST_CASE("devices, host, policy, cuts, length, terms of the schedule, checkpoint, ablation and output may change") {
+TEST_CASE("devices, host, policy, cuts, length, terms of the schedule, checkpoint, ablation, tensorboard and output may change") {
   CHECK(changed_by("memory = \"24MiB\"", "memory = \"9MiB\"\nspeed = 0.5\nlink = \"1GiB/s\"\ncount = 3") == "");
   CHECK(changed_by("[data.", "[[device]]\nkind = \"cpu\"\nmemory = 7\n\n[data.") == "");
   CHECK(changed_by("seed = 7", "seed = 7\n[host]\nmemory = \"1GiB\"\noptimizer_threads = 2") == "");
