@@ -185,13 +185,16 @@ void chain::check_frozen() const {
   for (std::size_t i = 0; i < size(); ++i) {
     for (const parameter_spec& p : parameters(i)) {
       if (p.averaging > 0)
-        refuse(fmt::format("chain \"{}\" has running averages (\"{}\"), which move with each forward visit: leave out "
-                           "\"freeze\" or \"adapter\", or choose a family without batch norm",
-                           family_, p.name));
+        refuse(
+            fmt::format("chain \"{}\" has running averages (\"{}\"), which move with each forward visit: leave out "
+                        "\"freeze\" or \"adapter\", or choose a family without batch norm",
+                        family_, p.name));
       trains = trains || !p.frozen;
       if (p.frozen && p.tied_to.empty() && weights_ && weights_->origin(p.name).empty())
-        refuse(fmt::format("\"{}\" is frozen, but the checkpoint does not have it, so that it would stay random: train it "
-                           "(\"!\" in \"freeze\", or \"also_train\" of the adapter)", stored_name(p.name)));
+        refuse(
+            fmt::format("\"{}\" is frozen, but the checkpoint does not have it, so that it would stay random: train it "
+                        "(\"!\" in \"freeze\", or \"also_train\" of the adapter)",
+                        stored_name(p.name)));
       if (p.tied_to.empty()) names.push_back(stored_name(p.name));
     }
   }

@@ -32,7 +32,8 @@ std::vector<module_parameter> parameters_of(const chain& model) {
   std::vector<module_parameter> all;
   for (std::size_t layer = 0; layer < model.size(); ++layer) {
     const std::vector<parameter_spec> own = model.parameters(layer);
-    for (std::size_t i = 0; i < own.size(); ++i) all.push_back({layer, i, own[i], module_of(model.stored_name(own[i].name))});
+    for (std::size_t i = 0; i < own.size(); ++i)
+      all.push_back({layer, i, own[i], module_of(model.stored_name(own[i].name))});
   }
   return all;
 }
@@ -98,10 +99,13 @@ class adaptation {
       if (!has_name(p.module, name)) continue;
       found = true;
       if (!p.spec.tied_to.empty())
-        refuse(fmt::format("\"targets\" of the adapter name \"{}\", whose weight is that of \"{}\" (tied): only weights "
-                           "of their own can be adapted", p.module, module_of(p.spec.tied_to)));
+        refuse(
+            fmt::format("\"targets\" of the adapter name \"{}\", whose weight is that of \"{}\" (tied): only weights "
+                        "of their own can be adapted",
+                        p.module, module_of(p.spec.tied_to)));
       if (is_trained(p.module))
-        refuse(fmt::format("\"targets\" and \"also_train\" of the adapter both name \"{}\"; one of them is enough", p.module));
+        refuse(fmt::format("\"targets\" and \"also_train\" of the adapter both name \"{}\"; one of them is enough",
+                           p.module));
       chosen_[p.layer].insert(p.index);
     }
     if (!found)
@@ -113,8 +117,10 @@ class adaptation {
     for (const module_parameter& p : linear_)
       if (&p != &linear_.back() && p.spec.tied_to.empty() && !is_trained(p.module)) chosen_[p.layer].insert(p.index);
     if (chosen_.empty())
-      refuse(fmt::format("\"targets\" of the adapter: the model's only linear map is its last, \"{}\"; name it to adapt it",
-                         linear_.back().module));
+      refuse(
+          fmt::format("\"targets\" of the adapter: no linear map is left to adapt beside the last one, \"{}\", which "
+                      "has to be named for that",
+                      linear_.back().module));
   }
 
   bool is_trained(const std::string& module) const {
@@ -128,10 +134,14 @@ class adaptation {
                          known_instead(name, short_names(all_))));
     for (const module_parameter& copy : all_) {
       if (copy.spec.tied_to.empty()) continue;
-      const auto owner = std::ranges::find(all_, copy.spec.tied_to, [](const module_parameter& p) { return p.spec.name; });
+      const auto owner =
+          std::ranges::find(all_, copy.spec.tied_to, [](const module_parameter& p) { return p.spec.name; });
+      if (owner == all_.end()) continue;  // validate() reports it
       if (is_inside(copy.module, name) || is_inside(owner->module, name))
-        refuse(fmt::format("\"also_train\" of the adapter names \"{}\", but \"{}\" and \"{}\" have the same weight (tied), "
-                           "which an adapter cannot store", name, owner->module, copy.module));
+        refuse(fmt::format(
+            "\"also_train\" of the adapter names \"{}\", but \"{}\" and \"{}\" have the same weight (tied), "
+            "which an adapter cannot store",
+            name, owner->module, copy.module));
     }
   }
 
@@ -170,6 +180,19 @@ chain adapt(chain model, const lora_options& options) {
                              model.at(layer).body, std::vector<std::size_t>{weights.begin(), weights.end()}, options));
   model.freeze(how.frozen());
   return model;
+}
+
+lora_options of_modules_in(const chain& model, lora_options options) {
+  const std::vector<module_parameter> all = parameters_of(model);
+  const auto is_unknown = [&](auto is_of) {
+    return [&all, is_of](const std::string& name) {
+      return name != lora_options::all_linear &&
+             std::ranges::none_of(all, [&](const module_parameter& p) { return is_of(p.module, name); });
+    };
+  };
+  std::erase_if(options.targets, is_unknown(has_name));
+  std::erase_if(options.also_train, is_unknown(is_inside));
+  return options;
 }
 
 const lora_options* adapter_of(const chain& model) {

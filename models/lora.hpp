@@ -20,7 +20,7 @@ struct lora_options {
   double dropout = 0;        ///< of what the maps of low rank are applied to
   bool rank_scaled = false;  ///< scale alpha / sqrt(rank) instead of alpha / rank (Kalajdzievski 2023)
   std::vector<std::string> targets{all_linear};
-  std::vector<std::string> also_train{};  ///< modules whose own parameters are trained, such as a new head
+  std::vector<std::string> also_train{};  ///< modules that are trained in full, such as a new head
 
   double full_alpha() const noexcept { return alpha == 0 ? 2 * static_cast<double>(rank) : alpha; }
   double scale() const noexcept;  ///< of what is added
@@ -36,10 +36,13 @@ std::string lora_name(std::string_view weight, char which);
 /// adapted or has frozen parameters already.
 chain adapt(chain model, const lora_options& options);
 
+/// Without the names of modules that the chain does not have: PEFT stores some that only other models have.
+lora_options of_modules_in(const chain& model, lora_options options);
+
 /// Those of an adapted chain; null: it is not adapted.
 const lora_options* adapter_of(const chain& model);
 
-/// The chain before it was adapted; nothing of it is frozen.
+/// The chain without its adapter; nothing of it is frozen. Its weights stay what they are.
 chain without_adapter(chain model);
 
 /// The full names in a checkpoint of the modules that are adapted, in the chain's order.

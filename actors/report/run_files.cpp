@@ -27,7 +27,7 @@ void run_files::save_plan(const workload_plan& plan) const {
 }
 
 void run_files::begin(const workload_plan& plan, const std::vector<model_entry>& models,
-                      const session_options& options) {
+                      run_metrics_options options) {
   if (!wanted()) {
     return;
   }
@@ -37,7 +37,7 @@ void run_files::begin(const workload_plan& plan, const std::vector<model_entry>&
     log_->warn("{}", e.what_happened().text);  // it is tried again at the end of the run, and noted then
   }
   try {
-    metrics_ = std::make_unique<run_metrics>(folder_, models, run_metrics_options{options.resume, options.tensorboard}, log_);
+    metrics_ = std::make_unique<run_metrics>(folder_, models, options, log_);
   } catch (const fault_error& e) {
     notes_.push_back(fmt::format("{} is not written: {}", metrics_file, e.what_happened().text));
     log_->warn("{}", notes_.back());

@@ -5,7 +5,6 @@
 #include "actors/report/report.hpp"
 #include "actors/report/run_metrics.hpp"
 #include "actors/report/run_record.hpp"
-#include "actors/run/session_options.hpp"
 #include "partition/plan/plan.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/trace/trace.hpp"
@@ -28,7 +27,7 @@ class run_files {
   void make_folder() const;
 
   /// What can be read while the run is under way: it continues without.
-  void begin(const workload_plan& plan, const std::vector<model_entry>& models, const session_options& options);
+  void begin(const workload_plan& plan, const std::vector<model_entry>& models, run_metrics_options options);
   /// Null: they are not written.
   run_metrics* metrics() const noexcept { return metrics_.get(); }
   void end_metrics();

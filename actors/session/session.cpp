@@ -404,7 +404,7 @@ report session::run() {
   require_planned_memory(*s.planned, s.devices->infos());
   s.load_models();
   s.make_joiner();
-  s.files.begin(s.planned->plan, s.models, s.options);
+  s.files.begin(s.planned->plan, s.models, {.goes_on = s.options.resume, .tensorboard = s.options.tensorboard});
   const auto load = steady_clock::now() - start;
   const auto spans = s.files.wanted() ? std::make_unique<trace>() : nullptr;  // otherwise it would be of no use
   const auto run = execute(s.make_setup(spans.get()),

@@ -20,7 +20,7 @@ struct bench_workload {
   std::uint32_t batch_size = 16;
   std::uint32_t micro_batches = 1;
   parallel_options parallel{};
-  std::int64_t adapter_rank = 0;  ///< of adapters on all layers but the output layer; 0: none
+  std::int64_t adapter_rank = 0;      ///< of adapters on all layers but the output layer; 0: none
   std::int64_t layers_per_shard = 1;  ///< divides the number of layers, the output layer included
   duration forward = std::chrono::milliseconds(2);  ///< of a layer and micro-batch; backward visits take three times as
                                                     ///< long

@@ -35,7 +35,8 @@ sharing_result measure_sharing(const sharing_options& o) {
   sharing_result r{plan_bench(w), {}};
   w.memory = r.plan.memory;
   for (const double ratio : o.ratios)
-    for (const bool share : {true, false}) r.cells.push_back({.ratio = ratio, .link = link_for(r.plan, ratio), .share = share});
+    for (const bool share : {true, false})
+      r.cells.push_back({.ratio = ratio, .link = link_for(r.plan, ratio), .share = share});
   known_parameters parameters;
   for (int i = 0; i < o.repeats; ++i)
     for (sharing_cell& cell : r.cells) run_cell(cell, w, parameters);
@@ -57,7 +58,9 @@ std::string to_table(const sharing_result& r) {
 }
 
 std::string to_json(const sharing_result& r, const machine_description& on) {
-  nlohmann::ordered_json j{{"name", "sharing"}, {"processor", on.processor}, {"cores_used", on.cores_used},
+  nlohmann::ordered_json j{{"name", "sharing"},
+                           {"processor", on.processor},
+                           {"cores_used", on.cores_used},
                            {"cells", nlohmann::ordered_json::array()}};
   for (const sharing_cell& c : r.cells)
     j["cells"].push_back({{"promote_over_unit", c.ratio},

@@ -13,8 +13,8 @@ namespace hydra::apps {
 struct sharing_options {
   std::vector<double> ratios{1, 2};  ///< mean promote time / mean unit time
   int repeats = 3;
-  bench_workload workload{.devices = 2, .models = 12, .steps = 6, .layers = 7, .adapter_rank = 8,
-                          .forward = std::chrono::milliseconds(4)};
+  bench_workload workload{
+      .devices = 2, .models = 12, .steps = 6, .layers = 7, .adapter_rank = 8, .forward = std::chrono::milliseconds(4)};
 };
 
 struct sharing_cell {

@@ -98,13 +98,16 @@ const std::vector<bench_entry>& benches() {
       {"checkpoints", "makespan of the quickstart with a checkpoint of each model every minute, over that without",
        run_checkpoints, true},
       {"ablation", "makespan without double buffer, without cache, ..., over that of the full system", run_ablation},
-      {"fragmentation", "memory that a run's tensors need in one range and in pages, over the bytes in use", run_fragmentation,
+      {"fragmentation", "memory that a run's tensors need in one range and in pages, over the bytes in use",
+       run_fragmentation, true},
+      {"updates", "makespan of a model alone, and of four, updated on their device, over that updated on the host",
+       run_updates},
+      {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay,
        true},
-      {"updates", "makespan of a model alone, and of four, updated on their device, over that updated on the host", run_updates},
-      {"replay", "makespan of a run simulated with the times of its own trace, over what the run took", run_replay, true},
       {"scaling", "speed-up of 1 to 12 models on 1 to 8 devices, of one model in replicas, and bubbles of pipelines",
        run_scaling, false, true},
-      {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each", run_sharing},
+      {"sharing", "makespan / compute time of 12 adapted models on a slow link, over one base and with one each",
+       run_sharing},
   };
   return all;
 }

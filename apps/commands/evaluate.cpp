@@ -25,6 +25,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -118,10 +119,16 @@ std::string outcome_of(const model_report& m, const model_state& s) {
   return m.status == model_status::finished ? s.reached : hydra::to_string(m.status);
 }
 
-/// "model.chain.heads", "model.NAME.chain", ...: a checkpoint has the weights of the chain that was trained.
+/// "model.chain.heads", "model.NAME.adapter", ...: a checkpoint has the weights of the chain that was trained.
+bool changes_chain(const std::string& path) {
+  return path.starts_with("model.") &&
+         std::ranges::any_of(std::array{".chain.", ".adapter.", ".freeze."},
+                             [&](const char* key) { return (path + ".").find(key) != std::string::npos; });
+}
+
 void check_overrides(const std::vector<key_override>& all, const std::string& run) {
   for (const key_override& o : all)
-    if (o.path.starts_with("model.") && (o.path + ".").find(".chain.") != std::string::npos)
+    if (changes_chain(o.path))
       throw fault_error{fault_code::bad_input, fmt::format("--set {}: the models of the run folder \"{}\" have the chains "
                                                            "that were trained; evaluate a workload file to try another",
                                                            o.path, run)};

@@ -141,7 +141,9 @@ int export_model(const export_options& o) {
   }
   into.commit();
   fmt::print("{}\n", target.string());
-  const char* const what = o.merge ? "the weights, with the adapter merged," : adapter_of(model) ? "the adapter" : "the weights";
+  const char* const what = o.merge             ? "the weights, with the adapter merged,"
+                           : adapter_of(model) ? "the adapter"
+                                               : "the weights";
   fmt::print(stderr, "{} of {} after step {} of {}\n", what, o.model, steps_in(saved), saved.steps);
   return 0;
 }
@@ -152,8 +154,9 @@ command_action declare_export(command_line& line) {
   auto o = std::make_shared<export_options>();
   line.add_option("run", o->run, "run folder").required();
   line.add_option("model", o->model, "name of one of its models").required();
-  line.add_option("folder", o->folder, "for config.json, model.safetensors (of an adapter: adapter_config.json, "
-                                         "adapter_model.safetensors) and the tokenizer's files; must not exist")
+  line.add_option("folder", o->folder,
+                  "for config.json, model.safetensors (of an adapter: adapter_config.json, "
+                  "adapter_model.safetensors) and the tokenizer's files; must not exist")
       .required();
   line.add_flag("--best", o->best, "the checkpoint of the best evaluation (validate.keep_best) instead of the newest");
   line.add_flag("--merge", o->merge, "the whole model, with its adapter merged into the weights");

@@ -124,14 +124,14 @@ std::string trained_text(const model_plan& m) {
     trained += s.parameters;
     frozen += s.base;
   }
-  return frozen == byte_count{} ? "" : fmt::format("  trains {} of {}", to_string(trained), to_string(trained + frozen));
+  return frozen == byte_count{} ? ""
+                                : fmt::format("  trains {} of {}", to_string(trained), to_string(trained + frozen));
 }
 
 std::string model_text(const workload_plan& plan, const model_plan& m) {
-  std::string text =
-      fmt::format("{}\n  micro-batches {}{}  samples of each {}  shards {}  alone needs {} on a device{}\n\n",
-                  names_like(plan, m), m.micro_batches, division_text(m), m.samples, m.shards.size(),
-                  to_string(m.sufficient), trained_text(m));
+  std::string text = fmt::format(
+      "{}\n  micro-batches {}{}  samples of each {}  shards {}  alone needs {} on a device{}\n\n", names_like(plan, m),
+      m.micro_batches, division_text(m), m.samples, m.shards.size(), to_string(m.sufficient), trained_text(m));
   const auto profile = plan.profiles.find(m.profile);
   if (profile != plan.profiles.end()) text += layer_table(*profile->second) + "\n";
   return text + shard_table(m) + "\n";

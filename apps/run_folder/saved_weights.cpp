@@ -85,8 +85,7 @@ std::uint32_t steps_in(const saved_model& checkpoint) { return checkpoint.versio
 chain_description with_checkpoint(chain_description description, const fs::path& checkpoint) {
   description.build = [build = std::move(description.build), checkpoint](const data_source& data) {
     chain c = build(data);
-    const auto weights = checkpoint_weights(checkpoint, c);
-    return c.freeze({}).begin_with(weights);
+    return c.begin_with(checkpoint_weights(checkpoint, c));
   };
   return description;
 }

@@ -15,27 +15,32 @@ namespace {
 constexpr const char* path = "model.adapter";
 
 table_variant lora_variant() {
-  return {"lora",
-          {{.name = "rank", .kind = value_kind::integer, .help = "of what is added to a weight", .required = true, .range = {.least = 1, .most = 65536}},
-           {.name = "alpha",
-            .kind = value_kind::real,
-            .help = "what is added is scaled by alpha / rank",
-            .fallback = "2 * rank",
-            .range = {.least = 0, .open_least = true}},
-           {.name = "dropout",
-            .kind = value_kind::real,
-            .help = "share of the inputs that the adapter does not see",
-            .fallback = "0",
-            .range = {.least = 0, .most = 1, .open_most = true}},
-           {.name = "rank_scaled", .kind = value_kind::boolean, .help = "alpha / sqrt(rank) instead", .fallback = "false"},
-           {.name = "targets",
-            .kind = value_kind::text_list,
-            .help = "linear maps that are adapted, by the names of their modules in the checkpoint: \"q_proj\"",
-            .fallback = "[\"all-linear\"]"},
-           {.name = "also_train",
-            .kind = value_kind::text_list,
-            .help = "modules that are trained in full, such as a new head",
-            .fallback = "none"}}};
+  return {
+      "lora",
+      {{.name = "rank",
+        .kind = value_kind::integer,
+        .help = "of what is added to a weight",
+        .required = true,
+        .range = {.least = 1, .most = 65536}},
+       {.name = "alpha",
+        .kind = value_kind::real,
+        .help = "what is added is scaled by alpha / rank",
+        .fallback = "2 * rank",
+        .range = {.least = 0, .open_least = true}},
+       {.name = "dropout",
+        .kind = value_kind::real,
+        .help = "share of the inputs that the adapter does not see",
+        .fallback = "0",
+        .range = {.least = 0, .most = 1, .open_most = true}},
+       {.name = "rank_scaled", .kind = value_kind::boolean, .help = "alpha / sqrt(rank) instead", .fallback = "false"},
+       {.name = "targets",
+        .kind = value_kind::text_list,
+        .help = "linear maps that are adapted, by the names of their modules in the checkpoint: \"q_proj\"",
+        .fallback = "[\"all-linear\"]"},
+       {.name = "also_train",
+        .kind = value_kind::text_list,
+        .help = "modules that are trained in full, such as a new head",
+        .fallback = "none"}}};
 }
 
 table_variant from_variant() {
@@ -88,9 +93,11 @@ chain_description read_adapted(const value_table& model, chain_description base)
   const value* const adapter = model.find("adapter");
   if (!adapter) return base;
   if (model.find("freeze"))
-    refuse(adapter->where, path, "all parameters but the adapter's own are frozen; leave out \"freeze\", or name what else is "
-                                 "trained in also_train");
-  const adaptation adapted = located(adapter->where, path, [&] { return read_adaptation(std::get<value_table>(adapter->content)); });
+    refuse(adapter->where, path,
+           "all parameters but the adapter's own are frozen; leave out \"freeze\", or name what else is "
+           "trained in also_train");
+  const adaptation adapted =
+      located(adapter->where, path, [&] { return read_adaptation(std::get<value_table>(adapter->content)); });
   base.build = [build = std::move(base.build), adapted, where = adapter->where](const data_source& data) {
     return located(where, path, [made = build(data), &adapted]() mutable { return adapted(std::move(made)); });
   };

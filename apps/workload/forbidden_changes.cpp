@@ -217,11 +217,13 @@ void refuse_changes(const std::vector<forbidden_change>& changes) {
   const forbidden_change& first = changes.front();
   const std::string more = changes.size() > 1 ? "; and " + counted(changes.size() - 1, "more such change") : "";
   refuse(first.where, first.key,
-         fmt::format("{}{}; with --resume only device (but for kind, threads, precision, gradients and tf32), host, policy, "
-                     "plugins, optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, ablation, tensorboard "
-                     "and output may change: "
-                     "undo the change, or train afresh in another folder by --output",
-                     first.text, more));
+         fmt::format(
+             "{}{}; with --resume only device (but for kind, threads, precision, gradients and tf32), host, policy, "
+             "plugins, optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, ablation, "
+             "tensorboard "
+             "and output may change: "
+             "undo the change, or train afresh in another folder by --output",
+             first.text, more));
 }
 
 }  // namespace hydra::apps

@@ -1,7 +1,6 @@
 #include "models/families/catalog.hpp"
 
 #include "models/families/families.hpp"
-#include "models/weights/adapter_folder.hpp"
 #include "runtime/base/nearest.hpp"
 #include "runtime/base/refuse.hpp"
 
@@ -52,12 +51,6 @@ chain_description with_adapter(chain_description description, lora_options adapt
   description.build = [build = std::move(description.build), adapter = std::move(adapter)](const data_source& data) {
     return adapt(build(data), adapter);
   };
-  return description;
-}
-
-chain_description with_adapter(chain_description description, const std::filesystem::path& adapter) {
-  description.build = [build = std::move(description.build), stored = adapter_folder{adapter}](
-                          const data_source& data) { return stored.adapt(build(data)); };
   return description;
 }
 

@@ -51,7 +51,5 @@ chain_description with_frozen(chain_description description, freezing parameters
 
 /// The same chain with an adapter (adapt()).
 chain_description with_adapter(chain_description description, lora_options adapter);
-/// The same chain with an adapter that was stored; `adapter_folder` says what its constructor and adapt() throw.
-chain_description with_adapter(chain_description description, const std::filesystem::path& adapter);
 
 }  // namespace hydra

@@ -41,11 +41,8 @@ class parameter_reader {
 
 void add_projection(std::vector<parameter_spec>& all, const std::string& name, std::vector<std::int64_t> shape,
                     bool biased) {
-  all.push_back({.name = name + ".weight",
-                 .shape = shape,
-                 .initial = normal,
-                 .tied_to = {},
-                 .linear = linear_weight::out_in});
+  all.push_back(
+      {.name = name + ".weight", .shape = shape, .initial = normal, .tied_to = {}, .linear = linear_weight::out_in});
   if (biased) all.push_back({name + ".bias", {shape[0]}, {}, {}});
 }
 
@@ -107,8 +104,8 @@ at::Tensor llama_block::forward(std::span<const at::Tensor> parameters, const at
   return run(parameters, input, 0, context, causal_attention);
 }
 
-at::Tensor llama_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
-                               decode_memory& memory) const {
+at::Tensor llama_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                               const layer_context& context, decode_memory& memory) const {
   const at::NoGradGuard no_grad;
   return run(parameters, input, memory.seen, context,
              [&](const attention_heads& h) { return growing_attention(h, memory); });

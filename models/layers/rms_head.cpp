@@ -36,8 +36,8 @@ at::Tensor rms_head::forward(std::span<const at::Tensor> parameters, const at::T
   return linear_map(parameters, {1}, rms_norm(input, parameters[0], options_.eps), context);
 }
 
-at::Tensor rms_head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
-                            decode_memory&) const {
+at::Tensor rms_head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                            const layer_context& context, decode_memory&) const {
   const at::NoGradGuard no_grad;
   return forward(parameters, input, context);
 }

@@ -92,8 +92,8 @@ at::Tensor transformer_block::forward(std::span<const at::Tensor> parameters, co
   return x.add(keyed_dropout(y, options_.dropout, context, mlp_output));
 }
 
-at::Tensor transformer_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
-                                     decode_memory& memory) const {
+at::Tensor transformer_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
+                                     const layer_context& context, decode_memory& memory) const {
   const at::NoGradGuard no_grad;
   const attention_heads heads = heads_of(parameters, normalise(parameters, ln_1, input), context);
   const at::Tensor mixed = join_heads(growing_attention(heads, memory));

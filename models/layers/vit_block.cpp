@@ -81,9 +81,8 @@ at::Tensor vit_block::forward(std::span<const at::Tensor> parameters, const at::
   };
   const at::Tensor x = norm(norm_before, input);
   const auto projected = [&](parameter which) { return project(parameters, which, x, context); };
-  const at::Tensor attended = encoder_attention(
-      {projected(query), projected(key), projected(value)}, {},
-      {options_.heads, options_.attention_dropout, probabilities}, context);
+  const at::Tensor attended = encoder_attention({projected(query), projected(key), projected(value)}, {},
+                                                {options_.heads, options_.attention_dropout, probabilities}, context);
   const at::Tensor mixed = linear(attention_dense, attended);
   const at::Tensor y = input.add(keyed_dropout(mixed, options_.dropout, context, attention_output));
   const at::Tensor z = linear(output_dense, activate(options_.act, linear(intermediate, norm(norm_after, y))));

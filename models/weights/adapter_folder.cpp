@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -24,7 +25,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* config_file = "adapter_config.json";
-constexpr const char* base_key = "base";  ///< of the metadata: identity of the weights that the adapter was trained on
+constexpr const char* base_key =
+    "hydra_base";  ///< of the metadata: identity of the weights that the adapter was trained on
 
 std::vector<std::string> texts_of(const model_config& config, const char* key) {
   const json& list = config.content().at(key);
@@ -33,19 +35,33 @@ std::vector<std::string> texts_of(const model_config& config, const char* key) {
   return list.get<std::vector<std::string>>();
 }
 
+/// Some ways to initialise an adapter ("pissa", "olora", ...) change the weights of the base, too.
+void require_unchanged_base(const model_config& config) {
+  static const std::array<json, 5> plain{true, false, "gaussian", "eva", "orthogonal"};
+  const auto how = config.content().find("init_lora_weights");
+  if (how != config.content().end() && !how->is_null() && std::ranges::find(plain, *how) == plain.end())
+    config.refuse("init_lora_weights",
+                  fmt::format("{} belongs to a changed base; convert the adapter by peft (save_pretrained "
+                              "with path_initial_model_for_weight_conversion)",
+                              json_text(*how)));
+}
+
 /// What changes the computation and is not LoRA as Hydra computes it.
 void require_plain(const model_config& config) {
   config.require("peft_type", "LORA");
   config.require("bias", "none");
-  for (const char* const key : {"use_dora", "use_qalora", "lora_bias"}) config.require(key, false);
+  for (const char* const key : {"use_dora", "use_qalora", "use_bdlora", "lora_bias"}) config.require(key, false);
   for (const char* const key : {"rank_pattern", "alpha_pattern"}) config.require(key, json::object());
-  for (const char* const key : {"layers_to_transform", "layer_replication", "trainable_token_indices", "target_parameters",
-                                "exclude_modules"})
+  for (const char* const key :
+       {"layers_to_transform", "layer_replication", "trainable_token_indices", "target_parameters", "exclude_modules",
+        "alora_invocation_tokens", "kasa_config", "monteclora_config", "velora_config", "arrow_config"})
     if (config.has(key)) config.refuse(key, "is not supported; Hydra knows adapters of the modules in target_modules");
+  require_unchanged_base(config);
 }
 
 lora_options options_of(const model_config& config) {
   require_plain(config);
+  if (config.real("lora_alpha") <= 0) config.refuse("lora_alpha", "is not positive");
   lora_options o{.rank = config.integer("r"),
                  .alpha = config.real("lora_alpha"),
                  .dropout = config.real("lora_dropout", 0),
@@ -59,13 +75,16 @@ lora_options options_of(const model_config& config) {
 /// The stored values, and those of the base for what is frozen.
 class adapter_weights final : public weight_source {
  public:
-  adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model) : tensors_(std::move(tensors)), base_(model.weights()) {
+  adapter_weights(std::shared_ptr<const hub_tensors> tensors, const chain& model)
+      : tensors_(std::move(tensors)), base_(model.weights()), identity_(tensors_->identity()) {
     std::set<std::string> used;
     for (std::size_t i = 0; i < model.size(); ++i)
       for (const parameter_spec& p : model.parameters(i))
         if (!p.frozen) used.insert(canonical_name(match(p, model.stored_name(p.name))));
     for (const auto& [name, t] : tensors_->all())
-      if (!used.contains(name)) refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(), t.name));
+      if (!used.contains(name))
+        refuse(fmt::format("{}: tensor {} belongs to no module that the adapter adapts or trains", t.file.string(),
+                           t.name));
   }
 
   bool read(const parameter_spec& p, std::span<float> values) const override {
@@ -73,36 +92,45 @@ class adapter_weights final : public weight_source {
     if (place == places_.end()) return base_->read(p, values);
     tensors_->verify();
     if (const std::size_t wrong = widen_mapped(place->second->tensor, values))
-      refuse(fmt::format("{}: tensor {}: {} of {} values are not finite", place->second->file.string(), place->second->name,
-                         wrong, values.size()));
+      refuse(fmt::format("{}: tensor {}: {} of {} values are not finite", place->second->file.string(),
+                         place->second->name, wrong, values.size()));
     return true;
   }
 
-  std::string identity() const override { return fmt::format("{}, adapter {}", base_->identity(), tensors_->identity()); }
+  std::string identity() const override { return fmt::format("{}, adapter {}", base_->identity(), identity_); }
 
   std::string origin(const std::string& parameter) const override {
-    return places_.contains(parameter) ? fmt::format("{} {}", tensors_->absolute_folder(), tensors_->identity())
+    return places_.contains(parameter) ? fmt::format("{} {}", tensors_->absolute_folder(), identity_)
                                        : base_->origin(parameter);
   }
 
  private:
   const std::string& match(const parameter_spec& p, const std::string& name) {
     const hub_tensor* const t = tensors_->find(name);
-    if (!t) refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model", tensors_->folder().string(), name));
+    if (!t)
+      refuse(fmt::format("{}: the adapter lacks tensor {}: it is that of another model", tensors_->folder().string(),
+                         name));
     if (t->tensor.shape != p.shape || !widens_to_f32(t->tensor.type))
-      refuse(fmt::format("{}: tensor {}: is {} [{}]; the model has F32, BF16 or F16 [{}]: the adapter is that of another one",
-                         t->file.string(), t->name, to_string(t->tensor.type), fmt::join(t->tensor.shape, ", "),
-                         fmt::join(p.shape, ", ")));
+      refuse(fmt::format(
+          "{}: tensor {}: is {} [{}]; the model has F32, BF16 or F16 [{}]: the adapter is that of another one",
+          t->file.string(), t->name, to_string(t->tensor.type), fmt::join(t->tensor.shape, ", "),
+          fmt::join(p.shape, ", ")));
     places_[p.name] = t;
     return t->name;
   }
 
   std::shared_ptr<const hub_tensors> tensors_;
   std::shared_ptr<const weight_source> base_;
+  std::string identity_;
   std::map<std::string, const hub_tensor*, std::less<>> places_;
 };
 
-bool has_base(const std::string& name) { return fs::is_regular_file(fs::path{name} / "config.json"); }
+/// Of the weights that adapter_config.json names; empty if they are not there, as on another machine.
+std::string identity_of(const fs::path& base) try {
+  return base.empty() ? std::string{} : hub_tensors{base}.identity();
+} catch (const fault_error&) {
+  return {};
+}
 
 std::string architecture_of(const chain& model) {
   const json config = json::parse(model.hub().config);
@@ -161,7 +189,7 @@ adapter_folder::adapter_folder(const fs::path& folder) {
 
 void adapter_folder::check_base(const weight_source& weights) const {
   std::string trained_on = tensors_->metadata(base_key);
-  if (trained_on.empty() && has_base(base_)) trained_on = hub_tensors{base_}.identity();
+  if (trained_on.empty()) trained_on = identity_of(base_);
   if (!trained_on.empty() && trained_on != weights.identity())
     refuse(fmt::format("{} is an adapter of another base, {}: its weights differ from those that the model starts from",
                        tensors_->folder().string(), base_.string()));
@@ -169,21 +197,28 @@ void adapter_folder::check_base(const weight_source& weights) const {
 
 chain adapter_folder::adapt(chain model) const {
   if (!model.weights())
-    refuse(fmt::format("{} is an adapter of a checkpoint, but the model starts from random values: write chain = {{ from = "
-                       "\"{}\" }}", tensors_->folder().string(), base_.string()));
+    refuse(fmt::format(
+        "{} is an adapter of a checkpoint, but the model starts from random values: write chain = {{ from = "
+        "\"{}\" }}",
+        tensors_->folder().string(), base_.string()));
   check_base(*model.weights());
-  chain adapted = hydra::adapt(std::move(model), options_);
+  const lora_options named = of_modules_in(model, options_);
+  chain adapted = hydra::adapt(std::move(model), named);
   adapted.begin_with(std::make_shared<adapter_weights>(tensors_, adapted));
   return adapted;
 }
 
 void write_adapter_files(durable_folder& into, const chain& model, const stored_values& values, const fs::path& base) {
   if (base.empty())
-    refuse("the adapter is one of random weights, so that no checkpoint could be named as its base; export the whole model "
-           "by --merge");
+    refuse(
+        "the adapter is one of random weights, so that no checkpoint could be named as its base; export the whole "
+        "model "
+        "by --merge");
   if (architecture_of(model).ends_with("ForImageClassification"))
-    refuse("transformers' modules of image models have other names than the checkpoint's tensors, so that peft could not use "
-           "the adapter; export the whole model by --merge");
+    refuse(
+        "transformers' modules of image models have other names than the checkpoint's tensors, so that peft could not "
+        "use "
+        "the adapter; export the whole model by --merge");
   const std::string text = config_text(model, *adapter_of(model), fs::absolute(base).lexically_normal());
   into.write(config_file, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
   std::vector<named_tensor> tensors;

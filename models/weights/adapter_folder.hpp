@@ -33,7 +33,8 @@ class adapter_folder {
 };
 
 /// Adds both files for an adapted chain. `base`: folder of the checkpoint that it starts from. Throws
-/// fault_error{bad_input} if there is none, what `values` throws, {io}.
+/// fault_error{bad_input} if there is none, for a model of images (peft knows its modules by other names), what `values`
+/// and hub_tensors{base} throw, {io}.
 void write_adapter_files(durable_folder& into, const chain& model, const stored_values& values,
                          const std::filesystem::path& base);
 

@@ -62,15 +62,17 @@ std::string canonical_name(std::string_view stored) {
 }
 
 hub_tensors::hub_tensors(fs::path folder, std::string_view stem) : folder_(std::move(folder)) {
-  const fs::path whole = folder_ / fmt::format("{}.safetensors", stem), index = folder_ / fmt::format("{}.safetensors.index.json", stem);
+  const fs::path whole = folder_ / fmt::format("{}.safetensors", stem),
+                 index = folder_ / fmt::format("{}.safetensors.index.json", stem);
   if (fs::exists(whole)) {
     const safetensors_file& file = open(whole);
     for (const std::string& name : file.names()) add(whole, name, *file.find(name));
   } else if (fs::exists(index)) {
     read_index(index);
   } else {
-    refuse(folder_, fmt::format("has neither {} nor {}; weights of other formats (pytorch_{}.bin) have to be saved as "
-                                "safetensors first", whole.filename().string(), index.filename().string(), stem));
+    refuse(folder_, fmt::format("has neither {} nor {}; weights of other formats (.bin) have to be saved as "
+                                "safetensors first",
+                                whole.filename().string(), index.filename().string()));
   }
 }
 

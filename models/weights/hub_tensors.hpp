@@ -29,7 +29,8 @@ std::string canonical_name(std::string_view stored);
 /// Opened once; all headers are checked then, and no data are read. Thread-safe.
 class hub_tensors {
  public:
-  /// Throws fault_error{bad_input} with the file: neither of the two files exists, a part is missing or contradicts the
+  /// `stem`: of the files' names, instead of "model". Throws fault_error{bad_input} with the file: neither of the two
+  /// files exists, a part is missing or contradicts the
   /// index, a file is not a safetensors file, or two tensors have the same canonical name.
   explicit hub_tensors(std::filesystem::path folder, std::string_view stem = "model");
 

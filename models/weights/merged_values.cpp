@@ -20,12 +20,15 @@ struct merged_parameter {
   double scale = 0;  ///< 0: it is not adapted
 };
 
-at::Tensor view_of(const stored_tensor& t) { return at::from_blob(const_cast<std::byte*>(t.data.data()), t.shape, at::kFloat); }
+at::Tensor view_of(const stored_tensor& t) {
+  return at::from_blob(const_cast<std::byte*>(t.data.data()), t.shape, at::kFloat);
+}
 
 class merging {
  public:
   merging(const chain& model, stored_values values) : values_(std::move(values)) {
-    for (std::size_t i = 0; i < model.size(); ++i) add(model.parameters(i), dynamic_cast<const adapted_layer*>(model.at(i).body.get()));
+    for (std::size_t i = 0; i < model.size(); ++i)
+      add(model.parameters(i), dynamic_cast<const adapted_layer*>(model.at(i).body.get()));
   }
 
   stored_tensor of(const parameter_spec& p) {

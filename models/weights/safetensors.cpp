@@ -45,9 +45,7 @@ constexpr std::size_t alignment = 64;
 constexpr std::string_view metadata = "__metadata__";
 
 /// The text as JSON writes it.
-std::string quoted(const std::string& text) {
-  return json_text(nlohmann::json(text));
-}
+std::string quoted(const std::string& text) { return json_text(nlohmann::json(text)); }
 
 [[noreturn]] void refuse(const std::string& name, std::string_view why) {
   throw fault_error{fault_code::internal, fmt::format("tensor {} cannot be stored: {}", quoted(name), why)};

@@ -57,10 +57,12 @@ class weights_of_checkpoint final : public weight_source {
   }
 
   std::string identity() const override { return identity_; }
+  /// Frozen values are those that the training began with: models over one base share them in an evaluation, too.
   std::string origin(const std::string& parameter) const override {
-    return frozen_.contains(parameter) || tensors_.has("parameter." + parameter)
-               ? std::filesystem::absolute(folder_).lexically_normal().string()
-               : "";
+    const auto began = frozen_.contains(parameter) && before_ ? before_->origin(parameter) : "";
+    return !began.empty() || !(frozen_.contains(parameter) || tensors_.has("parameter." + parameter))
+               ? began
+               : std::filesystem::absolute(folder_).lexically_normal().string();
   }
 
  private:

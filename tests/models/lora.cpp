@@ -1,9 +1,10 @@
 #include "models/lora.hpp"
 
+#include "models/adapted_layer.hpp"
 #include "models/data/data_catalog.hpp"
 #include "models/decode_memory.hpp"
-#include "models/families/catalog.hpp"
 #include "models/families/bert/bert.hpp"
+#include "models/families/catalog.hpp"
 #include "models/families/gpt2/gpt2.hpp"
 #include "models/families/llama/llama.hpp"
 #include "models/parameter_layout.hpp"
@@ -16,6 +17,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 namespace hydra::test {
 namespace {
@@ -56,7 +58,8 @@ struct flat_values {
   }
   std::span<const std::byte> of(const std::string& name) const {
     for (const placed_parameter& p : layout.parameters())
-      if (p.name == name) return {static_cast<const std::byte*>(tensor.const_data_ptr()) + 4 * p.offset, 4 * p.elements};
+      if (p.name == name)
+        return {static_cast<const std::byte*>(tensor.const_data_ptr()) + 4 * p.offset, 4 * p.elements};
     FAIL("no parameter " << name);
     return {};
   }
@@ -78,10 +81,10 @@ at::Tensor output_of(const chain& model, const parameter_layout& layout, const a
 
 TEST_CASE("an adapter has the names, shapes and initial values of PEFT's") {
   const chain c = adapt(small_gpt2(), {.rank = 3, .targets = {"c_attn", "mlp.c_proj"}});
-  CHECK(trained_in(c) == std::vector<std::string>{
-                             "h.0.attn.c_attn.lora_A.weight", "h.0.attn.c_attn.lora_B.weight", "h.0.mlp.c_proj.lora_A.weight",
-                             "h.0.mlp.c_proj.lora_B.weight", "h.1.attn.c_attn.lora_A.weight", "h.1.attn.c_attn.lora_B.weight",
-                             "h.1.mlp.c_proj.lora_A.weight", "h.1.mlp.c_proj.lora_B.weight"});
+  CHECK(trained_in(c) == std::vector<std::string>{"h.0.attn.c_attn.lora_A.weight", "h.0.attn.c_attn.lora_B.weight",
+                                                  "h.0.mlp.c_proj.lora_A.weight", "h.0.mlp.c_proj.lora_B.weight",
+                                                  "h.1.attn.c_attn.lora_A.weight", "h.1.attn.c_attn.lora_B.weight",
+                                                  "h.1.mlp.c_proj.lora_A.weight", "h.1.mlp.c_proj.lora_B.weight"});
   const auto block = c.parameters(1);
   CHECK(block[12].shape == std::vector<std::int64_t>{3, 8});
   CHECK(block[13].shape == std::vector<std::int64_t>{24, 3});
@@ -104,11 +107,12 @@ TEST_CASE("all linear maps are all but the head, of untied models too") {
 
 TEST_CASE("modules that are trained too are named alone or with their parents") {
   const chain head = adapt(small_llama(), {.rank = 1, .targets = {"q_proj"}, .also_train = {"lm_head", "1.mlp"}});
-  CHECK(trained_in(head) == std::vector<std::string>{
-                                "model.layers.0.self_attn.q_proj.lora_A.weight", "model.layers.0.self_attn.q_proj.lora_B.weight",
-                                "model.layers.1.mlp.gate_proj.weight", "model.layers.1.mlp.up_proj.weight",
-                                "model.layers.1.mlp.down_proj.weight", "model.layers.1.self_attn.q_proj.lora_A.weight",
-                                "model.layers.1.self_attn.q_proj.lora_B.weight", "lm_head.weight"});
+  CHECK(trained_in(head) ==
+        std::vector<std::string>{"model.layers.0.self_attn.q_proj.lora_A.weight",
+                                 "model.layers.0.self_attn.q_proj.lora_B.weight", "model.layers.1.mlp.gate_proj.weight",
+                                 "model.layers.1.mlp.up_proj.weight", "model.layers.1.mlp.down_proj.weight",
+                                 "model.layers.1.self_attn.q_proj.lora_A.weight",
+                                 "model.layers.1.self_attn.q_proj.lora_B.weight", "lm_head.weight"});
 }
 
 TEST_CASE("a new adapter changes nothing, and without it the chain is what it was") {
@@ -135,7 +139,9 @@ TEST_CASE("merged weights give what weight and adapter give together") {
     const chain whole = without_adapter(c);
     const parameter_layout merged{whole, 0, whole.size()};
     const at::Tensor sums = zeros({static_cast<std::int64_t>(merged.elements())});
-    const stored_values of = merged_values(c, [&](const parameter_spec& p) { return stored_tensor{stored_type::f32, p.shape, own.of(p.name)}; });
+    const stored_values of = merged_values(c, [&](const parameter_spec& p) {
+      return stored_tensor{stored_type::f32, p.shape, own.of(p.name)};
+    });
     for (const placed_parameter& p : merged.parameters()) {
       const std::string source = p.tied_to.empty() ? p.name : p.tied_to;
       const auto data = of({.name = source, .shape = p.shape, .initial = {}, .tied_to = {}}).data;
@@ -157,8 +163,16 @@ TEST_CASE("an adapter's dropout hides inputs from the adapter alone, differently
   c.freeze({});
   const flat_values own{c};
   const at::Tensor ids = random_ids({2, 6}, 9, 3);
-  const at::Tensor once = output_of(c, own.layout, own.tensor, ids, {}), again = output_of(c, own.layout, own.tensor, ids, {});
+  const at::Tensor once = output_of(c, own.layout, own.tensor, ids, {}),
+                   again = output_of(c, own.layout, own.tensor, ids, {});
   CHECK(same_bits(once, again));
+  std::set<std::uint32_t> sites;
+  for (const low_rank_term& t : dynamic_cast<const adapted_layer&>(*c.at(1).body).terms()) sites.insert(t.site);
+  CHECK(sites.size() == 2);
+  const chain base = small_llama();  // with B of zero only the adapter could drop something
+  const parameter_layout before{base, 0, base.size()};
+  CHECK(same_bits(output_of(c, own.layout, initial_values(c, own.layout), ids, {}),
+                  output_of(base, before, initial_values(base, before), ids, {})));
   const at::Tensor evaluated = output_of(c, own.layout, own.tensor, ids, {.training = false});
   CHECK(distance(once, evaluated) > 1e-4);
   CHECK(distance(once, output_of(c, own.layout, own.tensor, ids, {.step = 1})) > 1e-4);
@@ -197,12 +211,14 @@ TEST_CASE("an impossible adapter is refused with what to do") {
   CHECK_THAT(refusal({.rank = 1, .targets = {}}, small_gpt2()), Contains("\"targets\""));
   CHECK_THAT(refusal({.rank = 1, .targets = {"q_prj"}}, small_llama()),
              Contains("\"q_prj\", which is no linear map of the model; did you mean \"q_proj\"?"));
-  CHECK_THAT(refusal({.rank = 1, .targets = {"wte"}}, small_gpt2()), Contains("no linear map") && Contains("known: c_attn, c_fc, c_proj, lm_head"));
+  CHECK_THAT(refusal({.rank = 1, .targets = {"wte"}}, small_gpt2()),
+             Contains("no linear map") && Contains("known: c_attn, c_fc, c_proj, lm_head"));
   CHECK_THAT(refusal({.rank = 1, .targets = {"lm_head"}}, small_gpt2()), Contains("tied"));
   CHECK_THAT(refusal({.rank = 1, .also_train = {"lm_head"}}, small_gpt2()), Contains("tied"));
   CHECK_THAT(refusal({.rank = 1, .also_train = {"wte"}}, small_gpt2()), Contains("tied"));
   CHECK_THAT(refusal({.rank = 1, .also_train = {"head"}}, small_llama()), Contains("did you mean \"lm_head\"?"));
-  CHECK_THAT(refusal({.rank = 1, .targets = {"q_proj"}, .also_train = {"self_attn"}}, small_llama()), Contains("both name"));
+  CHECK_THAT(refusal({.rank = 1, .targets = {"q_proj"}, .also_train = {"self_attn"}}, small_llama()),
+             Contains("both name"));
   chain frozen = small_llama();
   frozen.freeze(freezing{{"*", "!lm_head.*"}});
   CHECK_THAT(refusal({.rank = 1}, frozen), Contains("leave out \"freeze\""));

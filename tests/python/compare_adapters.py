@@ -30,7 +30,8 @@ ARCHITECTURES = {
     "gpt2": dict(target_modules=["c_attn", "c_proj", "c_fc"]),
     "llama": dict(target_modules="all-linear"),
     "qwen3": dict(target_modules=["q_proj", "v_proj"], use_rslora=True),
-    "bert-classification": dict(target_modules=["query", "value", "output.dense"], modules_to_save=["classifier"]),
+    "bert-classification": dict(target_modules=["query", "value", "output.dense"], modules_to_save=["classifier"],
+                                task_type="SEQ_CLS"),
 }
 RANKS = (4, 16)
 

@@ -38,7 +38,8 @@ void train(const temporary_folder& folder, const std::string& adapter, const std
 void check_refused(const temporary_folder& folder, const std::string& adapter, const std::string& why) {
   write_workload(folder, adapter);
   const std::string text = folder.read("w.toml");
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("adapter =")), '\n');
+  const auto line =
+      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("adapter =")), '\n');
   const outcome o = run_hydra(folder, "train w.toml --output refused");
   INFO(o.err);
   CHECK(o.status == 2);
@@ -52,7 +53,7 @@ std::string loss_of(const outcome& o) { return o.out.substr(o.out.find('.') - 1,
 
 TEST_CASE("an adapter is trained, exported, merged and continued") {
   const temporary_folder folder;
-  train(folder, "{ rank = 2, alpha = 8 }", "run");
+  train(folder, "{ rank = 2, alpha = 800 }", "run");
   const outcome exported = run_hydra(folder, "export run gpt lora");
   CHECK(exported.err == "the adapter of gpt after step 3 of 3\n");
   REQUIRE(exported.status == 0);
@@ -73,6 +74,10 @@ TEST_CASE("an adapter is trained, exported, merged and continued") {
   whole.erase(whole.find("adapter ="), whole.find('\n', whole.find("adapter =")) - whole.find("adapter ="));
   folder.write("e.toml", whole);
   CHECK(of_run.out != "");
+  std::string base_only = whole;
+  base_only.replace(base_only.find("\"merged\""), 8, "\"tiny\"");
+  folder.write("b.toml", base_only);
+  CHECK(loss_of(of_run) != loss_of(run_hydra(folder, "evaluate b.toml")));
   CHECK(loss_of(of_run) == loss_of(run_hydra(folder, "evaluate e.toml")));
   const outcome ids = run_hydra(folder, "generate run --model gpt --prompt-ids '1 2' --tokens 3 --temperature 0");
   CHECK(ids.status == 0);
@@ -91,11 +96,11 @@ TEST_CASE("the plan says which part of an adapted model is trained") {
   CHECK_THAT(o.out, Contains("trains ") && Contains("lora rank=2 scale=2 dropout=0 on=2,4,8,10 frozen=0-11"));
 }
 
-TEST_CASE("models of other seeds and ranks share a checkpoint that has all of their frozen parameters") {
+TEST_CASE("models of other seeds share a checkpoint that has all of their frozen parameters") {
   const temporary_folder folder;
-  write_workload(folder, "{ rank = 2 }\ngrid = { seed = [1, 2], \"adapter.rank\" = [1, 2] }");
+  write_workload(folder, "{ rank = 2 }\ngrid = { seed = [1, 2] }");
   std::string text = folder.read("w.toml");
-  text.replace(text.find("name = \"gpt\""), 12, "name = \"gpt{seed}{adapter.rank}\"");
+  text.replace(text.find("name = \"gpt\""), 12, "name = \"gpt{seed}\"");
   folder.write("w.toml", text);
   const outcome o = run_hydra(folder, "plan w.toml");
   CHECK_THAT(o.out, Contains("if models did not share them"));

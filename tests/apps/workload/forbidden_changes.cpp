@@ -46,7 +46,9 @@ TEST_CASE("the same workload is resumed, whatever its spelling and order") {
   CHECK(changed_by(rate, "{ learning_rate = 1, weight_decay = 1 }") != "");
 }
 
-TEST_CASE("devices, host, policy, cuts, length, terms of the schedule, checkpoint, ablation, tensorboard and output may change") {
+TEST_CASE(
+    "devices, host, policy, cuts, length, terms of the schedule, checkpoint, ablation, tensorboard and output may "
+    "change") {
   CHECK(changed_by("memory = \"24MiB\"", "memory = \"9MiB\"\nspeed = 0.5\nlink = \"1GiB/s\"\ncount = 3") == "");
   CHECK(changed_by("[data.", "[[device]]\nkind = \"cpu\"\nmemory = 7\n\n[data.") == "");
   CHECK(changed_by("seed = 7", "seed = 7\n[host]\nmemory = \"1GiB\"\noptimizer_threads = 2") == "");
@@ -83,7 +85,8 @@ TEST_CASE("a change of the run is refused where it is written, with both values"
   CHECK_THAT(changed_by("seed = 7", "seed = 8"),
              StartsWith("w.toml:2: run.seed: another value than in run/workload.toml:2 (was 7, is 8)") &&
                  Contains("only device (but for kind, threads, precision, gradients and tf32), host, policy, plugins, "
-                          "optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, ablation and output may change"));
+                          "optimizer_on, cuts, waves, steps, epochs, priority, deadline, arrival, checkpoint, "
+                          "ablation, tensorboard and output may change"));
   CHECK_THAT(changed_by("seed = 7\n", ""), StartsWith("w.toml:1: run.seed: ") && Contains("(was 7, is 0 by default)"));
   CHECK_THAT(changed_by("seed = 7", "seed = 7\nname = \"n\""),
              StartsWith("w.toml:3: run.name: ") && Contains("(was \"w\", is \"n\")"));

@@ -25,5 +25,6 @@ TEST_CASE("a token embedding refuses real numbers and samples longer than its co
   const auto p = random_parameters(e, 1);
   decode_memory memory{.seen = 4};
   CHECK_NOTHROW(e.decode(p, random_ids({1, 2}, 7, 3), {}, memory));
-  CHECK_THROWS_WITH(e.decode(p, random_ids({1, 3}, 7, 3), {}, memory), Contains("7 tokens") && Contains("context is 6"));
+  CHECK_THROWS_WITH(e.decode(p, random_ids({1, 3}, 7, 3), {}, memory),
+                    Contains("7 tokens") && Contains("context is 6"));
 }

@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 const data_source& text() {
-  static const auto data = open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
+  static const auto data =
+      open_data({synthetic_language{.symbols = 8, .order = 1, .tokens = 200, .validation_tokens = 0}}, 6);
   return *data;
 }
 
@@ -41,16 +42,27 @@ struct stored_adapter {
   fs::path adapter() const { return folder.path() / "adapter"; }
 
   json config() const {
-    return {{"peft_type", "LORA"}, {"r", 2}, {"lora_alpha", 6}, {"lora_dropout", 0.25}, {"use_rslora", false},
-            {"bias", "none"}, {"use_dora", false}, {"rank_pattern", json::object()}, {"modules_to_save", json::array({"ln_f"})},
-            {"layers_to_transform", nullptr}, {"fan_in_fan_out", true}, {"target_modules", json::array({"c_attn"})},
+    return {{"peft_type", "LORA"},
+            {"r", 2},
+            {"lora_alpha", 6},
+            {"lora_dropout", 0.25},
+            {"use_rslora", false},
+            {"bias", "none"},
+            {"use_dora", false},
+            {"rank_pattern", json::object()},
+            {"modules_to_save", json::array({"ln_f"})},
+            {"layers_to_transform", nullptr},
+            {"fan_in_fan_out", true},
+            {"target_modules", json::array({"c_attn"})},
             {"base_model_name_or_path", base().string()}};
   }
 
   static hub_test_tensors tensors() {
     const std::string start = "base_model.model.transformer.";
-    return {{start + "h.0.attn.c_attn.lora_A.weight", ramp({2, 4}, 20)}, {start + "h.0.attn.c_attn.lora_B.weight", ramp({12, 2}, 21)},
-            {start + "ln_f.weight", ramp({4}, 22)}, {start + "ln_f.bias", ramp({4}, 23)}};
+    return {{start + "h.0.attn.c_attn.lora_A.weight", ramp({2, 4}, 20)},
+            {start + "h.0.attn.c_attn.lora_B.weight", ramp({12, 2}, 21)},
+            {start + "ln_f.weight", ramp({4}, 22)},
+            {start + "ln_f.bias", ramp({4}, 23)}};
   }
 
   void write(const json& config, const hub_test_tensors& tensors) const {
@@ -100,11 +112,13 @@ TEST_CASE("a stored adapter decides options and initial values") {
   const chain c = stored.read();
   c.validate();
   REQUIRE(adapter_of(c));
-  CHECK(*adapter_of(c) == lora_options{.rank = 2, .alpha = 6, .dropout = 0.25, .targets = {"c_attn"}, .also_train = {"ln_f"}});
+  CHECK(*adapter_of(c) ==
+        lora_options{.rank = 2, .alpha = 6, .dropout = 0.25, .targets = {"c_attn"}, .also_train = {"ln_f"}});
   CHECK(values_of(c, "h.0.attn.c_attn.lora_A.weight").front() == 20);
   CHECK(values_of(c, "h.0.attn.c_attn.lora_B.weight").front() == 21);
   CHECK(values_of(c, "ln_f.weight").front() == 22);
-  CHECK(values_of(c, "h.0.attn.c_attn.weight") == values_of(describe_from(stored.base(), {}).build(text()), "h.0.attn.c_attn.weight"));
+  CHECK(values_of(c, "h.0.attn.c_attn.weight") ==
+        values_of(describe_from(stored.base(), {}).build(text()), "h.0.attn.c_attn.weight"));
 }
 
 TEST_CASE("what comes from the base has the base's origin, whatever adapter is added") {
@@ -122,13 +136,15 @@ TEST_CASE("an adapter that is written is read again") {
   const hub_tensors tensors{stored.adapter(), "adapter_model"};
   const fs::path copy = stored.folder.path() / "copy";
   durable_folder into{posix_file_system(), copy};
-  write_adapter_files(into, c, [&](const parameter_spec& p) { return tensors.find(p.name)->tensor; }, stored.base());
+  write_adapter_files(
+      into, c, [&](const parameter_spec& p) { return tensors.find(p.name)->tensor; }, stored.base());
   into.commit();
   const chain again = adapter_folder{copy}.adapt(describe_from(stored.base(), {}).build(text()));
   CHECK(*adapter_of(again) == *adapter_of(c));
   const auto names = adapted_modules(c);
   CHECK(names == std::vector<std::string>{"transformer.h.0.attn.c_attn"});
-  for (const char* const name : {"h.0.attn.c_attn.lora_A.weight", "h.0.attn.c_attn.lora_B.weight", "ln_f.weight", "ln_f.bias"})
+  for (const char* const name :
+       {"h.0.attn.c_attn.lora_A.weight", "h.0.attn.c_attn.lora_B.weight", "ln_f.weight", "ln_f.bias"})
     CHECK(values_of(again, name) == values_of(c, name));
   const json config = json::parse(std::ifstream{copy / "adapter_config.json"});
   CHECK(config["fan_in_fan_out"] == true);
@@ -143,32 +159,43 @@ TEST_CASE("an adapter of another base is refused, where it is known") {
   const fs::path base = stored.folder.path() / "other";
   write_checkpoint(base, tiny_gpt2_config(), other);
   const adapter_folder adapter{stored.adapter()};
-  CHECK_THROWS_WITH(adapter.adapt(describe_from(base, {}).build(text())), Contains("adapter of another base") && Contains(stored.base().string()));
+  CHECK_THROWS_WITH(adapter.adapt(describe_from(base, {}).build(text())),
+                    Contains("adapter of another base") && Contains(stored.base().string()));
 
   // What Hydra writes names the base by its contents, too.
   const hub_tensors tensors{stored.adapter(), "adapter_model"};
   const fs::path copy = stored.folder.path() / "copy";
   durable_folder into{posix_file_system(), copy};
-  write_adapter_files(into, stored.read(), [&](const parameter_spec& p) { return tensors.find(p.name)->tensor; }, stored.base());
+  write_adapter_files(
+      into, stored.read(), [&](const parameter_spec& p) { return tensors.find(p.name)->tensor; }, stored.base());
   into.commit();
   const fs::path moved = stored.folder.path() / "moved";
   fs::rename(stored.base(), moved);
   const adapter_folder of_moved{copy};
   CHECK_NOTHROW(of_moved.adapt(describe_from(moved, {}).build(text())));
   CHECK_THROWS_WITH(of_moved.adapt(describe_from(base, {}).build(text())), Contains("adapter of another base"));
-  CHECK_NOTHROW(adapter.adapt(describe_from(base, {}).build(text())));  // PEFT's names a folder that is gone: nothing is known
+  CHECK_NOTHROW(
+      adapter.adapt(describe_from(base, {}).build(text())));  // PEFT's names a folder that is gone: nothing is known
 }
 
 TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key") {
   const stored_adapter stored;
-  CHECK_THAT(stored.refusal_with("peft_type", "IA3"), Contains("adapter_config.json: peft_type: \"IA3\" is not supported"));
+  CHECK_THAT(stored.refusal_with("peft_type", "IA3"),
+             Contains("adapter_config.json: peft_type: \"IA3\" is not supported"));
   CHECK_THAT(stored.refusal_with("use_dora", true), Contains("use_dora"));
   CHECK_THAT(stored.refusal_with("bias", "all"), Contains("bias"));
+  CHECK_THAT(stored.refusal_with("init_lora_weights", "pissa"),
+             Contains("init_lora_weights") && Contains("changed base"));
+  CHECK(stored.refusal_with("init_lora_weights", true) == "accepted");
+  CHECK_THAT(stored.refusal_with("alora_invocation_tokens", {1}), Contains("alora_invocation_tokens"));
+  CHECK_THAT(stored.refusal_with("lora_alpha", 0), Contains("lora_alpha"));
+  CHECK(stored.refusal_with("modules_to_save", {"ln_f", "classifier", "score"}) == "accepted");
   CHECK_THAT(stored.refusal_with("rank_pattern", {{"c_attn", 8}}), Contains("rank_pattern"));
   CHECK_THAT(stored.refusal_with("layers_to_transform", {0}), Contains("layers_to_transform"));
   CHECK_THAT(stored.refusal_with("target_modules", ".*attn"), Contains("target_modules: is no list"));
   CHECK_THAT(stored.refusal_with("r", 3), Contains("lora_A.weight") && Contains("F32 [2, 4]") && Contains("[3, 4]"));
-  CHECK_THAT(stored.refusal_with("target_modules", {"c_fc"}), Contains("lacks tensor transformer.h.0.mlp.c_fc.lora_A.weight"));
+  CHECK_THAT(stored.refusal_with("target_modules", {"c_fc"}),
+             Contains("lacks tensor transformer.h.0.mlp.c_fc.lora_A.weight"));
   CHECK_THAT(stored.refusal_with("modules_to_save", nullptr), Contains("ln_f.bias belongs to no module"));
   fs::remove(stored.adapter() / "adapter_model.safetensors");
   CHECK_THAT(stored.refusal(), Contains("has neither adapter_model.safetensors nor"));
@@ -179,7 +206,8 @@ TEST_CASE("a stored adapter that Hydra cannot train is refused with file and key
 TEST_CASE("an adapter needs a base: none is read or written for random weights") {
   const stored_adapter stored;
   const chain random = gpt2({.layers = 1, .width = 4, .heads = 2, .context = 6}).build(text());
-  CHECK_THROWS_WITH(adapter_folder{stored.adapter()}.adapt(random), Contains("starts from random values") && Contains(stored.base().string()));
+  CHECK_THROWS_WITH(adapter_folder{stored.adapter()}.adapt(random),
+                    Contains("starts from random values") && Contains(stored.base().string()));
   durable_folder into{posix_file_system(), stored.folder.path() / "written"};
   const auto none = [](const parameter_spec&) { return stored_tensor{}; };
   CHECK_THROWS_WITH(write_adapter_files(into, adapt(random, {.rank = 1}), none, {}), Contains("--merge"));
@@ -196,5 +224,6 @@ TEST_CASE("a frozen parameter that the checkpoint lacks is refused") {
   };
   chain c = d.build(text());
   c.begin_with(std::make_shared<partial_weights>());
-  CHECK_THROWS_WITH(c.validate(), Contains("\"transformer.ln_f.weight\" is frozen, but the checkpoint does not have it"));
+  CHECK_THROWS_WITH(c.validate(),
+                    Contains("\"transformer.ln_f.weight\" is frozen, but the checkpoint does not have it"));
 }
