@@ -1,6 +1,7 @@
 #include "models/layers/bert_masked_lm_head.hpp"
 
 #include "models/layers/checks.hpp"
+#include "models/layers/linear_map.hpp"
 #include "models/layers/masked_tokens.hpp"
 #include "models/layers/weight_and_bias.hpp"
 
@@ -27,11 +28,7 @@ std::vector<parameter_spec> bert_masked_lm_head::parameters() const {
   std::vector<parameter_spec> result;
   add_linear(result, "transform.dense", w, w);
   add_norm(result, "transform.LayerNorm", w);
-  result.push_back({.name = "decoder.weight",
-                    .shape = {v, w},
-                    .initial = {initial_value::kind::normal, 0.02},
-                    .tied_to = options_.tied_to,
-                    .linear = linear_weight::out_in});
+  result.push_back(linear_parameter("decoder.weight", v, w, {initial_value::kind::normal, 0.02}, options_.tied_to));
   result.push_back({"bias", {v}, {}, {}});
   return result;
 }

@@ -20,11 +20,8 @@ head::head(head_options options) : options_(std::move(options)) {
 std::vector<parameter_spec> head::parameters() const {
   return {{"ln_f.weight", {options_.width}, {initial_value::kind::constant, 1}, {}},
           {"ln_f.bias", {options_.width}, {}, {}},
-          {.name = "lm_head.weight",
-           .shape = {options_.vocabulary, options_.width},
-           .initial = {initial_value::kind::normal, 0.02},
-           .tied_to = options_.tied_to,
-           .linear = linear_weight::out_in}};
+          linear_parameter("lm_head.weight", options_.vocabulary, options_.width, {initial_value::kind::normal, 0.02},
+                           options_.tied_to)};
 }
 
 tensor_spec head::output(const tensor_spec& input) const {

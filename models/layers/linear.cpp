@@ -20,12 +20,7 @@ linear::linear(const linear_options& options) : options_(options) {
 
 std::vector<parameter_spec> linear::parameters() const {
   const initial_value initial{initial_value::kind::uniform, 1 / std::sqrt(static_cast<double>(options_.in))};
-  return {{.name = "weight",
-           .shape = {options_.out, options_.in},
-           .initial = initial,
-           .tied_to = {},
-           .linear = linear_weight::out_in},
-          {"bias", {options_.out}, initial, {}}};
+  return {linear_parameter("weight", options_.out, options_.in, initial), {"bias", {options_.out}, initial, {}}};
 }
 
 tensor_spec linear::output(const tensor_spec& input) const {

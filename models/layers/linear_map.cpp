@@ -7,6 +7,7 @@
 #include <ATen/ops/linear_ops.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace hydra {
 namespace {
@@ -22,6 +23,15 @@ at::Tensor adapted(const at::Tensor& y, std::span<const at::Tensor> parameters, 
 }
 
 }  // namespace
+
+parameter_spec linear_parameter(std::string name, std::int64_t out, std::int64_t in, initial_value initial,
+                                std::string tied_to) {
+  return {.name = std::move(name),
+          .shape = {out, in},
+          .initial = initial,
+          .tied_to = std::move(tied_to),
+          .linear = linear_weight::out_in};
+}
 
 at::Tensor linear_map(std::span<const at::Tensor> parameters, linear_place place, const at::Tensor& x,
                       const layer_context& context) {

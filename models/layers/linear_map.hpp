@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace hydra {
 
@@ -15,8 +16,12 @@ struct linear_place {
   std::optional<std::size_t> bias{};
 };
 
-/// x W^T (+ b) over the last dimension, W [out, in], with what the context adds to that weight. The layer's parameters()
-/// mark the weight linear_weight::out_in.
+/// The weight [out, in] of a linear map.
+parameter_spec linear_parameter(std::string name, std::int64_t out, std::int64_t in, initial_value initial,
+                                std::string tied_to = {});
+
+/// x W^T (+ b) over the last dimension, W [out, in], with what the context adds to that weight. The weight is
+/// one of linear_parameter().
 at::Tensor linear_map(std::span<const at::Tensor> parameters, linear_place place, const at::Tensor& x,
                       const layer_context& context);
 

@@ -41,8 +41,7 @@ class parameter_reader {
 
 void add_projection(std::vector<parameter_spec>& all, const std::string& name, std::vector<std::int64_t> shape,
                     bool biased) {
-  all.push_back(
-      {.name = name + ".weight", .shape = shape, .initial = normal, .tied_to = {}, .linear = linear_weight::out_in});
+  all.push_back(linear_parameter(name + ".weight", shape[0], shape[1], normal));
   if (biased) all.push_back({name + ".bias", {shape[0]}, {}, {}});
 }
 

@@ -17,12 +17,7 @@ pooled_head::pooled_head(const pooled_head_options& options) : options_(options)
 
 std::vector<parameter_spec> pooled_head::parameters() const {
   const initial_value initial{initial_value::kind::uniform, 1 / std::sqrt(static_cast<double>(options_.in))};
-  return {{.name = "weight",
-           .shape = {options_.out, options_.in},
-           .initial = initial,
-           .tied_to = {},
-           .linear = linear_weight::out_in},
-          {"bias", {options_.out}, initial, {}}};
+  return {linear_parameter("weight", options_.out, options_.in, initial), {"bias", {options_.out}, initial, {}}};
 }
 
 tensor_spec pooled_head::output(const tensor_spec& input) const {

@@ -70,11 +70,6 @@ tensor_spec transformer_block::output(const tensor_spec& input) const {
   return input;
 }
 
-at::Tensor transformer_block::normalise(std::span<const at::Tensor> parameters, std::size_t weight,
-                                        const at::Tensor& x) const {
-  return apply_norm(parameters, weight, x, options_.eps);
-}
-
 attention_heads transformer_block::heads_of(std::span<const at::Tensor> parameters, const at::Tensor& x,
                                             const layer_context& context) const {
   const std::vector<at::Tensor> qkv = linear_map_in_out(parameters, c_attn, x, context).split(options_.width, 2);
@@ -84,21 +79,21 @@ attention_heads transformer_block::heads_of(std::span<const at::Tensor> paramete
 
 at::Tensor transformer_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                       const layer_context& context) const {
-  const attention_heads heads = heads_of(parameters, normalise(parameters, ln_1, input), context);
+  const attention_heads heads = heads_of(parameters, apply_norm(parameters, ln_1, input, options_.eps), context);
   const at::Tensor mixed = join_heads(dropped_attention(heads, options_.attention_dropout, context, attention_shares));
   const at::Tensor attended = linear_map_in_out(parameters, attn_proj, mixed, context);
   const at::Tensor x = input.add(keyed_dropout(attended, options_.dropout, context, attention_output));
-  const at::Tensor y = mlp(parameters, normalise(parameters, ln_2, x), context);
+  const at::Tensor y = mlp(parameters, apply_norm(parameters, ln_2, x, options_.eps), context);
   return x.add(keyed_dropout(y, options_.dropout, context, mlp_output));
 }
 
 at::Tensor transformer_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                      const layer_context& context, decode_memory& memory) const {
   const at::NoGradGuard no_grad;
-  const attention_heads heads = heads_of(parameters, normalise(parameters, ln_1, input), context);
+  const attention_heads heads = heads_of(parameters, apply_norm(parameters, ln_1, input, options_.eps), context);
   const at::Tensor mixed = join_heads(growing_attention(heads, memory));
   const at::Tensor x = input.add(linear_map_in_out(parameters, attn_proj, mixed, context));
-  return x.add(mlp(parameters, normalise(parameters, ln_2, x), context));
+  return x.add(mlp(parameters, apply_norm(parameters, ln_2, x, options_.eps), context));
 }
 
 std::string transformer_block::signature() const {

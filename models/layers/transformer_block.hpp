@@ -32,7 +32,6 @@ class transformer_block final : public layer {
  private:
   attention_heads heads_of(std::span<const at::Tensor> parameters, const at::Tensor& input,
                            const layer_context& context) const;
-  at::Tensor normalise(std::span<const at::Tensor> parameters, std::size_t weight, const at::Tensor& x) const;
 
   transformer_block_options options_;
 };

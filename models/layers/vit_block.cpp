@@ -51,11 +51,7 @@ std::vector<parameter_spec> vit_block::parameters() const {
   add_linear(result, "intermediate.dense", w, options_.hidden);
   add_linear(result, "output.dense", options_.hidden, w);
   for (const std::string name : projections)
-    result.push_back({.name = name + ".weight",
-                      .shape = {w, w},
-                      .initial = {initial_value::kind::normal, 0.02},
-                      .tied_to = {},
-                      .linear = linear_weight::out_in});
+    result.push_back(linear_parameter(name + ".weight", w, w, {initial_value::kind::normal, 0.02}));
   if (options_.qkv_bias)
     for (const std::string name : projections) result.push_back({name + ".bias", {w}, {}, {}});
   return result;

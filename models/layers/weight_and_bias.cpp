@@ -10,11 +10,7 @@
 namespace hydra {
 
 void add_linear(std::vector<parameter_spec>& parameters, const std::string& name, std::int64_t in, std::int64_t out) {
-  parameters.push_back({.name = name + ".weight",
-                        .shape = {out, in},
-                        .initial = {initial_value::kind::normal, 0.02},
-                        .tied_to = {},
-                        .linear = linear_weight::out_in});
+  parameters.push_back(linear_parameter(name + ".weight", out, in, {initial_value::kind::normal, 0.02}));
   parameters.push_back({name + ".bias", {out}, {}, {}});
 }
 
