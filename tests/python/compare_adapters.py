@@ -15,8 +15,8 @@ import pathlib
 import sys
 import tempfile
 
-from compare_models import CASES, RATE, SEED, STEPS, Folder, Refused, batch_of, logits_of, require, require_equal, require_near
-from compare_models import read_checkpoint, run, train
+from compare_models import CASES, RATE, SEED, STEPS, Folder, logits_of, require, require_equal, require_near
+from compare_models import read_checkpoint, run, run_checks, train
 
 try:
     import torch
@@ -143,16 +143,7 @@ def main():
     checks = {f"{name} rank {rank}": lambda n=name, r=rank: compare(probe, n, r) for name in ARCHITECTURES for rank in RANKS}
     for name in ("gpt2", "llama"):
         checks[f"hydra train on {name}"] = lambda n=name: compare_program(hydra, n) or "in peft, merged and continued"
-    failed = 0
-    for name, check in checks.items():
-        if chosen and not any(name.startswith(c) for c in chosen):
-            continue
-        try:
-            print(f"{name:28} {check()}", flush=True)
-        except Refused as e:
-            failed += 1
-            print(f"{name:28} FAILED: {e}", flush=True)
-    sys.exit(1 if failed else 0)
+    run_checks({name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))})
 
 
 if __name__ == "__main__":

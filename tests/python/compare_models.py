@@ -505,24 +505,25 @@ PROGRAM = {"hydra export is read by transformers": compare_program,
            "hydra generate is transformers' greedy search": compare_generation}
 
 
+def run_checks(checks):
+    """Prints what each finds, by its name; exits with 1 if one fails."""
+    failed = 0
+    for name, check in checks.items():
+        try:
+            print(f"{name:28} {check() or 'holds'}", flush=True)
+        except Refused as e:
+            failed += 1
+            print(f"{name:28} FAILED: {e}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
 def main():
     probe, hydra, *chosen = sys.argv[1:]
     torch.set_num_threads(1)
-    failed = 0
-    for name in chosen or CASES:
-        try:
-            print(f"{name:22} {compare(probe, name)}", flush=True)
-        except Refused as e:
-            failed += 1
-            print(f"{name:22} FAILED: {e}", flush=True)
-    for claim, check in [] if chosen else PROGRAM.items():
-        try:
-            check(hydra)
-            print(claim, flush=True)
-        except Refused as e:
-            failed += 1
-            print(f"{claim}: FAILED: {e}", flush=True)
-    sys.exit(1 if failed else 0)
+    checks = {name: lambda n=name: compare(probe, n) for name in chosen or CASES}
+    if not chosen:
+        checks |= {claim: lambda c=check: c(hydra) for claim, check in PROGRAM.items()}
+    run_checks(checks)
 
 
 if __name__ == "__main__":
