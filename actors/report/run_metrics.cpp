@@ -135,16 +135,8 @@ run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<
     : file_(folder / metrics_file), log_(std::move(log)) {
   options.goes_on ? go_on_behind(file_, models) : remove_old(file_);
   if (options.tensorboard) {
-    board_.emplace(folder, log_);
-    repeat_lines();
-  }
-}
-
-/// Of earlier parts of the run.
-void run_metrics::repeat_lines() {
-  std::ifstream in(file_);
-  for (std::string text; std::getline(in, text);) {
-    board_->add(parse_ordered_json(text));
+    std::ifstream earlier(file_);
+    board_.emplace(folder, earlier, log_);
   }
 }
 

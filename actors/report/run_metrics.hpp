@@ -42,7 +42,6 @@ class run_metrics {
 
  private:
   void append(nlohmann::ordered_json line);
-  void repeat_lines();
 
   std::filesystem::path file_;
   append_log log_;

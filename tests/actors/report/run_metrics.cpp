@@ -136,6 +136,21 @@ TEST_CASE("TensorBoard's files have all lines, those of earlier parts of a resum
   CHECK(run_metrics{folder.path(), {}, {}, make_logger(verbosity::quiet)}.close() == "");
 }
 
+TEST_CASE("TensorBoard's files have all lines of earlier parts, however many there are") {
+  const temporary_folder folder;
+  std::string text;
+  constexpr std::uint32_t steps = 60000;
+  for (std::uint32_t n = 1; n <= steps; ++n) {
+    text += R"({"model": "a", "loss": 3, "learning_rate": 1, "step": )" + std::to_string(n) + "}\n";
+  }
+  folder.write(metrics_file, text);
+  const std::vector models{entry("a", std::vector<float>(steps, 3))};
+  run_metrics metrics{folder.path(), models, {.goes_on = true, .tensorboard = true}, make_logger(verbosity::quiet)};
+  CHECK(metrics.close() == "");
+  constexpr std::size_t least = append_log_options{}.most_waiting;
+  CHECK(std::filesystem::file_size(folder.path() / tensorboard_folder / "a" / "events.out.tfevents.hydra") > least);
+}
+
 TEST_CASE("a new run starts a new file") {
   const temporary_folder folder;
   folder.write(metrics_file, "{\"model\": \"a\", \"step\": 1}\n");
