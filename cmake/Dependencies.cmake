@@ -8,6 +8,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)  # SHA-256
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
+find_package(ZLIB REQUIRED)
 
 # libcsv has no CMake package.
 find_path(CSV_INCLUDE_DIR csv.h REQUIRED)

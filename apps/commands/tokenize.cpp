@@ -1,5 +1,6 @@
 #include "apps/commands/tokenize.hpp"
 
+#include "apps/commands/chat_ids.hpp"
 #include "apps/commands/text_input.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/commands/written_file.hpp"
@@ -31,7 +32,7 @@ using ids = std::vector<std::uint32_t>;
 
 struct tokenize_options {
   std::vector<std::string> inputs;
-  std::optional<std::string> tokenizer, output;
+  std::optional<std::string> tokenizer, output, chat;
   std::string field = "text";
   bool json = false, decode = false;
   std::optional<std::int64_t> train;
@@ -159,6 +160,10 @@ int run(const tokenize_options& o) {
   if (!o.tokenizer) refuse("which tokenizer? Give --tokenizer bytes, a tokenizer.json or a folder, or --train N");
   const auto t = open_tokenizer(named_tokenizer(*o.tokenizer));
   if (o.decode) return decode(*t, o);
+  if (o.chat) {
+    print_chat_ids(t, o.inputs.front(), *o.chat, o.json);
+    return 0;
+  }
   return o.json ? print_ids(*t, o) : encode(*t, o);
 }
 
@@ -177,12 +182,17 @@ command_action declare_tokenize(command_line& line) {
   const auto json = line.add_flag("--json", o->json, "one list of ids for each line or record, on stdout");
   const auto decode =
       line.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
+  auto chat =
+      line.add_option("--template", o->chat,
+                      "JSON lines are conversations, written by this template: their ids, and with --json which "
+                      "tokens have a loss");
   auto train = line.add_option("--train", o->train, "trains a byte-level BPE of so many tokens");
   line.add_option("--special", o->special, "a special token of the trained tokenizer; may be repeated")
       .needs(train)
       .repeated();
   line.add_option("--least-count", o->least_count, "rarer pairs are not merged").needs(train).shows_default();
   train.excludes(tokenizer).excludes(json).excludes(decode);
+  chat.excludes(train).excludes(decode);
   return [o] { return run(*o); };
 }
 

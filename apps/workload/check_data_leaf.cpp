@@ -1,6 +1,8 @@
 #include "apps/workload/check_data_leaf.hpp"
 
 #include "apps/workload/check_file.hpp"
+#include "apps/workload/matching_files.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -30,6 +32,23 @@ void check_tokenizer_file(const value_site& site, const table_entry& e) {
     check_file(e.where, key, text_of(site, e.is));
 }
 
+/// ROLE = [prefix, suffix]; both may be empty.
+void check_role(const value_site& site, const table_entry& e) {
+  const auto* marks = e.is.as<value_list>();
+  const auto is_text = [](const value& v) { return v.as<std::string>() != nullptr; };
+  if (!marks || marks->size() != 2 || !std::ranges::all_of(*marks, is_text))
+    refuse(e.where, fmt::format("{}.{}", site.key, e.key),
+           fmt::format("{} is given, expected two texts: what precedes and what follows a message", describe(e.is)));
+}
+
+/// The file, or those that match.
+void check_pattern(const value_site& site, const value& v) {
+  const std::string& text = text_of(site, v);
+  const auto files = matching_files(text);
+  if (files.empty()) refuse(v.where, site.key, fmt::format("no file matches \"{}\"", text));
+  for (const auto& file : files) check_file(v.where, site.key, file.string());
+}
+
 }  // namespace
 
 void check_paths(const value_site& site) {
@@ -37,6 +56,13 @@ void check_paths(const value_site& site) {
   if (!list) return check_path(site.is.where, site.key, text_of(site, site.is));
   if (list->empty()) site.refuse_value();
   for (const value& v : *list) check_path(v.where, site.key, text_of(site, v));
+}
+
+void check_files(const value_site& site) {
+  const auto* list = site.is.as<value_list>();
+  if (!list) return check_pattern(site, site.is);
+  if (list->empty()) site.refuse_value();
+  for (const value& v : *list) check_pattern(site, v);
 }
 
 void check_tokenizer(const value_site& site) {
@@ -48,6 +74,18 @@ void check_tokenizer(const value_site& site) {
   const bool file = table->find("file"), vocab = table->find("vocab"), merges = table->find("merges");
   for (const table_entry& e : table->entries) check_tokenizer_file(site, e);
   if (file == vocab || (merges && !vocab)) site.refuse_value();
+}
+
+void check_chat_template(const value_site& site) {
+  const auto* table = site.is.as<value_table>();
+  if (!table) {
+    const std::string& name = text_of(site, site.is);
+    if (std::ranges::count(site.rule.choices, name) > 0) return;
+    refuse(site.is.where, site.key,
+           fmt::format("there is no template \"{}\"{}", name, known_instead(name, site.rule.choices)));
+  }
+  if (table->entries.empty()) site.refuse_value();
+  for (const table_entry& e : table->entries) check_role(site, e);
 }
 
 void check_labels(const value_site& site) {

@@ -9,7 +9,9 @@ namespace hydra::apps {
 
 /// Each throws fault_error{bad_input} unless the value is what its kind (key_rule.hpp) allows.
 void check_paths(const value_site& site);
+void check_files(const value_site& site);
 void check_tokenizer(const value_site& site);
+void check_chat_template(const value_site& site);
 void check_labels(const value_site& site);
 
 /// A list of so many integers of at least 1.

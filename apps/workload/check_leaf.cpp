@@ -162,10 +162,14 @@ void check_leaf(const value_site& site) {
       return check_file_name(site);
     case value_kind::folder:
       return check_folder_name(site);
+    case value_kind::files:
+      return check_files(site);
     case value_kind::paths:
       return check_paths(site);
     case value_kind::tokenizer:
       return check_tokenizer(site);
+    case value_kind::chat_template:
+      return check_chat_template(site);
     case value_kind::text_list:
       return check_text_list(site);
     case value_kind::label_list:

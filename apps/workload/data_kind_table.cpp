@@ -46,6 +46,17 @@ std::vector<key_rule> file_rules() {
           {.name = "validation", .kind = value_kind::file, .help = "file to validate on", .fallback = "none"}};
 }
 
+std::vector<key_rule> record_file_rules() {
+  return {
+      {.name = "train", .kind = value_kind::files, .help = "files to train on; a .gz is unpacked", .required = true},
+      {.name = "validation", .kind = value_kind::files, .help = "files to validate on", .fallback = "none"},
+      {.name = "validation_share",
+       .kind = value_kind::real,
+       .help = "of the training records, taken to validate on",
+       .fallback = "0",
+       .range = {.least = 0, .most = 1, .open_most = true}}};
+}
+
 std::vector<key_rule> joined(std::vector<key_rule> first, std::vector<key_rule> second) {
   std::ranges::move(second, std::back_inserter(first));
   return first;

@@ -13,6 +13,7 @@ data_kind synthetic_classes_kind();
 data_kind text_kind();
 data_kind tokens_kind();
 data_kind jsonl_kind();
+data_kind chat_kind();
 data_kind csv_kind();
 data_kind images_kind();
 data_kind cifar_kind();
@@ -26,6 +27,9 @@ key_rule name_rule(std::string name, std::string fallback, std::string help);
 
 /// `train` and `validation` files.
 std::vector<key_rule> file_rules();
+
+/// The same, each of which may be several; and the share of the training records that is for validation.
+std::vector<key_rule> record_file_rules();
 
 /// Several lists one after the other.
 std::vector<key_rule> joined(std::vector<key_rule> first, std::vector<key_rule> second);

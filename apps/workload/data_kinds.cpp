@@ -13,6 +13,7 @@ const std::vector<data_kind>& workload_data_kinds() {
                                             text_kind(),
                                             tokens_kind(),
                                             jsonl_kind(),
+                                            chat_kind(),
                                             csv_kind(),
                                             images_kind(),
                                             cifar_kind()};

@@ -75,12 +75,18 @@ std::string describe(const key_rule& rule) {
       return "a time such as \"5ms\"";
     case value_kind::file:
       return "the path of a file";
+    case value_kind::files:
+      return "the path of a file, a pattern such as \"data/*.jsonl\", or a list of such";
     case value_kind::folder:
       return "the path of a folder";
     case value_kind::paths:
       return "the path of a file or a folder, or a list of such";
     case value_kind::tokenizer:
       return "\"bytes\", { file = \"tokenizer.json or its folder\" } or { vocab = \"...\", merges = \"...\" }";
+    case value_kind::chat_template:
+      return one_of(rule.choices) +
+             ", or what is written around each role's messages such as { user = [\"Q: \", \"\\n\"], "
+             "assistant = [\"A: \", \"\\n\"] }";
     case value_kind::text_list:
       return "a list of texts";
     case value_kind::label_list:

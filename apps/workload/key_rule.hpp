@@ -14,28 +14,30 @@ enum class value_kind {
   boolean,
   integer,
   integer_or_auto,  ///< an integer, or "auto"
-  real,   ///< an integer is accepted, too
-  text,   ///< not empty; one of `choices` if there are any
-  bytes,  ///< "24MiB", or a number of bytes
+  real,             ///< an integer is accepted, too
+  text,             ///< not empty; one of `choices` if there are any
+  bytes,            ///< "24MiB", or a number of bytes
   bytes_or_percent,
-  rate,          ///< "1GiB/s"
-  time,          ///< "5ms"
-  file,          ///< path of a readable file
-  folder,        ///< path of a folder
-  paths,         ///< path of a readable file or a folder, or a list of such
-  tokenizer,     ///< "bytes", { file } or { vocab, merges }
-  text_list,     ///< of texts that are not empty
-  label_list,    ///< of texts or integers, two or more
-  policy,        ///< a text, or a table of a `name` and numbers
-  number_pair,   ///< [0.9, 0.999]
-  number_list,   ///< of one number or more
-  image_size,    ///< [height, width]
-  image_shape,   ///< [channels, height, width]
-  cut_list,      ///< one of `choices`, a list of layer numbers, or a readable file
-  table,         ///< one table with `inner` rules
-  table_list,    ///< [[key]], each with `inner` rules
-  named_tables,  ///< [key.NAME], each with `inner` rules
-  grid,          ///< lists of values by key; gone when the file is checked
+  rate,           ///< "1GiB/s"
+  time,           ///< "5ms"
+  file,           ///< path of a readable file
+  files,          ///< path of a readable file, a pattern of such, or a list of both
+  folder,         ///< path of a folder
+  paths,          ///< path of a readable file or a folder, or a list of such
+  tokenizer,      ///< "bytes", { file } or { vocab, merges }
+  chat_template,  ///< one of `choices`, or { ROLE = [prefix, suffix], ... }
+  text_list,      ///< of texts that are not empty
+  label_list,     ///< of texts or integers, two or more
+  policy,         ///< a text, or a table of a `name` and numbers
+  number_pair,    ///< [0.9, 0.999]
+  number_list,    ///< of one number or more
+  image_size,     ///< [height, width]
+  image_shape,    ///< [channels, height, width]
+  cut_list,       ///< one of `choices`, a list of layer numbers, or a readable file
+  table,          ///< one table with `inner` rules
+  table_list,     ///< [[key]], each with `inner` rules
+  named_tables,   ///< [key.NAME], each with `inner` rules
+  grid,           ///< lists of values by key; gone when the file is checked
 };
 
 /// The text that leaves a number to the planner.

@@ -47,7 +47,8 @@ bool may_hold_paths(const value& v, const key_rule& rule) {
 }  // namespace
 
 bool names_input(const key_rule& rule) {
-  return rule.kind == value_kind::file || rule.kind == value_kind::folder || rule.kind == value_kind::paths;
+  return rule.kind == value_kind::file || rule.kind == value_kind::files || rule.kind == value_kind::folder ||
+         rule.kind == value_kind::paths;
 }
 
 void resolve_paths(value_table& table, const table_rules& rules, const fs::path& folder) {

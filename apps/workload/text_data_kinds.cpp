@@ -1,9 +1,15 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kind_table.hpp"
+#include "apps/workload/matching_files.hpp"
+
+#include <algorithm>
+#include <iterator>
 
 namespace hydra::apps {
 
 namespace {
+
+constexpr const char* packing_help = "true: several records in a sample, none of which attends to another";
 
 key_rule tokenizer_rule() {
   return {.name = "tokenizer",
@@ -42,19 +48,37 @@ tokenizer_choice read_tokenizer(const value_table& keys) {
   return choice;
 }
 
+file_list read_files(const value_table& keys, std::string_view key) {
+  const value* const v = keys.find(key);
+  if (!v) return {};
+  std::vector<std::filesystem::path> all;
+  const auto add = [&](const value& each) {
+    std::ranges::copy(matching_files(to<std::string>(each)), std::back_inserter(all));
+  };
+  if (const auto* const list = v->as<value_list>())
+    std::ranges::for_each(*list, add);
+  else
+    add(*v);
+  return all;
+}
+
+void read_part(const value_table& keys, std::string_view key, file_list& files) { files = read_files(keys, key); }
+void read_part(const value_table& keys, std::string_view key, std::filesystem::path& file) { assign(keys, key, file); }
+
 /// The keys that all kinds of text have.
 template <class Files>
 Files read_text_files(const value_table& keys) {
   Files d;
-  assign(keys, "train", d.train);
-  assign(keys, "validation", d.validation);
+  read_part(keys, "train", d.train);
+  read_part(keys, "validation", d.validation);
   d.tokenizer = read_tokenizer(keys);
   assign(keys, "mask_share", d.masking.share);
   assign(keys, "seed", d.masking.seed);
   return d;
 }
 
-std::vector<key_rule> text_file_rules() { return joined(joined(file_rules(), {tokenizer_rule()}), masking_rules()); }
+std::vector<key_rule> text_rules() { return joined({tokenizer_rule()}, masking_rules()); }
+std::vector<key_rule> text_file_rules() { return joined(file_rules(), text_rules()); }
 
 data_description read_tokens(const value_table& keys) {
   auto d = read_text_files<token_files>(keys);
@@ -67,12 +91,43 @@ data_description read_tokens(const value_table& keys) {
 
 data_description read_jsonl(const value_table& keys) {
   auto d = read_text_files<jsonl_files>(keys);
+  assign(keys, "validation_share", d.validation_share);
   assign(keys, "text", d.text);
   assign(keys, "prompt", d.prompt);
   assign(keys, "answer", d.answer);
   assign(keys, "label", d.label);
   d.labels = read_labels(keys, "labels");
   assign(keys, "packing", d.packing);
+  return {d};
+}
+
+template_choice read_template(const value& v) {
+  const auto* const roles = v.as<value_table>();
+  if (!roles) return {.name = to<std::string>(v)};
+  template_choice choice;
+  for (const table_entry& e : roles->entries) {
+    const auto& marks = *e.is.as<value_list>();
+    choice.roles[e.key] = {to<std::string>(marks[0]), to<std::string>(marks[1])};
+  }
+  return choice;
+}
+
+chat_loss read_loss(const value_table& keys) {
+  std::string name = "assistant";
+  assign(keys, "loss_on", name);
+  return name == "all" ? chat_loss::all : name == "last" ? chat_loss::last : chat_loss::assistant;
+}
+
+data_description read_chat(const value_table& keys) {
+  chat_files d;
+  d.train = read_files(keys, "train");
+  d.validation = read_files(keys, "validation");
+  assign(keys, "validation_share", d.validation_share);
+  d.tokenizer = read_tokenizer(keys);
+  d.format = read_template(*keys.find("template"));
+  d.loss = read_loss(keys);
+  assign(keys, "packing", d.packing);
+  assign(keys, "seed", d.seed);
   return {d};
 }
 
@@ -112,8 +167,25 @@ data_kind jsonl_kind() {
                              name_rule("prompt", "none", "field of what comes before the answer, without a loss"),
                              name_rule("answer", "none", "field of the answer, instead of text"),
                              name_rule("label", "none", "field of the class, for models that want one"),
-                             switch_rule("packing", "false", "true: all texts joined, cut into windows")};
-  return {"jsonl", joined(joined(text_file_rules(), std::move(keys)), label_rules()), read_jsonl};
+                             switch_rule("packing", "false", packing_help)};
+  return {"jsonl", joined(joined(joined(record_file_rules(), text_rules()), std::move(keys)), label_rules()),
+          read_jsonl};
+}
+
+data_kind chat_kind() {
+  std::vector<key_rule> keys{tokenizer_rule(),
+                             {.name = "template",
+                              .kind = value_kind::chat_template,
+                              .help = "how a conversation becomes a text",
+                              .required = true,
+                              .choices = chat_template::names()},
+                             {.name = "loss_on",
+                              .help = "messages of the assistant, the last of them, or every token",
+                              .fallback = "assistant",
+                              .choices = {"assistant", "last", "all"}},
+                             switch_rule("packing", "true", packing_help),
+                             seed_rule("of the validation share, and of which records share a sample")};
+  return {"chat", joined(record_file_rules(), std::move(keys)), read_chat};
 }
 
 data_kind csv_kind() {

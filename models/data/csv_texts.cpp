@@ -1,5 +1,7 @@
 #include "models/data/csv_texts.hpp"
 
+#include "models/data/tokenized_text.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -22,6 +24,15 @@ text_record csv_texts::read(const csv_record& r) const {
   text_record record{.text = r.fields.at(text_)};
   if (labelled_) record.label = label_from(r.fields.at(label_));
   return record;
+}
+
+std::string csv_texts::identity() const {
+  return fmt::format("csv {} columns {} {}, separator {}", digest_of(file_), text_,
+                     labelled_ ? std::to_string(label_) : "none", static_cast<int>(separator_));
+}
+
+std::string csv_texts::where(std::size_t index) const {
+  return fmt::format("{}:{}", path_.string(), record_at(whole(), begins_.at(index)).line);
 }
 
 text_record csv_texts::record(std::size_t index) const {

@@ -23,7 +23,8 @@ class csv_texts final : public record_list {
   void require_unchanged() const override { file_.require_unchanged(); }
   const label_census& labels() const override { return labels_; }
   const std::filesystem::path& file() const override { return path_; }
-  const mapped_file& bytes() const noexcept { return file_; }
+  std::string identity() const override;
+  std::string where(std::size_t index) const override;
 
  private:
   csv_file_text whole() const noexcept { return {path_, file_.bytes(), separator_}; }

@@ -70,6 +70,7 @@ struct opener {
   source operator()(const text_files& o) const { return open_text(read_by_choice(o), wants); }
   source operator()(const token_files& o) const { return open_tokens(read_by_choice(o), wants); }
   source operator()(const jsonl_files& o) const { return open_jsonl(read_by_choice(o), wants); }
+  source operator()(const chat_files& o) const { return open_chat(read_by_choice(o), wants); }
   source operator()(const csv_files& o) const { return open_csv(read_by_choice(o), wants); }
   source operator()(const image_folders& o) const { return open_images(o, wants); }
   source operator()(const cifar_files& o) const { return open_cifar(o); }
@@ -95,6 +96,8 @@ data_description text(std::filesystem::path train, std::filesystem::path validat
 
 data_description jsonl(jsonl_files files) { return {std::move(files)}; }
 
+data_description chat(chat_files files) { return {std::move(files)}; }
+
 data_description csv(csv_files files) { return {std::move(files)}; }
 
 data_description images(image_folders folders) { return {std::move(folders)}; }
@@ -117,7 +120,7 @@ std::optional<tokenizer_choice> tokenizer_for(const data_description& data, cons
 }
 
 std::vector<std::string> data_kinds() {
-  return {"synthetic-language", "synthetic-classes", "text", "tokens", "jsonl", "csv", "images", "cifar"};
+  return {"synthetic-language", "synthetic-classes", "text", "tokens", "jsonl", "chat", "csv", "images", "cifar"};
 }
 
 }  // namespace hydra

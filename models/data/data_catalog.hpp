@@ -15,8 +15,8 @@ namespace hydra {
 
 /// One entry of `[data.NAME]`, or a user's own source.
 struct data_description {
-  std::variant<synthetic_language, synthetic_classes, text_files, token_files, jsonl_files, csv_files, image_folders,
-               cifar_files, std::shared_ptr<const data_source>>
+  std::variant<synthetic_language, synthetic_classes, text_files, token_files, jsonl_files, chat_files, csv_files,
+               image_folders, cifar_files, std::shared_ptr<const data_source>>
       what;
   bool shuffle = true;
 };
@@ -25,6 +25,7 @@ struct data_description {
 data_description text(std::filesystem::path train, std::filesystem::path validation = {},
                       tokenizer_choice tokenizer = {});
 data_description jsonl(jsonl_files files);
+data_description chat(chat_files files);
 data_description csv(csv_files files);
 data_description images(image_folders folders);
 data_description cifar(cifar_files files);

@@ -1,6 +1,8 @@
 #pragma once
 // The options of each kind of data, as plain structs.
 
+#include "models/data/chat_template.hpp"
+#include "models/data/file_list.hpp"
 #include "models/pixel_scale.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 
@@ -62,15 +64,28 @@ using class_label = std::variant<std::int64_t, std::string>;
 /// JSON Lines: one object per line. Samples are a field `text`, or `prompt` and `answer` with a loss on the answer
 /// only, or `text` and `label`.
 struct jsonl_files {
-  std::filesystem::path train{};
-  std::filesystem::path validation{};  ///< empty: none
+  file_list train{};
+  file_list validation{};       ///< empty: none
+  double validation_share = 0;  ///< of the records, taken from `train` if there is no validation file
   tokenizer_choice tokenizer{};
   std::string text = "text";          ///< name of the field
   std::string prompt{}, answer{};     ///< names of fields, both or none; `text` is ignored then
   std::string label{};                ///< name of the field; for classification
   std::vector<class_label> labels{};  ///< class i is labels[i]; empty: those of the training file, sorted
-  bool packing = false;               ///< true: all texts one after the other, cut into windows
-  mask_options masking{};
+  bool packing = false;    ///< several records in a window (record_windows.hpp); masked models: all texts joined
+  mask_options masking{};  ///< its seed is also that of the validation share and of which records share a window
+};
+
+/// JSON Lines of conversations (read_conversation.hpp).
+struct chat_files {
+  file_list train{};
+  file_list validation{};       ///< empty: none
+  double validation_share = 0;  ///< of the records, taken from `train` if there is no validation file
+  tokenizer_choice tokenizer{};
+  template_choice format{};  ///< how a conversation becomes a text (chat_template.hpp)
+  chat_loss loss = chat_loss::assistant;
+  bool packing = true;
+  std::uint64_t seed = 0;  ///< of the validation share and of which conversations share a window
 };
 
 /// Comma-separated values with a header line. Samples are columns of numbers, or a column of text.

@@ -1,13 +1,12 @@
 #include "models/data/jsonl_records.hpp"
 
+#include "models/data/json_line.hpp"
+#include "models/data/read_conversation.hpp"
+#include "models/data/tokenized_text.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
-#include "runtime/base/json_text.hpp"
-#include "runtime/base/nearest.hpp"
-#include "runtime/base/utf8.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <span>
@@ -17,48 +16,6 @@ namespace hydra {
 namespace {
 
 using nlohmann::json;
-
-/// A line of a file, for messages.
-struct line_site {
-  const std::filesystem::path& file;
-  std::size_t number;
-
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw fault_error{fault_code::bad_input, fmt::format("{}:{}: {}", file.string(), number, what)};
-  }
-};
-
-json parse_object(std::string_view line, const line_site& site) {
-  if (const std::string why = utf8_complaint(line, " of the line"); !why.empty()) site.refuse(why);
-  json parsed;
-  try {
-    parsed = parse_json(line);
-  } catch (const fault_error& e) {
-    site.refuse(e.what_happened().text);
-  } catch (const json::parse_error& e) {
-    site.refuse(fmt::format("no JSON (byte {} of the line): {}", e.byte, json_complaint(e)));
-  } catch (const json::exception& e) {
-    site.refuse(fmt::format("no JSON: {}", json_complaint(e)));
-  }
-  if (!parsed.is_object()) site.refuse(fmt::format("an object is expected, this is of type {}", parsed.type_name()));
-  return parsed;
-}
-
-const json& field(const json& object, const std::string& name, const line_site& site) {
-  const auto found = object.find(name);
-  if (found != object.end()) return *found;
-  std::vector<std::string> known;
-  for (const auto& [key, value] : object.items()) known.push_back(key);
-  const std::string near = near_name(name, known);
-  site.refuse(
-      fmt::format("there is no \"{}\"{}", name, near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
-}
-
-std::string text_field(const json& object, const std::string& name, const line_site& site) {
-  const json& value = field(object, name, site);
-  if (!value.is_string()) site.refuse(fmt::format("\"{}\" is no text but of type {}", name, value.type_name()));
-  return value.get<std::string>();
-}
 
 class_label label_field(const json& object, const std::string& name, const line_site& site) {
   const json& value = field(object, name, site);
@@ -98,11 +55,30 @@ text_record jsonl_records::parse(std::string_view line, std::size_t number) cons
   const line_site site{path_, number};
   const json object = parse_object(line, site);
   text_record r;
+  if (fields_.chat) {
+    r.turns = read_conversation(object, site);
+    return r;
+  }
   if (!fields_.prompt.empty()) r.prompt = text_field(object, fields_.prompt, site);
   r.text = text_field(object, fields_.text, site);
   if (r.text.empty()) site.refuse(fmt::format("\"{}\" is empty", fields_.text));
   if (!fields_.label.empty()) r.label = label_field(object, fields_.label, site);
   return r;
+}
+
+std::size_t jsonl_records::line_of(std::uint64_t begin) const {
+  const auto before = file_.bytes().first(begin);
+  return 1 + static_cast<std::size_t>(std::ranges::count(before, std::byte{'\n'}));
+}
+
+std::string jsonl_records::identity() const {
+  const std::string read =
+      fields_.chat ? "chat" : fmt::format("fields {:?} {:?} {:?}", fields_.prompt, fields_.text, fields_.label);
+  return fmt::format("jsonl {} {}", digest_of(file_.packed()), read);
+}
+
+std::string jsonl_records::where(std::size_t index) const {
+  return fmt::format("{}:{}", path_.string(), line_of(begins_.at(index)));
 }
 
 /// The line number is counted for messages only: the record was valid when the file was opened.
@@ -111,8 +87,7 @@ text_record jsonl_records::record(std::size_t index) const {
   try {
     return parse(line_at(begin), 0);
   } catch (const fault_error&) {
-    const auto before = file_.bytes().first(begin);
-    return parse(line_at(begin), 1 + static_cast<std::size_t>(std::ranges::count(before, std::byte{'\n'})));
+    return parse(line_at(begin), line_of(begin));
   }
 }
 

@@ -2,7 +2,7 @@
 // The records of a JSON Lines file.
 
 #include "models/data/record_list.hpp"
-#include "runtime/storage/mapped_file.hpp"
+#include "runtime/storage/unpacked_file.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -13,6 +13,7 @@ namespace hydra {
 /// Names of the fields of a record; empty for fields that are not used.
 struct record_fields {
   std::string prompt{}, text = "text", label{};
+  bool chat = false;  ///< true: a record is a conversation (read_conversation.hpp), no field is named
 };
 
 /// Keeps the offset of each record, 8 bytes per record; a record is parsed when it is read. Blank lines are skipped.
@@ -27,16 +28,18 @@ class jsonl_records final : public record_list {
   void require_unchanged() const override { file_.require_unchanged(); }
   const label_census& labels() const override { return labels_; }
   const std::filesystem::path& file() const override { return path_; }
-  const mapped_file& bytes() const noexcept { return file_; }
+  std::string identity() const override;
+  std::string where(std::size_t index) const override;
 
  private:
   text_record parse(std::string_view line, std::size_t number) const;
   void add(std::uint64_t begin, std::size_t number);
   std::string_view line_at(std::uint64_t begin) const;
+  std::size_t line_of(std::uint64_t begin) const;
 
   std::filesystem::path path_;
   record_fields fields_;
-  mapped_file file_;
+  unpacked_file file_;
   std::vector<std::uint64_t> begins_;
   label_census labels_;
 };

@@ -3,7 +3,6 @@
 #include "models/data/csv_rows.hpp"
 #include "models/data/csv_texts.hpp"
 #include "models/data/open_records.hpp"
-#include "models/data/tokenized_text.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -25,11 +24,6 @@ void check(const csv_files& o) {
   if (o.regression && !o.labels.empty()) refuse(o, "labels name classes; a regression has none");
 }
 
-std::string fingerprint_of(const csv_texts& train, const csv_texts* validation, const csv_files& o) {
-  return fmt::format("csv {} {}, columns \"{}\" \"{}\", separator {}", digest_of(train.bytes()),
-                     validation ? digest_of(validation->bytes()) : "", o.text, o.target, static_cast<int>(o.separator));
-}
-
 }  // namespace
 
 std::shared_ptr<const data_source> open_csv(const csv_files& o, const sample_request& wants) {
@@ -41,15 +35,15 @@ std::shared_ptr<const data_source> open_csv(const csv_files& o, const sample_req
   };
   const auto train = open(o.train), validation = open(o.validation);
   if (o.labels.empty()) refuse_empty_label(train->labels(), o.train);
-  record_samples_options samples{.name = fmt::format("csv {}", o.train.string()),
-                                 .train = train,
-                                 .validation = validation,
-                                 .by = open_tokenizer(o.tokenizer),
-                                 .wants = wants,
-                                 .masking = o.masking,
-                                 .fingerprint = fingerprint_of(*train, validation.get(), o)};
-  if (o.tokenizer != tokenizer_choice{}) samples.name += ", " + samples.by->describe();
-  return open_records(std::move(samples), o.labels);
+  text_records records{.name = fmt::format("csv {}", o.train.string()),
+                       .train = train,
+                       .validation = validation,
+                       .by = open_tokenizer(o.tokenizer),
+                       .wants = wants,
+                       .labels = o.labels,
+                       .masking = o.masking};
+  if (o.tokenizer != tokenizer_choice{}) records.name += ", " + records.by->describe();
+  return open_records(records);
 }
 
 }  // namespace hydra

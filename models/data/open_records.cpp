@@ -1,10 +1,12 @@
 #include "models/data/open_records.hpp"
 
 #include "models/data/open_windows.hpp"
+#include "models/data/record_samples.hpp"
+#include "models/data/record_windows.hpp"
 #include "models/data/token_cache.hpp"
 #include "models/data/tokenized_text.hpp"
 #include "models/tokenizers/tokenizer_rules.hpp"
-#include "runtime/base/fault.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -29,44 +31,73 @@ void write_texts(const record_list& records, const tokenizer& by, const token_si
   }
 }
 
-token_list packed(const packed_file& file, const tokenizer& by) {
-  if (!file.records) return {};
-  return cached_tokens({cache_key("packed " + file.key, by),
-                        [&](const token_sink& sink) { write_texts(*file.records, by, sink); }});
+token_list joined(const record_list* records, const tokenizer& by) {
+  if (!records) return {};
+  return cached_tokens({cache_key("packed " + records->identity(), by),
+                        [&](const token_sink& sink) { write_texts(*records, by, sink); }});
 }
 
-/// Everything that affects the samples in addition to the bytes of the files.
-std::string rules_of(const record_samples_options& o, const std::vector<class_label>& given) {
-  std::string text = fmt::format(", by {} ({}), form {}, context {}, mask {} {}, labels", o.by->identity(),
-                                 tokenizer_rules(), static_cast<int>(o.wants.form), o.wants.context, o.masking.share,
-                                 o.masking.seed);
-  for (const class_label& label : given) text += " " + to_string(label);
-  return text;
+source open_joined(const text_records& r) {
+  encoder_marks_of(*r.by, true, r.name);  // before anything is tokenised
+  return open_windows({r.name, joined(r.train.get(), *r.by), joined(r.validation.get(), *r.by), r.by->vocabulary()},
+                      r.by.get(), r.masking, r.wants);
+}
+
+std::string identity_of(const text_records& r) {
+  const auto of = [](const auto& records) { return records ? records->identity() : std::string{"none"}; };
+  return fmt::format("{}, {}, by {} ({})", of(r.train), of(r.validation), r.by->identity(), tokenizer_rules());
+}
+
+source open_encoder_samples(const text_records& r) {
+  record_samples_options o{
+      .name = r.name, .train = r.train, .validation = r.validation, .by = r.by, .wants = r.wants, .masking = r.masking};
+  o.fingerprint = fmt::format("{}, form {}, context {}, mask {} {}, labels", identity_of(r),
+                              static_cast<int>(r.wants.form), r.wants.context, r.masking.share, r.masking.seed);
+  for (const class_label& label : r.labels) o.fingerprint += " " + to_string(label);
+  if (r.wants.form == sample_form::labelled && !r.train->labels().empty()) {
+    o.classes = {r.labels, r.train->labels(), r.train->file()};
+    for (const record_list* part : {r.train.get(), r.validation.get()})
+      if (part) o.classes.check(part->labels(), part->file());
+  }
+  return std::make_shared<record_samples>(std::move(o));
+}
+
+record_encoding encoding_of(const text_records& r) {
+  const auto window = static_cast<std::size_t>(r.wants.context);
+  if (!r.chat) return prompt_encoding(r.by, window, r.packing);
+  return chat_encoding(r.by, {.format = *r.chat, .loss = r.loss, .window = window});
+}
+
+source open_causal(const text_records& r) {
+  record_windows::require_context(r.name, r.wants.context);
+  const record_encoding encoding = encoding_of(r);
+  const auto tokens = [&](const record_list* records) {
+    return records ? record_tokens::of(*records, encoding, *r.by) : record_tokens{};
+  };
+  const special_tokens special = r.by->special();
+  return std::make_shared<record_windows>(
+      record_windows_options{.name = r.name,
+                             .files = {r.train, r.validation},
+                             .train = tokens(r.train.get()),
+                             .validation = tokens(r.validation.get()),
+                             .vocabulary = r.by->vocabulary(),
+                             .context = r.wants.context,
+                             .padding = special.padding.value_or(special.end_of_text.value_or(0)),
+                             .packed = r.packing,
+                             .seed = r.seed,
+                             .fingerprint = fmt::format("{}, {}{}", identity_of(r), encoding.key,
+                                                        r.packing ? fmt::format(", packed by seed {}", r.seed) : "")});
 }
 
 }  // namespace
 
-source open_records(record_samples_options options, const std::vector<class_label>& given) {
-  options.fingerprint += rules_of(options, given);
-  if (options.wants.form == sample_form::labelled && !options.train->labels().empty()) {
-    options.classes = {given, options.train->labels(), options.train->file()};
-    for (const record_list* part : {options.train.get(), options.validation.get()})
-      if (part) options.classes.check(part->labels(), part->file());
-  }
-  return std::make_shared<record_samples>(std::move(options));
-}
-
-source open_packed(record_samples_options options, const packed_file& train, const packed_file& validation) {
-  const tokenizer& by = *options.by;
-  if (options.wants.form == sample_form::labelled)
-    throw fault_error{fault_code::bad_input,
-                      fmt::format("{}: packing joins texts, but the model wants a class for each; "
-                                  "set packing = false",
-                                  options.name)};
-  if (options.wants.form == sample_form::masked)
-    encoder_marks_of(by, true, options.name);  // before anything is tokenised
-  return open_windows({options.name, packed(train, by), packed(validation, by), by.vocabulary()}, &by, options.masking,
-                      options.wants);
+source open_records(const text_records& r) {
+  if (r.wants.form == sample_form::causal) return open_causal(r);
+  if (r.chat)
+    refuse(fmt::format("{}: conversations are for models that predict the next token; this one wants texts", r.name));
+  if (!r.packing) return open_encoder_samples(r);
+  if (r.wants.form == sample_form::masked) return open_joined(r);
+  refuse(fmt::format("{}: packing joins texts, but the model wants a class for each; set packing = false", r.name));
 }
 
 }  // namespace hydra

@@ -17,6 +17,9 @@ std::shared_ptr<const data_source> open_tokens(const token_files& options, const
 /// Records of text in the requested form.
 std::shared_ptr<const data_source> open_jsonl(const jsonl_files& options, const sample_request& wants);
 
+/// Conversations; causal samples only.
+std::shared_ptr<const data_source> open_chat(const chat_files& options, const sample_request& wants);
+
 /// Rows of numbers, or records of text.
 std::shared_ptr<const data_source> open_csv(const csv_files& options, const sample_request& wants);
 

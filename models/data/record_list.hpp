@@ -2,6 +2,7 @@
 // The texts of a file, one by one.
 
 #include "models/data/class_names.hpp"
+#include "models/data/conversation.hpp"
 
 #include <cstddef>
 #include <string>
@@ -13,6 +14,7 @@ struct text_record {
   std::string prompt{};  ///< has no loss; empty if the file has none
   std::string text{};
   class_label label{};  ///< where the file has labels
+  conversation turns{};  ///< where the file has conversations, which have neither prompt nor text
 };
 
 /// Thread-safe because const. The file was checked when it was opened.
@@ -27,6 +29,10 @@ class record_list {
   /// Empty if the file has no labels.
   virtual const label_census& labels() const = 0;
   virtual const std::filesystem::path& file() const = 0;
+  /// Different for lists of other records: the file's digest, and how it is read.
+  virtual std::string identity() const = 0;
+  /// For messages: "chats.jsonl:7".
+  virtual std::string where(std::size_t /*index*/) const { return file().string(); }
 };
 
 }  // namespace hydra

@@ -1,5 +1,5 @@
 #pragma once
-// Samples of text, one per record of a file.
+// Samples of text for encoders, one per record of a file.
 
 #include "models/data/record_list.hpp"
 #include "models/data/token_masking.hpp"
@@ -23,13 +23,11 @@ struct record_samples_options {
   std::string fingerprint{};
 };
 
-/// causal: prompt, text and the end-of-text token if the tokenizer has one, padded on the right; the prompt and the
-/// padding have no targets. A record longer than context + 1 tokens loses the start of its prompt, down to half of the
-/// window, then the end of its text. masked, labelled: [CLS], the first context - 2 tokens of the text, [SEP], padding.
+/// [CLS], the first context - 2 tokens of the text, [SEP], padding: masked, or labelled.
 class record_samples final : public data_source {
  public:
   /// Throws fault_error{bad_input}: a context that is too small, a tokenizer without the special tokens, labelled
-  /// samples of records without labels, prompts in samples that are not causal.
+  /// samples of records without labels.
   explicit record_samples(record_samples_options options);
 
   std::size_t samples(split part) const override;
@@ -47,10 +45,8 @@ class record_samples final : public data_source {
  private:
   using tokens = std::vector<std::int64_t>;
 
-  void prepare_encoder(bool masked);
   const record_list* records(split part) const noexcept;
   tokens encoded(const std::string& text) const;
-  std::size_t write_causal(const text_record& r, std::span<std::int64_t> input, std::span<std::int64_t> target) const;
 
   record_samples_options options_;
   encoder_marks marks_;

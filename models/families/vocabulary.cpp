@@ -1,10 +1,18 @@
 #include "models/families/vocabulary.hpp"
 
+#include "models/layers/checks.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
 
 namespace hydra {
+
+tensor_spec causal_samples_of(std::string_view who, const data_source& data) {
+  const tensor_spec input = data.sample_input();
+  const bool packed = input.shape.size() == 2 && input.shape[0] == 2;
+  require_input(fmt::format("{} on {}: a sample", who, data.describe()), input, element::i64, packed ? 2 : 1);
+  return input;
+}
 
 void require_ids(std::string_view who, std::int64_t vocabulary, std::int64_t ids, const data_source& data) {
   if (vocabulary < ids)

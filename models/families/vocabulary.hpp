@@ -1,5 +1,5 @@
 #pragma once
-// The vocabulary of a language model: chosen by the user, or taken from its data.
+// The samples and the vocabulary of a language model; the latter is chosen by the user, or taken from its data.
 
 #include "models/data_source.hpp"
 
@@ -7,6 +7,10 @@
 #include <string_view>
 
 namespace hydra {
+
+/// One sample of a causal model: i64[tokens], or i64[2, tokens] where it holds several records (layers/packed_tokens.hpp).
+/// Throws fault_error{bad_input} for others. `who` names the family.
+tensor_spec causal_samples_of(std::string_view who, const data_source& data);
 
 /// Throws fault_error{bad_input} if the data's token ids, which are below `ids`, are not all below `vocabulary`. `who`
 /// names the family.

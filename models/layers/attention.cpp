@@ -2,6 +2,7 @@
 
 #include "models/decode_memory.hpp"
 #include "models/dropout.hpp"
+#include "models/layers/packed_tokens.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/full_ops.h>
@@ -56,7 +57,9 @@ at::Tensor remember(at::Tensor& kept, const at::Tensor& fresh, std::int64_t seen
 
 }  // namespace
 
-at::Tensor causal_attention(const attention_heads& heads) { return attend(heads, {}, true); }
+at::Tensor causal_attention(const attention_heads& heads, const at::Tensor& starts) {
+  return starts.defined() ? attend(heads, visible_in_records(starts), false) : attend(heads, {}, true);
+}
 
 at::Tensor explicit_attention(const attention_heads& heads, const at::Tensor& bias, double dropout,
                               const layer_context& context, std::uint32_t site) {
@@ -66,11 +69,13 @@ at::Tensor explicit_attention(const attention_heads& heads, const at::Tensor& bi
   return keyed_dropout(scores.softmax(-1), dropout, context, site).matmul(heads.values);
 }
 
-at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context, std::uint32_t site) {
-  if (dropout == 0) return causal_attention(heads);
+at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context,
+                             std::uint32_t site, const at::Tensor& starts) {
+  if (dropout == 0) return causal_attention(heads, starts);
   const std::int64_t tokens = heads.queries.size(2);
-  const at::Tensor hidden = visible(tokens, 0, heads.queries).logical_not();
-  const at::Tensor none = heads.queries.new_zeros({tokens, tokens});
+  const at::Tensor shown = starts.defined() ? visible_in_records(starts) : visible(tokens, 0, heads.queries);
+  const at::Tensor hidden = shown.logical_not();
+  const at::Tensor none = heads.queries.new_zeros(hidden.sizes());
   const at::Tensor bias = none.masked_fill(hidden, -std::numeric_limits<double>::infinity());
   return explicit_attention(heads, bias, dropout, context, site);
 }

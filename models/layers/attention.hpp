@@ -15,8 +15,9 @@ struct attention_heads {
   at::Tensor values;
 };
 
-/// Attention of each token to itself and the tokens before it: [samples, heads, tokens, size].
-at::Tensor causal_attention(const attention_heads& heads);
+/// Attention of each token to itself and the tokens before it in its record: [samples, heads, tokens, size]. `starts`
+/// [samples, tokens] is 1 where a record starts (packed_tokens.hpp); undefined: each sample is one record.
+at::Tensor causal_attention(const attention_heads& heads, const at::Tensor& starts = {});
 
 /// Attention with an explicit matrix of probabilities, because some of them are dropped: softmax(Q K^T / sqrt(size) +
 /// bias), dropout, V. As many heads of keys and values as of queries. `bias` is added to the scores, or undefined.
@@ -26,7 +27,8 @@ at::Tensor explicit_attention(const attention_heads& heads, const at::Tensor& bi
 
 /// Causal attention with dropout of its probabilities. The matrix of probabilities is then explicit in evaluation, too:
 /// a layer's memory does not depend on whether it is trained. With a dropout of 0 it is causal_attention().
-at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context, std::uint32_t site);
+at::Tensor dropped_attention(const attention_heads& heads, double dropout, const layer_context& context,
+                             std::uint32_t site, const at::Tensor& starts = {});
 
 /// The same for tokens that follow those in `memory`, which keeps the new keys and values. Its capacity grows by 64
 /// tokens at a time: memory.tensors = {keys, values}, each [samples, heads, capacity, size].

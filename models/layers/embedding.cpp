@@ -3,6 +3,7 @@
 #include "models/decode_memory.hpp"
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
+#include "models/layers/packed_tokens.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -25,16 +26,19 @@ std::vector<parameter_spec> embedding::parameters() const {
 }
 
 tensor_spec embedding::output(const tensor_spec& input) const {
-  require_input("embedding", input, element::i64, 2);
-  require_context("embedding", input.shape[1], options_.context);
-  return {{input.shape[0], input.shape[1], options_.width}, element::f32};
+  return embedded("embedding", input, options_.context, options_.width);
 }
 
-at::Tensor embedding::forward(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+at::Tensor embedding::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                               const layer_context& context) const {
-  const at::Tensor tokens = at::_ops::embedding::call(parameters[0], ids, -1, false, false);
-  const at::Tensor positions = parameters[1].narrow(0, 0, ids.size(1));
-  return keyed_dropout(tokens.add(positions), options_.dropout, context, 0);
+  const auto [ids, starts] = split_ids(input);
+  const auto look_up = [&](const at::Tensor& table, const at::Tensor& rows) {
+    return at::_ops::embedding::call(table, rows, -1, false, false);
+  };
+  const at::Tensor positions =
+      starts.defined() ? look_up(parameters[1], positions_in_records(starts)) : parameters[1].narrow(0, 0, ids.size(1));
+  const at::Tensor sum = look_up(parameters[0], ids).add(positions);
+  return join_starts({keyed_dropout(sum, options_.dropout, context, 0), starts});
 }
 
 at::Tensor embedding::decode(std::span<const at::Tensor> parameters, const at::Tensor& ids, const layer_context&,

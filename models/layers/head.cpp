@@ -3,6 +3,7 @@
 #include "models/layers/checks.hpp"
 #include "models/layers/layer_norm.hpp"
 #include "models/layers/linear_map.hpp"
+#include "models/layers/packed_tokens.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -25,13 +26,14 @@ std::vector<parameter_spec> head::parameters() const {
 }
 
 tensor_spec head::output(const tensor_spec& input) const {
-  require_input("head", input, element::f32, 3, options_.width);
+  require_packed_tokens("head", input, options_.width);
   return {{input.shape[0], input.shape[1], options_.vocabulary}, element::f32};
 }
 
 at::Tensor head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                          const layer_context& context) const {
-  return linear_map(parameters, {2}, layer_norm(input, parameters[0], parameters[1], options_.eps), context);
+  const at::Tensor vectors = split_starts(input, options_.width).vectors;
+  return linear_map(parameters, {2}, layer_norm(vectors, parameters[0], parameters[1], options_.eps), context);
 }
 
 at::Tensor head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,

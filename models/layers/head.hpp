@@ -13,7 +13,7 @@ struct head_options {
   std::string tied_to{};
 };
 
-/// f32[samples, tokens, width] -> f32[samples, tokens, vocabulary]: ln_f, then lm_head (no bias).
+/// f32[samples, tokens, width] (or width + 1: packed_tokens.hpp) -> f32[samples, tokens, vocabulary]: ln_f, then lm_head (no bias).
 class head final : public layer {
  public:
   explicit head(head_options options);

@@ -3,6 +3,7 @@
 #include "models/decode_memory.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/linear_map.hpp"
+#include "models/layers/packed_tokens.hpp"
 #include "models/layers/rms_norm.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -76,12 +77,12 @@ std::vector<parameter_spec> llama_block::parameters() const {
 }
 
 tensor_spec llama_block::output(const tensor_spec& input) const {
-  require_input("llama block", input, element::f32, 3, options_.width);
+  require_packed_tokens("llama block", input, options_.width);
   return input;
 }
 
 at::Tensor llama_block::run(std::span<const at::Tensor> parameters, const at::Tensor& input,
-                            std::int64_t first_position, const layer_context& context,
+                            const at::Tensor& positions, const layer_context& context,
                             const attention_function& attend) const {
   const llama_block_options& o = options_;
   parameter_reader p{parameters, context};
@@ -91,7 +92,7 @@ at::Tensor llama_block::run(std::span<const at::Tensor> parameters, const at::Te
   const at::Tensor v = split_heads(p.project(x, o.qkv_bias), o.kv_heads);
   if (o.qk_norm) q = rms_norm(q, p.next(), o.eps);
   if (o.qk_norm) k = rms_norm(k, p.next(), o.eps);
-  const at::Tensor mixed = attend({positions_.rotate(q, first_position), positions_.rotate(k, first_position), v});
+  const at::Tensor mixed = attend({positions_.rotate(q, positions), positions_.rotate(k, positions), v});
   const at::Tensor attended = input.add(p.project(join_heads(mixed), o.output_bias));
   const at::Tensor y = rms_norm(attended, p.next(), o.eps);
   const at::Tensor gate = at::_ops::silu::call(p.project(y, o.mlp_bias));
@@ -100,13 +101,17 @@ at::Tensor llama_block::run(std::span<const at::Tensor> parameters, const at::Te
 
 at::Tensor llama_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                 const layer_context& context) const {
-  return run(parameters, input, 0, context, causal_attention);
+  const auto [vectors, starts] = split_starts(input, options_.width);
+  const at::Tensor positions =
+      starts.defined() ? positions_in_records(starts) : consecutive_positions(0, input.size(1), input);
+  const auto attend = [&](const attention_heads& h) { return causal_attention(h, starts); };
+  return join_starts({run(parameters, vectors, positions, context, attend), starts});
 }
 
 at::Tensor llama_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                const layer_context& context, decode_memory& memory) const {
   const at::NoGradGuard no_grad;
-  return run(parameters, input, memory.seen, context,
+  return run(parameters, input, consecutive_positions(memory.seen, input.size(1), input), context,
              [&](const attention_heads& h) { return growing_attention(h, memory); });
 }
 

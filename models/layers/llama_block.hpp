@@ -25,7 +25,7 @@ struct llama_block_options {
   bool qk_norm = false;  ///< RMS norms of each head's queries and keys
 };
 
-/// f32[samples, tokens, width] -> the same. Weights are [out, in] as in Hugging Face's checkpoints. No dropout.
+/// f32[samples, tokens, width] -> the same, or width + 1 (packed_tokens.hpp). Weights are [out, in] as in Hugging Face's checkpoints. No dropout.
 class llama_block final : public layer {
  public:
   explicit llama_block(const llama_block_options& options);
@@ -40,7 +40,7 @@ class llama_block final : public layer {
 
  private:
   using attention_function = std::function<at::Tensor(const attention_heads&)>;
-  at::Tensor run(std::span<const at::Tensor> parameters, const at::Tensor& input, std::int64_t first_position,
+  at::Tensor run(std::span<const at::Tensor> parameters, const at::Tensor& input, const at::Tensor& positions,
                  const layer_context& context, const attention_function& attend) const;
 
   llama_block_options options_;

@@ -2,6 +2,7 @@
 
 #include "models/layers/checks.hpp"
 #include "models/layers/linear_map.hpp"
+#include "models/layers/packed_tokens.hpp"
 #include "models/layers/rms_norm.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -24,13 +25,14 @@ std::vector<parameter_spec> rms_head::parameters() const {
 }
 
 tensor_spec rms_head::output(const tensor_spec& input) const {
-  require_input("head", input, element::f32, 3, options_.width);
+  require_packed_tokens("head", input, options_.width);
   return {{input.shape[0], input.shape[1], options_.vocabulary}, element::f32};
 }
 
 at::Tensor rms_head::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                              const layer_context& context) const {
-  return linear_map(parameters, {1}, rms_norm(input, parameters[0], options_.eps), context);
+  const at::Tensor vectors = split_starts(input, options_.width).vectors;
+  return linear_map(parameters, {1}, rms_norm(vectors, parameters[0], options_.eps), context);
 }
 
 at::Tensor rms_head::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,

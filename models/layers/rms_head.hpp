@@ -13,7 +13,7 @@ struct rms_head_options {
   std::string tied_to{};
 };
 
-/// f32[samples, tokens, width] -> f32[samples, tokens, vocabulary]: model.norm, then lm_head (no bias).
+/// f32[samples, tokens, width] (or width + 1: packed_tokens.hpp) -> f32[samples, tokens, vocabulary]: model.norm, then lm_head (no bias).
 class rms_head final : public layer {
  public:
   explicit rms_head(rms_head_options options);

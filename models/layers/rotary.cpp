@@ -70,18 +70,21 @@ struct turns {
   at::Tensor cosines, sines;
 };
 
-/// [tokens, pairs] of x's type, on x's device: only the frequencies come from the host, a few hundred bytes, without a
-/// synchronization.
-turns turns_for(const std::vector<float>& frequencies, std::int64_t first, const at::Tensor& x) {
+/// [tokens, pairs] or [samples, 1, tokens, pairs] of x's type, on x's device: only the frequencies come from the host, a few
+/// hundred bytes, without a synchronization.
+turns turns_for(const std::vector<float>& frequencies, const at::Tensor& positions, const at::Tensor& x) {
   const auto pairs = static_cast<std::int64_t>(frequencies.size());
-  const at::Tensor positions =
-      at::_ops::arange_start::call(first, first + x.size(2), at::kFloat, {}, x.device(), {});
   const at::Tensor each = at::from_blob(const_cast<float*>(frequencies.data()), {pairs}, at::kFloat);
-  const at::Tensor angles = positions.unsqueeze(1).mul(each.to(x.device(), /*non_blocking=*/true));
+  const at::Tensor tokens = (positions.dim() == 2 ? positions.unsqueeze(1) : positions).unsqueeze(-1).to(at::kFloat);
+  const at::Tensor angles = tokens.mul(each.to(x.device(), /*non_blocking=*/true));
   return {angles.cos().to(x.scalar_type()), angles.sin().to(x.scalar_type())};
 }
 
 }  // namespace
+
+at::Tensor consecutive_positions(std::int64_t first, std::int64_t tokens, const at::Tensor& like) {
+  return at::_ops::arange_start::call(first, first + tokens, at::kFloat, {}, like.device(), {});
+}
 
 std::string to_string(rope_scaling::kind how) {
   static constexpr std::array names{"none", "linear", "llama3"};
@@ -93,9 +96,9 @@ rotary::rotary(const rotary_options& options) {
   frequencies_ = scaled(plain_frequencies(options), options.scaling);
 }
 
-at::Tensor rotary::rotate(const at::Tensor& x, std::int64_t first) const {
+at::Tensor rotary::rotate(const at::Tensor& x, const at::Tensor& positions) const {
   const auto half = static_cast<std::int64_t>(frequencies_.size());
-  const auto [cosines, sines] = turns_for(frequencies_, first, x);
+  const auto [cosines, sines] = turns_for(frequencies_, positions, x);
   const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
   const std::array turned{a.mul(cosines).sub(b.mul(sines)), b.mul(cosines).add(a.mul(sines))};
   return at::_ops::cat::call(at::ITensorListRef{turned}, 3);

@@ -23,6 +23,9 @@ struct rope_scaling {
 /// "none", "linear", "llama3".
 std::string to_string(rope_scaling::kind how);
 
+/// f32[tokens]: first, first + 1, ..., on the device of `like`.
+at::Tensor consecutive_positions(std::int64_t first, std::int64_t tokens, const at::Tensor& like);
+
 struct rotary_options {
   std::int64_t size = 0;  ///< features of a head; even
   double theta = 10000;   ///< base of the wavelengths
@@ -36,8 +39,8 @@ class rotary {
   /// Throws fault_error{bad_input} for an odd size or impossible numbers.
   explicit rotary(const rotary_options& options);
 
-  /// x [samples, heads, tokens, size], whose first token is at position `first`, rotated; the same shape.
-  at::Tensor rotate(const at::Tensor& x, std::int64_t first) const;
+  /// x [samples, heads, tokens, size] rotated; the same shape. `positions` of the tokens: [tokens] or [samples, tokens].
+  at::Tensor rotate(const at::Tensor& x, const at::Tensor& positions) const;
 
   /// Radians per token of each pair.
   const std::vector<float>& frequencies() const noexcept { return frequencies_; }

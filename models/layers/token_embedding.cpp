@@ -2,6 +2,7 @@
 
 #include "models/decode_memory.hpp"
 #include "models/layers/checks.hpp"
+#include "models/layers/packed_tokens.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -21,14 +22,13 @@ std::vector<parameter_spec> token_embedding::parameters() const {
 }
 
 tensor_spec token_embedding::output(const tensor_spec& input) const {
-  require_input("token embedding", input, element::i64, 2);
-  require_context("token embedding", input.shape[1], options_.context);
-  return {{input.shape[0], input.shape[1], options_.width}, element::f32};
+  return embedded("token embedding", input, options_.context, options_.width);
 }
 
-at::Tensor token_embedding::forward(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+at::Tensor token_embedding::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                     const layer_context&) const {
-  return at::_ops::embedding::call(parameters[0], ids, -1, false, false);
+  const auto [ids, starts] = split_ids(input);
+  return join_starts({at::_ops::embedding::call(parameters[0], ids, -1, false, false), starts});
 }
 
 at::Tensor token_embedding::decode(std::span<const at::Tensor> parameters, const at::Tensor& ids, const layer_context&,

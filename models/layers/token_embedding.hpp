@@ -11,14 +11,15 @@ struct token_embedding_options {
   std::int64_t width = 0;
 };
 
-/// i64[samples, tokens] -> f32[samples, tokens, width]: embed_tokens.weight[id].
+/// i64[samples, tokens] -> f32[samples, tokens, width]: embed_tokens.weight[id]. Of samples that hold several records:
+/// i64[samples, 2, tokens] -> f32[samples, tokens, width + 1] (packed_tokens.hpp).
 class token_embedding final : public layer {
  public:
   explicit token_embedding(const token_embedding_options& options);
 
   std::vector<parameter_spec> parameters() const override;
   tensor_spec output(const tensor_spec& input) const override;
-  at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& ids,
+  at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
   at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& ids, const layer_context& context,
                     decode_memory& memory) const override;

@@ -3,6 +3,7 @@
 #include "models/dropout.hpp"
 #include "models/layers/checks.hpp"
 #include "models/layers/linear_map.hpp"
+#include "models/layers/packed_tokens.hpp"
 #include "models/layers/weight_and_bias.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -66,7 +67,7 @@ std::vector<parameter_spec> transformer_block::parameters() const {
 }
 
 tensor_spec transformer_block::output(const tensor_spec& input) const {
-  require_input("transformer block", input, element::f32, 3, options_.width);
+  require_packed_tokens("transformer block", input, options_.width);
   return input;
 }
 
@@ -79,12 +80,14 @@ attention_heads transformer_block::heads_of(std::span<const at::Tensor> paramete
 
 at::Tensor transformer_block::forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                                       const layer_context& context) const {
-  const attention_heads heads = heads_of(parameters, apply_norm(parameters, ln_1, input, options_.eps), context);
-  const at::Tensor mixed = join_heads(dropped_attention(heads, options_.attention_dropout, context, attention_shares));
+  const auto [vectors, starts] = split_starts(input, options_.width);
+  const attention_heads heads = heads_of(parameters, apply_norm(parameters, ln_1, vectors, options_.eps), context);
+  const at::Tensor mixed =
+      join_heads(dropped_attention(heads, options_.attention_dropout, context, attention_shares, starts));
   const at::Tensor attended = linear_map_in_out(parameters, attn_proj, mixed, context);
-  const at::Tensor x = input.add(keyed_dropout(attended, options_.dropout, context, attention_output));
+  const at::Tensor x = vectors.add(keyed_dropout(attended, options_.dropout, context, attention_output));
   const at::Tensor y = mlp(parameters, apply_norm(parameters, ln_2, x, options_.eps), context);
-  return x.add(keyed_dropout(y, options_.dropout, context, mlp_output));
+  return join_starts({x.add(keyed_dropout(y, options_.dropout, context, mlp_output)), starts});
 }
 
 at::Tensor transformer_block::decode(std::span<const at::Tensor> parameters, const at::Tensor& input,

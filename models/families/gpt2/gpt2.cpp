@@ -14,8 +14,7 @@ namespace hydra {
 namespace {
 
 chain build_gpt2(const gpt2_options& options, const data_source& data) {
-  const tensor_spec input = data.sample_input();
-  require_input(fmt::format("gpt2 on {}: a sample", data.describe()), input, element::i64, 1);
+  const tensor_spec input = causal_samples_of("gpt2", data);
   const std::int64_t vocabulary = vocabulary_for("gpt2", options.vocabulary, data);
   chain result{"gpt2", input, cross_entropy()};
   result.add(

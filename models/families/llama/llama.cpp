@@ -30,8 +30,7 @@ llama_block_options block_of(const llama_options& o) {
 }
 
 chain build_llama(const llama_options& options, const data_source& data) {
-  const tensor_spec input = data.sample_input();
-  require_input(fmt::format("llama on {}: a sample", data.describe()), input, element::i64, 1);
+  const tensor_spec input = causal_samples_of("llama", data);
   llama_options o = options;
   o.vocabulary = vocabulary_for("llama", options.vocabulary, data);
   chain result{"llama", input, cross_entropy()};

@@ -52,6 +52,7 @@ struct data_table {
   }
 };
 
+const std::string chat = "kind = \"chat\"\ntrain = \"DIR/t\"\n";
 const std::string text = "kind = \"text\"\ntrain = \"DIR/t\"\n", jsonl = "kind = \"jsonl\"\ntrain = \"DIR/t\"\n",
                   csv = "kind = \"csv\"\ntrain = \"DIR/t\"\n", images = "kind = \"images\"\ntrain = \"DIR\"\n",
                   cifar = "kind = \"cifar\"\n", tokens = "kind = \"tokens\"\ntrain = \"DIR/t\"\n";
@@ -104,7 +105,7 @@ label = "l"
 labels = ["no", 1]
 packing = true
 )");
-  CHECK(d.validation == t.folder.path() / "v");
+  CHECK(d.validation == file_list{t.folder.path() / "v"});
   CHECK(d.text == "body");
   CHECK(d.prompt == "q");
   CHECK(d.answer == "a");
@@ -114,6 +115,45 @@ packing = true
   CHECK_THAT(t.refusal(jsonl + "labels = [\"a\"]"), StartsWith("w.toml:3: data.d.labels: "));
   CHECK_THAT(t.refusal(jsonl + "labels = [1.5, 2]"), Contains("texts or integers"));
   CHECK_THAT(t.refusal(text + "packing = true"), Contains("it belongs to kind \"jsonl\""));
+}
+
+TEST_CASE("records may be in several files, named one by one or by a pattern") {
+  const data_table t;
+  const auto files = [&](const std::string& train) {
+    return t.as<jsonl_files>("kind = \"jsonl\"\ntrain = " + train).train;
+  };
+  const auto t_and_v = file_list{std::vector{t.folder.path() / "t", t.folder.path() / "v"}};
+  CHECK(files("[\"DIR/t\", \"DIR/v\"]") == t_and_v);
+  CHECK(files("\"DIR/[tv]\"") == t_and_v);
+  CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = \"DIR/x*\""), Contains("data.d.train: no file matches"));
+  CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = [\"DIR/t\", \"DIR/w\"]"), Contains("data.d.train: no such file"));
+  CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = []"), Contains("a pattern such as"));
+  CHECK(t.as<jsonl_files>(jsonl + "validation_share = 0.1").validation_share == 0.1);
+}
+
+TEST_CASE("every key of conversations reaches its options") {
+  const data_table t;
+  const auto d = t.as<chat_files>(chat + "template = \"llama-3\"\n");
+  CHECK(d.format == template_choice{"llama-3"});
+  CHECK(d.loss == chat_loss::assistant);
+  CHECK(d.packing);
+  const auto other = t.as<chat_files>(chat + R"(template = { user = ["Q: ", ""], assistant = ["A: ", "."] }
+validation = "DIR/v"
+loss_on = "last"
+packing = false
+seed = 3
+)");
+  CHECK(other.format == template_choice{.roles = {{"user", {"Q: ", ""}}, {"assistant", {"A: ", "."}}}});
+  CHECK(other.validation == file_list{t.folder.path() / "v"});
+  CHECK(other.loss == chat_loss::last);
+  CHECK_FALSE(other.packing);
+  CHECK(other.seed == 3);
+  CHECK_THAT(t.refusal(chat), Contains("data.d.template: missing"));
+  CHECK_THAT(t.refusal(chat + "template = \"chatm\""), Contains("did you mean \"chatml\""));
+  CHECK_THAT(t.refusal(chat + "template = 3"), Contains("what is written around each role's messages"));
+  CHECK_THAT(t.refusal(chat + "template = { user = [\"a\"] }"),
+             Contains("data.d.template.user: ") && Contains("two texts"));
+  CHECK_THAT(t.refusal(chat + "template = {}"), Contains("data.d.template: "));
 }
 
 TEST_CASE("every key of comma-separated values reaches its options") {

@@ -119,6 +119,12 @@ void add_data(std::map<std::string, std::string>& all) {
   }
   all["data.jsonl.text"] = toml(jsonl_files{}.text);
   all["data.jsonl.packing"] = toml(jsonl_files{}.packing);
+  all["data.jsonl.validation_share"] = toml(jsonl_files{}.validation_share);
+  all["data.chat.validation_share"] = toml(chat_files{}.validation_share);
+  all["data.chat.tokenizer"] = toml("bytes");
+  all["data.chat.loss_on"] = toml("assistant");
+  all["data.chat.packing"] = toml(chat_files{}.packing);
+  all["data.chat.seed"] = toml(chat_files{}.seed);
   all["data.csv.regression"] = toml(csv_files{}.regression);
   all["data.csv.standardise"] = toml(csv_files{}.standardise);
   all["data.csv.separator"] = toml(std::string{csv_files{}.separator});

@@ -112,14 +112,39 @@ TEST_CASE("records of bytes are padded, with the loss on the answer") {
   CHECK(read_sample(*data, 0).target == ids{no, 'c', 'd', no, no, no});
 }
 
-TEST_CASE("packed records are one text, a line break between them where there is no end-of-text token") {
+TEST_CASE("packed records share a sample; of masked models, all texts are one") {
   const data_folder folder;
-  const auto file = folder.write("f.jsonl", "{\"text\": \"ab\"}\n{\"text\": \"cd\"}\n");
+  const auto file = folder.write("f.jsonl", "{\"text\": \"one\"}\n{\"text\": \"one\"}\n");
   const auto data = open_data(jsonl({.train = file, .validation = file, .packing = true}), 5);
   CHECK(data->samples(split::validation) == 1);
-  CHECK(read_sample(*data, 0).input == ids{'a', 'b', '\n', 'c', 'd'});
-  CHECK(read_sample(*data, 0).target == ids{'b', '\n', 'c', 'd', '\n'});
-  CHECK(open_data(jsonl({.train = file, .packing = true}), 2)->samples(split::train) == 2);
+  CHECK(read_sample(*data, 0).input == ids{'o', 'n', 'o', 'n', 0, 1, 0, 1, 0, 1});
+  CHECK(read_sample(*data, 0).target == ids{'n', 'e', 'n', 'e', no});
+  const jsonl_files o{.train = file, .tokenizer = {.vocab = folder.vocab()}, .packing = true};
+  CHECK(open_data(jsonl(o), masked(4))->samples(split::train) == 1);
+}
+
+TEST_CASE("conversations are written by a template, and packed") {
+  const data_folder folder;
+  const std::string talk = R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})";
+  const std::string other = R"({"conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]})";
+  const template_choice own{.roles = {{"user", {"", ""}}, {"assistant", {"", "."}}}};
+  const auto data = open_data(chat({.train = folder.write("f.jsonl", talk + "\n" + other + "\n"), .format = own}), 5);
+  REQUIRE(data->samples(split::train) == 1);
+  CHECK(read_sample(*data, 0).input == ids{'a', 'b', 'a', 'b', 0, 1, 0, 1, 0, 1});
+  CHECK(read_sample(*data, 0).target == ids{'b', '.', 'b', '.', no});
+  const auto refused = [&](const std::string& line) { return folder.write("r.jsonl", talk + "\n\n" + line + "\n"); };
+  const auto open = [&](const std::string& line) {
+    return open_data(chat({.train = refused(line), .format = own}), 5);
+  };
+  CHECK_THROWS_WITH(open("{\"text\": 1}"), Contains("r.jsonl:3: there is neither \"messages\" nor \"conversations\""));
+  CHECK_THROWS_WITH(open("{\"messages\": []}"), Contains("r.jsonl:3: \"messages\" is no list of messages"));
+  CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user"}]})"), Contains("r.jsonl:3: message 1 has neither"));
+  CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user", "content": [1]}]})"),
+                    Contains("r.jsonl:3: \"content\" of message 1 is no text but of type array"));
+  CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user", "content": "a"}]})"),
+                    Contains("r.jsonl:3: there is no message of the assistant"));
+  CHECK_THROWS_WITH(open_data(chat({.train = folder.write("g.jsonl", talk), .format = own}), masked(4)),
+                    Contains("conversations are for models that predict the next token"));
 }
 
 TEST_CASE("records with labels are classified; validation has no labels of its own") {
@@ -145,8 +170,6 @@ TEST_CASE("invalid combinations of record options are refused") {
   const data_folder folder;
   const auto file = folder.write("f.jsonl", "{\"text\": \"ab\", \"q\": \"x\"}\n");
   CHECK_THROWS_WITH(open_data(jsonl({.train = file, .prompt = "q"}), 4), Contains("name both or none"));
-  CHECK_THROWS_WITH(open_data(jsonl({.train = file, .prompt = "q", .answer = "text", .packing = true}), 4),
-                    Contains("packing joins whole texts"));
   CHECK_THROWS_WITH(open_data(jsonl({.train = file, .prompt = "q", .answer = "text"}), masked(4)),
                     Contains("predict the next token"));
   CHECK_THROWS_WITH(open_data(jsonl({.train = file, .label = "q", .packing = true}), labelled(4)),

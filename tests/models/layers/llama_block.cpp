@@ -49,7 +49,8 @@ at::Tensor plain_head(parameter_map& p, const std::string& which, const at::Tens
                       const llama_block_options& o) {
   at::Tensor x = all.narrow(1, h * o.head_size, o.head_size);
   if (o.qk_norm) x = plain_norm(x, p.at("self_attn." + which + "_norm.weight"), o.eps);
-  return rotary{{.size = o.head_size, .theta = o.rope_theta}}.rotate(x.unsqueeze(0).unsqueeze(0), 0).squeeze();
+  const rotary positions{{.size = o.head_size, .theta = o.rope_theta}};
+  return positions.rotate(x.unsqueeze(0).unsqueeze(0), consecutive_positions(0, x.size(0), x)).squeeze();
 }
 
 at::Tensor plain_attention(parameter_map& p, const at::Tensor& x, const llama_block_options& o) {

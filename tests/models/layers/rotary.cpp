@@ -34,7 +34,7 @@ TEST_CASE("frequencies fall geometrically from one to nearly one over theta") {
 
 TEST_CASE("features i and i + size/2 are rotated by position times frequency") {
   const rotary r{{.size = 4, .theta = 100}};
-  const at::Tensor x = random_tensor({1, 1, 3, 4}, 1, at::kDouble), y = r.rotate(x, 5);
+  const at::Tensor x = random_tensor({1, 1, 3, 4}, 1, at::kDouble), y = r.rotate(x, consecutive_positions(5, 3, x));
   for (std::int64_t token = 0; token < 3; ++token)
     for (std::int64_t i = 0; i < 2; ++i) {
       const double angle = static_cast<double>(5 + token) * r.frequencies()[static_cast<std::size_t>(i)];
@@ -47,7 +47,9 @@ TEST_CASE("features i and i + size/2 are rotated by position times frequency") {
 TEST_CASE("a product of rotated queries and keys depends only on their distance") {
   const rotary r{{.size = 8}};
   const at::Tensor q = random_tensor({1, 1, 1, 8}, 1, at::kDouble), k = random_tensor({1, 1, 1, 8}, 2, at::kDouble);
-  const auto product = [&](std::int64_t at, std::int64_t other) { return r.rotate(q, at).mul(r.rotate(k, other)).sum(); };
+  const auto product = [&](std::int64_t at, std::int64_t other) {
+    return r.rotate(q, consecutive_positions(at, 1, q)).mul(r.rotate(k, consecutive_positions(other, 1, k))).sum();
+  };
   CHECK(distance(product(3, 1), product(42, 40)) < 1e-5);
   CHECK(distance(product(3, 1), product(4, 1)) > 1e-2);
 }

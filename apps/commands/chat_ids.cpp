@@ -1,0 +1,49 @@
+#include "apps/commands/chat_ids.hpp"
+
+#include "models/data/jsonl_records.hpp"
+#include "models/data/record_encoding.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace hydra::apps {
+
+namespace {
+
+constexpr std::size_t no_window = std::size_t{1} << 40;
+
+struct chat_summary {
+  std::size_t conversations = 0, tokens = 0, counted = 0;
+};
+
+void add(std::span<const record_word> words, bool json, chat_summary& s) {
+  std::vector<std::uint32_t> ids, loss;
+  for (const record_word w : words) {
+    ids.push_back(w & ~counted_word);
+    loss.push_back((w & counted_word) != 0 ? 1 : 0);
+    s.counted += loss.back();
+  }
+  ++s.conversations;
+  s.tokens += ids.size();
+  if (json) fmt::print("{{\"ids\": [{}], \"loss\": [{}]}}\n", fmt::join(ids, ", "), fmt::join(loss, ", "));
+}
+
+}  // namespace
+
+void print_chat_ids(std::shared_ptr<const tokenizer> by, const std::filesystem::path& file,
+                    const std::string& template_name, bool json) {
+  const jsonl_records records{file, record_fields{.chat = true}};
+  const record_encoding encoding =
+      chat_encoding(std::move(by), {.format = {.name = template_name}, .window = no_window});
+  chat_summary s;
+  for (std::size_t i = 0; i < records.size(); ++i)
+    encode_record(encoding, records, i, [&](std::span<const record_word> words) { add(words, json, s); });
+  if (!json) fmt::print("{} conversations, {} tokens, {} of them with a loss\n", s.conversations, s.tokens, s.counted);
+}
+
+}  // namespace hydra::apps

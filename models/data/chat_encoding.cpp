@@ -1,0 +1,149 @@
+#include "models/data/record_encoding.hpp"
+#include "models/data/record_words.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+using tokens = std::vector<std::uint32_t>;
+using pieces = std::vector<chat_piece>;
+
+/// Where a part of a text lies in its tokens.
+struct token_range {
+  std::size_t first = 0, end = 0;
+};
+
+std::string text_of(std::span<const chat_piece> parts) {
+  std::string text;
+  for (const chat_piece& p : parts) text += p.text;
+  return text;
+}
+
+std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
+  return id ? by.decode(std::span{&*id, 1}) : std::string{};
+}
+
+/// How many tokens of `all` the text before a place has, and whether the next one reaches across that place.
+struct cut {
+  std::size_t tokens = 0;
+  bool across = false;
+};
+
+cut cut_at(std::string_view before, const tokens& all, const tokenizer& by) {
+  const tokens alone = by.encode(before);
+  const auto same = static_cast<std::size_t>(std::ranges::mismatch(alone, all).in2 - all.begin());
+  return {same, same < alone.size()};
+}
+
+/// The answers of a text that was tokenised as a whole: a token belongs to an answer if it has a part of it.
+class answer_finder {
+ public:
+  answer_finder(const pieces& parts, const tokens& all, const tokenizer& by) : parts_(parts), all_(all), by_(by) {}
+
+  std::vector<token_range> ranges() const {
+    const std::vector<std::size_t> ends = ends_of_pieces();
+    std::vector<token_range> found;
+    std::string before;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const std::size_t start = before.size();
+      before += parts_[i].text;
+      if (!parts_[i].answer) continue;
+      found.push_back(ends.empty() ? by_prefixes(before, start) : token_range{i == 0 ? 0 : ends[i - 1], ends[i]});
+    }
+    return found;
+  }
+
+ private:
+  /// Ends of the pieces in the tokens, if the pieces have the same tokens alone as in the whole; else empty.
+  std::vector<std::size_t> ends_of_pieces() const {
+    tokens apart;
+    std::vector<std::size_t> ends;
+    for (const chat_piece& p : parts_) {
+      by_.encode(p.text, apart);
+      ends.push_back(apart.size());
+    }
+    return apart == all_ ? ends : std::vector<std::size_t>{};
+  }
+
+  token_range by_prefixes(std::string_view text, std::size_t start) const {
+    const cut first = cut_at(text.substr(0, start), all_, by_), last = cut_at(text, all_, by_);
+    return {first.tokens, last.tokens + (last.across ? 1 : 0)};
+  }
+
+  const pieces& parts_;
+  const tokens& all_;
+  const tokenizer& by_;
+};
+
+/// Removes the first turn: from the first message that is not the system's to the next of the user. False if it is the only
+/// one.
+bool drop_first_turn(conversation& c) {
+  const auto first = std::ranges::find_if(c, [](const chat_message& m) { return m.role != "system"; });
+  if (first == c.end()) return false;
+  const auto next = std::find_if(first + 1, c.end(), [](const chat_message& m) { return m.role == "user"; });
+  if (next == c.end()) return false;
+  c.erase(first, next);
+  return true;
+}
+
+bool has_answer(const conversation& c) { return std::ranges::find(c, "assistant", &chat_message::role) != c.end(); }
+
+class chat_encoder {
+ public:
+  chat_encoder(std::shared_ptr<const tokenizer> by, chat_encoding_options o)
+      : by_(std::move(by)),
+        options_(std::move(o)),
+        template_(options_.format,
+                  {text_of(*by_, by_->special().begin_of_text), text_of(*by_, by_->special().end_of_text)}) {}
+
+  void encode(conversation c, const record_sink& sink) const {
+    if (options_.loss != chat_loss::all && !has_answer(c))
+      refuse("there is no message of the assistant, so nothing has a loss");
+    std::vector<record_word> words = words_of(c);
+    while (words.size() > options_.window + 1 && drop_first_turn(c)) words = words_of(c);
+    shorten(words, options_.window + 1);
+    sink(words);
+  }
+
+ private:
+  std::vector<record_word> words_of(const conversation& c) const {
+    const pieces parts = template_.render(c);
+    tokens words = by_->encode(text_of(parts));
+    for (const token_range& r : with_loss(parts, words))
+      for (std::size_t i = std::max<std::size_t>(r.first, 1); i < r.end; ++i) words[i] |= counted_word;
+    return words;
+  }
+
+  std::vector<token_range> with_loss(const pieces& parts, const tokens& words) const {
+    if (options_.loss == chat_loss::all) return {{0, words.size()}};
+    std::vector<token_range> answers = answer_finder{parts, words, *by_}.ranges();
+    if (options_.loss == chat_loss::last) answers.erase(answers.begin(), answers.end() - 1);
+    return answers;
+  }
+
+  std::shared_ptr<const tokenizer> by_;
+  chat_encoding_options options_;
+  chat_template template_;
+};
+
+std::string key_of(const chat_encoding_options& o) {
+  std::string key =
+      fmt::format("chat, template \"{}\", loss {}, window {}", o.format.name, static_cast<int>(o.loss), o.window);
+  for (const auto& [role, marks] : o.format.roles)
+    key += fmt::format(", {:?} {:?} {:?}", role, marks.prefix, marks.suffix);
+  return key;
+}
+
+}  // namespace
+
+record_encoding chat_encoding(std::shared_ptr<const tokenizer> by, chat_encoding_options options) {
+  const chat_encoder encoder{std::move(by), options};
+  return {key_of(options), [encoder](const text_record& r, const record_sink& sink) { encoder.encode(r.turns, sink); }};
+}
+
+}  // namespace hydra

@@ -1,0 +1,163 @@
+#include "models/data/chat_template.hpp"
+
+#include "models/tokenizers/unicode.hpp"
+#include "runtime/base/nearest.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace hydra {
+namespace {
+
+using pieces = std::vector<chat_piece>;
+using messages = std::span<const chat_message>;
+
+bool answers(const chat_message& m) { return m.role == "assistant"; }
+
+/// Python's str.strip().
+bool is_stripped(char32_t c) noexcept { return is_white_space(c) || (c >= 0x1c && c <= 0x1f); }
+
+std::string stripped(std::string_view text) {
+  while (!text.empty() && is_stripped(first_code_point(text).value)) text.remove_prefix(first_code_point(text).length);
+  while (!text.empty() && is_stripped(last_code_point(text).value)) text.remove_suffix(last_code_point(text).length);
+  return std::string{text};
+}
+
+bool starts_with_system(messages m) { return !m.empty() && m.front().role == "system"; }
+
+void require_roles(messages m, std::string_view who, std::initializer_list<std::string_view> known) {
+  for (std::size_t i = 0; i < m.size(); ++i)
+    if (std::ranges::find(known, m[i].role) == known.end())
+      refuse(fmt::format("message {} is by \"{}\"; the template {} has {}", i + 1, m[i].role, who,
+                         fmt::join(known, ", ")));
+}
+
+/// The messages after the system's, which have to be by user, assistant, user, ...
+messages alternating(messages m, std::string_view who) {
+  const std::size_t skipped = starts_with_system(m) ? 1 : 0;
+  for (std::size_t i = skipped; i < m.size(); ++i)
+    if (m[i].role != ((i - skipped) % 2 == 0 ? "user" : "assistant"))
+      refuse(
+          fmt::format("message {} is by \"{}\"; the template {} wants user and assistant to alternate, the user first",
+                      i + 1, m[i].role, who));
+  return m.subspan(skipped);
+}
+
+void add_chatml(pieces& all, const chat_message& m) {
+  all.push_back({fmt::format("<|im_start|>{}\n", m.role)});
+  all.push_back({m.content + "<|im_end|>", answers(m)});
+  all.push_back({"\n"});
+}
+
+pieces chatml(messages c, const chat_marks&) {
+  pieces all;
+  for (const chat_message& m : c) add_chatml(all, m);
+  return all;
+}
+
+pieces qwen(messages c, const chat_marks&) {
+  require_roles(c, "qwen", {"system", "user", "assistant"});
+  pieces all;
+  if (!starts_with_system(c))
+    add_chatml(all, {"system", "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."});
+  for (const chat_message& m : c) add_chatml(all, m);
+  return all;
+}
+
+pieces llama_3(messages c, const chat_marks& marks) {
+  pieces all{{marks.begin_of_text}};
+  for (const chat_message& m : c) {
+    all.push_back({fmt::format("<|start_header_id|>{}<|end_header_id|>\n\n", m.role)});
+    all.push_back({stripped(m.content) + "<|eot_id|>", answers(m)});
+  }
+  return all;
+}
+
+pieces mistral(messages c, const chat_marks& marks) {
+  pieces all{{marks.begin_of_text}};
+  std::string system = starts_with_system(c) ? c.front().content + "\n\n" : "";
+  for (const chat_message& m : alternating(c, "mistral"))
+    if (answers(m))
+      all.push_back({" " + m.content + marks.end_of_text, true});
+    else
+      all.push_back({fmt::format(" [INST] {}{} [/INST]", std::exchange(system, ""), m.content)});
+  return all;
+}
+
+pieces gemma(messages c, const chat_marks& marks) {
+  pieces all{{marks.begin_of_text}};
+  std::string system = starts_with_system(c) ? c.front().content + "\n\n" : "";
+  for (const chat_message& m : alternating(c, "gemma")) {
+    all.push_back({fmt::format("<start_of_turn>{}\n{}", answers(m) ? "model" : m.role, std::exchange(system, ""))});
+    all.push_back({stripped(m.content) + "<end_of_turn>", answers(m)});
+    all.push_back({"\n"});
+  }
+  return all;
+}
+
+pieces by_roles(messages c, const std::map<std::string, role_marks>& roles) {
+  pieces all;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const auto found = roles.find(c[i].role);
+    if (found == roles.end())
+      refuse(fmt::format("message {} is by \"{}\", for whom `template` has no prefix and suffix", i + 1, c[i].role));
+    all.push_back({found->second.prefix});
+    all.push_back({c[i].content + found->second.suffix, answers(c[i])});
+  }
+  return all;
+}
+
+struct named_template {
+  std::string name;
+  pieces (*render)(messages, const chat_marks&);
+  bool begins = false, ends = false;  ///< whether it writes the special tokens
+};
+
+const std::vector<named_template>& templates() {
+  static const std::vector<named_template> all{{"chatml", chatml},
+                                               {"gemma", gemma, true},
+                                               {"llama-3", llama_3, true},
+                                               {"mistral", mistral, true, true},
+                                               {"qwen", qwen}};
+  return all;
+}
+
+const named_template& find_template(const std::string& name) {
+  const auto found = std::ranges::find(templates(), name, &named_template::name);
+  if (found != templates().end()) return *found;
+  refuse(fmt::format("there is no template \"{}\"{}", name, known_instead(name, chat_template::names())));
+}
+
+void require_marks(const named_template& t, const chat_marks& marks) {
+  if (t.begins && marks.begin_of_text.empty())
+    refuse(fmt::format("the template {} writes a begin-of-text token, which the tokenizer does not have", t.name));
+  if (t.ends && marks.end_of_text.empty())
+    refuse(fmt::format("the template {} writes an end-of-text token, which the tokenizer does not have", t.name));
+}
+
+}  // namespace
+
+chat_template::chat_template(template_choice choice, chat_marks marks)
+    : choice_(std::move(choice)), marks_(std::move(marks)) {
+  if (choice_.roles.empty()) require_marks(find_template(choice_.name), marks_);
+}
+
+std::vector<chat_piece> chat_template::render(const conversation& c) const {
+  return choice_.roles.empty() ? find_template(choice_.name).render(c, marks_) : by_roles(c, choice_.roles);
+}
+
+const std::vector<std::string>& chat_template::names() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> list;
+    for (const named_template& t : templates()) list.push_back(t.name);
+    return list;
+  }();
+  return all;
+}
+
+}  // namespace hydra

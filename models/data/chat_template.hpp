@@ -1,0 +1,66 @@
+#pragma once
+// How a conversation is written as one text: chat templates.
+
+#include "models/data/conversation.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+/// Which turns of a conversation have a loss.
+enum class chat_loss : std::uint8_t {
+  assistant,  ///< all of the assistant's, with the marks that end them
+  last,       ///< the last of them
+  all         ///< every token
+};
+
+/// A part of the text of a conversation. `answer`: what an assistant says, with the mark that ends its turn.
+struct chat_piece {
+  std::string text;
+  bool answer = false;
+};
+
+/// The texts of a tokenizer's special tokens; empty: it has none.
+struct chat_marks {
+  std::string begin_of_text, end_of_text;
+};
+
+/// What is written before and after the content of a message.
+struct role_marks {
+  std::string prefix, suffix;
+  friend bool operator==(const role_marks&, const role_marks&) = default;
+};
+
+/// How a workload names a template: by its name, or by what is written around the messages of each role.
+struct template_choice {
+  std::string name{};
+  std::map<std::string, role_marks> roles{};  ///< without a name
+  friend bool operator==(const template_choice&, const template_choice&) = default;
+};
+
+/// The named ones are those of the models' own tokenizer_config.json, as transformers' apply_chat_template renders them
+/// without tools and without a generation prompt: chatml (ChatML's usual form), llama-3 (Llama 3 Instruct), mistral (7B
+/// Instruct v0.2), gemma (Gemma 2, and Gemma 3 where there is a system message), qwen (Qwen2.5, whose default system message
+/// is written where there is none).
+class chat_template {
+ public:
+  /// Throws fault_error{bad_input} for a name that is not known (with the nearest), and if `marks` lacks a token that the
+  /// template writes.
+  chat_template(template_choice choice, chat_marks marks);
+
+  /// Throws fault_error{bad_input} for a conversation that it cannot write: an unknown role, roles that do not alternate
+  /// where they must.
+  std::vector<chat_piece> render(const conversation& c) const;
+
+  static const std::vector<std::string>& names();
+
+ private:
+  template_choice choice_;
+  chat_marks marks_;
+};
+
+}  // namespace hydra

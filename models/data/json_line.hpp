@@ -1,0 +1,28 @@
+#pragma once
+// One line of a JSON Lines file, with errors that name the line.
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace hydra {
+
+/// A line of a file, for messages.
+struct line_site {
+  const std::filesystem::path& file;
+  std::size_t number;
+
+  /// Throws fault_error{bad_input}: "FILE:NUMBER: what".
+  [[noreturn]] void refuse(const std::string& what) const;
+};
+
+/// All throw as line_site::refuse does: not UTF-8, not a JSON object; a field that is missing (with the nearest name there
+/// is) or of another type.
+nlohmann::json parse_object(std::string_view line, const line_site& site);
+const nlohmann::json& field(const nlohmann::json& object, const std::string& name, const line_site& site);
+std::string text_field(const nlohmann::json& object, const std::string& name, const line_site& site);
+
+}  // namespace hydra

@@ -1,0 +1,23 @@
+#include "models/data/open_jsonl_files.hpp"
+#include "models/data/open_records.hpp"
+#include "models/data/openers.hpp"
+
+#include <fmt/format.h>
+
+namespace hydra {
+
+std::shared_ptr<const data_source> open_chat(const chat_files& o, const sample_request& wants) {
+  const record_split parts = open_jsonl_files(o, record_fields{.chat = true}, o.seed);
+  const auto by = open_tokenizer(o.tokenizer);
+  return open_records({.name = fmt::format("chat {}, {}", o.train.string(), by->describe()),
+                       .train = parts.train,
+                       .validation = parts.validation,
+                       .by = by,
+                       .wants = wants,
+                       .packing = o.packing,
+                       .seed = o.seed,
+                       .chat = o.format,
+                       .loss = o.loss});
+}
+
+}  // namespace hydra

@@ -1,0 +1,33 @@
+#include "models/data/record_encoding.hpp"
+#include "models/data/record_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hydra {
+namespace {
+
+/// Pieces of at most `window` + 1 tokens; each starts with the last token of the one before, which was only a target there.
+void cut(std::span<const record_word> text, std::size_t window, const record_sink& sink) {
+  for (std::size_t begin = 0; begin + 1 < text.size() || begin == 0; begin += window)
+    sink(text.subspan(begin, std::min(window + 1, text.size() - begin)));
+}
+
+}  // namespace
+
+record_encoding prompt_encoding(std::shared_ptr<const tokenizer> by, std::size_t window, bool whole_texts) {
+  const auto encode = [=](const text_record& r, const record_sink& sink) {
+    std::vector<record_word> words = by->encode(r.prompt);
+    const std::size_t silent = std::max<std::size_t>(words.size(), 1);
+    by->encode(r.text, words);
+    if (const auto end = by->special().end_of_text) words.push_back(*end);
+    for (std::size_t i = silent; i < words.size(); ++i) words[i] |= counted_word;
+    if (whole_texts && r.prompt.empty()) return cut(words, window, sink);
+    shorten(words, window + 1);
+    sink(words);
+  };
+  return {fmt::format("prompt and text, window {}{}", window, whole_texts ? ", whole texts" : ""), encode};
+}
+
+}  // namespace hydra

@@ -1,0 +1,64 @@
+#pragma once
+// Samples of records of tokens for models that predict the next token.
+
+#include "models/data/first_fit.hpp"
+#include "models/data/record_tokens.hpp"
+#include "models/data_source.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hydra {
+
+struct record_windows_options {
+  std::string name;                                         ///< for messages
+  std::vector<std::shared_ptr<const record_list>> files{};  ///< that the records come from; may have nulls
+  record_tokens train{}, validation{};
+  std::int64_t vocabulary = 0;
+  std::int64_t context = 0;  ///< tokens per sample; no record has more than context + 1
+  std::int64_t padding = 0;  ///< id
+  bool packed = false;
+  std::uint64_t seed = 0;  ///< of which records share a window
+  std::string fingerprint{};
+};
+
+/// One record per sample, i64[context], padded on the right; or packed, i64[2, context]: several records, one after the
+/// other, and 1 where one starts (layers/packed_tokens.hpp), padding being one more record. In both a record of n tokens has
+/// n - 1 inputs, and only its counted tokens are targets.
+class record_windows final : public data_source {
+ public:
+  /// Throws fault_error{bad_input} if the context is not positive.
+  explicit record_windows(record_windows_options options);
+  /// The check of the constructor, for before anything is tokenised. `data` is for messages.
+  static void require_context(std::string_view data, std::int64_t context);
+
+  std::size_t samples(split part) const override;
+  tensor_spec sample_input() const override;
+  tensor_spec sample_target() const override { return {{options_.context}, element::i64}; }
+  std::int64_t classes() const override { return options_.vocabulary; }
+  std::size_t read(split part, std::size_t index, std::span<std::byte> input,
+                   std::span<std::byte> target) const override;
+  void require_unchanged() const override;
+  std::string describe() const override { return options_.name; }
+  std::string fingerprint() const override { return options_.fingerprint; }
+
+ private:
+  /// What is left of a sample.
+  struct free_places {
+    std::span<std::int64_t> ids, starts, targets;
+  };
+
+  window_plan packed(const record_tokens& records) const;
+  const record_tokens& records(split part) const noexcept;
+  const window_plan& plan(split part) const noexcept { return part == split::train ? train_ : validation_; }
+  /// Returns the number of targets that count.
+  static std::size_t write(const record_tokens& from, std::size_t record, free_places& places);
+  static std::size_t write_alone(const record_tokens& from, std::size_t record, free_places& places);
+
+  record_windows_options options_;
+  window_plan train_, validation_;  ///< if packed
+};
+
+}  // namespace hydra

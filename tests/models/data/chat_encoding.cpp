@@ -1,0 +1,97 @@
+#include "models/data/record_encoding.hpp"
+#include "runtime/base/fault.hpp"
+#include "tests/models/data/letter_tokenizer.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Joins two equal letters in a row, "aa" -> 'A', as a byte-pair encoding would, also across the pieces of a template.
+class joining_tokenizer final : public letter_tokenizer {
+ public:
+  using tokenizer::encode;
+  void encode(std::string_view text, std::vector<std::uint32_t>& ids) const override {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool twice = i + 1 < text.size() && text[i] == text[i + 1] && text[i] >= 'a' && text[i] <= 'z';
+      ids.push_back(first_byte + static_cast<unsigned char>(twice ? text[i] - 'a' + 'A' : text[i]));
+      i += twice ? 1 : 0;
+    }
+  }
+};
+
+const template_choice plain{.roles = {{"system", {"S", "."}}, {"user", {"U", "."}}, {"assistant", {"A", "."}}}};
+
+struct how {
+  chat_loss loss = chat_loss::assistant;
+  std::size_t window = 100;
+  std::shared_ptr<const tokenizer> by = std::make_shared<letter_tokenizer>(letter_tokenizer::plain());
+  template_choice format = plain;
+};
+
+/// The text of the tokens; below it '^' where a token has a loss.
+std::vector<std::string> encoded(const conversation& c, const how& h = {}) {
+  std::vector<std::string> lines(2);
+  const auto encoding = chat_encoding(h.by, {.format = h.format, .loss = h.loss, .window = h.window});
+  encoding.encode({.turns = c}, [&](std::span<const record_word> words) {
+    for (const record_word w : words) {
+      lines[0] += static_cast<char>((w & ~counted_word) - letter_tokenizer::first_byte);
+      lines[1] += (w & counted_word) != 0 ? '^' : ' ';
+    }
+  });
+  return lines;
+}
+
+using lines = std::vector<std::string>;
+const conversation talk{{"system", "s"}, {"user", "ab"}, {"assistant", "cd"}, {"user", "ef"}, {"assistant", "gh"}};
+
+}  // namespace
+
+TEST_CASE("the loss is on the assistant's messages, the last of them, or on every token but the first") {
+  CHECK(encoded(talk) == lines{"Ss.Uab.Acd.Uef.Agh.",  //
+                               "        ^^^     ^^^"});
+  CHECK(encoded(talk, {.loss = chat_loss::last}) == lines{"Ss.Uab.Acd.Uef.Agh.",  //
+                                                          "                ^^^"});
+  CHECK(encoded(talk, {.loss = chat_loss::all}) == lines{"Ss.Uab.Acd.Uef.Agh.",  //
+                                                         " ^^^^^^^^^^^^^^^^^^"});
+}
+
+TEST_CASE("a tokenizer that adds a token before a text has the same losses") {
+  const auto by = std::make_shared<letter_tokenizer>(letter_tokenizer::with_prefix());
+  CHECK(encoded(talk, {.by = by}) == lines{" Ss.Uab.Acd.Uef.Agh.",  //
+                                           "         ^^^     ^^^"});
+}
+
+TEST_CASE("a conversation is tokenised as a whole, and a token that reaches into an answer has a loss") {
+  const template_choice close{.roles = {{"user", {"u", ""}}, {"assistant", {"a", ""}}}};
+  const how h{.by = std::make_shared<joining_tokenizer>(), .format = close};
+  CHECK(encoded({{"user", "x"}, {"assistant", "abc"}}, h) == lines{"uxAbc",  //
+                                                                   "  ^^^"});
+  CHECK(encoded({{"user", "x"}, {"assistant", "bu"}, {"user", "y"}}, h) == lines{"uxabUy",  //
+                                                                                 "   ^^ "});
+}
+
+TEST_CASE("a long conversation loses its first turns, but not its system message") {
+  CHECK(encoded(talk, {.window = 17})[0] == "Ss.Uef.Agh.");
+  CHECK(encoded(talk, {.window = 18})[0] == "Ss.Uab.Acd.Uef.Agh.");
+  const conversation more{{"user", "ab"}, {"user", "x"}, {"assistant", "cd"}, {"user", "ef"}, {"assistant", "gh"}};
+  CHECK(encoded(more, {.window = 16})[0] == "Ux.Acd.Uef.Agh.");
+}
+
+TEST_CASE("a turn that is too long loses the start of its question, then the end of its answer") {
+  const conversation one{{"user", "0123456789"}, {"assistant", "abcdefgh"}};
+  CHECK(encoded(one, {.window = 17}) == lines{"3456789.Aabcdefgh.",  //
+                                              "         ^^^^^^^^^"});
+  CHECK(encoded(one, {.window = 7}) == lines{"89.Aabcd",  //
+                                             "    ^^^^"});
+}
+
+TEST_CASE("a conversation without an answer has no loss and is refused, unless every token has one") {
+  CHECK_THROWS_WITH(encoded({{"user", "ab"}}), Contains("no message of the assistant"));
+  CHECK(encoded({{"user", "ab"}}, {.loss = chat_loss::all})[1] == " ^^^");
+}

@@ -1,0 +1,68 @@
+#include "models/data/chat_template.hpp"
+
+#include "runtime/base/fault.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const chat_marks marks{"<s>", "</s>"};
+const conversation talk{
+    {"system", "Be kind."}, {"user", " Hi "}, {"assistant", "Hello!\n"}, {"user", "Bye"}, {"assistant", "Ciao"}};
+
+/// Answers are in brackets.
+std::string written(const template_choice& choice, const conversation& c = talk) {
+  std::string text;
+  for (const chat_piece& p : chat_template{choice, marks}.render(c)) text += p.answer ? "[" + p.text + "]" : p.text;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a conversation is written as its model's template does") {
+  CHECK(written({"chatml"}) ==
+        "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\n Hi <|im_end|>\n"
+        "<|im_start|>assistant\n[Hello!\n<|im_end|>]\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n[Ciao<|"
+        "im_end|>]\n");
+  CHECK(written({"qwen"}) == written({"chatml"}));
+  CHECK(written({"llama-3"}) ==
+        "<s><|start_header_id|>system<|end_header_id|>\n\nBe "
+        "kind.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>"
+        "<|start_header_id|>assistant<|end_header_id|>\n\n[Hello!<|eot_id|>]<|start_header_id|>user<|end_header_id|>"
+        "\n\nBye<|eot_id|>"
+        "<|start_header_id|>assistant<|end_header_id|>\n\n[Ciao<|eot_id|>]");
+  CHECK(written({"mistral"}) == "<s> [INST] Be kind.\n\n Hi  [/INST][ Hello!\n</s>] [INST] Bye [/INST][ Ciao</s>]");
+  CHECK(written({"gemma"}) ==
+        "<s><start_of_turn>user\nBe kind.\n\nHi<end_of_turn>\n<start_of_turn>model\n[Hello!<end_of_turn>]\n"
+        "<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n[Ciao<end_of_turn>]\n");
+}
+
+TEST_CASE("Qwen's own system message is written where there is none") {
+  CHECK_THAT(written({"qwen"}, {{"user", "Hi"}, {"assistant", "Yes"}}),
+             Catch::Matchers::StartsWith("<|im_start|>system\nYou are Qwen, created by Alibaba Cloud."));
+}
+
+TEST_CASE("a template may be given as what is written around each role's messages") {
+  const template_choice own{.roles = {{"user", {"Q: ", "\n"}}, {"assistant", {"A: ", "."}}}};
+  CHECK(written(own, {{"user", "Hi"}, {"assistant", "Yes"}}) == "Q: Hi\nA: [Yes.]");
+  CHECK_THROWS_WITH(written(own), Contains("message 1 is by \"system\"") && Contains("has no prefix and suffix"));
+}
+
+TEST_CASE("conversations that a template cannot write are refused") {
+  for (const char* name : {"mistral", "gemma"}) {
+    CHECK_THROWS_WITH(written({name}, {{"assistant", "Hi"}}),
+                      Contains("message 1 is by \"assistant\"") && Contains("alternate"));
+    CHECK_THROWS_WITH(written({name}, {{"user", "a"}, {"user", "b"}}), Contains("message 2 is by \"user\""));
+    CHECK_THROWS_WITH(written({name}, {{"user", "a"}, {"system", "b"}}), Contains("message 2 is by \"system\""));
+  }
+  CHECK_THROWS_WITH(written({"qwen"}, {{"tool", "a"}}), Contains("the template qwen has system, user, assistant"));
+}
+
+TEST_CASE("unknown templates, and tokenizers without a template's tokens are refused") {
+  CHECK_THROWS_WITH(chat_template({"lama-3"}, marks), Contains("no template \"lama-3\"; did you mean \"llama-3\""));
+  CHECK_THROWS_WITH(chat_template({"gemma"}, {}), Contains("begin-of-text token, which the tokenizer does not have"));
+  CHECK_THROWS_WITH(chat_template({"mistral"}, {"<s>", ""}), Contains("end-of-text token"));
+}

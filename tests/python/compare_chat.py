@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Compares conversations as `hydra tokenize --template` writes them with transformers' apply_chat_template: token ids, and
+which tokens are an assistant's, which must all be equal.
+
+    compare_chat.py HYDRA [--conversations N]
+
+HYDRA is the program. The templates are those of the models' tokenizer_config.json (ChatML's usual one, Llama 3 Instruct,
+Mistral 7B Instruct v0.2, Gemma 3, Qwen2.5) without tools; around what an assistant says stands {% generation %}, which is how
+transformers knows its tokens. Tokenizers are learnt from the tree's own text with each model's special tokens. Conversations:
+N of each template, seeded, of one to six turns of lines of the text and of random Unicode strings, some with white space
+around them. Needs only transformers: exit status 77 where it is missing.
+"""
+import argparse
+import json
+import pathlib
+import random
+import sys
+import tempfile
+
+from compare_tokenizers import LLAMA3, Program, byte_level, learnt_bpe, random_strings, skip, split_words
+
+try:
+    import torch_of_build  # noqa: F401 (transformers looks for torch)
+    from tokenizers import decoders
+    from transformers import PreTrainedTokenizerFast
+except ImportError as missing:
+    skip(f"this Python cannot import {missing.name}")
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+
+CHATML = """{%- for message in messages -%}
+    {{- '<|im_start|>' + message['role'] + '\\n' -}}
+    {%- if message['role'] == 'assistant' -%}
+        {%- generation -%}{{- message['content'] + '<|im_end|>' -}}{%- endgeneration -%}
+    {%- else -%}{{- message['content'] + '<|im_end|>' -}}{%- endif -%}
+    {{- '\\n' -}}
+{%- endfor -%}"""
+QWEN = """{%- if messages[0]['role'] != 'system' -%}
+    {{- '<|im_start|>system\\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\\n' -}}
+{%- endif -%}""" + CHATML
+LLAMA_3 = """{%- for message in messages -%}
+    {{- bos_token if loop.index0 == 0 -}}
+    {{- '<|start_header_id|>' + message['role'] + '<|end_header_id|>\\n\\n' -}}
+    {%- if message['role'] == 'assistant' -%}
+        {%- generation -%}{{- message['content'] | trim + '<|eot_id|>' -}}{%- endgeneration -%}
+    {%- else -%}{{- message['content'] | trim + '<|eot_id|>' -}}{%- endif -%}
+{%- endfor -%}"""
+SYSTEM_APART = """{%- if messages[0]['role'] == 'system' -%}
+    {%- set system = messages[0]['content'] + '\\n\\n' -%}{%- set rest = messages[1:] -%}
+{%- else -%}{%- set system = '' -%}{%- set rest = messages -%}{%- endif -%}
+{{- bos_token -}}"""
+MISTRAL = SYSTEM_APART + """{%- for message in rest -%}
+    {%- if message['role'] == 'user' -%}
+        {{- ' [INST] ' + (system if loop.first else '') + message['content'] + ' [/INST]' -}}
+    {%- else -%}{%- generation -%}{{- ' ' + message['content'] + eos_token -}}{%- endgeneration -%}{%- endif -%}
+{%- endfor -%}"""
+GEMMA = SYSTEM_APART + """{%- for message in rest -%}
+    {%- if message['role'] == 'user' -%}
+        {{- '<start_of_turn>user\\n' + (system if loop.first else '') + message['content'] | trim + '<end_of_turn>' -}}
+    {%- else -%}
+        {{- '<start_of_turn>model\\n' -}}
+        {%- generation -%}{{- message['content'] | trim + '<end_of_turn>' -}}{%- endgeneration -%}
+    {%- endif -%}
+    {{- '\\n' -}}
+{%- endfor -%}"""
+TEMPLATES = {
+    "chatml": (CHATML, ["<|endoftext|>", "<|im_start|>", "<|im_end|>"], {"eos_token": "<|im_end|>"}),
+    "qwen": (QWEN, ["<|endoftext|>", "<|im_start|>", "<|im_end|>"], {"eos_token": "<|im_end|>"}),
+    "llama-3": (LLAMA_3, ["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"],
+                {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>"}),
+    "mistral": (MISTRAL, ["<s>", "</s>"], {"bos_token": "<s>", "eos_token": "</s>"}),
+    "gemma": (GEMMA, ["<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"], {"bos_token": "<bos>", "eos_token": "<eos>"}),
+}
+
+
+def own_text():
+    files = [f for folder in ("runtime", "models") for f in sorted((TREE / folder).rglob("*.[ch]pp"))]
+    return "".join(f.read_text() for f in files).splitlines(keepends=True)
+
+
+def byte_level_bpe(text, special):
+    t = learnt_bpe(text, split_words(LLAMA3), size=3000)
+    t.decoder = decoders.ByteLevel()
+    t.add_special_tokens(special)
+    return t
+
+
+def conversations(count, lines, strings, seed):
+    chance = random.Random(seed)
+
+    def content():
+        kind = chance.random()
+        words = chance.choice(lines) if kind < 0.7 else chance.choice(strings)
+        around = [chance.choice(["", "", "", " ", "\n", "\n\n", "\t", "\u3000", "\x1c"]) for _ in range(2)]
+        return around[0] + words.strip("\n") + around[1]
+
+    def talk():
+        system = [{"role": "system", "content": content()}] if chance.random() < 0.5 else []
+        turns = [{"role": role, "content": content()} for _ in range(chance.randint(1, 6)) for role in ("user", "assistant")]
+        return system + turns
+
+    return [talk() for _ in range(count)]
+
+
+def compare(name, program, folder, made, talks):
+    template, _, names = TEMPLATES[name]
+    theirs = PreTrainedTokenizerFast(tokenizer_object=made, chat_template=template, **names)
+    theirs.save_pretrained(folder)
+    path = program.file(".jsonl", b"".join(json.dumps({"messages": t}).encode() + b"\n" for t in talks))
+    ours = map(json.loads, program.run(path, "--tokenizer", folder, "--template", name, "--json").splitlines())
+    wrong, tokens, counted = 0, 0, 0
+    for i, (talk, own) in enumerate(zip(talks, ours, strict=True)):
+        expected = theirs.apply_chat_template(talk, tokenize=True, return_dict=True, return_assistant_tokens_mask=True)
+        ids, loss = expected["input_ids"], [0] + expected["assistant_masks"][1:]
+        tokens, counted = tokens + len(ids), counted + sum(loss)
+        if own["ids"] == ids and own["loss"] == loss:
+            continue
+        wrong += 1
+        if wrong <= 2:
+            print(f"{name}: conversation {i}, {talk!r:.400}\nhydra {own!r:.600}\ntransformers {ids!r:.300} {loss!r:.300}")
+    print(f"{name}: {len(talks)} conversations, {tokens} tokens, {counted} of an assistant, {wrong} differences", flush=True)
+    return wrong
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("hydra")
+    arguments.add_argument("--conversations", type=int, default=2_000)
+    options = arguments.parse_args()
+    text = own_text()
+    lines, strings = [line for line in text if line.strip()], random_strings(500)
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        program = Program(options.hydra, place)
+        for number, (name, (_, special, _)) in enumerate(TEMPLATES.items()):
+            talks = conversations(options.conversations, lines, strings, number)
+            wrong += compare(name, program, place / name, byte_level_bpe(text, special), talks)
+    print(f"{wrong} differences")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+#include "runtime/storage/unpacked_file.hpp"
+
+#include "runtime/base/fault.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <zlib.h>
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::filesystem::path write_gzip(const std::filesystem::path& file, const std::string& text, const char* mode = "wb") {
+  const gzFile to = gzopen(file.c_str(), mode);
+  REQUIRE(to);
+  REQUIRE(gzwrite(to, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
+  REQUIRE(gzclose(to) == Z_OK);
+  return file;
+}
+
+std::string text_of(const unpacked_file& f) {
+  return {reinterpret_cast<const char*>(f.bytes().data()), f.bytes().size()};
+}
+
+}  // namespace
+
+TEST_CASE("a gzip file's bytes are those that it unpacks to, of all its members") {
+  const temporary_folder folder;
+  std::string long_text;
+  for (int i = 0; i < 400000; ++i) long_text += std::to_string(i);
+  const auto file = write_gzip(folder.path() / "a.txt.gz", long_text);
+  CHECK((text_of(unpacked_file{file}) == long_text));
+  write_gzip(file, "more", "ab");
+  const unpacked_file both{file};
+  CHECK((text_of(both) == long_text + "more"));
+  CHECK_NOTHROW(both.require_unchanged());
+  write_gzip(file, "more", "ab");
+  CHECK_THROWS_AS(both.require_unchanged(), fault_error);
+}
+
+TEST_CASE("a file of another name is read as it is") {
+  const temporary_folder folder;
+  CHECK(text_of(unpacked_file{folder.write("a.txt", "plain")}) == "plain");
+}
+
+TEST_CASE("a gzip file that is damaged, empty or none is refused with its name") {
+  const temporary_folder folder;
+  const auto file = write_gzip(folder.path() / "a.gz", std::string(100000, 'a') + "b");
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 9);
+  CHECK_THROWS_WITH(unpacked_file{file}, Contains("a.gz: the gzip file cannot be unpacked"));
+  CHECK_THROWS_WITH(unpacked_file{folder.write("b.gz", "no gzip")}, Contains("b.gz") && Contains("it is no gzip file"));
+  CHECK_THROWS_WITH(unpacked_file{write_gzip(folder.path() / "c.gz", "")}, Contains("there is nothing in it"));
+}
