@@ -40,8 +40,9 @@ if(NOT TARGET CAF::core)
     INTERFACE_LINK_LIBRARIES Threads::Threads)
 endif()
 
-# Dependencies of the tokenizers, found by their files: not every package of PCRE2 and utf8proc has CMake files.
-foreach(_library "PCRE2::8bit pcre2.h pcre2-8" "utf8proc::utf8proc utf8proc.h utf8proc")
+# Dependencies of the tokenizers, found by their files: not every package of them has CMake files.
+foreach(_library "PCRE2::8bit pcre2.h pcre2-8" "utf8proc::utf8proc utf8proc.h utf8proc"
+    "sentencepiece::sentencepiece sentencepiece_processor.h sentencepiece")
   separate_arguments(_library)
   list(GET _library 0 _target)
   list(GET _library 1 _header)

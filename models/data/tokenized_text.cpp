@@ -28,7 +28,7 @@ bool is_cut(std::string_view text, std::size_t at) noexcept {
 
 bool has_wide_tokens(const tokenizer& by) {
   const auto* const file = dynamic_cast<const file_tokenizer*>(&by);
-  return file && file->adds_across_lines();
+  return file && file->joins_lines();
 }
 
 /// Whether the ids of lines are the ids of the text, on examples of each kind of cut.

@@ -85,6 +85,13 @@ void add_by_content(const model_config& file, tokenizer_parts& parts) {
         parts);
 }
 
+void recognise(const special_tokens& s, tokenizer_parts& parts) {
+  for (const auto& id : {s.begin_of_text, s.end_of_text, s.padding, s.unknown, s.mask, s.classify, s.separate}) {
+    const bool known = !id || std::ranges::count(parts.added, *id, &added_token::id) > 0;
+    if (!known) parts.added.push_back({.content = *parts.tokens.token_of(*id), .id = *id, .special = true});
+  }
+}
+
 std::optional<std::uint32_t> find_token(const tokenizer_parts& parts, std::string_view token) {
   const auto added = std::ranges::find(parts.added, token, &added_token::content);
   return added == parts.added.end() ? parts.tokens.find(token) : std::optional{added->id};

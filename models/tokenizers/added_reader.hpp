@@ -20,6 +20,9 @@ void add_by_id(const model_config& file, tokenizer_parts& parts);
 /// added_tokens.json: {"content": id, ...}.
 void add_by_content(const model_config& file, tokenizer_parts& parts);
 
+/// Makes the model's tokens with a special meaning ones that are recognised in a text.
+void recognise(const special_tokens& special, tokenizer_parts& parts);
+
 std::optional<std::uint32_t> find_token(const tokenizer_parts& parts, std::string_view token);
 
 }  // namespace hydra

@@ -87,7 +87,8 @@ void bpe_trainer::add(std::string_view text) {
     const auto found = counts_.find(word);
     found == counts_.end() ? void(counts_.emplace(word, 1)) : void(++found->second);
   };
-  special_.split(text, made, {[&](std::string_view piece) { words_.split(piece, made, count); }, [](std::uint32_t) {}});
+  special_.split(text, made,
+                 {[&](std::string_view piece) { words_.split({piece}, made, count); }, [](std::uint32_t) {}});
 }
 
 trained_bpe bpe_trainer::train() const {

@@ -1,7 +1,6 @@
 #include "models/tokenizers/byte_level_bpe.hpp"
 
 #include "models/tokenizers/byte_alphabet.hpp"
-#include "models/tokenizers/word_cache.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <fmt/format.h>
@@ -10,44 +9,8 @@
 
 namespace hydra {
 
-class byte_level_bpe::call final : public piece_encoder {
- public:
-  call(const byte_level_bpe& t, std::size_t bytes, made_texts& made, std::vector<std::uint32_t>& ids)
-      : tokenizer_{t}, made_{made}, ids_{ids}, cache_{bytes} {}
-
-  void encode(std::string_view piece) override {
-    tokenizer_.rules_.words.split(piece, made_, [this](std::string_view word) { append(word); });
-  }
-
- private:
-  void append(std::string_view word) {
-    word_cache::entry& known = cache_.at(word);
-    if (known.word != word) {
-      const std::size_t begin = ids_.size();
-      append_unknown(word);
-      known = {word, begin, ids_.size() - begin};
-      return;
-    }
-    for (std::size_t i = 0; i < known.count; ++i) ids_.push_back(ids_[known.begin + i]);
-  }
-
-  void append_unknown(std::string_view word) {
-    if (const auto id = tokenizer_.whole(word)) return ids_.push_back(*id);
-    symbols_.clear();
-    tokenizer_.spell(word, symbols_);
-    tokenizer_.rules_.merges.merge(symbols_);
-    ids_.insert(ids_.end(), symbols_.begin(), symbols_.end());
-  }
-
-  const byte_level_bpe& tokenizer_;
-  made_texts& made_;
-  std::vector<std::uint32_t>& ids_;
-  word_cache cache_;
-  std::vector<std::uint32_t> symbols_;
-};
-
 byte_level_bpe::byte_level_bpe(tokenizer_parts given, bpe_rules rules)
-    : file_tokenizer{std::move(given)}, rules_{std::move(rules)} {
+    : word_tokenizer{std::move(given), std::move(rules.words)}, rules_{std::move(rules)} {
   for (unsigned byte = 0; byte < 256; ++byte)
     byte_ids_[byte] = parts().tokens.find(alphabet_of(static_cast<unsigned char>(byte)));
   pieces_.resize(static_cast<std::size_t>(vocabulary()));
@@ -60,9 +23,12 @@ byte_level_bpe::byte_level_bpe(tokenizer_parts given, bpe_rules rules)
     if (is_added(id)) pieces_[id] = *token_of(id);
 }
 
-std::unique_ptr<byte_level_bpe::piece_encoder> byte_level_bpe::begin(std::size_t bytes, made_texts& made,
-                                                                     std::vector<std::uint32_t>& ids) const {
-  return std::make_unique<call>(*this, bytes, made, ids);
+void byte_level_bpe::append(std::string_view word, std::vector<std::uint32_t>& ids) const {
+  if (const auto id = whole(word)) return ids.push_back(*id);
+  std::vector<std::uint32_t> symbols;
+  spell(word, symbols);
+  rules_.merges.merge(symbols);
+  ids.insert(ids.end(), symbols.begin(), symbols.end());
 }
 
 std::optional<std::uint32_t> byte_level_bpe::whole(std::string_view word) const {

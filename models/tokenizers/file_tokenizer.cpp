@@ -59,15 +59,23 @@ std::optional<std::uint32_t> file_tokenizer::id_of(std::string_view token) const
   return found == added_ids_.end() ? parts_.tokens.find(token) : std::optional{found->second};
 }
 
-bool file_tokenizer::adds_across_lines() const {
-  return std::ranges::any_of(parts_.added, [this](const added_token& t) {
-    return t.lstrip || t.rstrip || t.content.find('\n') != t.content.npos ||
-           searched_form(t, parts_.normalize).find('\n') != t.content.npos;
-  });
+bool file_tokenizer::joins_lines() const {
+  return model_joins_lines() || std::ranges::any_of(parts_.added, [this](const added_token& t) {
+           return t.lstrip || t.rstrip || t.content.find('\n') != t.content.npos ||
+                  searched_form(t, parts_.normalize).find('\n') != t.content.npos;
+         });
 }
 
 const std::string* file_tokenizer::token_of(std::uint32_t id) const noexcept {
   return is_added(id) ? &added_[id] : parts_.tokens.token_of(id);
+}
+
+std::vector<std::string> file_tokenizer::texts_of(std::span<const std::uint32_t> ids) const {
+  std::vector<std::string> texts;
+  texts.reserve(ids.size());
+  for (const std::uint32_t id : ids)
+    if (const std::string* const text = token_of(id)) texts.push_back(*text);
+  return texts;
 }
 
 }  // namespace hydra

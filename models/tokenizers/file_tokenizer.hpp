@@ -35,8 +35,9 @@ class file_tokenizer : public tokenizer {
   special_tokens special() const final { return parts_.special; }
   std::string identity() const final { return parts_.identity; }
   std::string describe() const final { return "tokenizer " + parts_.file; }
-  /// Whether an added token may include a line break: within it, or as white space before or after it.
-  bool adds_across_lines() const;
+  /// Whether a token may have parts of two lines: by its rules, or an added token with a line break within it, or as
+  /// white space before or after it.
+  bool joins_lines() const;
 
  protected:
   /// The ids of consecutive pieces: normalised text without added tokens.
@@ -51,12 +52,16 @@ class file_tokenizer : public tokenizer {
   const tokenizer_parts& parts() const noexcept { return parts_; }
   /// The token of an id as a decoder sees it, an added one as it is searched; null if no token has the id.
   const std::string* token_of(std::uint32_t id) const noexcept;
+  /// The tokens of those ids that have one.
+  std::vector<std::string> texts_of(std::span<const std::uint32_t> ids) const;
   bool is_added(std::uint32_t id) const noexcept { return id < added_.size() && !added_[id].empty(); }
 
  private:
   /// Encodes the pieces of one call, whose text has this many bytes. What is in `made` outlives it.
   virtual std::unique_ptr<piece_encoder> begin(std::size_t bytes, made_texts& made,
                                                std::vector<std::uint32_t>& ids) const = 0;
+  /// Whether the model may do so; examples need not show it.
+  virtual bool model_joins_lines() const { return false; }
   /// All ids are below vocabulary().
   virtual std::string decode_known(std::span<const std::uint32_t> ids) const = 0;
 

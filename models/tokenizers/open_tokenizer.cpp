@@ -1,8 +1,8 @@
 #include "models/tokenizers/byte_tokenizer.hpp"
 
+#include "models/tokenizers/sentencepiece_file.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 #include "models/tokenizers/tokenizer_json.hpp"
-#include "models/tokenizers/tokenizer_source.hpp"
 #include "models/tokenizers/vocabulary_files.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/refuse.hpp"
@@ -23,10 +23,15 @@ std::shared_ptr<const tokenizer> open_folder(const fs::path& folder) {
   if (has("tokenizer.json")) return open_tokenizer_json(folder / "tokenizer.json");
   if (has("vocab.json") && has("merges.txt")) return open_bpe_files(folder / "vocab.json", folder / "merges.txt");
   if (has("vocab.txt")) return open_wordpiece_file(folder / "vocab.txt");
-  refuse(fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt{}{}",
-                     folder.string(),
-                     has("tokenizer.model") ? "; SentencePiece's tokenizer.model is not supported" : "",
-                     has("tokenizer.model") ? ids_instead : ""));
+  if (has("tokenizer.model")) return open_sentencepiece(folder / "tokenizer.model");
+  refuse(
+      fmt::format("{}: the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt, nor "
+                  "tokenizer.model",
+                  folder.string()));
+}
+
+std::shared_ptr<const tokenizer> open_file(const fs::path& file) {
+  return file.extension() == ".model" ? open_sentencepiece(file) : open_tokenizer_json(file);
 }
 
 }  // namespace
@@ -43,11 +48,11 @@ std::shared_ptr<const tokenizer> open_tokenizer(const tokenizer_choice& choice) 
   if (!merges.empty()) return open_bpe_files(vocab, merges);
   if (!vocab.empty()) return open_wordpiece_file(vocab);
   if (file.empty()) return std::make_shared<byte_tokenizer>();
-  return fs::is_directory(file) ? open_folder(file) : open_tokenizer_json(file);
+  return fs::is_directory(file) ? open_folder(file) : open_file(file);
 }
 
 bool has_tokenizer(const fs::path& folder) {
-  return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt"},
+  return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model"},
                              [&](const char* name) { return fs::is_regular_file(folder / name); });
 }
 

@@ -6,32 +6,54 @@ namespace hydra {
 
 using kind = pre_tokenizer_step::kind;
 
-pre_tokenizer::pre_tokenizer(std::vector<pre_tokenizer_step> steps) : steps_{std::move(steps)} {}
+namespace {
 
-void pre_tokenizer::split(std::string_view text, made_texts& made, const sink& word) const {
-  split_from(0, text, made, word);
+std::string with_blanks_written(const metaspace& blanks, pre_tokenizer::part piece) {
+  const bool prefix =
+      blanks.when == metaspace::prefix::always || (blanks.when == metaspace::prefix::first && piece.first);
+  std::string written;
+  written.reserve(piece.text.size() + piece.text.size() / 2 + blanks.replacement.size());
+  if (prefix && !piece.text.starts_with(' ') && !piece.text.starts_with(blanks.replacement))
+    written = blanks.replacement;
+  for (const char c : piece.text) c == ' ' ? written += blanks.replacement : written += c;
+  return written;
 }
 
-void pre_tokenizer::split_from(std::size_t step, std::string_view text, made_texts& made, const sink& word) const {
+}  // namespace
+
+pre_tokenizer::pre_tokenizer(std::vector<pre_tokenizer_step> steps) : steps_{std::move(steps)} {}
+
+void pre_tokenizer::split(part whole, made_texts& made, const sink& word) const { split_from(0, whole, made, word); }
+
+void pre_tokenizer::split_from(std::size_t step, part whole, made_texts& made, const sink& word) const {
+  auto& [text, first] = whole;
   if (text.empty()) return;
   if (step == steps_.size()) return word(text);
-  const auto& [what, pattern] = steps_[step];
-  if (what == kind::prefix_space) {
-    if (text.front() != ' ') text = made.emplace_back(' ' + std::string{text});
-    return split_from(step + 1, text, made, word);
+  const auto& [what, pattern, blanks] = steps_[step];
+  if (what == kind::prefix_space || what == kind::write_blanks) {
+    if (what == kind::write_blanks)
+      text = made.emplace_back(with_blanks_written(blanks, whole));
+    else if (text.front() != ' ')
+      text = made.emplace_back(' ' + std::string{text});
+    return split_from(step + 1, whole, made, word);
   }
   std::size_t done = 0;
-  const auto between = [&](std::size_t end) {
-    if (what != kind::remove_between) split_from(step + 1, text.substr(done, end - done), made, word);
+  const auto pass = [&](std::size_t end) {
+    split_from(step + 1, {text.substr(done, end - done), first && done == 0}, made, word);
+    done = end;
   };
   pattern_search search{pattern, text};
   while (const auto found = search.next()) {
-    between(found->begin);
-    if (what != kind::remove_found)
-      split_from(step + 1, text.substr(found->begin, found->end - found->begin), made, word);
-    done = found->end;
+    if (what == kind::remove_between)
+      done = found->begin;
+    else if (what != kind::cut_after)
+      pass(found->begin);
+    if (what == kind::remove_found)
+      done = found->end;
+    else if (what != kind::cut_before)
+      pass(found->end);
   }
-  between(text.size());
+  if (what != kind::remove_between) pass(text.size());
 }
 
 }  // namespace hydra

@@ -49,12 +49,20 @@ bool says_none(const std::optional<model_config>& file, const char* key) {
 
 }  // namespace
 
-special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of) {
+special_tokens find_named(const tokenizer_settings& settings, const token_search& id_of) {
   special_tokens found;
   for (const role& r : roles()) {
     id& place = found.*r.place;
     for (const auto* const file : {&settings.config, &settings.special_map})
       if (const auto name = named(*file, r.key); name && !place) place = id_of(*name);
+  }
+  return found;
+}
+
+special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of) {
+  special_tokens found = find_named(settings, id_of);
+  for (const role& r : roles()) {
+    id& place = found.*r.place;
     if (says_none(settings.config, r.key)) continue;
     for (const std::string_view name : r.usual)
       if (!place) place = id_of(name);

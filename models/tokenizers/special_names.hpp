@@ -18,8 +18,10 @@ struct tokenizer_settings {
 
 using token_search = std::function<std::optional<std::uint32_t>(std::string_view)>;
 
-/// Tokens named by the settings (a name that is not a token is ignored), else those of usual names that are tokens,
-/// unless tokenizer_config.json says null.
+/// Tokens named by the settings; a name that is not a token is ignored.
+special_tokens find_named(const tokenizer_settings& settings, const token_search& id_of);
+
+/// Those, else those of usual names that are tokens, unless tokenizer_config.json says null.
 special_tokens find_special(const tokenizer_settings& settings, const token_search& id_of);
 
 }  // namespace hydra

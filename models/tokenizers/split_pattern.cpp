@@ -67,6 +67,12 @@ split_pattern split_pattern::literal(std::string_view text) {
   return split_pattern{pattern};
 }
 
+bool split_pattern::matches_empty() const noexcept {
+  std::uint32_t may = 0;
+  pcre2_pattern_info(compiled_->code, PCRE2_INFO_MATCHEMPTY, &may);
+  return may != 0;
+}
+
 const std::string& split_pattern::gpt2() {
   static const std::string pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
   return pattern;

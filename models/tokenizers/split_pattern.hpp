@@ -20,6 +20,9 @@ class split_pattern {
   /// Matches the text literally.
   static split_pattern literal(std::string_view text);
 
+  /// Whether the pattern may match an empty text, which a search skips.
+  bool matches_empty() const noexcept;
+
   /// GPT-2's: contractions, letters, digits, others, each with an optional space before it; white space.
   /// Source: openai/gpt-2, src/encoder.py.
   static const std::string& gpt2();

@@ -1,7 +1,5 @@
 #include "models/tokenizers/text_normalizer.hpp"
 
-#include "models/tokenizers/unicode.hpp"
-
 #include <utility>
 
 namespace hydra {
@@ -51,7 +49,7 @@ std::string with_blanks_around_ideographs(std::string_view text) {
 }
 
 std::string without_accents(std::string_view text) {
-  return each_code_point(to_nfd(text), [](std::string& out, char32_t c) {
+  return each_code_point(in_form(normal_form::nfd, text), [](std::string& out, char32_t c) {
     if (!is_nonspacing_mark(c)) append_utf8(out, c);
   });
 }
@@ -65,9 +63,20 @@ std::optional<std::string> normalized_by(const normalizers& all, std::string_vie
   return made;
 }
 
-std::optional<std::string> nfc_normalizer::apply(std::string_view text) const {
+std::optional<std::string> form_normalizer::apply(std::string_view text) const {
   if (is_ascii(text)) return std::nullopt;
-  return to_nfc(text);
+  return in_form(form_, text);
+}
+
+std::optional<std::string> lowercase_normalizer::apply(std::string_view text) const {
+  return each_code_point(text, append_lower);
+}
+
+std::optional<std::string> accent_stripper::apply(std::string_view text) const {
+  if (is_ascii(text)) return std::nullopt;
+  return each_code_point(text, [](std::string& out, char32_t c) {
+    if (!is_mark(c)) append_utf8(out, c);
+  });
 }
 
 std::optional<std::string> bert_normalizer::apply(std::string_view text) const {

@@ -1,6 +1,8 @@
 #pragma once
 // How a tokenizer changes a text before it is split into words.
 
+#include "models/tokenizers/unicode.hpp"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,8 +23,23 @@ class text_normalizer {
 using normalizers = std::vector<std::shared_ptr<const text_normalizer>>;
 std::optional<std::string> normalized_by(const normalizers& all, std::string_view text);
 
-/// Canonical composition (UAX #15).
-class nfc_normalizer final : public text_normalizer {
+/// A normal form of UAX #15.
+class form_normalizer final : public text_normalizer {
+ public:
+  explicit form_normalizer(normal_form form) : form_{form} {}
+  std::optional<std::string> apply(std::string_view text) const override;
+
+ private:
+  normal_form form_;
+};
+
+class lowercase_normalizer final : public text_normalizer {
+ public:
+  std::optional<std::string> apply(std::string_view text) const override;
+};
+
+/// Drops marks (M*); those of precomposed letters only after a decomposition.
+class accent_stripper final : public text_normalizer {
  public:
   std::optional<std::string> apply(std::string_view text) const override;
 };

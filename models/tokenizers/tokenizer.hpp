@@ -55,7 +55,7 @@ class tokenizer {
 /// bytes for other models.
 struct tokenizer_choice {
   bool bytes = false;              ///< every byte is a token; all other members are empty then
-  std::filesystem::path file{};    ///< tokenizer.json, or a folder that has it, or vocab.json + merges.txt, or vocab.txt
+  std::filesystem::path file{};  ///< tokenizer.json, *.model (SentencePiece), or a folder that has one, or other files
   std::filesystem::path vocab{};   ///< vocab.json with merges.txt (byte-level BPE), or vocab.txt alone (WordPiece)
   std::filesystem::path merges{};
   friend bool operator==(const tokenizer_choice&, const tokenizer_choice&) = default;

@@ -2,6 +2,8 @@
 
 #include "models/tokenizers/added_reader.hpp"
 #include "models/tokenizers/byte_level_bpe.hpp"
+#include "models/tokenizers/normalizer_reader.hpp"
+#include "models/tokenizers/piece_reader.hpp"
 #include "models/tokenizers/pipeline_reader.hpp"
 #include "models/tokenizers/special_names.hpp"
 #include "models/tokenizers/tokenizer_source.hpp"
@@ -26,19 +28,15 @@ std::optional<std::uint32_t> unknown_of(const model_config& model, const token_t
   return id;
 }
 
-bpe_rules read_bpe(const model_config& file, const model_config& model, const token_table& tokens) {
-  if (model.boolean("byte_fallback", false))
-    model.refuse("byte_fallback", fmt::format("true: bytes for what is in no token are not supported{}", ids_instead));
+bpe_rules read_bpe(const model_config& model, const token_table& tokens) {
   model.require("continuing_subword_prefix", "");
   model.require("end_of_word_suffix", "");
   if (model.real("dropout", 0) != 0) model.refuse("dropout", "merges that are left out at random are not supported");
   if (!model.has("merges")) model.refuse("merges", "is missing");
-  bpe_rules rules{.merges = read_merges(model.content().at("merges"), tokens, model.file()),
-                  .words = read_byte_level_words(file)};
+  bpe_rules rules{.merges = read_merges(model.content().at("merges"), tokens, model.file())};
   rules.ignore_merges = model.boolean("ignore_merges", false);
   rules.fuse_unknown = model.boolean("fuse_unk", false);
   rules.unknown = unknown_of(model, tokens);
-  require_byte_level_decoder(file);
   return rules;
 }
 
@@ -55,7 +53,56 @@ wordpiece_rules read_wordpiece(const model_config& file, const model_config& mod
 }
 
 /// In an old file the type is missing and follows from the other keys.
-std::string type_of(const model_config& model) { return model.text("type", model.has("merges") ? "BPE" : "WordPiece"); }
+std::string type_of_model(const model_config& model) {
+  return model.text("type", model.has("merges") ? "BPE" : "WordPiece");
+}
+
+using opened = std::shared_ptr<const tokenizer>;
+
+opened open_byte_level(const model_config& file, const model_config& model, tokenizer_parts parts) {
+  if (model.boolean("byte_fallback", false))
+    model.refuse("byte_fallback",
+                 fmt::format("true: a byte-level BPE with tokens of bytes is not supported{}", ids_instead));
+  bpe_rules rules = read_bpe(model, parts.tokens);
+  rules.words = read_byte_level_words(file);
+  require_byte_level_decoder(file);
+  return std::make_shared<byte_level_bpe>(std::move(parts), std::move(rules));
+}
+
+opened open_bpe(const model_config& file, const model_config& model, tokenizer_parts parts) {
+  if (is_byte_level(file)) return open_byte_level(file, model, std::move(parts));
+  piece_bpe_rules rules = read_piece_bpe(file, read_bpe(model, parts.tokens));
+  rules.byte_fallback = model.boolean("byte_fallback", false);
+  return std::make_shared<piece_bpe>(std::move(parts), std::move(rules));
+}
+
+opened open_wordpiece(const model_config& file, const model_config& model, tokenizer_parts parts) {
+  wordpiece_rules rules = read_wordpiece(file, model, parts.tokens);
+  return std::make_shared<wordpiece>(std::move(parts), std::move(rules));
+}
+
+opened open_unigram(const model_config& file, const model_config& model, tokenizer_parts parts) {
+  return std::make_shared<unigram>(std::move(parts), read_unigram(file, model));
+}
+
+/// A type of model.
+struct model_kind {
+  token_table (*vocabulary)(const model_config& model);
+  opened (*open)(const model_config& file, const model_config& model, tokenizer_parts parts);
+};
+
+token_table read_table(const model_config& model) {
+  return read_vocabulary(model.content().at("vocab"), model.file(), "model.vocab");
+}
+
+model_kind kind_of(const model_config& model) {
+  const std::string type = type_of_model(model);
+  if (type == "BPE") return {&read_table, &open_bpe};
+  if (type == "WordPiece") return {&read_table, &open_wordpiece};
+  if (type == "Unigram") return {&read_scored_vocabulary, &open_unigram};
+  model.refuse("type",
+               fmt::format("{} is not supported; BPE, Unigram and WordPiece are{}", in_quotes(type), ids_instead));
+}
 
 }  // namespace
 
@@ -64,25 +111,17 @@ std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path
   const model_config file = source.object(path);
   const auto model = file.table("model");
   if (!model) file.refuse("model", "is missing");
-  const std::string type = type_of(*model);
-  if (type != "BPE" && type != "WordPiece")
-    model->refuse("type",
-                  fmt::format("{} is not supported; byte-level BPE and WordPiece are{}", in_quotes(type), ids_instead));
+  const model_kind kind = kind_of(*model);
   if (!model->has("vocab")) model->refuse("vocab", "is missing");
   tokenizer_parts parts{.file = path.string()};
-  parts.tokens = read_vocabulary(model->content().at("vocab"), file.file(), "model.vocab");
+  parts.tokens = kind.vocabulary(*model);
   add_from_list(file, parts);
   parts.normalize = read_normalizers(file);
   const tokenizer_settings settings{source.object_if_there(path.parent_path() / "tokenizer_config.json"),
                                     source.object_if_there(path.parent_path() / "special_tokens_map.json")};
   parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
   parts.identity = source.identity();
-  if (type == "BPE") {
-    bpe_rules rules = read_bpe(file, *model, parts.tokens);
-    return std::make_shared<byte_level_bpe>(std::move(parts), std::move(rules));
-  }
-  wordpiece_rules rules = read_wordpiece(file, *model, parts.tokens);
-  return std::make_shared<wordpiece>(std::move(parts), std::move(rules));
+  return kind.open(file, *model, std::move(parts));
 }
 
 }  // namespace hydra

@@ -8,11 +8,11 @@
 
 namespace hydra {
 
-/// Model types BPE (byte-level) and WordPiece; normalizer NFC, BertNormalizer or a Sequence of them; pre_tokenizer
-/// ByteLevel, or a Sequence of Split, Digits and ByteLevel, or BertPreTokenizer; truncation, padding and post_processor
-/// are ignored, because encode() neither adds nor truncates. tokenizer_config.json and special_tokens_map.json next to
-/// the file name special tokens. Throws fault_error{bad_input} with file and key for what is malformed or not in this
-/// list.
+/// Model types BPE, Unigram and WordPiece. A BPE is byte-level if its pre_tokenizer ends in ByteLevel, else one of
+/// characters, with or without byte fallback. Normalizers, pre_tokenizers and decoders: normalizer_reader.cpp,
+/// pipeline_reader.hpp, piece_reader.hpp. Truncation, padding and post_processor are ignored, because encode() neither
+/// adds nor truncates. tokenizer_config.json and special_tokens_map.json next to the file name special tokens. Throws
+/// fault_error{bad_input} with file and key for what is malformed or not supported.
 std::shared_ptr<const tokenizer> open_tokenizer_json(const std::filesystem::path& file);
 
 }  // namespace hydra

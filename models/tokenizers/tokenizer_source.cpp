@@ -19,12 +19,17 @@ namespace fs = std::filesystem;
 using json = nlohmann::json;
 }  // namespace
 
-std::string tokenizer_source::text(const fs::path& file) {
+std::string tokenizer_source::bytes(const fs::path& file) {
   std::string content = read_text(file);
-  if (const std::string why = utf8_complaint(content); !why.empty()) refuse(file, why);
   const std::string header = fmt::format("{}\n", content.size());
   hash_.add(std::as_bytes(std::span{header}));
   hash_.add(std::as_bytes(std::span{content}));
+  return content;
+}
+
+std::string tokenizer_source::text(const fs::path& file) {
+  std::string content = bytes(file);
+  if (const std::string why = utf8_complaint(content); !why.empty()) refuse(file, why);
   return content;
 }
 

@@ -13,7 +13,9 @@ namespace hydra {
 
 class tokenizer_source {
  public:
-  /// Throws fault_error{bad_input} if it does not exist, is not a file, or is not UTF-8.
+  /// Throws fault_error{bad_input} if it does not exist or is not a file.
+  std::string bytes(const std::filesystem::path& file);
+  /// Throws in addition if it is not UTF-8.
   std::string text(const std::filesystem::path& file);
   /// Throws fault_error{bad_input} with the byte if it is not a JSON object, with the key if a key occurs twice.
   model_config object(const std::filesystem::path& file);

@@ -105,12 +105,33 @@ bool is_control(char32_t c) noexcept {
 
 bool is_nonspacing_mark(char32_t c) noexcept { return category(c) == UTF8PROC_CATEGORY_MN; }
 
-std::string to_nfc(std::string_view text) {
-  return by_lines(text, [](std::string_view line) { return mapped(line, UTF8PROC_STABLE | UTF8PROC_COMPOSE); });
+bool is_mark(char32_t c) noexcept {
+  const auto is = category(c);
+  return is >= UTF8PROC_CATEGORY_MN && is <= UTF8PROC_CATEGORY_ME;  // Mn Mc Me
 }
 
-std::string to_nfd(std::string_view text) {
-  return by_lines(text, [](std::string_view line) { return mapped(line, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE); });
+std::string in_form(normal_form form, std::string_view text) {
+  const bool composed = form == normal_form::nfc || form == normal_form::nfkc;
+  const bool compatible = form == normal_form::nfkc || form == normal_form::nfkd;
+  unsigned options = UTF8PROC_STABLE;
+  options |= static_cast<unsigned>(composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE);
+  if (compatible) options |= static_cast<unsigned>(UTF8PROC_COMPAT);
+  return by_lines(text, [&](std::string_view line) { return mapped(line, options); });
+}
+
+std::size_t first_grapheme(std::string_view text) noexcept {
+  code_point before = first_code_point(text);
+  std::size_t length = before.length;
+  utf8proc_int32_t state = 0;
+  while (length < text.size()) {
+    const code_point next = first_code_point(text.substr(length));
+    if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before.value),
+                                         static_cast<utf8proc_int32_t>(next.value), &state))
+      break;
+    length += next.length;
+    before = next;
+  }
+  return length;
 }
 
 void append_lower(std::string& text, char32_t c) {

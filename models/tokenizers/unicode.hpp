@@ -1,5 +1,5 @@
 #pragma once
-// Unicode functions for tokenizers: code points, their classes, normal forms. Texts are valid UTF-8.
+// Unicode functions for tokenizers: code points, their classes, graphemes, normal forms. Texts are valid UTF-8.
 
 #include <cstddef>
 #include <string>
@@ -25,10 +25,16 @@ bool is_word(char32_t c) noexcept;         ///< \w of UTS #18: letters, marks, d
 bool is_punctuation(char32_t c) noexcept;  ///< a category P*, or ASCII that is neither letter, digit, space nor control
 bool is_control(char32_t c) noexcept;      ///< a category Cc, Cf or Co
 bool is_nonspacing_mark(char32_t c) noexcept;
+bool is_mark(char32_t c) noexcept;  ///< a category M*
 
-/// Canonical composition and decomposition (UAX #15), and lower case without regard to language (SpecialCasing.txt).
-std::string to_nfc(std::string_view text);
-std::string to_nfd(std::string_view text);
+/// Normal forms of UAX #15: canonical or compatible, composed or decomposed.
+enum class normal_form { nfc, nfd, nfkc, nfkd };
+std::string in_form(normal_form form, std::string_view text);
+
+/// Bytes of the first extended grapheme cluster (UAX #29). `text` is not empty.
+std::size_t first_grapheme(std::string_view text) noexcept;
+
+/// Appends the lower case without regard to language (SpecialCasing.txt).
 void append_lower(std::string& text, char32_t code_point);
 
 }  // namespace hydra

@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace hydra {
@@ -18,11 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void recognise(tokenizer_parts& parts, std::optional<std::uint32_t> id) {
-  const bool known = !id || std::ranges::count(parts.added, *id, &added_token::id) > 0;
-  if (!known) parts.added.push_back({.content = *parts.tokens.token_of(*id), .id = *id, .special = true});
-}
-
 /// Reads the files next to the vocabulary into `parts`.
 tokenizer_settings read_settings(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
   tokenizer_settings settings{source.object_if_there(folder / "tokenizer_config.json"),
@@ -30,9 +24,7 @@ tokenizer_settings read_settings(tokenizer_source& source, const fs::path& folde
   if (const auto added = source.object_if_there(folder / "added_tokens.json")) add_by_content(*added, parts);
   if (settings.config) add_by_id(*settings.config, parts);
   parts.special = find_special(settings, [&](std::string_view name) { return find_token(parts, name); });
-  const special_tokens& s = parts.special;
-  for (const auto& id : {s.begin_of_text, s.end_of_text, s.padding, s.unknown, s.mask, s.classify, s.separate})
-    recognise(parts, id);
+  recognise(parts.special, parts);
   return settings;
 }
 

@@ -6,12 +6,14 @@
 HYDRA is the program. Texts: all of WikiText-2, or where that is missing the tree's own text, as a whole and by lines, and N
 seeded random Unicode strings. Tokenizers: GPT-2's files, where they are; Llama 3's form with merges that stay within words
 and merges that cross them, with and without ignore_merges; Qwen2's form (NFC); a cased and an uncased BERT; one that Hydra has
-learnt, which must also be the one that the package learns. Needs only that package: exit status 77 where it is missing.
+learnt, which must also be the one that the package learns. Of SentencePiece's kinds: those of piece_tokenizers.py, and its
+tokenizer.model files, which are compared with the package `sentencepiece`. Needs only these packages: exit status 77 where one
+is missing.
 WikiText-2 and GPT-2's files are looked for in $HYDRA_TEST_DATA, else in ../shared/data next to the tree.
 
 Unicode: the package's tables are of several versions (its patterns 16, its BERT categories 8), Hydra's are those of the
 system's PCRE2 (14 or later) and utf8proc. Random strings therefore have only characters that were assigned in Unicode 14
-and whose category the package's BERT parts see as Unicode 14 does.
+and that the package's BERT parts and NFKC see as Unicode 14 does.
 """
 import argparse
 import json
@@ -47,10 +49,12 @@ def skip(why):
 try:
     from tokenizers import (AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors,
                             trainers)
+
+    import piece_tokenizers
 except ImportError:
     other = os.environ.pop("HYDRA_TEST_PYTHON", None)
     if not other:
-        skip("this Python has no package `tokenizers`; HYDRA_TEST_PYTHON can name one that has")
+        skip("this Python has not both packages `tokenizers` and `sentencepiece`; HYDRA_TEST_PYTHON can name one that has")
     os.execv(other, [other, *sys.argv])
 
 
@@ -91,7 +95,7 @@ def known_characters():
     """Assigned in Unicode 14, and seen alike by the package's older tables; the others, for the report."""
     cleaned = normalizers.BertNormalizer(True, False, False, False)
     stripped = normalizers.BertNormalizer(False, False, True, False)
-    words = pre_tokenizers.BertPreTokenizer()
+    words, compatible = pre_tokenizers.BertPreTokenizer(), normalizers.NFKC()
     known, differing = [], 0
     for code in range(0x110000):
         c, category = chr(code), unicodedata.category(chr(code))
@@ -101,11 +105,12 @@ def known_characters():
         bare = "".join(x for x in unicodedata.normalize("NFD", c) if unicodedata.category(x) != "Mn")
         alone = category[0] == "P" or (code < 128 and category[0] == "S")
         same = ((cleaned.normalize_str(c) == "") == dropped and stripped.normalize_str(c) == bare and
-                (len(words.pre_tokenize_str("a" + c + "b")) == 3) == alone)
+                (len(words.pre_tokenize_str("a" + c + "b")) == 3) == alone and
+                compatible.normalize_str(c) == unicodedata.normalize("NFKC", c))
         known.append(c) if same else None
         differing += not same
     print(f"{len(known)} characters; left out: {differing} of Unicode {unicodedata.unidata_version} that the package's "
-          "BERT tables see otherwise, and all that are not assigned there")
+          "BERT and NFKC tables see otherwise, and all that are not assigned there")
     return known
 
 
@@ -201,7 +206,7 @@ def bert(text, lowercase):
 def tokenizers_of(data, text, program, only):
     """name -> (what Hydra opens, the package's)."""
     def saved(t):
-        path = program.file(".json")
+        path = program.file(".model" if isinstance(t, piece_tokenizers.Pieces) else ".json")
         t.save(str(path))
         return path, t
 
@@ -212,6 +217,7 @@ def tokenizers_of(data, text, program, only):
               for m in ("plain", "crossing", "reversed") for i in (False, True)}
     makers |= {"qwen2": lambda: qwen2(lines), "roberta": lambda: roberta(lines)}
     makers |= {f"bert, lowercase {low}": lambda low=low: bert(lines, low) for low in (True, False)}
+    makers |= piece_tokenizers.makers(lines)
     made |= {name: saved(make()) for name, make in makers.items() if only in name}
     learnt = program.file(".json")
     program.run(program.file(".txt", text.encode()), "--train", 6000, "--output", learnt, "--special", "<|endoftext|>")

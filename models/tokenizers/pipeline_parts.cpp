@@ -1,0 +1,52 @@
+#include "models/tokenizers/pipeline_parts.hpp"
+
+#include "models/tokenizers/tokenizer_source.hpp"
+#include "runtime/base/fault.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace hydra {
+
+namespace {
+
+/// A pattern that PCRE2 cannot compile is refused with the key.
+split_pattern compiled(const model_config& part, std::string_view key, const std::string& pattern) try {
+  return split_pattern{pattern};
+} catch (const fault_error& e) {
+  part.refuse(key, e.what_happened().text);
+}
+
+}  // namespace
+
+std::string type_of(const model_config& part) { return part.text("type", ""); }
+
+void refuse_type(const model_config& part, std::string_view supported) {
+  part.refuse("type", fmt::format("\"{}\" is not supported; {} is{}", type_of(part), supported, ids_instead));
+}
+
+std::vector<model_config> members(const model_config& file, std::string_view key, std::string_view list) {
+  const auto part = file.table(key);
+  if (!part) return {};
+  if (type_of(*part) != "Sequence") return {*part};
+  std::vector<model_config> all;
+  const auto found = part->content().find(list);
+  if (found == part->content().end() || !found->is_array()) part->refuse(list, "is no list");
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    if (!(*found)[i].is_object()) part->refuse(fmt::format("{}[{}]", list, i), "is no table");
+    all.emplace_back(file.file(), (*found)[i], fmt::format("{}.{}[{}].", key, list, i));
+  }
+  return all;
+}
+
+std::variant<std::string, split_pattern> pattern_of(const model_config& part) {
+  const auto pattern = part.table("pattern");
+  if (!pattern) part.refuse("pattern", "is missing");
+  if (pattern->has("Regex")) return compiled(part, "pattern.Regex", pattern->text("Regex", ""));
+  std::string literal = pattern->text("String", "");
+  if (!pattern->has("String")) part.refuse("pattern", "has neither Regex nor String");
+  if (literal.empty()) part.refuse("pattern.String", "is empty");
+  return literal;
+}
+
+}  // namespace hydra
