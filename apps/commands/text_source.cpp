@@ -73,7 +73,8 @@ std::optional<std::string> first_of_template(const json& post) {
 }
 
 json content_if_there(const fs::path& file) {
-  return fs::is_regular_file(file) ? model_config::read(file).content() : json::object();
+  return fs::is_regular_file(file) && file.extension() != ".model" ? model_config::read(file).content()
+                                                                   : json::object();
 }
 
 /// tokenizer_config.json takes precedence; else the template of tokenizer.json, which is `chosen` or in the folder.

@@ -173,9 +173,9 @@ command_action declare_tokenize(command_line& line) {
   auto o = std::make_shared<tokenize_options>();
   line.add_option("input", o->inputs, "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids")
       .required();
-  const auto tokenizer = line.add_option(
-      "--tokenizer", o->tokenizer,
-      "bytes, a tokenizer.json, or a folder with one, with vocab.json and merges.txt, or with vocab.txt");
+  const auto tokenizer = line.add_option("--tokenizer", o->tokenizer,
+                                         "bytes, a tokenizer.json or tokenizer.model, or a folder with one, with "
+                                         "vocab.json and merges.txt, or with vocab.txt");
   line.add_option("--output", o->output,
                  "file to write, must not exist: ids as flat little-endian uint32, a text, or a tokenizer.json");
   line.add_option("--field", o->field, "of each record of JSON lines").shows_default();

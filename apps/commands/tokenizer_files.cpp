@@ -33,7 +33,7 @@ void copy(durable_folder& into, const std::string& name, const fs::path& file) {
 }
 
 /// A tokenizer's own files in a folder.
-constexpr std::array tokenizers{"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt"};
+constexpr std::array tokenizers{"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "tokenizer.model"};
 
 /// A file and the name by which Hugging Face's libraries look for it.
 struct published_file {
@@ -41,9 +41,14 @@ struct published_file {
   std::string name;
 };
 
+const char* name_of(const fs::path& file) {
+  if (file.extension() == ".txt") return "vocab.txt";
+  return file.extension() == ".model" ? "tokenizer.model" : "tokenizer.json";
+}
+
 /// A vocabulary without merges is a WordPiece vocabulary.
 std::vector<published_file> files_of(const tokenizer_choice& t) {
-  if (!t.file.empty()) return {{t.file, t.file.extension() == ".txt" ? "vocab.txt" : "tokenizer.json"}};
+  if (!t.file.empty()) return {{t.file, name_of(t.file)}};
   if (t.vocab.empty()) return {};
   if (t.merges.empty()) return {{t.vocab, "vocab.txt"}};
   return {{t.vocab, "vocab.json"}, {t.merges, "merges.txt"}};

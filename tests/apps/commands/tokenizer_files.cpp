@@ -32,13 +32,16 @@ TEST_CASE("a tokenizer's files are copied under the names that others look for, 
 }
 
 TEST_CASE("a tokenizer in one file keeps its kind, and data without one leave nothing") {
-  const temporary_folder one, list, none;
+  const temporary_folder one, list, pieces, none;
   one.write("t.json", "j");
   copy_named(one, {.file = one.path() / "t.json"});
   CHECK(one.read("out/tokenizer.json") == "j");
   list.write("words.txt", "w");
   copy_named(list, {.file = list.path() / "words.txt"});
   CHECK(list.read("out/vocab.txt") == "w");
+  pieces.write("spiece.model", "m");
+  copy_named(pieces, {.file = pieces.path() / "spiece.model"});
+  CHECK(pieces.read("out/tokenizer.model") == "m");
   copy_named(none, {});
   CHECK(none.read("out/tokenizer.json").empty());
 }

@@ -96,6 +96,21 @@ TEST_CASE("a text is tokenised as a whole if an added token may span a line brea
   CHECK(piece_sizes(text, *with_token(added(300, "text\nline"))).size() == 1);
 }
 
+TEST_CASE("a text is tokenised as a whole if the model may join lines, although examples do not show it") {
+  const auto opened = [](nlohmann::json file, const char* patch) {
+    file.merge_patch(nlohmann::json::parse(patch));
+    const temporary_file on_disk{file.dump()};
+    return open_tokenizer({.file = on_disk.path()});
+  };
+  const std::string text = many_lines();
+  const auto pieces = piece_bpe_file({"?", "\u2581", "l", "i"}, {});
+  CHECK(piece_sizes(text, *opened(pieces, "{}")).size() == 1);
+  CHECK(piece_sizes(text, *opened(pieces, R"({"normalizer": null})")).size() == 1);
+  CHECK(piece_sizes(text, *opened(unigram_file({{"?", 0}}), "{}")).size() == 3);
+  CHECK(piece_sizes(text, *opened(unigram_file({{"?", 0}}), R"({"pre_tokenizer": {"type": "Metaspace"}})")).size() ==
+        1);
+}
+
 TEST_CASE("the key of a cached text contains the rules and the libraries that determine its ids") {
   const std::string key = cache_key("text t", letter_tokenizer{});
   CHECK_THAT(key, Contains("text t") && Contains("letters") && Contains("rules ") && Contains("utf8proc ") &&

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hydra::test {
@@ -33,6 +34,31 @@ inline nlohmann::json wordpiece_file(const std::vector<std::string>& tokens) {
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
           {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
           {"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"vocab", vocab}}}};
+}
+
+/// BPE of characters: tokens by id. Blanks are U+2581, also before the text, as in Llama 2.
+inline nlohmann::json piece_bpe_file(const std::vector<std::string>& tokens, const std::vector<std::string>& merges) {
+  nlohmann::json vocab = nlohmann::json::object();
+  for (std::size_t id = 0; id < tokens.size(); ++id) vocab[tokens[id]] = id;
+  const nlohmann::json prefix{{"type", "Prepend"}, {"prepend", "\u2581"}};
+  const nlohmann::json blanks{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
+  const nlohmann::json read_blanks{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}};
+  const nlohmann::json strip{{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}};
+  return {{"normalizer", {{"type", "Sequence"}, {"normalizers", {prefix, blanks}}}},
+          {"pre_tokenizer", nullptr},
+          {"decoder",
+           {{"type", "Sequence"}, {"decoders", {read_blanks, {{"type", "ByteFallback"}}, {{"type", "Fuse"}}, strip}}}},
+          {"model",
+           {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}, {"unk_token", tokens.front()}, {"fuse_unk", true}}}};
+}
+
+/// Unigram as in T5: tokens with their scores by id; the first is unknown.
+inline nlohmann::json unigram_file(const std::vector<std::pair<std::string, double>>& tokens) {
+  const nlohmann::json words{{"type", "Sequence"},
+                             {"pretokenizers", {{{"type", "WhitespaceSplit"}}, {{"type", "Metaspace"}}}}};
+  return {{"pre_tokenizer", words},
+          {"decoder", {{"type", "Metaspace"}}},
+          {"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", tokens}}}};
 }
 
 inline nlohmann::json added(std::uint32_t id, const std::string& content, bool normalized = false) {

@@ -22,7 +22,8 @@ struct malformed {
 
 const malformed bad_bpe[]{
     {R"({"model": null})", ": model: is missing"},
-    {R"({"model": {"type": "Unigram"}})", ": model.type: \"Unigram\" is not supported"},
+    {R"({"model": {"type": "WordLevel"}})", ": model.type: \"WordLevel\" is not supported"},
+    {R"({"model": {"type": "Unigram"}})", ": model.vocab: is no list"},
     {R"({"model": {"byte_fallback": true}})", ": model.byte_fallback: "},
     {R"({"model": {"end_of_word_suffix": "</w>"}})", ": model.end_of_word_suffix: "},
     {R"({"model": {"dropout": 0.1}})", ": model.dropout: "},
@@ -39,17 +40,24 @@ const malformed bad_bpe[]{
     {R"({"model": {"merges": ["a b", 7]}})", ": model.merges[1]: is neither"},
     {R"({"model": {"merges": [["a", "b", "c"]]}})", ": model.merges[0]: is neither"},
     {R"({"model": {"merges": ["a c"]}})", ": model.merges[0]: \"ac\" is not in the vocabulary"},
-    {R"({"pre_tokenizer": null})", ": pre_tokenizer: is missing"},
-    {R"({"pre_tokenizer": {"type": "Metaspace"}})", ": pre_tokenizer.type: \"Metaspace\" is not supported"},
+    {R"({"pre_tokenizer": null})", ": decoder.type: \"ByteLevel\" is not supported"},
+    {R"({"pre_tokenizer": {"type": "Punctuation"}})", ": pre_tokenizer.type: \"Punctuation\" is not supported"},
     {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}, {"type": "Punctuation"}]}})",
      ": pre_tokenizer.pretokenizers[0].type: \"ByteLevel\""},
     {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "behavior": "Isolated", "pattern": {"Regex": "(a"}}, {"type": "ByteLevel"}]}})",
      ": pre_tokenizer.pretokenizers[0].pattern.Regex: the pattern \"(a\""},
-    {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "behavior": "MergedWithNext", "pattern": {"Regex": "a"}}, {"type": "ByteLevel"}]}})",
-     ": pre_tokenizer.pretokenizers[0].behavior: \"MergedWithNext\""},
-    {R"({"normalizer": {"type": "Precompiled"}})", ": normalizer.type: \"Precompiled\" is not supported"},
+    {R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "behavior": "Contiguous", "pattern": {"Regex": "a"}}, {"type": "ByteLevel"}]}})",
+     ": pre_tokenizer.pretokenizers[0].behavior: \"Contiguous\""},
+    {R"({"normalizer": {"type": "Nmt"}})", ": normalizer.type: \"Nmt\" is not supported"},
+    {R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "x"}})",
+     ": normalizer.precompiled_charsmap: is no base64"},
+    {R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "/////w=="}})",
+     ": normalizer.precompiled_charsmap: 4 bytes are no table"},
     {R"({"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Replace"}]}})",
-     ": normalizer.normalizers[1].type: \"Replace\""},
+     ": normalizer.normalizers[1].pattern: is missing"},
+    {R"({"normalizer": {"type": "Replace", "pattern": {"String": ""}}})", ": normalizer.pattern.String: is empty"},
+    {R"({"normalizer": {"type": "Replace", "pattern": {"Regex": "a*"}}})",
+     ": normalizer.pattern.Regex: it matches an empty text"},
     {R"({"decoder": {"type": "Metaspace"}})", ": decoder.type: \"Metaspace\""},
     {R"({"added_tokens": {}})", ": added_tokens: is no list"},
     {R"({"added_tokens": [1]})", ": added_tokens[0]: is no table"},
@@ -75,19 +83,15 @@ TEST_CASE("each invalid or unsupported tokenizer.json is refused with file and k
   }
 }
 
-TEST_CASE("a tokenizer like SentencePiece's is refused with the alternative") {
-  for (const char* patch : {R"({"model": {"type": "Unigram"}})", R"({"model": {"byte_fallback": true}})",
-                            R"({"pre_tokenizer": {"type": "Metaspace"}})", R"({"normalizer": {"type": "Prepend"}})",
-                            R"({"pre_tokenizer": null})", R"({"decoder": {"type": "Metaspace"}})"}) {
+TEST_CASE("what is not supported is refused with the alternative") {
+  for (const char* patch : {R"({"model": {"type": "WordLevel"}})", R"({"model": {"byte_fallback": true}})",
+                            R"({"normalizer": {"type": "Nmt"}})", R"({"decoder": {"type": "CTC"}})"}) {
     auto file = bpe_file({"a b"});
     file.merge_patch(nlohmann::json::parse(patch));
     const temporary_file on_disk{file.dump()};
     CAPTURE(patch);
     CHECK_THROWS_WITH(open_tokenizer({.file = on_disk.path()}), Catch::Contains("kind = \"tokens\""));
   }
-  const temporary_folder folder;
-  std::ofstream{folder.path() / "tokenizer.model"} << "x";
-  CHECK_THROWS_WITH(open_tokenizer({.file = folder.path()}), Catch::Contains("kind = \"tokens\""));
 }
 
 TEST_CASE("a file that is not JSON is refused with the byte, a duplicate key with the key") {
@@ -147,7 +151,8 @@ TEST_CASE("a choice without a readable file is refused with what is missing") {
   const auto refused = [](const tokenizer_choice& choice, const char* why) {
     CHECK_THROWS_WITH(open_tokenizer(choice), Catch::Contains(why));
   };
-  refused({.file = folder.path()}, "the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt");
+  refused({.file = folder.path()},
+          "the folder has no tokenizer.json, nor vocab.json with merges.txt, nor vocab.txt, nor tokenizer.model");
   refused({.file = folder.path() / "none.json"}, "none.json: no such file");
   refused({.merges = "merges.txt"}, "needs the vocabulary");
   refused({.file = "a", .vocab = "b"}, "not both");

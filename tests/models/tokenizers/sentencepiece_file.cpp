@@ -1,0 +1,89 @@
+#include "models/tokenizers/sentencepiece_file.hpp"
+
+#include "tests/models/tokenizers/made_sentencepiece.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+using namespace hydra;
+using namespace hydra::test;
+using ids = std::vector<std::uint32_t>;
+using kind = made_piece::kind;
+
+namespace {
+
+const std::vector<made_piece> pieces{{"<unk>", 0, kind::unknown},
+                                     {"<s>", 0, kind::control},
+                                     {"</s>", 0, kind::control},
+                                     {"ab", -1},
+                                     {"\u2581ab", -2},
+                                     {"\u2581", -3},
+                                     {"a", -4},
+                                     {"b", -5},
+                                     {"<u>", 0, kind::user_defined}};
+
+std::shared_ptr<const tokenizer> opened(const temporary_folder& folder, made_model type) {
+  folder.write("tokenizer.model", sentencepiece_file(type, pieces));
+  return open_tokenizer({.file = folder.path()});
+}
+
+}  // namespace
+
+TEST_CASE("a folder with a tokenizer.model has the ids and texts of SentencePiece") {
+  for (const made_model type : {made_model::unigram, made_model::bpe}) {
+    const temporary_folder folder;
+    const auto t = opened(folder, type);
+    CHECK(t->encode("ab ab b") == ids{4, 4, 5, 7});
+    CHECK(t->encode("<u>axxa") == ids{5, 8, 6, 0, 6});
+    CHECK(t->encode("").empty());
+    CHECK(t->decode(ids{1, 4, 4, 0, 2}) == "ab ab \u2047 ");  // control symbols have no text
+    CHECK(t->vocabulary() == 9);
+    CHECK(t->special().end_of_text == 2u);
+    CHECK(has_tokenizer(folder.path()));
+  }
+}
+
+TEST_CASE("control symbols of a tokenizer.model are recognised in a text if a file next to it names them") {
+  const temporary_folder folder;
+  CHECK(opened(folder, made_model::bpe)->encode("ab</s>ab") == ids{4, 0, 3});
+  folder.write("special_tokens_map.json", R"({"eos_token": {"content": "</s>"}, "pad_token": "<none>"})");
+  const auto t = opened(folder, made_model::bpe);
+  CHECK(t->encode("ab</s>ab") == ids{4, 2, 4});
+  CHECK(t->decode(ids{4, 2, 4}) == "ab</s>ab");
+  CHECK_FALSE(t->special().padding.has_value());
+}
+
+TEST_CASE("files next to a tokenizer.model add tokens with ids beyond its own") {
+  const temporary_folder folder;
+  folder.write("added_tokens.json", R"({"<pad>": 9})");
+  folder.write("tokenizer_config.json",
+               R"({"pad_token": "<pad>", "added_tokens_decoder": {"12": {"content": "<x>", "lstrip": true}}})");
+  const auto t = opened(folder, made_model::bpe);
+  CHECK(t->encode("ab <x>ab<pad>") == ids{4, 12, 4, 9});
+  CHECK(t->decode(ids{4, 12, 10, 4, 9}) == "ab<x>ab<pad>");  // no token has the id 10
+  CHECK(t->vocabulary() == 13);
+  CHECK(t->special().padding == 9u);
+  folder.write("added_tokens.json", R"({"<pad>": 4})");
+  CHECK_THROWS_WITH(opened(folder, made_model::bpe),
+                    Catch::Contains("added_tokens.json: \"<pad>\": the id 4 is that of"));
+}
+
+TEST_CASE("the identity of a tokenizer.model covers its bytes and the files next to it") {
+  const temporary_folder folder;
+  const std::string bpe = opened(folder, made_model::bpe)->identity();
+  CHECK(opened(folder, made_model::bpe)->identity() == bpe);
+  CHECK(opened(folder, made_model::unigram)->identity() != bpe);
+  folder.write("added_tokens.json", R"({"<pad>": 9})");
+  CHECK(opened(folder, made_model::bpe)->identity() != bpe);
+}
+
+TEST_CASE("a file that is no model of SentencePiece is refused with its name") {
+  const temporary_folder folder;
+  for (const char* content : {"", "x", "{}", "\x0a\x02\x0a\x00"}) {
+    const auto file = folder.write("other.model", content);
+    CHECK_THROWS_WITH(open_tokenizer({.file = file}), Catch::EndsWith("other.model: is no model of SentencePiece"));
+  }
+  CHECK_THROWS_WITH(open_tokenizer({.file = folder.path() / "none.model"}), Catch::Contains("no such file"));
+}
