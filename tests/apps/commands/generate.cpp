@@ -2,6 +2,7 @@
 
 #include "tests/apps/commands/hydra_program.hpp"
 #include "tests/apps/workload/example.hpp"
+#include "tests/models/tokenizers/made_sentencepiece.hpp"
 #include "tests/support/hub_checkpoint.hpp"
 
 #include <catch2/catch.hpp>
@@ -255,6 +256,29 @@ TEST_CASE(
   const outcome resumed = run_hydra(folder, "train old.toml --resume");
   CHECK(resumed.status == 2);
   CHECK_THAT(resumed.err, Contains("data: text corpus.txt (saved)") && Contains("padded/tokenizer.json (now)"));
+}
+
+TEST_CASE("a checkpoint's tokenizer.model reads the data, the prompts and the texts of its model, and is exported") {
+  const temporary_folder folder;
+  write_padded_gpt2(folder);
+  using kind = test::made_piece::kind;
+  const std::string model = test::sentencepiece_file(
+      test::made_model::bpe, {{"<unk>", 0, kind::unknown}, {"<s>", 0, kind::control}, {"\u2581", -1}, {"a", -2}});
+  folder.write("padded/tokenizer.model", model);
+  folder.write("padded/tokenizer_config.json", R"({"bos_token": "<s>", "add_bos_token": true})");
+  folder.write("a.txt", "aa");
+  CHECK(run_hydra(folder, "tokenize a.txt --tokenizer padded --json").out == "[2, 3, 3]\n");
+  CHECK_THAT(run_hydra(folder, "generate padded --prompt aaaa --tokens 1").err, Contains("the prompt has 6 tokens"));
+  CHECK(run_hydra(folder, "generate padded --tokenizer padded/tokenizer.model --prompt aa --tokens 1").status == 0);
+
+  folder.write("corpus.txt", std::string(400, 'a'));
+  const std::string from =
+      bent("{ family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4 }", "{ from = \"padded\" }");
+  folder.write("w.toml", bent_in(from, "kind = \"synthetic-language\"", "kind = \"text\"\ntrain = \"corpus.txt\""));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  CHECK_THAT(run_hydra(folder, "generate runs/w --prompt aa --tokens 1").out, StartsWith("aa"));
+  REQUIRE(run_hydra(folder, "export runs/w gpt out").status == 0);
+  CHECK(folder.read("out/tokenizer.model") == model);
 }
 
 TEST_CASE("a text is written of the tokenizer's tokens, even if the model's vocabulary has more") {
