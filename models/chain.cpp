@@ -146,6 +146,14 @@ std::int64_t chain::frozen_count() const {
   return count;
 }
 
+std::vector<std::string> chain::trained_names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < size(); ++i)
+    for (const parameter_spec& p : parameters(i))
+      if (p.tied_to.empty() && p.averaging == 0 && !p.frozen) names.push_back(stored_name(p.name));
+  return names;
+}
+
 std::vector<tensor_spec> chain::outputs(std::int64_t samples) const {
   std::vector<tensor_spec> result;
   tensor_spec input = batched(sample_input_, samples);

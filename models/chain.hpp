@@ -75,6 +75,9 @@ class chain {
   /// True if it was asked to freeze parameters.
   bool has_frozen() const noexcept { return !frozen_.empty(); }
 
+  /// Names in a checkpoint of the parameters that are stepped: without tied copies, running averages and frozen ones.
+  std::vector<std::string> trained_names() const;
+
   /// Output of every layer for micro-batches of `samples` samples: bf16 instead of the layers' f32 if the chain
   /// computes in bf16. Throws fault_error{bad_input} naming the layer.
   std::vector<tensor_spec> outputs(std::int64_t samples) const;

@@ -17,13 +17,30 @@ namespace hydra {
 
 namespace {
 
+/// Entries that older checkpoints do not have: none for what they could not have.
+std::string newer_keys_of(const learning_schedule& s) {
+  std::string text = s.warmup_ratio > 0 ? fmt::format(" warmup_ratio {}", s.warmup_ratio) : "";
+  if (s.kind == schedule_kind::wsd) text += fmt::format(" decay_ratio {}", s.decay_ratio);
+  if (s.kind == schedule_kind::cosine_restarts) text += fmt::format(" cycles {}", s.cycles);
+  return text;
+}
+
+std::string text_of(const parameter_group& g) {
+  const auto given = [](const auto& number) { return number ? fmt::format("{}", *number) : "as the others"; };
+  return fmt::format("group: {} learning_rate {} weight_decay {}\n", fmt::join(g.parameters.all(), " "),
+                     given(g.learning_rate), given(g.weight_decay));
+}
+
 std::string text_of(const update_options& o) {
   const auto& s = o.schedule;
-  return fmt::format(
+  std::string text = fmt::format(
       "optimizer: {} learning_rate {} weight_decay {} betas {} {} eps {} momentum {} nesterov {} clip_norm {}\n"
-      "schedule: {} warmup {} floor {}\n",
-      o.kind == update_kind::adamw ? "adamw" : "sgd", o.learning_rate, o.weight_decay, o.beta1, o.beta2, o.eps, o.momentum,
-      o.nesterov, o.clip_norm, static_cast<int>(s.kind), s.warmup, s.floor);
+      "schedule: {} warmup {} floor {}{}\n",
+      to_string(o.kind), o.learning_rate, o.weight_decay, o.beta1, o.beta2, o.eps, o.momentum, o.nesterov, o.clip_norm,
+      static_cast<int>(s.kind), s.warmup, s.floor, newer_keys_of(s));
+  if (o.decay == decay_scope::matrices) text += "decay: matrices\n";
+  for (const auto& group : o.groups) text += text_of(group);
+  return text;
 }
 
 /// Names, shapes and ties of all parameters, and how fast running averages move.

@@ -235,6 +235,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.data.source = open_data(m.data, m.chain.wants());
   p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_.numbers, numbers_.gradients));
   p.model->validate();
+  check_groups(m.optimizer, p.model->trained_names());
   check_layers(m, *p.model);
   if (p.model->sample_input() != p.data.source->sample_input()) {
     refuse(m, fmt::format("chain: wants samples {}, but {} has {}", to_string(p.model->sample_input()),

@@ -82,6 +82,7 @@ void check_chain(const model_entry& m, const model_description& d, precision num
   });
   const char* const tuned = std::get<value_table>(m.keys.content).find("adapter") ? "adapter" : "freeze";
   located(part(m, tuned), fmt::format("model.{}", tuned), [&] { built.validate(); });
+  located(part(m, "optimizer"), "model.optimizer", [&] { check_groups(d.optimizer, built.trained_names()); });
   check_loss(m, built.objective().name(), source);
   const std::size_t layers = built.size();
   if (const auto* cuts = std::get_if<cut_points>(&d.cuts))

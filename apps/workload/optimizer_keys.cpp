@@ -2,6 +2,13 @@
 
 #include "apps/workload/convert.hpp"
 
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace hydra::apps {
 
 namespace {
@@ -22,14 +29,17 @@ key_rule weight_decay_rule(std::string fallback) {
   return real_rule("weight_decay", {.least = 0}, std::move(fallback), "of all parameters");
 }
 
+key_rule betas_rule(std::string fallback, std::string help) {
+  return {.name = "betas",
+          .kind = value_kind::number_pair,
+          .help = std::move(help),
+          .fallback = std::move(fallback),
+          .range = below_one};
+}
+
 table_variant adamw_variant() {
   return {"adamw",
-          {weight_decay_rule("0.01"),
-           {.name = "betas",
-            .kind = value_kind::number_pair,
-            .help = "decay of the moments",
-            .fallback = "[0.9, 0.999]",
-            .range = below_one},
+          {weight_decay_rule("0.01"), betas_rule("[0.9, 0.999]", "decay of the moments"),
            real_rule("eps", positive, "1e-8", "added to the root of the second moment")}};
 }
 
@@ -40,6 +50,22 @@ table_variant sgd_variant() {
            {.name = "nesterov", .kind = value_kind::boolean, .help = "needs momentum", .fallback = "false"}}};
 }
 
+table_variant lion_variant() {
+  return {
+      "lion",
+      {weight_decay_rule("0"), betas_rule("[0.9, 0.99]", "share of the moment in the step, and in the next moment")}};
+}
+
+table_rules group_rules() {
+  return {.keys = {{.name = "parameters",
+                    .kind = value_kind::text_list,
+                    .help = "by names in the checkpoint: \"*\" for any text, \"!\" before an exception, the last match "
+                            "decides",
+                    .required = true},
+                   real_rule("learning_rate", {.least = 0}, "the optimizer's", "before the schedule"),
+                   real_rule("weight_decay", {.least = 0}, "the optimizer's", "of all these parameters")}};
+}
+
 void read_betas(const value_table& optimizer, update_options& o) {
   const value* const betas = optimizer.find("betas");
   if (!betas) return;
@@ -48,51 +74,118 @@ void read_betas(const value_table& optimizer, update_options& o) {
   o.beta2 = to<double>(pair.at(1));
 }
 
-schedule_kind kind_of(const std::string& name) {
-  if (name == "linear") return schedule_kind::linear;
-  return name == "cosine" ? schedule_kind::cosine : schedule_kind::constant;
+template <class T>
+using named = std::pair<const char*, T>;
+
+constexpr std::array<named<update_kind>, 3> update_kinds{
+    {{"adamw", update_kind::adamw}, {"sgd", update_kind::sgd}, {"lion", update_kind::lion}}};
+constexpr std::array<named<schedule_kind>, 6> schedule_kinds{{{"constant", schedule_kind::constant},
+                                                              {"linear", schedule_kind::linear},
+                                                              {"cosine", schedule_kind::cosine},
+                                                              {"wsd", schedule_kind::wsd},
+                                                              {"cosine-restarts", schedule_kind::cosine_restarts},
+                                                              {"inverse-sqrt", schedule_kind::inverse_sqrt}}};
+
+/// Of a checked table: the first one without the key.
+template <class Kinds>
+auto kind_in(const value_table& table, const Kinds& kinds) {
+  std::string name = kinds.front().first;
+  assign(table, "kind", name);
+  return std::ranges::find(kinds, name, [](const auto& k) { return std::string{k.first}; })->second;
+}
+
+void require_one_warmup(const value_table& schedule) {
+  const value* const ratio = schedule.find("warmup_ratio");
+  if (!ratio || !schedule.find("warmup")) return;
+  refuse(ratio->where, "model.schedule.warmup_ratio",
+         "warmup is given too; give steps or a share of all steps, not both");
 }
 
 learning_schedule read_schedule(const value_table& schedule) {
-  learning_schedule s;
-  std::string kind = "constant";
-  assign(schedule, "kind", kind);
-  s.kind = kind_of(kind);
+  learning_schedule s{.kind = kind_in(schedule, schedule_kinds)};
+  require_one_warmup(schedule);
   assign(schedule, "warmup", s.warmup);
+  assign(schedule, "warmup_ratio", s.warmup_ratio);
+  assign(schedule, "decay_ratio", s.decay_ratio);
+  assign(schedule, "cycles", s.cycles);
   assign(schedule, "floor", s.floor);
   return s;
 }
 
-update_options defaults_of(const std::string& kind) { return kind == "sgd" ? sgd({}) : adamw({}); }
+update_options defaults_of(update_kind kind) {
+  if (kind == update_kind::lion) return lion({});
+  return kind == update_kind::sgd ? sgd({}) : adamw({});
+}
+
+std::optional<double> number_in(const value_table& table, std::string_view key) {
+  const value* const v = table.find(key);
+  return v ? std::optional{to<double>(*v)} : std::nullopt;
+}
+
+parameter_group read_group(const value_table& group) {
+  std::vector<std::string> patterns;
+  for (const value& pattern : sub_tables(group, "parameters")) patterns.push_back(to<std::string>(pattern));
+  return {.parameters = name_patterns{std::move(patterns)},
+          .learning_rate = number_in(group, "learning_rate"),
+          .weight_decay = number_in(group, "weight_decay")};
+}
 
 }  // namespace
 
 table_rules optimizer_rules() {
-  table_rules rules{.selector = "kind", .variants = {adamw_variant(), sgd_variant()}};
+  table_rules rules{.selector = "kind", .variants = {adamw_variant(), sgd_variant(), lion_variant()}};
   key_rule rate = real_rule("learning_rate", positive, "", "before the schedule");
   rate.required = true;
-  rules.keys = {selector_rule("kind", rules.variants, "adamw"), rate,
-                real_rule("clip_norm", {.least = 0}, "0", "largest norm of a step's gradient; 0 = off")};
+  rules.keys = {
+      selector_rule("kind", rules.variants, "adamw"),
+      rate,
+      real_rule("clip_norm", {.least = 0}, "0", "largest norm of a step's gradient; 0 = off"),
+      {.name = "decay",
+       .help = "matrices: biases, norms and other vectors do not decay",
+       .fallback = "all",
+       .choices = {"all", "matrices"}},
+      {.name = "groups",
+       .kind = value_kind::table_list,
+       .help =
+           "[{ parameters = [\"*.bias\"], learning_rate = 1e-4, weight_decay = 0 }]: parameters with a rate or a decay "
+           "of their own; of several groups with a "
+           "parameter the last one decides",
+       .fallback = "none",
+       .inner = {group_rules()}}};
   return rules;
 }
 
 table_rules schedule_rules() {
   const key_rule floor = real_rule("floor", share, "0", "share of the learning rate at the last step");
-  table_rules rules{.selector = "kind", .variants = {{"constant", {}}, {"linear", {floor}}, {"cosine", {floor}}}};
-  rules.keys = {selector_rule("kind", rules.variants, "constant"),
-                {.name = "warmup",
-                 .kind = value_kind::integer,
-                 .help = "steps that rise to the learning rate",
-                 .fallback = "0",
-                 .range = {0, 1e9}}};
+  const key_rule decay_ratio = real_rule("decay_ratio", {.least = 0, .most = 1, .open_least = true}, "0.1",
+                                         "share of all steps, the last ones, that fall along a line to the floor");
+  const key_rule cycles{.name = "cycles",
+                        .kind = value_kind::integer,
+                        .help = "half cosines, each from the learning rate down",
+                        .fallback = "1",
+                        .range = {1, 1e9}};
+  table_rules rules{.selector = "kind",
+                    .variants = {{"constant", {}},
+                                 {"linear", {floor}},
+                                 {"cosine", {floor}},
+                                 {"wsd", {floor, decay_ratio}},
+                                 {"cosine-restarts", {floor, cycles}},
+                                 {"inverse-sqrt", {}}}};
+  rules.keys = {
+      selector_rule("kind", rules.variants, "constant"),
+      {.name = "warmup",
+       .kind = value_kind::integer,
+       .help = "n steps that rise to the learning rate: step 1 has 1/n of it, step n all of it (in transformers "
+               "step 1 has 0, and step n + 1 all)",
+       .fallback = "0",
+       .range = {0, 1e9}},
+      real_rule("warmup_ratio", below_one, "0", "instead of warmup: share of all steps, rounded up")};
   return rules;
 }
 
 update_options read_update_options(const value_table& model) {
   const value_table& optimizer = sub_table(model, "optimizer");
-  std::string kind = "adamw";
-  assign(optimizer, "kind", kind);
-  update_options o = defaults_of(kind);
+  update_options o = defaults_of(kind_in(optimizer, update_kinds));
   assign(optimizer, "learning_rate", o.learning_rate);
   assign(optimizer, "weight_decay", o.weight_decay);
   assign(optimizer, "eps", o.eps);
@@ -100,6 +193,11 @@ update_options read_update_options(const value_table& model) {
   assign(optimizer, "nesterov", o.nesterov);
   assign(optimizer, "clip_norm", o.clip_norm);
   read_betas(optimizer, o);
+  std::string decay = "all";
+  assign(optimizer, "decay", decay);
+  o.decay = decay == "matrices" ? decay_scope::matrices : decay_scope::all;
+  for (const value& group : sub_tables(optimizer, "groups"))
+    o.groups.push_back(read_group(std::get<value_table>(group.content)));
   o.schedule = read_schedule(sub_table(model, "schedule"));
   return o;
 }

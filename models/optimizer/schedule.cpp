@@ -7,26 +7,68 @@
 namespace hydra {
 namespace {
 
-/// 0 at the first step after the warm-up, 1 at the last step.
-double progress(const learning_schedule& schedule, std::uint32_t step, std::uint32_t total_steps) noexcept {
-  const double last = static_cast<double>(total_steps) - 1 - schedule.warmup;
-  return last <= 0 ? 1 : std::min(1.0, (static_cast<double>(step) - schedule.warmup) / last);
+/// Steps as numbers that cannot wrap around; step 0 is the first one.
+struct moment {
+  double step, warmup, total;
+};
+
+double steps_in(double share, double total_steps) noexcept { return std::ceil(share * total_steps); }
+
+/// 0 at step `first`, 1 at the last step.
+double progress(const moment& now, double first) noexcept {
+  const double length = now.total - 1 - first;
+  return length <= 0 ? 1 : std::clamp((now.step - first) / length, 0.0, 1.0);
 }
 
-}  // namespace
+double falling(double floor, double share) noexcept { return 1 - (1 - floor) * share; }
 
-double schedule_factor(const learning_schedule& schedule, std::uint32_t step, std::uint32_t total_steps) noexcept {
-  if (step < schedule.warmup) return (step + 1.0) / schedule.warmup;
-  const double t = progress(schedule, step, total_steps);
+double half_cosine(double floor, double share) noexcept {
+  return floor + (1 - floor) * (1 + std::cos(std::numbers::pi * share)) / 2;
+}
+
+/// Each cycle starts anew; the one after the last would start where the steps end.
+double restarting(const learning_schedule& schedule, const moment& now) noexcept {
+  const double share = (now.step - now.warmup) / std::max(1.0, now.total - now.warmup);
+  return share >= 1 ? schedule.floor : half_cosine(schedule.floor, std::fmod(schedule.cycles * share, 1.0));
+}
+
+double inverse_root(const moment& now) noexcept {
+  const double scale = now.warmup > 0 ? now.warmup : 10'000;
+  return std::sqrt(scale / (now.step - now.warmup + scale));
+}
+
+double after_warmup(const learning_schedule& schedule, const moment& now) noexcept {
   switch (schedule.kind) {
     case schedule_kind::constant:
       return 1;
     case schedule_kind::linear:
-      return 1 - (1 - schedule.floor) * t;
+      return falling(schedule.floor, progress(now, now.warmup));
     case schedule_kind::cosine:
-      return schedule.floor + (1 - schedule.floor) * (1 + std::cos(std::numbers::pi * t)) / 2;
+      return half_cosine(schedule.floor, progress(now, now.warmup));
+    case schedule_kind::wsd: {
+      const double decay = steps_in(schedule.decay_ratio, now.total);
+      return falling(schedule.floor, progress(now, std::max(now.warmup, now.total - 1 - decay)));
+    }
+    case schedule_kind::cosine_restarts:
+      return restarting(schedule, now);
+    case schedule_kind::inverse_sqrt:
+      return inverse_root(now);
   }
   return 1;
+}
+
+}  // namespace
+
+std::uint32_t warmup_steps(const learning_schedule& schedule, std::uint32_t total_steps) noexcept {
+  if (schedule.warmup_ratio <= 0) return schedule.warmup;
+  return static_cast<std::uint32_t>(steps_in(schedule.warmup_ratio, total_steps));
+}
+
+double schedule_factor(const learning_schedule& schedule, std::uint32_t step, std::uint32_t total_steps) noexcept {
+  const std::uint32_t warmup = warmup_steps(schedule, total_steps);
+  if (step < warmup) return (step + 1.0) / warmup;
+  return after_warmup(schedule,
+                      {static_cast<double>(step), static_cast<double>(warmup), static_cast<double>(total_steps)});
 }
 
 }  // namespace hydra

@@ -37,6 +37,7 @@ adamw_constants constants(const update_options& o, double rate, std::uint32_t st
 
 update_loop loop_of(const update_options& o) noexcept {
   if (o.kind == update_kind::adamw) return update_loop::adamw;
+  if (o.kind == update_kind::lion) return update_loop::lion;
   return o.momentum == 0 ? update_loop::plain_sgd : update_loop::momentum_sgd;
 }
 
@@ -45,6 +46,16 @@ sgd_constants constants_of_sgd(const update_options& o, double rate, float clip)
           .decay = static_cast<float>(o.weight_decay),
           .rate = static_cast<float>(rate),
           .momentum = static_cast<float>(o.momentum)};
+}
+
+lion_constants constants_of_lion(const update_options& o, double rate, float clip) {
+  return {.clip = clip,
+          .b1 = static_cast<float>(o.beta1),
+          .ob1 = static_cast<float>(1 - o.beta1),
+          .b2 = static_cast<float>(o.beta2),
+          .ob2 = static_cast<float>(1 - o.beta2),
+          .decay = static_cast<float>(1 - rate * o.weight_decay),
+          .step = static_cast<float>(-rate)};
 }
 
 HYDRA_VECTOR_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p,
@@ -63,6 +74,11 @@ HYDRA_VECTOR_CLONES void momentum_sgd_loop(const sgd_constants& c, bool first, b
   for (std::size_t i = 0; i < n; ++i) momentum_sgd_element(c, first, nesterov, p[i], grad[i], b[i]);
 }
 
+HYDRA_VECTOR_CLONES void lion_loop(const lion_constants& c, std::size_t n, float* __restrict p,
+                                   const float* __restrict grad, float* __restrict m) {
+  for (std::size_t i = 0; i < n; ++i) lion_element(c, p[i], grad[i], m[i]);
+}
+
 void apply_rule(const update_constants& c, const update_slices& s) {
   const std::size_t n = s.parameters.size();
   float* const p = s.parameters.data();
@@ -74,6 +90,8 @@ void apply_rule(const update_constants& c, const update_slices& s) {
       return plain_sgd_loop(c.sgd, n, p, g);
     case update_loop::momentum_sgd:
       return momentum_sgd_loop(c.sgd, c.first_step, c.nesterov, n, p, g, s.first_moment.data());
+    case update_loop::lion:
+      return lion_loop(c.lion, n, p, g, s.first_moment.data());
   }
 }
 
@@ -113,6 +131,50 @@ update_options sgd(const sgd_options& options) {
           .clip_norm = options.clip_norm};
 }
 
+update_options lion(const lion_options& options) {
+  return {.kind = update_kind::lion,
+          .learning_rate = options.learning_rate,
+          .weight_decay = options.weight_decay,
+          .beta1 = options.beta1,
+          .beta2 = options.beta2,
+          .clip_norm = options.clip_norm};
+}
+
+std::string to_string(update_kind kind) {
+  switch (kind) {
+    case update_kind::adamw:
+      return "adamw";
+    case update_kind::sgd:
+      return "sgd";
+    case update_kind::lion:
+      return "lion";
+  }
+  return {};
+}
+
+namespace {
+
+void validate(const learning_schedule& s) {
+  require(s.floor >= 0 && s.floor <= 1, "schedule floor", s.floor, "between 0 and 1");
+  require(fraction(s.warmup_ratio), "schedule warmup_ratio", s.warmup_ratio, "at least 0 and below 1");
+  require(s.warmup == 0 || s.warmup_ratio == 0, "schedule warmup_ratio", s.warmup_ratio, "0 with warmup steps");
+  require(s.decay_ratio > 0 && s.decay_ratio <= 1, "schedule decay_ratio", s.decay_ratio, "above 0 and at most 1");
+  require(s.kind != schedule_kind::wsd || s.warmup_ratio + s.decay_ratio <= 1, "schedule warmup_ratio + decay_ratio",
+          s.warmup_ratio + s.decay_ratio, "at most 1");
+  require(s.cycles >= 1, "schedule cycles", s.cycles, "at least 1");
+}
+
+void validate(const parameter_group& g) {
+  if (g.parameters.empty())
+    throw fault_error{fault_code::bad_input,
+                      "optimizer: a group has no parameters; name them by patterns, such as \"*.bias\""};
+  const double rate = g.learning_rate.value_or(0), decay = g.weight_decay.value_or(0);
+  require(nonnegative(rate), "learning_rate of a group", rate, "at least 0 and finite");
+  require(nonnegative(decay), "weight_decay of a group", decay, "at least 0 and finite");
+}
+
+}  // namespace
+
 void validate(const update_options& o) {
   require(nonnegative(o.learning_rate), "learning_rate", o.learning_rate, "at least 0 and finite");
   require(nonnegative(o.weight_decay), "weight_decay", o.weight_decay, "at least 0 and finite");
@@ -122,7 +184,25 @@ void validate(const update_options& o) {
   require(nonnegative(o.momentum), "momentum", o.momentum, "at least 0 and finite");
   require(!o.nesterov || o.momentum > 0, "momentum", o.momentum, "positive with nesterov");
   require(nonnegative(o.clip_norm), "clip_norm", o.clip_norm, "at least 0 (0 = off) and finite");
-  require(o.schedule.floor >= 0 && o.schedule.floor <= 1, "schedule floor", o.schedule.floor, "between 0 and 1");
+  validate(o.schedule);
+  for (const parameter_group& g : o.groups) validate(g);
+}
+
+void check_groups(const update_options& options, std::span<const std::string> names) {
+  for (const parameter_group& g : options.groups) g.parameters.check("groups", "trained parameter of the model", names);
+}
+
+update_options options_of(const update_options& options, const std::string& name, std::size_t dimensions) {
+  update_options own = options;
+  own.groups.clear();
+  own.decay = decay_scope::all;
+  if (options.decay == decay_scope::matrices && dimensions < 2) own.weight_decay = 0;
+  const auto group = std::find_if(options.groups.rbegin(), options.groups.rend(),
+                                  [&name](const parameter_group& g) { return g.parameters.matches(name); });
+  if (group == options.groups.rend()) return own;
+  own.learning_rate = group->learning_rate.value_or(own.learning_rate);
+  own.weight_decay = group->weight_decay.value_or(own.weight_decay);
+  return own;
 }
 
 int moment_buffers(const update_options& options) noexcept { return moments_of(loop_of(options)); }
@@ -131,10 +211,16 @@ update_constants constants_of(const update_options& options, std::uint32_t step,
                               float clip_coefficient) {
   const double rate = options.learning_rate * schedule_factor(options.schedule, step, total_steps);
   update_constants c{.rule = loop_of(options), .first_step = step == 0, .nesterov = options.nesterov};
-  if (c.rule == update_loop::adamw) {
-    c.adamw = constants(options, rate, step, clip_coefficient);
-  } else {
-    c.sgd = constants_of_sgd(options, rate, clip_coefficient);
+  switch (options.kind) {
+    case update_kind::adamw:
+      c.adamw = constants(options, rate, step, clip_coefficient);
+      break;
+    case update_kind::sgd:
+      c.sgd = constants_of_sgd(options, rate, clip_coefficient);
+      break;
+    case update_kind::lion:
+      c.lion = constants_of_lion(options, rate, clip_coefficient);
+      break;
   }
   return c;
 }

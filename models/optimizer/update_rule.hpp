@@ -1,6 +1,7 @@
 #pragma once
 // Update rules: the optimizer's mathematics on flat buffers.
 
+#include "models/optimizer/parameter_group.hpp"
 #include "models/optimizer/schedule.hpp"
 #include "runtime/device/kernels/update_math.hpp"
 
@@ -8,16 +9,17 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace hydra {
 
-enum class update_kind : std::uint8_t { adamw, sgd };
+enum class update_kind : std::uint8_t { adamw, sgd, lion };
 
 /// The options `optimizer = { ... }` and `schedule = { ... }` of a workload. Defaults as torch's.
 struct update_options {
   update_kind kind = update_kind::adamw;
   double learning_rate = 1e-3;
-  double weight_decay = 0.01;  ///< decoupled for adamw (0.01), coupled for sgd (0)
+  double weight_decay = 0.01;  ///< decoupled for adamw (0.01) and lion (0), coupled for sgd (0)
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
@@ -25,6 +27,8 @@ struct update_options {
   bool nesterov = false;  ///< sgd
   double clip_norm = 0;   ///< 0 = off
   learning_schedule schedule{};
+  decay_scope decay = decay_scope::all;
+  std::vector<parameter_group> groups{};  ///< the last one that has a parameter decides
 };
 
 /// Options of the C++ API: hydra::adamw({.learning_rate = 3e-4}).
@@ -43,21 +47,41 @@ struct sgd_options {
   bool nesterov = false;
   double clip_norm = 0;
 };
+/// Defaults as the paper's (Chen et al. 2023).
+struct lion_options {
+  double learning_rate = 1e-4;
+  double weight_decay = 0;
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double clip_norm = 0;
+};
 update_options adamw(const adamw_options& options);
 update_options sgd(const sgd_options& options);
+update_options lion(const lion_options& options);
+
+/// "adamw".
+std::string to_string(update_kind kind);
 
 /// Throws fault_error{bad_input} for values no optimizer accepts (negative, NaN, betas outside [0, 1), nesterov
-/// without momentum, ...).
+/// without momentum, a group without parameters, ...).
 void validate(const update_options& options);
 
-/// Moment buffers a parameter needs: adamw 2 (m, v), sgd 1 with momentum, else 0.
+/// Throws fault_error{bad_input} for a pattern of a group that matches none of these names: those in a checkpoint, of
+/// the parameters that are trained.
+void check_groups(const update_options& options, std::span<const std::string> names);
+
+/// Those of one parameter, by its name in a checkpoint (of a tied copy: its owner's) and its number of dimensions: with
+/// the learning rate and the weight decay of its group. They have no groups and decay all.
+update_options options_of(const update_options& options, const std::string& name, std::size_t dimensions);
+
+/// Moment buffers a parameter needs: adamw 2 (m, v), lion and sgd with momentum 1, else 0.
 int moment_buffers(const update_options& options) noexcept;
 
 /// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy empty).
 struct update_slices {
   std::span<float> parameters;
   std::span<const float> gradients;
-  std::span<float> first_moment;   ///< adamw m, sgd momentum
+  std::span<float> first_moment;   ///< adamw m, sgd momentum, lion m
   std::span<float> second_moment;  ///< adamw v
   std::span<std::uint16_t> copy{};  ///< of the new parameters, in bf16 (models/optimizer/bf16.hpp)
 };

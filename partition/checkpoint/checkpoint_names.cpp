@@ -19,7 +19,7 @@ std::vector<std::string> moments(update_kind kind) {
   if (kind == update_kind::adamw) {
     return {"exp_avg", "exp_avg_sq"};
   }
-  return {"momentum_buffer"};
+  return {kind == update_kind::lion ? "exp_avg" : "momentum_buffer"};
 }
 
 std::string gradient(std::size_t replica, const std::string& parameter) {

@@ -85,11 +85,11 @@ void step_on_device(const sharded_model& model, const unit& u, const step_blocks
     masters = at::_ops::clone::call(now, {});
   }
   state.resize(2);
-  const auto constants = constants_of(model.update, u.step.value, model.steps, 1.0F);
   for (const auto& p : layout.parameters()) {
     if (p.frozen) {
       continue;
     }
+    const auto constants = constants_of(update_of(model, p), u.step.value, model.steps, 1.0F);
     apply_update(constants, update_tensors{.parameters = slice(masters, p.offset, p.elements),
                                            .gradients = slice(gradients, p.offset, p.elements),
                                            .first_moment = slice(state[0], p.state_offset, p.elements),

@@ -225,23 +225,14 @@ update_slices part_of(const update_slices& whole, std::size_t begin, std::size_t
           part(whole.second_moment, begin, n), part(whole.copy, begin, n)};
 }
 
-/// Step number `step` of a model.
-struct optimizer_step {
-  const sharded_model& model;
-  std::uint32_t step = 0;
-  float clip_coefficient = 1;
-
-  void apply(const update_slices& s) const { apply_update(model.update, step, model.steps, clip_coefficient, s); }
-};
-
 /// One optimizer step of a whole parameter.
-void train(const optimizer_step& now, const update_slices& whole) {
+void train(const update_constants& now, const update_slices& whole) {
   oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain),
-                            [&](const auto& range) { now.apply(part_of(whole, range.begin(), range.size())); });
+                            [&](const auto& range) { apply_update(now, part_of(whole, range.begin(), range.size())); });
 }
 
 /// The same with a gradient in bf16; `whole` has no gradient.
-void train(const optimizer_step& now, const update_slices& whole, const rounded_gradient& gradient) {
+void train(const update_constants& now, const update_slices& whole, const rounded_gradient& gradient) {
   oneapi::tbb::parallel_for(
       oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain), [&](const auto& range) {
         std::vector<float> widened;
@@ -250,7 +241,7 @@ void train(const optimizer_step& now, const update_slices& whole, const rounded_
           gradient.widen(begin, widened);
           auto slices = part_of(whole, begin, widened.size());
           slices.gradients = widened;
-          now.apply(slices);
+          apply_update(now, slices);
         }
       });
 }
@@ -336,7 +327,6 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
   if (model_->update.clip_norm <= 0) {
     add_sums(shard, homes);
   }
-  const optimizer_step now{.model = *model_, .step = step, .clip_coefficient = clip_coefficient};
   const auto& home = homes[shard];
   const auto& all = model_->shards[shard].layout().parameters();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -347,6 +337,7 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
     const auto values = slice(home.parameters, p.offset, p.elements);
     const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients.front(), p.offset, p.elements);
     const update_slices whole{values, gradients, moment(home, 0, p), moment(home, 1, p), copy_of(home, p)};
+    const auto now = constants_of(update_of(*model_, p), step, model_->steps, clip_coefficient);
     if (p.trained() && rounded()) {
       train(now, whole, rounded_gradient_of(*model_, shard, i, homes));
     } else if (p.trained()) {

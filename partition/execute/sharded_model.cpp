@@ -39,6 +39,10 @@ std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const 
   return shards;
 }
 
+update_options update_of(const sharded_model& model, const placed_parameter& p) {
+  return options_of(model.update, model.model->stored_name(p.name), p.shape.size());
+}
+
 std::vector<tie> find_ties(const std::vector<shard>& shards) {
   std::map<std::string, std::pair<std::size_t, std::size_t>> places;
   for (std::size_t s = 0; s < shards.size(); ++s) {

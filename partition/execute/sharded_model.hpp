@@ -53,6 +53,9 @@ std::vector<cursor> lanes_of(model_id id, const sharded_model& m);
 /// The ties between trained parameters of a cut chain. Throws fault_error{bad_input} if an owner is missing.
 std::vector<tie> find_ties(const std::vector<shard>& shards);
 
+/// The options with which an owned parameter is stepped.
+update_options update_of(const sharded_model& model, const placed_parameter& p);
+
 /// Shards of a chain for given cuts.
 std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const cut_points& cuts);
 

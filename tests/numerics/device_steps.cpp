@@ -66,8 +66,9 @@ TEST_CASE("updates on the device have the bits of updates on the host", "[exactn
   c.numbers = formats.numbers;
   c.gradients = formats.gradients;
   c.micro_batches = GENERATE(1u, 4u);
-  c.optimizer = GENERATE(adamw({.learning_rate = 1e-2}), sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}),
-                         sgd({.learning_rate = 0.05, .weight_decay = 0.01}));
+  c.optimizer =
+      GENERATE(adamw({.learning_rate = 1e-2}), sgd({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true}),
+               sgd({.learning_rate = 0.05, .weight_decay = 0.01}), lion({.learning_rate = 1e-3}));
   const auto plain = train_plain(c);
   for (const cut_points& cuts : {cut_points{0}, cut_points{0, 3}, cut_points{0, 1, 2, 3, 4}}) {
     INFO(cuts.size() << " shards, K = " << c.micro_batches);

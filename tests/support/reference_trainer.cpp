@@ -257,7 +257,8 @@ void trainer::update(std::uint32_t step) {
   for (leaf& l : leaves_) {
     if (!l.place.trained()) continue;
     const at::Tensor gradient = l.gradient().contiguous();
-    apply_update(options_.update, step, options_.steps, 1.0f,
+    const std::string name = options_.model.stored_name(l.place.name);
+    apply_update(options_of(options_.update, name, l.place.shape.size()), step, options_.steps, 1.0f,
                  {.parameters = values(l.master),
                   .gradients = values(gradient),
                   .first_moment = l.first_moment,

@@ -24,6 +24,9 @@ __device__ void step(const update_constants& c, const update_pointers& at, std::
     case update_loop::momentum_sgd:
       momentum_sgd_element(c.sgd, c.first_step, c.nesterov, p, g, at.first_moment[i]);
       break;
+    case update_loop::lion:
+      lion_element(c.lion, p, g, at.first_moment[i]);
+      break;
   }
   at.parameters[i] = p;
   if (at.copy) {

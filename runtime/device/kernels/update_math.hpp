@@ -21,12 +21,16 @@ struct sgd_constants {
   float clip, decay, rate, momentum;
 };
 
+struct lion_constants {
+  float clip, b1, ob1, b2, ob2, decay, step;
+};
+
 /// The element loop of a rule.
-enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd };
+enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd, lion };
 
 /// Number of moments per parameter.
 constexpr int moments_of(update_loop rule) noexcept {
-  return rule == update_loop::adamw ? 2 : rule == update_loop::momentum_sgd ? 1 : 0;
+  return rule == update_loop::adamw ? 2 : rule == update_loop::plain_sgd ? 0 : 1;
 }
 
 /// The constants of one step of any rule.
@@ -36,24 +40,49 @@ struct update_constants {
   bool nesterov = false;
   adamw_constants adamw{};
   sgd_constants sgd{};
+  lion_constants lion{};
 };
 
 /// The same as a list, which LibTorch's dispatcher can pass; doubles hold floats exactly.
-using update_numbers = std::array<double, 15>;
+using update_numbers = std::array<double, 22>;
 
 inline update_numbers numbers_of(const update_constants& c) {
   const auto& a = c.adamw;
   const auto& s = c.sgd;
-  return {static_cast<double>(c.rule), c.first_step ? 1.0 : 0.0, c.nesterov ? 1.0 : 0.0, a.clip, a.ob1, a.ob2, a.b2,
-          a.decay, a.step, a.sbc2, a.eps, s.clip, s.decay, s.rate, s.momentum};
+  const auto& l = c.lion;
+  return {static_cast<double>(c.rule),
+          c.first_step ? 1.0 : 0.0,
+          c.nesterov ? 1.0 : 0.0,
+          a.clip,
+          a.ob1,
+          a.ob2,
+          a.b2,
+          a.decay,
+          a.step,
+          a.sbc2,
+          a.eps,
+          s.clip,
+          s.decay,
+          s.rate,
+          s.momentum,
+          l.clip,
+          l.b1,
+          l.ob1,
+          l.b2,
+          l.ob2,
+          l.decay,
+          l.step};
 }
 
 /// `n`: the result of numbers_of().
 inline update_constants constants_from(const double* n) {
   const auto at = [n](int i) { return static_cast<float>(n[i]); };
-  return {.rule = static_cast<update_loop>(static_cast<int>(n[0])), .first_step = n[1] != 0, .nesterov = n[2] != 0,
+  return {.rule = static_cast<update_loop>(static_cast<int>(n[0])),
+          .first_step = n[1] != 0,
+          .nesterov = n[2] != 0,
           .adamw = {at(3), at(4), at(5), at(6), at(7), at(8), at(9), at(10)},
-          .sgd = {at(11), at(12), at(13), at(14)}};
+          .sgd = {at(11), at(12), at(13), at(14)},
+          .lion = {at(15), at(16), at(17), at(18), at(19), at(20), at(21)}};
 }
 
 /// at::_fused_adamw_: `p` parameter, `g` gradient, `m` and `v` moments.
@@ -74,6 +103,16 @@ HYDRA_HOST_DEVICE inline void momentum_sgd_element(const sgd_constants& c, bool 
   const float g = std::fma(c.decay, p, gradient * c.clip);
   b = first ? g : b * c.momentum + g;
   p = std::fma(-c.rate, nesterov ? std::fma(c.momentum, b, g) : b, p);
+}
+
+/// Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2; the order of lion-pytorch. The sign of
+/// 0 and of NaN is 0.
+HYDRA_HOST_DEVICE inline void lion_element(const lion_constants& c, float& p, float gradient, float& m) {
+  const float g = gradient * c.clip;
+  const float direction = std::fma(c.ob1, g, m * c.b1);
+  const float sign = (direction > 0 ? 1.0f : 0.0f) - (direction < 0 ? 1.0f : 0.0f);
+  p = std::fma(sign, c.step, p * c.decay);
+  m = std::fma(c.ob2, g, m * c.b2);
 }
 
 }  // namespace hydra

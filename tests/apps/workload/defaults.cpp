@@ -148,19 +148,26 @@ void add_training(std::map<std::string, std::string>& all) {
   all["model.adapter.kind"] = toml("lora");
   all["model.adapter.lora.dropout"] = toml(lora.dropout);
   all["model.adapter.lora.rank_scaled"] = toml(lora.rank_scaled);
-  all["model.optimizer.kind"] = toml(m.optimizer.kind == update_kind::adamw ? "adamw" : "sgd");
+  all["model.optimizer.kind"] = toml(to_string(m.optimizer.kind));
   all["model.optimizer.clip_norm"] = toml(m.optimizer.clip_norm);
-  const update_options adam = adamw({}), descent = sgd({});
+  all["model.optimizer.decay"] = toml(m.optimizer.decay == decay_scope::all ? "all" : "matrices");
+  const update_options adam = adamw({}), descent = sgd({}), signs = lion({});
   all["model.optimizer.adamw.weight_decay"] = toml(adam.weight_decay);
   all["model.optimizer.adamw.betas"] = fmt::format("[{}, {}]", adam.beta1, adam.beta2);
   all["model.optimizer.adamw.eps"] = toml(adam.eps);
   all["model.optimizer.sgd.weight_decay"] = toml(descent.weight_decay);
   all["model.optimizer.sgd.momentum"] = toml(descent.momentum);
   all["model.optimizer.sgd.nesterov"] = toml(descent.nesterov);
+  all["model.optimizer.lion.weight_decay"] = toml(signs.weight_decay);
+  all["model.optimizer.lion.betas"] = fmt::format("[{}, {}]", signs.beta1, signs.beta2);
   const learning_schedule rate;
   all["model.schedule.kind"] = toml(rate.kind == schedule_kind::constant ? "constant" : "another");
   all["model.schedule.warmup"] = toml(rate.warmup);
-  all["model.schedule.linear.floor"] = all["model.schedule.cosine.floor"] = toml(rate.floor);
+  all["model.schedule.warmup_ratio"] = toml(rate.warmup_ratio);
+  for (const std::string kind : {"linear", "cosine", "wsd", "cosine-restarts"})
+    all["model.schedule." + kind + ".floor"] = toml(rate.floor);
+  all["model.schedule.wsd.decay_ratio"] = toml(rate.decay_ratio);
+  all["model.schedule.cosine-restarts.cycles"] = toml(rate.cycles);
   all["controller.early-stop.patience"] = toml(early_stop_options{}.patience);
   all["controller.early-stop.minimum"] = toml(early_stop_options{}.minimum);
 }

@@ -128,6 +128,28 @@ TEST_CASE("a change of the optimizer is refused, its kind first") {
   CHECK_THAT(changed(bent(rate, "{ kind = \"sgd\", learning_rate = 1, momentum = 0.9 }"),
                      bent(rate, "{ kind = \"sgd\", learning_rate = 1 }")),
              StartsWith("w.toml:17: model.gpt.optimizer.momentum: ") && Contains("(was 0.9, is 0 by default)"));
+  CHECK_THAT(changed_by(rate, "{ learning_rate = 1e-3, decay = \"matrices\" }"),
+             StartsWith("w.toml:17: model.gpt.optimizer.decay: ") && Contains("(was all by default, is \"matrices\")"));
+  CHECK(changed_by(rate, "{ learning_rate = 1e-3, decay = \"all\" }") == "");
+}
+
+TEST_CASE("a change of a group of parameters or of a schedule's share is refused") {
+  const auto grouped = [](const std::string& keys) {
+    return bent(rate, "{ learning_rate = 1e-3, groups = [{ parameters = [\"*wte*\"], " + keys + " }] }");
+  };
+  CHECK(changed(grouped("weight_decay = 0"), grouped("weight_decay = 0.0")) == "");
+  CHECK_THAT(changed(grouped("weight_decay = 0"), grouped("weight_decay = 0.1")),
+             StartsWith("w.toml:17: model.gpt.optimizer.groups.1.weight_decay: ") && Contains("(was 0, is 0.1)"));
+  CHECK_THAT(changed(grouped("weight_decay = 0"), grouped("learning_rate = 1")), Contains("groups.1.learning_rate"));
+  CHECK_THAT(changed(bent(rate, "{ learning_rate = 1e-3 }"), grouped("weight_decay = 0")),
+             StartsWith("w.toml:17: model.gpt.optimizer.groups.1: new"));
+  const auto scheduled = [](const std::string& keys) {
+    return bent("steps = 3", "steps = 3\nschedule = { " + keys + " }");
+  };
+  CHECK_THAT(changed(scheduled("warmup_ratio = 0.1"), scheduled("warmup_ratio = 0.2")),
+             Contains("schedule.warmup_ratio"));
+  CHECK_THAT(changed(scheduled("kind = \"wsd\""), scheduled("kind = \"wsd\", decay_ratio = 0.2")),
+             Contains("schedule.decay_ratio") && Contains("(was 0.1 by default, is 0.2)"));
 }
 
 TEST_CASE("models are matched by name: one more or less is a change, another order is none") {

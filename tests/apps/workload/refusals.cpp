@@ -223,6 +223,24 @@ TEST_CASE("keys of a model that exclude each other are refused") {
              StartsWith("w.toml:17: model.optimizer: ") && Contains("momentum"));
 }
 
+TEST_CASE("what no recipe can mean is refused where it is written") {
+  const auto with_schedule = [](const std::string& keys) {
+    return refusal(bent("steps = 3", "steps = 3\nschedule = { " + keys + " }"));
+  };
+  CHECK_THAT(with_schedule("warmup = 3, warmup_ratio = 0.1"),
+             StartsWith("w.toml:17: model.schedule.warmup_ratio: warmup is given too"));
+  CHECK_THAT(with_schedule("kind = \"linear\", decay_ratio = 0.1"),
+             StartsWith("w.toml:17: model.schedule.decay_ratio: "));
+  CHECK_THAT(with_schedule("kind = \"cosine-restarts\", cycles = 0"),
+             StartsWith("w.toml:17: model.schedule.cycles: 0 "));
+  CHECK_THAT(with_schedule("kind = \"wsd\", warmup_ratio = 0.5, decay_ratio = 0.75"), Contains("at most 1"));
+  CHECK_THAT(with_optimizer("learning_rate = 1, decay = \"vectors\""),
+             StartsWith("w.toml:17: model.optimizer.decay: ") && Contains("matrices"));
+  CHECK_THAT(with_optimizer("learning_rate = 1, groups = [{ learning_rate = 1 }]"),
+             Contains("model.optimizer.groups.parameters"));
+  CHECK_THAT(with_optimizer("kind = \"lion\", learning_rate = 1, eps = 1"), Contains("model.optimizer.eps"));
+}
+
 TEST_CASE("cuts start with 0 and ascend") {
   for (const char* cuts : {"[1, 2]", "[0, 2, 2]", "[0, 2, 1]", "[0, \"1\"]", "[-1]"})
     CHECK_THAT(refusal(bent("steps = 3", std::string{"steps = 3\ncuts = "} + cuts)),

@@ -126,6 +126,45 @@ TEST_CASE("sgd takes its own keys and decays nothing by default") {
   CHECK(o.nesterov);
 }
 
+TEST_CASE("lion takes its own betas and decays nothing by default") {
+  const std::string text = bent("{ learning_rate = 1e-3 }", R"({ kind = "lion", learning_rate = 1e-4 })");
+  const update_options o = parse_workload(text, "w.toml").models.at(0).description.optimizer;
+  CHECK(o.kind == update_kind::lion);
+  CHECK(o.beta2 == 0.99);
+  CHECK(o.weight_decay == 0);
+}
+
+TEST_CASE("every schedule takes its own keys") {
+  const auto read = [](const std::string& keys) {
+    return parse_workload(bent("steps = 3", "steps = 3\nschedule = " + keys), "w.toml")
+        .models.at(0)
+        .description.optimizer.schedule;
+  };
+  const auto wsd = read(R"({ kind = "wsd", warmup_ratio = 0.03, decay_ratio = 0.2, floor = 0.1 })");
+  CHECK(wsd.kind == schedule_kind::wsd);
+  CHECK(wsd.warmup_ratio == 0.03);
+  CHECK(wsd.decay_ratio == 0.2);
+  CHECK(wsd.floor == 0.1);
+  const auto restarts = read(R"({ kind = "cosine-restarts", cycles = 3 })");
+  CHECK(restarts.kind == schedule_kind::cosine_restarts);
+  CHECK(restarts.cycles == 3);
+  CHECK(read(R"({ kind = "inverse-sqrt", warmup = 5 })").kind == schedule_kind::inverse_sqrt);
+  CHECK(read(R"({ kind = "linear" })").kind == schedule_kind::linear);
+}
+
+TEST_CASE("groups of parameters reach the optimizer in their order") {
+  const std::string text = bent("{ learning_rate = 1e-3 }", R"({ learning_rate = 1e-3, decay = "matrices", groups = [
+  { parameters = ["*.bias", "!*ln*"], learning_rate = 2e-3 }, { parameters = ["*wte*"], weight_decay = 0 }] })");
+  const update_options o = parse_workload(text, "w.toml").models.at(0).description.optimizer;
+  CHECK(o.decay == decay_scope::matrices);
+  REQUIRE(o.groups.size() == 2);
+  CHECK(o.groups[0].parameters.all() == std::vector<std::string>{"*.bias", "!*ln*"});
+  CHECK(o.groups[0].learning_rate == 2e-3);
+  CHECK_FALSE(o.groups[0].weight_decay);
+  CHECK_FALSE(o.groups[1].learning_rate);
+  CHECK(o.groups[1].weight_decay == 0.0);
+}
+
 TEST_CASE("the chain's options reach its family") {
   const chain_description c = parse_workload(example, "w.toml").models.at(0).description.chain;
   CHECK(c.family == "gpt2");

@@ -2,7 +2,44 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+
 using namespace hydra;
+
+namespace {
+
+/// transformers 4.57, optimization.py, _get_cosine_with_hard_restarts_schedule_with_warmup_lr_lambda, after the warm-up.
+double transformers_restarts(int step, int warmup, int total, int cycles) {
+  const double progress = double(step - warmup) / std::max(1, total - warmup);
+  if (progress >= 1.0) return 0;
+  return std::max(0.0, 0.5 * (1.0 + std::cos(std::numbers::pi * std::fmod(cycles * progress, 1.0))));
+}
+
+/// The same, _get_inverse_sqrt_schedule_lr_lambda with the time scale of get_inverse_sqrt_schedule.
+double transformers_inverse_sqrt(int step, int warmup) {
+  const int scale = warmup > 0 ? warmup : 10'000;
+  return 1.0 / std::sqrt(double(step + scale - warmup) / scale);
+}
+
+/// Hu et al. 2024 (MiniCPM), section 4.2, with a decay along a line that ends with the last step.
+double plain_wsd(int step, int total, int decay, double floor) {
+  const int left = total - 1 - step;
+  return left >= decay ? 1 : floor + (1 - floor) * left / decay;
+}
+
+void check_factors(const learning_schedule& s, int total, const std::function<double(int)>& expected) {
+  const int warmup = static_cast<int>(warmup_steps(s, static_cast<std::uint32_t>(total)));
+  for (int step = warmup; step < total; ++step) {
+    CAPTURE(step, total, warmup);
+    REQUIRE(schedule_factor(s, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(total)) ==
+            Approx(expected(step)).margin(1e-12));
+  }
+}
+
+}  // namespace
 
 TEST_CASE("the warm-up rises linearly to the full rate") {
   const learning_schedule s{.kind = schedule_kind::constant, .warmup = 4};
@@ -31,4 +68,60 @@ TEST_CASE("a schedule that is all warm-up never divides by zero") {
   CHECK(schedule_factor(s, 2, 3) == 1);
   CHECK(schedule_factor(s, 3, 3) == 0.5);
   CHECK(schedule_factor({}, 0, 0) == 1);
+}
+
+TEST_CASE("cosine with restarts has the factors of transformers") {
+  for (const std::uint32_t warmup : {0u, 4u}) {
+    for (const std::uint32_t cycles : {1u, 2u, 5u}) {
+      const learning_schedule s{.kind = schedule_kind::cosine_restarts, .warmup = warmup, .cycles = cycles};
+      check_factors(s, 37, [&](int step) { return transformers_restarts(step, int(warmup), 37, int(cycles)); });
+    }
+  }
+  const learning_schedule twice{.kind = schedule_kind::cosine_restarts, .floor = 0.2, .cycles = 2};
+  CHECK(schedule_factor(twice, 5, 20) == Approx(0.6));
+  CHECK(schedule_factor(twice, 10, 20) == 1);
+}
+
+TEST_CASE("the inverse square root has the factors of transformers, and is 1 at the first step after the warm-up") {
+  for (const std::uint32_t warmup : {0u, 1u, 7u}) {
+    const learning_schedule s{.kind = schedule_kind::inverse_sqrt, .warmup = warmup};
+    check_factors(s, 50, [&](int step) { return transformers_inverse_sqrt(step, int(warmup)); });
+    CHECK(schedule_factor(s, warmup, 50) == 1);
+  }
+}
+
+TEST_CASE("warm-up, stable, decay: the last steps fall to the floor at the last one") {
+  const learning_schedule s{.kind = schedule_kind::wsd, .warmup = 5, .floor = 0.1, .decay_ratio = 0.2};
+  check_factors(s, 50, [](int step) { return plain_wsd(step, 50, 10, 0.1); });
+  CHECK(schedule_factor(s, 39, 50) == 1);
+  CHECK(schedule_factor(s, 40, 50) < 1);
+  CHECK(schedule_factor(s, 49, 50) == Approx(0.1));
+  const learning_schedule rounded{.kind = schedule_kind::wsd, .decay_ratio = 0.11};
+  check_factors(rounded, 10, [](int step) { return plain_wsd(step, 10, 2, 0); });
+}
+
+TEST_CASE("a decay that would begin in the warm-up begins after it") {
+  const learning_schedule s{.kind = schedule_kind::wsd, .warmup = 8, .decay_ratio = 0.9};
+  CHECK(schedule_factor(s, 7, 10) == 1);
+  CHECK(schedule_factor(s, 8, 10) == 1);
+  CHECK(schedule_factor(s, 9, 10) == 0);
+}
+
+TEST_CASE("a share of all steps as warm-up is that many steps, rounded up") {
+  CHECK(warmup_steps({.warmup_ratio = 0.03}, 1000) == 30);
+  CHECK(warmup_steps({.warmup_ratio = 0.03}, 34) == 2);
+  CHECK(warmup_steps({.warmup_ratio = 0.03}, 0) == 0);
+  CHECK(warmup_steps({.warmup = 7}, 1000) == 7);
+  for (const auto kind : {schedule_kind::constant, schedule_kind::linear, schedule_kind::cosine, schedule_kind::wsd,
+                          schedule_kind::cosine_restarts, schedule_kind::inverse_sqrt}) {
+    const learning_schedule steps{.kind = kind, .warmup = 3}, share{.kind = kind, .warmup_ratio = 0.25};
+    for (std::uint32_t step = 0; step < 12; ++step)
+      CHECK(schedule_factor(steps, step, 12) == schedule_factor(share, step, 12));
+  }
+}
+
+/// transformers: step / n.
+TEST_CASE("the warm-up of transformers is a step behind") {
+  const learning_schedule s{.warmup = 10};
+  for (std::uint32_t step = 0; step < 10; ++step) CHECK(schedule_factor(s, step, 20) == (step + 1) / 10.0);
 }

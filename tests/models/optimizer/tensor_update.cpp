@@ -34,9 +34,11 @@ at::Tensor if_wanted(bool wanted, const at::Tensor& t) { return wanted ? t : at:
 }  // namespace
 
 TEST_CASE("an update of tensors gives the bits of the update of buffers, whatever the rule and the length") {
-  const auto rule = GENERATE(adamw({.learning_rate = 3e-3, .weight_decay = 0.1}), sgd({.learning_rate = 0.05, .weight_decay = 0.01}),
-                             sgd({.learning_rate = 0.05, .momentum = 0.9}),
-                             sgd({.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true}));
+  const auto rule =
+      GENERATE(adamw({.learning_rate = 3e-3, .weight_decay = 0.1}), sgd({.learning_rate = 0.05, .weight_decay = 0.01}),
+               sgd({.learning_rate = 0.05, .momentum = 0.9}),
+               sgd({.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true}),
+               lion({.learning_rate = 0.05, .weight_decay = 0.1}));
   const std::int64_t n = GENERATE(1, 13, 64, 200003);
   const bool one = moment_buffers(rule) > 0, two = moment_buffers(rule) > 1;
   state here(n), there(n);

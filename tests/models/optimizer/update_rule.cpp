@@ -55,6 +55,14 @@ void torch_sgd(const update_options& o, std::uint32_t step, buffers& b, at::Tens
   b.p.add_(g, -o.learning_rate);
 }
 
+/// lion-pytorch 0.2, lion_pytorch.py, update_fn.
+void plain_lion(const update_options& o, buffers& b, const at::Tensor& g) {
+  b.p.mul_(1 - o.learning_rate * o.weight_decay);
+  const at::Tensor update = b.m.clone().mul_(o.beta1).add(g, 1 - o.beta1).sign_();
+  b.p.add_(update, -o.learning_rate);
+  b.m.mul_(o.beta2).add_(g, 1 - o.beta2);
+}
+
 const update_options hard{.learning_rate = 3e-3, .weight_decay = 0.1, .beta2 = 0.95};
 constexpr std::uint32_t steps = 20;
 
@@ -131,6 +139,78 @@ TEST_CASE("sgd has the bits of torch.optim.SGD") {
   CHECK(same(ours, torch));
 }
 
+TEST_CASE("lion has the bits of lion-pytorch") {
+  const update_options o =
+      lion({.learning_rate = 1e-2, .weight_decay = GENERATE(0.0, 0.1), .beta1 = 0.95, .beta2 = 0.98});
+  buffers ours{1024}, plain{1024};
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    at::Tensor g = gradient(1024, step);
+    g.narrow(0, 0, 8).zero_();
+    apply_update(o, step, steps, 1, ours.slices(g));
+    plain_lion(o, plain, g);
+  }
+  CHECK(same(ours, plain));
+}
+
+TEST_CASE("lion in a scalar loop has the same bits: no clone of the loop rounds differently") {
+  const update_options o = lion({.learning_rate = 1e-2, .weight_decay = 0.1});
+  buffers whole{999}, parts{999};
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    const at::Tensor g = gradient(999, step);
+    apply_update(o, step, steps, 0.7f, whole.slices(g));
+    const update_slices all = parts.slices(g);
+    for (std::size_t i = 0; i < 999; ++i)
+      apply_update(o, step, steps, 0.7f,
+                   {all.parameters.subspan(i, 1), all.gradients.subspan(i, 1), all.first_moment.subspan(i, 1), {}});
+  }
+  CHECK(same(whole, parts));
+}
+
+TEST_CASE("the constants of a step survive the way through the dispatcher") {
+  for (const update_options& o : {hard, sgd({.momentum = 0.9, .nesterov = true}), lion({.weight_decay = 0.1})}) {
+    const update_numbers numbers = numbers_of(constants_of(o, 3, 10, 0.5f));
+    CHECK(numbers_of(constants_from(numbers.data())) == numbers);
+  }
+}
+
+TEST_CASE("biases and norms decay unless only matrices do") {
+  update_options o = adamw({.weight_decay = 0.1});
+  CHECK(options_of(o, "h.0.bias", 1).weight_decay == 0.1);
+  o.decay = decay_scope::matrices;
+  CHECK(options_of(o, "h.0.bias", 1).weight_decay == 0);
+  CHECK(options_of(o, "h.0.weight", 2).weight_decay == 0.1);
+  CHECK(options_of(o, "stem.weight", 4).weight_decay == 0.1);
+}
+
+TEST_CASE("the last group that has a parameter decides its learning rate and weight decay") {
+  update_options o = adamw({.learning_rate = 1, .weight_decay = 0.1});
+  o.decay = decay_scope::matrices;
+  o.groups = {{.parameters = name_patterns{{"*.bias", "!head.*"}}, .learning_rate = 2, .weight_decay = 0.3},
+              {.parameters = name_patterns{{"h.1.*"}}, .learning_rate = 3}};
+  const auto rates = [&o](const std::string& name, std::size_t dimensions) {
+    const update_options own = options_of(o, name, dimensions);
+    CHECK(own.groups.empty());
+    return std::pair{own.learning_rate, own.weight_decay};
+  };
+  CHECK(rates("h.0.bias", 1) == std::pair{2.0, 0.3});
+  CHECK(rates("head.bias", 1) == std::pair{1.0, 0.0});
+  CHECK(rates("h.1.bias", 1) == std::pair{3.0, 0.0});  // of no other group
+  CHECK(rates("h.1.weight", 2) == std::pair{3.0, 0.1});
+  CHECK(rates("h.0.weight", 2) == std::pair{1.0, 0.1});
+}
+
+TEST_CASE("a pattern of a group that matches nothing is refused with the nearest name") {
+  update_options o = adamw({});
+  o.groups = {{.parameters = name_patterns{{"h.0.wieght"}}, .learning_rate = 2}};
+  const std::vector<std::string> names{"h.0.bias", "h.0.weight"};
+  CHECK_THROWS_WITH(check_groups(o, names),
+                    "\"groups\" has \"h.0.wieght\", which no trained parameter of the model "
+                    "matches; did you mean \"h.0.weight\"?");
+  o.groups.front().parameters = name_patterns{{"h.?.weight"}};
+  CHECK_NOTHROW(check_groups(o, names));
+  CHECK_THROWS_WITH(check_groups(o, {}), Contains("there is none"));
+}
+
 TEST_CASE("the first sgd step does not read the momentum buffer") {
   const update_options o = sgd({.learning_rate = 0.1, .momentum = 0.9});
   buffers clean{33}, dirty{33};
@@ -141,7 +221,8 @@ TEST_CASE("the first sgd step does not read the momentum buffer") {
 }
 
 TEST_CASE("the clip coefficient scales the gradient before everything else") {
-  for (const update_options& o : {hard, sgd({.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.1})}) {
+  for (const update_options& o :
+       {hard, sgd({.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.1}), lion({.weight_decay = 0.1})}) {
     buffers fused{100}, apart{100};
     apply_update(o, 0, steps, 0.3f, fused.slices(gradient(100, 0)));
     apply_update(o, 0, steps, 1, apart.slices(gradient(100, 0).mul(0.3f)));
@@ -172,6 +253,7 @@ TEST_CASE("moments are counted by kind") {
   CHECK(moment_buffers(adamw({})) == 2);
   CHECK(moment_buffers(sgd({.momentum = 0.9})) == 1);
   CHECK(moment_buffers(sgd({})) == 0);
+  CHECK(moment_buffers(lion({})) == 1);
 }
 
 TEST_CASE("values that no optimizer accepts are refused by name") {
@@ -183,10 +265,37 @@ TEST_CASE("values that no optimizer accepts are refused by name") {
   CHECK_THROWS_WITH(validate(adamw({.clip_norm = -1})), Contains("clip_norm"));
   CHECK_THROWS_WITH(validate(adamw({.weight_decay = INFINITY})), Contains("weight_decay"));
   CHECK_THROWS_WITH(validate(sgd({.nesterov = true})), Contains("nesterov"));
+  CHECK_THROWS_WITH(validate(lion({.beta1 = 1})), Contains("first of betas is 1"));
+}
+
+TEST_CASE("schedules and groups that make no sense are refused by name") {
+  const auto scheduled = [](learning_schedule s) {
+    update_options o = adamw({});
+    o.schedule = s;
+    validate(o);
+  };
+  const auto grouped = [](parameter_group g) {
+    update_options o = adamw({});
+    o.groups = {std::move(g)};
+    validate(o);
+  };
+  CHECK_NOTHROW(scheduled({.kind = schedule_kind::wsd, .warmup_ratio = 0.5, .decay_ratio = 0.5}));
+  CHECK_THROWS_WITH(scheduled({.kind = schedule_kind::wsd, .warmup_ratio = 0.5, .decay_ratio = 0.75}),
+                    Contains("warmup_ratio + decay_ratio is 1.25"));
+  CHECK_THROWS_WITH(scheduled({.decay_ratio = 0}), Contains("decay_ratio is 0"));
+  CHECK_THROWS_WITH(scheduled({.warmup_ratio = 1}), Contains("warmup_ratio is 1"));
+  CHECK_THROWS_WITH(scheduled({.warmup = 3, .warmup_ratio = 0.1}), Contains("0 with warmup steps"));
+  CHECK_THROWS_WITH(scheduled({.cycles = 0}), Contains("cycles is 0"));
+  CHECK_THROWS_WITH(grouped({}), Contains("a group has no parameters"));
+  CHECK_THROWS_WITH(grouped({.parameters = name_patterns{{"*"}}, .learning_rate = -1}),
+                    Contains("learning_rate of a group is -1"));
+  CHECK_THROWS_WITH(grouped({.parameters = name_patterns{{"*"}}, .weight_decay = NAN}),
+                    Contains("weight_decay of a group"));
 }
 
 TEST_CASE("the copy has the bits of the new values as at::BFloat16, and does not change them") {
-  const update_options rule = GENERATE(hard, sgd({.learning_rate = 0.1, .momentum = 0.9}), sgd({.learning_rate = 0.1}));
+  const update_options rule = GENERATE(as<update_options>{}, hard, sgd({.learning_rate = 0.1, .momentum = 0.9}),
+                                       sgd({.learning_rate = 0.1}), lion({.learning_rate = 0.1}));
   constexpr std::int64_t n = 40001;  // more than is rounded at a time
   buffers without{n}, with{n};
   std::vector<std::uint16_t> copy(n);

@@ -1,0 +1,121 @@
+// Schedules, groups of parameters and optimizers of recipes: bit for bit plain training, however a model is run.
+
+#include "tests/support/spilled_run.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <vector>
+
+using namespace hydra;
+using namespace hydra::literals;
+using namespace hydra::test;
+
+namespace {
+
+std::vector<cpu_device> devices(std::size_t n) { return std::vector(n, cpu_device{.memory = 64_MiB}); }
+
+/// Biases, one block and the embedding have learning rates or decays of their own; vectors of the rest do not decay.
+update_options grouped(update_options rule) {
+  rule.weight_decay = 0.1;
+  rule.decay = decay_scope::matrices;
+  rule.groups = {{.parameters = name_patterns{{"*.bias", "!*ln*"}}, .learning_rate = 3e-3, .weight_decay = 0.3},
+                 {.parameters = name_patterns{{"*h.1.*"}}, .learning_rate = 2e-2},
+                 {.parameters = name_patterns{{"*wte*"}}, .weight_decay = 0.5}};
+  return rule;
+}
+
+std::vector<update_options> recipes() {
+  auto adam = grouped(adamw({.learning_rate = 1e-2}));
+  adam.schedule = {.kind = schedule_kind::wsd, .warmup_ratio = 0.3, .decay_ratio = 0.5};
+  auto descent = grouped(sgd({.learning_rate = 0.05, .momentum = 0.9}));
+  descent.schedule = {.kind = schedule_kind::cosine_restarts, .floor = 0.1, .cycles = 2};
+  auto signs = grouped(lion({.learning_rate = 1e-3, .clip_norm = 0.05}));
+  signs.schedule = {.kind = schedule_kind::inverse_sqrt, .warmup = 2};
+  return {adam, descent, signs};
+}
+
+exact_case with(exact_case c, update_options recipe) {
+  c.batch_size = c.micro_batches = 4;
+  c.steps = 4;
+  c.optimizer = std::move(recipe);
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("recipes on any cut have the bits of plain training", "[recipes]") {
+  for (const auto& recipe : recipes()) {
+    for (const bool tied : {false, true}) {
+      auto c = with(tiny_gpt(0.1, tied), recipe);
+      const auto plain = train_plain(c);
+      for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
+        c.cuts = cuts;
+        INFO(fmt::format("{}, tied {}, {} shards", to_string(recipe.kind), tied, cuts.size()));
+        REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("recipes in replicas, waves, bf16 and stepped on devices have the bits of plain training", "[recipes]") {
+  for (const auto& recipe : recipes()) {
+    auto c = with(tiny_gpt(0.0, false), recipe);
+    c.cuts = {0, 2, 4};
+    INFO(to_string(recipe.kind));
+    c.replicas = c.waves = 2;
+    CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
+    c.replicas = c.waves = 1;
+    const run_options there{.devices = devices(2), .optimizer_on = optimizer_place::device};
+    CHECK(difference(train_plain(c), train_spilled({c}, there), 0) == "");
+    c.numbers = c.gradients = precision::bf16;
+    CHECK(difference(train_plain(c), train_spilled({c}, there), 0) == "");
+  }
+}
+
+TEST_CASE("recipes of interrupted and resumed models have the bits of plain training", "[recipes]") {
+  std::vector<exact_case> models;
+  for (const auto& recipe : recipes()) {
+    models.push_back(with(tiny_gpt(0.1, true), recipe));
+    models.back().cuts = {0, 2, 4};
+  }
+  run_options options{.devices = devices(2), .interrupt_at = 333};
+  options.checkpoint.every_steps = 1;
+  const auto resumed = train_in_parts(models, options, [](std::size_t n, auto& all, run_options&) {
+    for (auto& m : all) m.cuts = n % 2 == 1 ? cut_points{0, 1, 3} : m.cuts;
+  });
+  CHECK(difference(train_plain(models), resumed) == "");
+}
+
+TEST_CASE("the parts of an adapter are stepped by the groups that name them", "[recipes][adapters]") {
+  auto c = with(tiny_gpt(0.0, false), adamw({.learning_rate = 1e-2, .weight_decay = 0.1}));
+  c.chain = with_adapter(std::move(c.chain), {.rank = 2, .targets = {"c_attn"}});
+  c.cuts = {0, 2, 4};
+  c.optimizer.groups = {{.parameters = name_patterns{{"*lora_B*"}}, .learning_rate = 1e-1, .weight_decay = 0}};
+  const auto plain = train_plain(c);
+  CHECK(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
+  auto alike = c;
+  alike.optimizer.groups = {};
+  CHECK(train_plain(alike).digest != plain.digest);
+}
+
+/// Written out: what the parameters of a group would be if all had its rates, after one step.
+TEST_CASE("a group changes its own parameters and no others", "[recipes]") {
+  auto c = with(tiny_gpt(0.0, true), adamw({.learning_rate = 1e-2, .weight_decay = 0.1}));
+  c.steps = 1;
+  auto faster = c, grouped = c;
+  faster.optimizer.learning_rate = 3e-2;
+  grouped.optimizer.groups = {{.parameters = name_patterns{{"*wte*"}}, .learning_rate = 3e-2}};
+  const auto plain = train_plain(c).parameters, fast = train_plain(faster).parameters;
+  for (const auto& [name, values] : train_plain(grouped).parameters) {
+    INFO(name);
+    const bool in_group = name.find("wte") != std::string::npos || name.find("lm_head") != std::string::npos;
+    CHECK(values == (in_group ? fast : plain).at(name));
+  }
+}
+
+TEST_CASE("a group for parameters that the model does not train is refused with what it has", "[recipes]") {
+  auto c = with(tiny_gpt(0.0, true), adamw({}));
+  c.optimizer.groups = {{.parameters = name_patterns{{"*h.9.*"}}, .learning_rate = 3e-2}};
+  CHECK_THROWS_WITH(plan_of({c}, {}), Catch::Matchers::Contains("\"groups\" has \"*h.9.*\", which no trained parameter"));
+}
