@@ -23,6 +23,8 @@ class adapted_layer final : public layer {
                      const layer_context& context) const override;
   at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                     decode_memory& memory) const override;
+  /// The masks of a dropout are those of all rows.
+  bool is_row_wise() const override { return body_->is_row_wise() && options_.dropout == 0; }
   std::string signature() const override;
 
   const std::shared_ptr<const layer>& body() const noexcept { return body_; }

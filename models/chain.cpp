@@ -94,6 +94,11 @@ chain& chain::freeze(freezing parameters) {
   return *this;
 }
 
+chain& chain::chunk_loss(std::int64_t rows) {
+  loss_chunk_ = rows;
+  return *this;
+}
+
 chain& chain::publish_as(hub_form form) {
   hub_ = std::move(form);
   return *this;
@@ -211,6 +216,15 @@ void chain::check_frozen() const {
                                   "for those that it shall not freeze", family_));
 }
 
+void chain::check_loss_chunk() const {
+  if (loss_chunk_ < 0) refuse(fmt::format("\"loss_chunk\" is {}; give a number of rows, or 0 for all", loss_chunk_));
+  if (loss_chunk_ == 0 || layers_.back().body->is_row_wise()) return;
+  refuse(
+      fmt::format("\"loss_chunk\" is for heads that compute each row of their output alone, such as those of language "
+                  "models without dropout; the last layer of chain \"{}\" ({}, \"{}\") does not: leave it out",
+                  family_, signature(size() - 1), layers_.back().prefix));
+}
+
 void chain::validate() const {
   if (layers_.empty()) refuse(fmt::format("chain \"{}\" has no layer", family_));
   const parameter_table all = parameters_by_name(*this);
@@ -220,6 +234,7 @@ void chain::validate() const {
   }
   check_averages(*this, all);
   check_frozen();
+  check_loss_chunk();
   if (gradients_ == precision::bf16 && numbers_ == precision::fp32)
     refuse(fmt::format("chain \"{}\" has gradients in bf16 of parameters in fp32; only those of parameters in bf16 are "
                        "rounded", family_));

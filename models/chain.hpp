@@ -46,6 +46,9 @@ class chain {
   /// Parameters that it matches keep their initial values: they have no gradients. A tied copy follows its owner.
   /// Returns *this for chaining.
   chain& freeze(freezing parameters);
+  /// The last layer and the loss are computed `rows` rows (of language models: tokens) at a time, so that the output is
+  /// never whole in memory; 0: all at once. Returns *this for chaining.
+  chain& chunk_loss(std::int64_t rows);
   /// Sets how it is exported; returns *this for chaining.
   chain& publish_as(hub_form form);
   /// The format of its parameters and boundaries on devices, and of the gradients that leave them; the default is fp32.
@@ -59,6 +62,7 @@ class chain {
   const hub_form& hub() const noexcept { return hub_; }
   /// The name in a checkpoint of a parameter, by its full name.
   std::string stored_name(const std::string& name) const { return hub_.stored_name ? hub_.stored_name(name) : name; }
+  std::int64_t loss_chunk() const noexcept { return loss_chunk_; }
   precision numbers() const noexcept { return numbers_; }
   precision gradients() const noexcept { return gradients_; }
   std::size_t size() const noexcept { return layers_.size(); }
@@ -91,13 +95,15 @@ class chain {
   /// Checks that names are unique, ties can be resolved (the owner exists before or after, has equal shape, and is not
   /// itself a tied copy), shapes are consistent, there is at least one layer, no running averages in bf16 or beside
   /// frozen parameters, no gradients narrower than the parameters, that each pattern of freeze() matches a parameter,
-  /// that they freeze one, that its weights have it, and that one is left to train. Throws fault_error{bad_input}.
+  /// that they freeze one, that its weights have it, that one is left to train, and that its last layer is row-wise if
+  /// the loss is computed in chunks. Throws fault_error{bad_input}.
   void validate() const;
 
  private:
   [[noreturn]] void refuse_output(std::size_t i, const at::Tensor& output) const;
   bool freezes(const parameter_spec& p) const;
   void check_frozen() const;
+  void check_loss_chunk() const;
 
   std::string family_;
   tensor_spec sample_input_;
@@ -106,6 +112,7 @@ class chain {
   std::shared_ptr<const weight_source> weights_;
   hub_form hub_;
   freezing frozen_;
+  std::int64_t loss_chunk_ = 0;
   precision numbers_ = precision::fp32;
   precision gradients_ = precision::fp32;
 };

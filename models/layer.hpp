@@ -87,6 +87,10 @@ class layer {
   virtual at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input,
                             const layer_context& context, decode_memory& memory) const;
 
+  /// True if each row (the last dimension) of an output [samples, tokens, ...] depends on that row of the input alone, so
+  /// that rows may be computed a chunk at a time, as [1, rows, ...] (chain::chunk_loss).
+  virtual bool is_row_wise() const { return false; }
+
   /// Equal for layers that behave and cost the same for equal input shapes (the pilot measures each signature once).
   virtual std::string signature() const = 0;
 };

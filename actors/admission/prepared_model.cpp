@@ -228,6 +228,17 @@ void check_layers(const model_description& m, const chain& model) {
   }
 }
 
+/// The loss of a chunk needs the targets of its rows.
+void check_loss_chunk(const model_description& m, const chain& model, const tensor_spec& sample_target) {
+  const auto rows = model.outputs(1).back().elements() / model.outputs(1).back().shape.back();
+  if (model.loss_chunk() > 0 && (sample_target.type != element::i64 || sample_target.elements() != rows)) {
+    refuse(m, fmt::format(
+                  "loss_chunk: is for data with a class for each of the {} rows of a sample's output, but its targets "
+                  "are {}; leave it out",
+                  rows, to_string(sample_target)));
+  }
+}
+
 }  // namespace
 
 prepared_model model_preparer::prepare(const model_description& m) {
@@ -236,6 +247,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_.numbers, numbers_.gradients));
   p.model->validate();
   check_groups(m.optimizer, p.model->trained_names());
+  check_loss_chunk(m, *p.model, p.data.source->sample_target());
   check_layers(m, *p.model);
   if (p.model->sample_input() != p.data.source->sample_input()) {
     refuse(m, fmt::format("chain: wants samples {}, but {} has {}", to_string(p.model->sample_input()),

@@ -26,14 +26,14 @@ struct grid_axis {
 void collect_leaves(const table_rules& rules, const std::string& prefix, std::vector<std::string>& paths) {
   const auto add = [&](const key_rule& rule) {
     if (rule.kind == value_kind::grid) return;
-    if (rule.inner.empty()) paths.push_back(prefix + rule.name);
+    if (rule.inner.empty() || rule.kind == value_kind::table_list) return paths.push_back(prefix + rule.name);
     for (const table_rules& inner : rule.inner) collect_leaves(inner, prefix + rule.name + ".", paths);
   };
   std::ranges::for_each(rules.keys, add);
   for (const table_variant& variant : rules.variants) std::ranges::for_each(variant.keys, add);
 }
 
-/// Dotted paths of all keys that a grid could vary; an option of two families counts once.
+/// Dotted paths of all keys that a grid could vary (a list of tables as a whole); an option of two families counts once.
 std::vector<std::string> leaves(const table_rules& rules) {
   std::vector<std::string> paths;
   collect_leaves(rules, "", paths);

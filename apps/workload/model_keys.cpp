@@ -176,6 +176,13 @@ table_rules model_rules() {
           required(table_rule("optimizer", optimizer_rules(), "update rule")),
           table_rule("schedule", schedule_rules(), "of the learning rate"),
           {.name = "loss", .help = "what is minimised", .fallback = "the family's", .choices = loss_names()},
+          {.name = "loss_chunk",
+           .kind = value_kind::integer,
+           .help = "rows (tokens) for which a language model's head and loss are computed at a time, so that the "
+                   "logits of a "
+                   "large vocabulary are never whole in memory; 0 = all",
+           .fallback = "0",
+           .range = {0, 1e9}},
           {.name = "freeze",
            .kind = value_kind::text_list,
            .help = "parameters that are not trained, by names in the checkpoint: \"*\" for any text, \"!\" before an "
@@ -225,6 +232,8 @@ model_description read_model(const value& model) {
   m.chain = read_chain(table);
   if (const value* const loss = table.find("loss")) m.chain = with_loss(m.chain, make_loss(to<std::string>(*loss)));
   m.chain = read_adapted(table, with_frozen(std::move(m.chain), read_freezing(table)));
+  if (const value* const rows = table.find("loss_chunk"))
+    m.chain = with_loss_chunk(std::move(m.chain), to<std::int64_t>(*rows));
   m.cuts = read_cuts(table);
   m.validate = read_validation(table);
   std::string on_nan = "stop";

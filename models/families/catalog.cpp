@@ -47,6 +47,13 @@ chain_description with_frozen(chain_description description, freezing parameters
   return description;
 }
 
+chain_description with_loss_chunk(chain_description description, std::int64_t rows) {
+  description.build = [build = std::move(description.build), rows](const data_source& data) {
+    return build(data).chunk_loss(rows);
+  };
+  return description;
+}
+
 chain_description with_adapter(chain_description description, lora_options adapter) {
   description.build = [build = std::move(description.build), adapter = std::move(adapter)](const data_source& data) {
     return adapt(build(data), adapter);

@@ -24,6 +24,7 @@ class bert_masked_lm_head final : public layer {
   tensor_spec output(const tensor_spec& input) const override;
   at::Tensor forward(std::span<const at::Tensor> parameters, const at::Tensor& input,
                      const layer_context& context) const override;
+  bool is_row_wise() const override { return true; }
   std::string signature() const override;
 
  private:

@@ -24,6 +24,7 @@ class rms_head final : public layer {
                      const layer_context& context) const override;
   at::Tensor decode(std::span<const at::Tensor> parameters, const at::Tensor& input, const layer_context& context,
                     decode_memory& memory) const override;
+  bool is_row_wise() const override { return true; }
   std::string signature() const override;
 
  private:

@@ -2,11 +2,13 @@
 
 #include "partition/execute/shard_tensors.hpp"
 #include "partition/profile/footprint.hpp"
+#include "runtime/base/fault.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/div_ops.h>
 #include <ATen/ops/stack_ops.h>
 #include <ATen/ops/zeros_like_ops.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -19,14 +21,20 @@ namespace {
 at::Tensor zeros_like(const at::Tensor& t) { return at::_ops::zeros_like::call(t, {}, {}, {}, {}, {}); }
 
 /// Piece by piece on the CPU, where the addend is widened to fp32 in memory first; other devices widen in registers.
-void add_part(const bound_parameters& bound) {
-  const auto piece = bound.sum.is_cpu() ? static_cast<std::int64_t>(widening_room.value() / sizeof(float)) : bound.sum.numel();
+void add_part(const at::Tensor& sum, const at::Tensor& part) {
+  const auto piece = sum.is_cpu() ? static_cast<std::int64_t>(widening_room.value() / sizeof(float)) : sum.numel();
   const at::NoGradGuard no_grad;
-  for (std::int64_t i = 0; i < bound.sum.numel(); i += piece) {
-    const auto n = std::min(piece, bound.sum.numel() - i);
-    bound.sum.narrow(0, i, n).add_(bound.part.narrow(0, i, n));
+  for (std::int64_t i = 0; i < sum.numel(); i += piece) {
+    const auto n = std::min(piece, sum.numel() - i);
+    sum.narrow(0, i, n).add_(part.narrow(0, i, n));
   }
-  bound.part.zero_();
+  part.zero_();
+}
+
+/// To a sum that begins undefined.
+void add_to(at::Tensor& sum, const at::Tensor& addend) {
+  const at::NoGradGuard no_grad;
+  sum = sum.defined() ? sum.add(addend) : addend;
 }
 
 }  // namespace
@@ -40,9 +48,9 @@ shard::shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t 
     : model_(std::move(model)), first_(first), last_(last), layout_(*model_, first, last) {}
 
 at::Tensor shard::run(const std::vector<std::vector<at::Tensor>>& parameters, const at::Tensor& input,
-                      const visit_context& context) const {
+                      const visit_context& context, std::size_t begin, std::size_t end) const {
   at::Tensor x = input;
-  for (std::size_t i = first_; i < last_; ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
     const layer_context where{.seed = context.seed,
                               .step = context.step,
                               .micro_batch = context.micro_batch,
@@ -53,23 +61,54 @@ at::Tensor shard::run(const std::vector<std::vector<at::Tensor>>& parameters, co
   return x;
 }
 
-at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& input, const visit_context& context) const {
-  const at::NoGradGuard no_grad;
+std::vector<std::vector<at::Tensor>> shard::views_of(const shard_values& parameters) const {
   std::vector<std::vector<at::Tensor>> views;
   for (std::size_t i = first_; i < last_; ++i) {
     views.push_back(layout_.views(parameters.trained, parameters.base, i));
   }
-  return run(views, input, context);
+  return views;
+}
+
+at::Tensor shard::forward(const shard_values& parameters, const at::Tensor& input, const visit_context& context) const {
+  const at::NoGradGuard no_grad;
+  return run(views_of(parameters), input, context, first_, last_);
+}
+
+/// `below`: the input of the last layer.
+std::vector<row_range> shard::chunks_of(const at::Tensor& below, const at::Tensor& targets) const {
+  auto chunks = row_chunks(rows_of(below), model_->loss_chunk());
+  if (chunks.size() > 1 && targets.numel() != rows_of(below)) {
+    throw fault_error{fault_code::bad_input,
+                      fmt::format("loss_chunk: the last layer has {} rows, but there are {} targets; leave it out",
+                                  rows_of(below), targets.numel())};
+  }
+  return chunks;
+}
+
+at::Tensor shard::score_of(const at::Tensor& output, const at::Tensor& targets) const {
+  const at::Tensor y = in_fp32(output);
+  const at::Tensor sum = model_->objective().sum(y, targets).reshape({});
+  const auto correct = model_->objective().correct(y, targets);
+  const std::array both{sum, correct ? correct->reshape({}) : at::_ops::zeros_like::call(sum, {}, {}, {}, {}, {})};
+  return at::_ops::stack::call(both, 0);
 }
 
 at::Tensor shard::score(const shard_values& parameters, const at::Tensor& input, const at::Tensor& targets,
                         const visit_context& context) const {
   const at::NoGradGuard no_grad;
-  const at::Tensor y = in_fp32(forward(parameters, input, context));
-  const at::Tensor sum = model_->objective().sum(y, targets).reshape({});
-  const auto correct = model_->objective().correct(y, targets);
-  const std::array both{sum, correct ? correct->reshape({}) : at::_ops::zeros_like::call(sum, {}, {}, {}, {}, {})};
-  return at::_ops::stack::call(both, 0);
+  const auto views = views_of(parameters);
+  at::Tensor below = run(views, input, context, first_, last_ - 1);
+  const auto chunks = chunks_of(below, targets);
+  if (chunks.size() == 1) {
+    below = run(views, below, context, last_ - 1, last_);
+    return score_of(below, targets);
+  }
+  at::Tensor scores;
+  for (const auto& rows : chunks) {
+    const at::Tensor y = run(views, rows_of(below, rows), context, last_ - 1, last_);
+    add_to(scores, score_of(y, targets_of(targets, rows)));
+  }
+  return scores;
 }
 
 bound_parameters shard::bind(const shard_values& parameters, const at::Tensor& gradients) const {
@@ -90,9 +129,63 @@ backward_result shard::backward(const bound_parameters& bound, const at::Tensor&
                                 const visit_context& context) const {
   auto result = differentiate(bound, input, upstream, context);
   if (bound.part.defined()) {
-    add_part(bound);
+    add_part(bound.sum, bound.part);
   }
   return result;
+}
+
+at::Tensor shard::loss_of(const at::Tensor& output, const at::Tensor& targets, const visit_context& context) const {
+  const at::Tensor sum = model_->objective().sum(in_fp32(output), targets);
+  return at::_ops::div_Scalar::call(sum, static_cast<double>(context.targets));
+}
+
+/// `below`: the input of the last layer.
+at::Tensor shard::backward_from_loss(const bound_parameters& bound, at::Tensor below, const at::Tensor& targets,
+                                     const visit_context& context) const {
+  if (chunks_of(below, targets).size() > 1) {
+    return backward_in_chunks(bound, below, targets, context);
+  }
+  below = run(bound.layers, below, context, last_ - 1, last_);
+  const at::Tensor part = loss_of(below, targets, context);
+  part.backward();
+  return part.detach();
+}
+
+/// Chunk by chunk, from the first on: the graph of one is freed before the next one is computed. The layers below are
+/// differentiated once.
+at::Tensor shard::backward_in_chunks(const bound_parameters& bound, const at::Tensor& below, const at::Tensor& targets,
+                                     const visit_context& context) const {
+  const bool passes_on = below.requires_grad();
+  const at::Tensor upstream = passes_on ? zeros_like(below.detach()) : at::Tensor();
+  at::Tensor loss;
+  for (const auto& rows : chunks_of(below, targets)) {
+    const at::Tensor x = rows_of(below.detach(), rows).requires_grad_(passes_on);
+    const at::Tensor y = run(bound.layers, x, context, last_ - 1, last_);
+    const at::Tensor part = loss_of(y, targets_of(targets, rows), context);
+    part.backward();
+    add_to(loss, part.detach());
+    add_part_of_last_layer(bound);
+    if (passes_on) {
+      rows_of(upstream, rows).copy_(x.grad());
+    }
+  }
+  if (passes_on) {
+    below.backward(upstream);
+  }
+  return loss;
+}
+
+/// In fp32, as between micro-batches.
+void shard::add_part_of_last_layer(const bound_parameters& bound) const {
+  if (!bound.part.defined()) {
+    return;
+  }
+  const auto sums = layout_.views(bound.sum, last_ - 1), parts = layout_.views(bound.part, last_ - 1);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].defined()) {
+      add_part(sums[i].flatten(), parts[i].flatten());
+    }
+  }
 }
 
 backward_result shard::differentiate(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
@@ -100,15 +193,11 @@ backward_result shard::differentiate(const bound_parameters& bound, const at::Te
   const at::AutoGradMode with_grad(true);
   const bool passes_on = !first() && !context.ends_step;
   const at::Tensor x = passes_on ? input.detach().requires_grad_(true) : input;
-  const at::Tensor y = run(bound.layers, x, context);
   backward_result result;
   if (last()) {
-    const at::Tensor sum = model_->objective().sum(in_fp32(y), upstream);
-    const at::Tensor part = at::_ops::div_Scalar::call(sum, static_cast<double>(context.targets));
-    part.backward();
-    result.loss = part.detach();
+    result.loss = backward_from_loss(bound, run(bound.layers, x, context, first_, last_ - 1), upstream, context);
   } else {
-    y.backward(upstream);
+    run(bound.layers, x, context, first_, last_).backward(upstream);
   }
   if (passes_on) {
     result.input_gradient = x.grad().contiguous();

@@ -3,6 +3,7 @@
 
 #include "models/chain.hpp"
 #include "models/parameter_layout.hpp"
+#include "models/row_chunks.hpp"
 #include "runtime/base/tensor_fwd.hpp"
 
 #include <cstddef>
@@ -53,8 +54,18 @@ class shard {
                            const visit_context& context) const;
 
  private:
+  /// Layers [begin, end) of the shard's.
   at::Tensor run(const std::vector<std::vector<at::Tensor>>& parameters, const at::Tensor& input,
-                 const visit_context& context) const;
+                 const visit_context& context, std::size_t begin, std::size_t end) const;
+  std::vector<std::vector<at::Tensor>> views_of(const shard_values& parameters) const;
+  at::Tensor loss_of(const at::Tensor& output, const at::Tensor& targets, const visit_context& context) const;
+  at::Tensor score_of(const at::Tensor& output, const at::Tensor& targets) const;
+  std::vector<row_range> chunks_of(const at::Tensor& below, const at::Tensor& targets) const;
+  at::Tensor backward_from_loss(const bound_parameters& bound, at::Tensor below, const at::Tensor& targets,
+                                const visit_context& context) const;
+  at::Tensor backward_in_chunks(const bound_parameters& bound, const at::Tensor& below, const at::Tensor& targets,
+                                const visit_context& context) const;
+  void add_part_of_last_layer(const bound_parameters& bound) const;
   backward_result differentiate(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
                                 const visit_context& context) const;
 

@@ -290,6 +290,9 @@ std::string fingerprint(const chain& model, const tensor_spec& sample_target, st
   if (model.numbers() != precision::fp32) {
     text += " in " + to_string(model.numbers());
   }
+  if (model.loss_chunk() > 0) {
+    text += fmt::format(" in chunks of {} rows", model.loss_chunk());
+  }
   for (std::size_t i = 0, same = 0; i < model.size(); i += same) {
     const auto signature = model.signature(i);
     for (same = 1; i + same < model.size() && model.signature(i + same) == signature;) {

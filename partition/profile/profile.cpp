@@ -1,7 +1,9 @@
 #include "partition/profile/profile.hpp"
 
 #include "models/parameter_layout.hpp"
+#include "models/row_chunks.hpp"
 #include "models/scalar_type.hpp"
+#include "partition/profile/footprint.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 
 #include <ATen/core/Tensor.h>
@@ -101,8 +103,34 @@ measured_pass repeat(std::size_t visits, const Pass& pass, std::vector<duration>
 struct layer_place {
   std::size_t index = 0;      ///< of the first of its kind
   std::size_t visits = 0;     ///< by two training steps, of all layers of its kind
-  tensor_spec in, out;
+  tensor_spec in, out;        ///< of the whole micro-batch
+  std::vector<row_range> chunks{};  ///< of a last layer that is computed in chunks; empty: whole
 };
+
+tensor_spec chunk_of(const tensor_spec& whole, const row_range& rows) {
+  return {{1, rows.count, whole.shape.back()}, whole.type};
+}
+
+/// What one of its computations works on: the first chunk is a largest one.
+tensor_spec at_once(const tensor_spec& whole, const layer_place& place) {
+  return place.chunks.empty() ? whole : chunk_of(whole, place.chunks.front());
+}
+
+/// Times of one chunk -> of all.
+void repeat_for(std::size_t chunks, std::vector<duration>& times) {
+  for (auto& t : times) {
+    t *= static_cast<duration::rep>(std::max<std::size_t>(chunks, 1));
+  }
+}
+
+/// Chunks of the last layer and the loss; empty: all rows at once.
+std::vector<row_range> chunks_of(const chain& model, const tensor_spec& in) {
+  if (model.loss_chunk() == 0) {
+    return {};
+  }
+  auto chunks = row_chunks(rows_of(in), model.loss_chunk());
+  return chunks.size() > 1 ? chunks : std::vector<row_range>{};
+}
 
 layer_profile measure_layer(const chain& model, const layer_place& place, const measurement_context& on, timed_passes& times) {
   const parameter_layout layout(model, place.index, place.index + 1);
@@ -114,7 +142,7 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
   const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(place.index)};
   const auto views = layout.views(flat, base, place.index);
   const auto slices = layout.views(gradients, place.index);
-  const at::Tensor x = zeros(place.in, on);
+  const at::Tensor x = zeros(at_once(place.in, place), on);
 
   bench measure(on.meter);
   const auto forward = repeat(
@@ -128,12 +156,14 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
         return measure.backward([&] { return model.forward(place.index, bound, leaf, context); }, ones_like);
       },
       times.backward);
+  repeat_for(place.chunks.size(), times.forward);
+  repeat_for(place.chunks.size(), times.backward);
   layer_profile profile;
   profile.kind = model.signature(place.index);
   profile.parameters = charged_bytes(layout.device_bytes());
   profile.base = charged_bytes(layout.base_bytes());
   profile.input = charged_bytes(place.in.bytes());
-  profile.output = charged_bytes(place.out.bytes());
+  profile.output = charged_bytes(at_once(place.out, place).bytes());
   profile.input_spec = place.in;
   profile.output_spec = place.out;
   profile.saved = backward.saved;
@@ -142,9 +172,20 @@ layer_profile measure_layer(const chain& model, const layer_place& place, const 
   return profile;
 }
 
+/// While the chunks are computed: the gradient of the whole input (in an evaluation the input itself), and memory to add
+/// bf16 gradients to their sum.
+byte_count beside_chunks(const layer_profile& head, precision numbers) {
+  const auto adding = numbers == precision::bf16 ? std::min(head.parameters * 2, widening_room) : byte_count{};
+  return head.input + adding;
+}
+
 void measure_loss(chain_samples& all, const chain& model, std::size_t visits, const measurement_context& on) {
-  const at::Tensor y = zeros(all.profile.layers.back().output_spec, on);
-  const at::Tensor targets = zeros(all.profile.target_spec, on);
+  const auto& head = all.profile.layers.back();
+  const auto chunks = chunks_of(model, head.input_spec);
+  const bool whole = chunks.empty();
+  const at::Tensor y = zeros(whole ? head.output_spec : chunk_of(head.output_spec, chunks.front()), on);
+  const at::Tensor targets =
+      zeros(whole ? all.profile.target_spec : tensor_spec{{1, chunks.front().count}, all.profile.target_spec.type}, on);
   bench measure(on.meter);
   const auto pass = repeat(
       visits,
@@ -154,7 +195,8 @@ void measure_loss(chain_samples& all, const chain& model, std::size_t visits, co
                                 [](const at::Tensor&) { return at::Tensor(); });
       },
       all.loss.backward);
-  all.profile.loss_saved = pass.saved;
+  repeat_for(chunks.size(), all.loss.backward);
+  all.profile.loss_saved = pass.saved + (whole ? byte_count{} : beside_chunks(head, model.numbers()));
   all.profile.loss_transient = pass.transient;
 }
 
@@ -166,10 +208,11 @@ std::vector<layer_place> distinct_layers(const chain& model, std::int64_t sample
   const auto outputs = model.outputs(samples);
   tensor_spec in = batched(model.sample_input(), samples);
   for (std::size_t i = 0; i < model.size(); ++i) {
-    const auto key = model.signature(i) + " on " + to_string(in);
+    auto chunks = i + 1 == model.size() ? chunks_of(model, in) : std::vector<row_range>{};
+    const auto key = model.signature(i) + " on " + to_string(in) + (chunks.empty() ? "" : " in chunks");
     const auto [kind, first] = known.emplace(key, places.size());
     if (first) {
-      places.push_back({i, 0, in, outputs[i]});
+      places.push_back({i, 0, in, outputs[i], std::move(chunks)});
     }
     kind_of.push_back(kind->second);
     places[kind->second].visits += visits;

@@ -22,7 +22,7 @@ struct layer_profile {
   byte_count parameters;          ///< that are stepped, padded
   byte_count base{};              ///< frozen parameters, padded
   byte_count input;
-  byte_count output;
+  byte_count output;  ///< of the last layer of a chain whose loss is computed in chunks: of one
   tensor_spec input_spec;
   tensor_spec output_spec;
   byte_count saved;               ///< alive after the forward with gradient, output included
@@ -39,7 +39,7 @@ struct chain_profile {
   byte_count targets;             ///< of one micro-batch
   tensor_spec target_spec;
   byte_count loss_transient;      ///< loss forward + backward beyond the last output (its gradient included)
-  byte_count loss_saved;
+  byte_count loss_saved;          ///< in chunks: also the gradient of the last layer's whole input
   std::int64_t samples = 0;
   precision numbers = precision::fp32;   ///< of parameters and activations
   device_stepping stepping{};            ///< asked for by the planner: not measured, not saved

@@ -54,6 +54,13 @@ class trainer {
   minibatch read(std::span<const std::size_t> samples, split part) const;
   std::vector<minibatch> read_step(std::uint32_t step) const;
   at::Tensor forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training = true) const;
+  at::Tensor layer(std::uint32_t i, const at::Tensor& x, std::uint32_t step, std::uint32_t micro_batch,
+                   bool training) const;
+  at::Tensor below_head(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training) const;
+  bool in_chunks(const minibatch& b) const;
+  float backward(const minibatch& b, std::uint32_t step, std::uint32_t micro_batch, double targets);
+  float backward_in_chunks(const minibatch& b, std::uint32_t step, std::uint32_t micro_batch, double targets);
+  void add_score(const minibatch& b, std::uint32_t steps, std::uint32_t micro_batch, reference_evaluation& e) const;
   void evaluate(std::uint32_t steps);
   float accumulate_gradients(std::uint32_t step);
   void add_to_sums();
@@ -133,24 +140,65 @@ std::vector<minibatch> trainer::read_step(std::uint32_t step) const {
   return result;
 }
 
-/// Logits in fp32.
-at::Tensor trainer::forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training) const {
-  if (options_.model.numbers() == precision::bf16 && x.is_floating_point()) x = x.to(at::kBFloat16);
-  for (std::uint32_t i = 0; i < options_.model.size(); ++i) {
-    std::vector<at::Tensor> parameters;
-    for (const leaf& l : leaves_)
-      if (l.place.layer == i) parameters.push_back(l.value);
-    const layer_context context{.seed = options_.seed, .step = step, .micro_batch = micro_batch, .layer = i, .training = training};
-    x = options_.model.at(i).body->forward(parameters, x, context);
-  }
-  return x.to(at::kFloat);
+at::Tensor trainer::layer(std::uint32_t i, const at::Tensor& x, std::uint32_t step, std::uint32_t micro_batch,
+                          bool training) const {
+  std::vector<at::Tensor> parameters;
+  for (const leaf& l : leaves_)
+    if (l.place.layer == i) parameters.push_back(l.value);
+  const layer_context context{
+      .seed = options_.seed, .step = step, .micro_batch = micro_batch, .layer = i, .training = training};
+  return options_.model.at(i).body->forward(parameters, x, context);
 }
 
-/// fp32 sums of bf16 gradients, micro-batch by micro-batch.
+at::Tensor trainer::below_head(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training) const {
+  if (options_.model.numbers() == precision::bf16 && x.is_floating_point()) x = x.to(at::kBFloat16);
+  for (std::uint32_t i = 0; i + 1 < options_.model.size(); ++i) x = layer(i, x, step, micro_batch, training);
+  return x;
+}
+
+/// Logits in fp32.
+at::Tensor trainer::forward(at::Tensor x, std::uint32_t step, std::uint32_t micro_batch, bool training) const {
+  const auto head = static_cast<std::uint32_t>(options_.model.size() - 1);
+  return layer(head, below_head(std::move(x), step, micro_batch, training), step, micro_batch, training).to(at::kFloat);
+}
+
+bool trainer::in_chunks(const minibatch& b) const {
+  return options_.model.loss_chunk() > 0 && options_.model.loss_chunk() < b.target.numel();
+}
+
+float trainer::backward(const minibatch& b, std::uint32_t step, std::uint32_t micro_batch, double targets) {
+  if (in_chunks(b)) return backward_in_chunks(b, step, micro_batch, targets);
+  const at::Tensor output = forward(b.input, step, micro_batch);
+  const at::Tensor loss = options_.model.objective().sum(output, b.target).div(targets);
+  loss.backward();
+  return loss.const_data_ptr<float>()[0];
+}
+
+/// Rows of the head's input, one chunk after the other; the layers below get the gradient of all.
+float trainer::backward_in_chunks(const minibatch& b, std::uint32_t step, std::uint32_t micro_batch, double targets) {
+  const auto head = static_cast<std::uint32_t>(options_.model.size() - 1);
+  const at::Tensor below = below_head(b.input, step, micro_batch, true);
+  const at::Tensor all =
+      below.detach().contiguous().view({1, b.target.numel(), -1}).requires_grad_(below.requires_grad());
+  float sum = 0;
+  for (std::int64_t begin = 0; begin < b.target.numel(); begin += options_.model.loss_chunk()) {
+    const std::int64_t n = std::min(options_.model.loss_chunk(), b.target.numel() - begin);
+    const at::Tensor output = layer(head, all.narrow(1, begin, n), step, micro_batch, true).to(at::kFloat);
+    const at::Tensor loss =
+        options_.model.objective().sum(output, b.target.view({1, -1}).narrow(1, begin, n)).div(targets);
+    loss.backward();
+    add_to_sums();
+    sum += loss.const_data_ptr<float>()[0];
+  }
+  if (below.requires_grad()) below.backward(all.grad().view(below.sizes()));
+  return sum;
+}
+
+/// fp32 sums of bf16 gradients, micro-batch by micro-batch, of those that there are.
 void trainer::add_to_sums() {
   const c10::NoGradGuard no_grad;
   for (leaf& l : leaves_) {
-    if (!l.rounded() || l.place.frozen) continue;
+    if (!l.rounded() || l.place.frozen || !l.value.grad().defined()) continue;
     const at::Tensor more = l.value.grad().to(at::kFloat);
     l.sum = l.sum.defined() ? l.sum.add(more) : more;
     l.value.mutable_grad().reset();
@@ -189,15 +237,34 @@ float trainer::accumulate_gradients(std::uint32_t step) {
   targets = std::max(targets, std::size_t{1});  // a step without any has loss 0
   float sum = 0;
   for (std::uint32_t k = 0; k < batches.size(); ++k) {
-    const at::Tensor output = forward(batches[k].input, step, k);
-    const at::Tensor loss = options_.model.objective().sum(output, batches[k].target).div(static_cast<double>(targets));
-    loss.backward();
+    sum += backward(batches[k], step, k, static_cast<double>(targets));
     add_to_sums();
-    sum += loss.const_data_ptr<float>()[0];
     if ((k + 1) % (batches.size() / options_.replicas) == 0) end_replica();
   }
   add_sums();
   return sum;
+}
+
+void trainer::add_score(const minibatch& b, std::uint32_t steps, std::uint32_t micro_batch,
+                        reference_evaluation& e) const {
+  const c10::NoGradGuard no_grad;
+  const auto head = static_cast<std::uint32_t>(options_.model.size() - 1);
+  const at::Tensor below = below_head(b.input, steps, micro_batch, false).contiguous();
+  const bool whole = !in_chunks(b);
+  const std::int64_t rows = b.target.numel(), each = whole ? rows : options_.model.loss_chunk();
+  float sum = 0, correct = 0;
+  for (std::int64_t begin = 0; begin < rows; begin += each) {
+    const std::int64_t n = std::min(each, rows - begin);
+    const at::Tensor x = whole ? below : below.view({1, rows, -1}).narrow(1, begin, n);
+    const at::Tensor targets = whole ? b.target : b.target.view({1, rows}).narrow(1, begin, n);
+    const at::Tensor output = layer(head, x, steps, micro_batch, false).to(at::kFloat);
+    sum += options_.model.objective().sum(output, targets).const_data_ptr<float>()[0];
+    const auto right = options_.model.objective().correct(output, targets);
+    if (right) correct += right->const_data_ptr<float>()[0];
+    if (right) e.accuracy = e.accuracy.value_or(0);
+  }
+  e.loss += sum;
+  if (e.accuracy) *e.accuracy += correct;
 }
 
 /// Micro-batch k of the validation data are its samples [k*n, (k+1)*n); the last one may be filled with some that do
@@ -211,10 +278,7 @@ void trainer::evaluate(std::uint32_t steps) {
     std::vector<std::size_t> samples(each);
     std::iota(samples.begin(), samples.end(), k * each);
     const minibatch b = read(samples, split::validation);
-    const at::Tensor output = forward(b.input, steps, static_cast<std::uint32_t>(k), false);
-    e.loss += options_.model.objective().sum(output, b.target).const_data_ptr<float>()[0];
-    const auto correct = options_.model.objective().correct(output, b.target);
-    if (correct) e.accuracy = e.accuracy.value_or(0) + correct->const_data_ptr<float>()[0];
+    add_score(b, steps, static_cast<std::uint32_t>(k), e);
     targets += b.targets;
   }
   e.loss /= static_cast<double>(targets);

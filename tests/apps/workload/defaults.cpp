@@ -139,6 +139,7 @@ void add_data(std::map<std::string, std::string>& all) {
 void add_training(std::map<std::string, std::string>& all) {
   const model_description m;
   all["model.micro_batches"] = toml(m.micro_batches);
+  all["model.loss_chunk"] = toml(chain{"", {}, cross_entropy()}.loss_chunk());
   all["model.parallel.replicas"] = toml(m.parallel.replicas);
   all["model.parallel.waves"] = toml(m.parallel.waves);
   all["model.on_nan"] = toml(m.stop_on_nan ? "stop" : "ignore");

@@ -1,6 +1,8 @@
 #include "partition/profile/profile.hpp"
 
+#include "models/layers/head.hpp"
 #include "models/parameter_layout.hpp"
+#include "partition/profile/footprint.hpp"
 #include "runtime/device/cpu/accounting_allocator.hpp"
 #include "tests/support/other_device.hpp"
 #include "tests/support/small_models.hpp"
@@ -143,4 +145,38 @@ TEST_CASE("times and bytes of a profile are the meter's, its tensors are on the 
   CHECK(layer.backward_transient == byte_count{4096});
   CHECK(layer.forward_transient == byte_count{4096});
   CHECK(costs.profile.loss_saved == byte_count{512});
+}
+
+namespace {
+
+/// Its logits are most of what the head's visit needs.
+chain_profile profile_in_chunks(std::int64_t rows, precision numbers = precision::fp32) {
+  chain model("head", {{256, 16}, element::f32}, cross_entropy());
+  model.add("", std::make_shared<head>(head_options{.vocabulary = 2000, .width = 16}))
+      .chunk_loss(rows)
+      .compute_in(numbers);
+  return measure(model, {{256}, element::i64}, 8);
+}
+
+}  // namespace
+
+TEST_CASE("in 16 chunks the visit of a language model's head needs an eighth of the memory", "[loss-chunk]") {
+  for (const auto numbers : {precision::fp32, precision::bf16}) {
+    const auto whole = profile_in_chunks(0, numbers), chunks = profile_in_chunks(8 * 256 / 16, numbers);
+    for (const auto way : {direction::backward, direction::evaluate}) {
+      const auto all = footprint_of(whole, 0, 1, way).working, part = footprint_of(chunks, 0, 1, way).working;
+      CAPTURE(to_string(all), to_string(part), to_string(numbers));
+      CHECK(part.value() * 8 <= all.value());
+    }
+    CHECK(chunks.layers[0].output_spec == whole.layers[0].output_spec);
+    CHECK(chunks.layers[0].input == whole.layers[0].input);
+  }
+}
+
+TEST_CASE("one chunk has the profile of none", "[loss-chunk]") {
+  const auto whole = profile_in_chunks(0), one = profile_in_chunks(8 * 256);
+  CHECK(one.layers[0].output == whole.layers[0].output);
+  CHECK(one.layers[0].saved == whole.layers[0].saved);
+  CHECK(one.loss_saved == whole.loss_saved);
+  CHECK(one.loss_transient == whole.loss_transient);
 }
