@@ -111,9 +111,18 @@ const chain_profile& profile_for(const prepared_model& p, stepping_space space) 
 }  // namespace
 
 plan_request request_for(const model_description& m, const prepared_model& p, const cut_rule& cuts, stepping_space space) {
-  return {.name = m.name, .model = p.model.get(), .profile = &profile_for(p, space), .micro_batches = m.micro_batches,
-          .replicas = m.parallel.replicas, .waves = m.parallel.waves, .moments = moment_buffers(m.optimizer),
-          .evaluation = p.evaluation, .cuts = cuts, .update = p.update, .base = p.base, .stepping = p.stepping};
+  return {.name = m.name,
+          .model = p.model.get(),
+          .profile = &profile_for(p, space),
+          .micro_batches = m.micro_batches,
+          .replicas = m.parallel.replicas,
+          .waves = m.parallel.waves,
+          .rule = m.optimizer,
+          .evaluation = p.evaluation,
+          .cuts = cuts,
+          .update = p.update,
+          .base = p.base,
+          .stepping = p.stepping};
 }
 
 std::vector<plan_device> limits_of(std::span<const device_info> machines) {

@@ -26,7 +26,7 @@ key_rule real_rule(std::string name, number_range range, std::string fallback, s
 }
 
 key_rule weight_decay_rule(std::string fallback) {
-  return real_rule("weight_decay", {.least = 0}, std::move(fallback), "of all parameters");
+  return real_rule("weight_decay", {.least = 0}, std::move(fallback), "of all parameters, but see decay and groups");
 }
 
 key_rule betas_rule(std::string fallback, std::string help) {
@@ -37,8 +37,8 @@ key_rule betas_rule(std::string fallback, std::string help) {
           .range = below_one};
 }
 
-table_variant adamw_variant() {
-  return {"adamw",
+table_variant adamw_variant(std::string name) {
+  return {std::move(name),
           {weight_decay_rule("0.01"), betas_rule("[0.9, 0.999]", "decay of the moments"),
            real_rule("eps", positive, "1e-8", "added to the root of the second moment")}};
 }
@@ -77,8 +77,10 @@ void read_betas(const value_table& optimizer, update_options& o) {
 template <class T>
 using named = std::pair<const char*, T>;
 
-constexpr std::array<named<update_kind>, 3> update_kinds{
-    {{"adamw", update_kind::adamw}, {"sgd", update_kind::sgd}, {"lion", update_kind::lion}}};
+constexpr std::array<named<update_kind>, 4> update_kinds{{{"adamw", update_kind::adamw},
+                                                          {"sgd", update_kind::sgd},
+                                                          {"lion", update_kind::lion},
+                                                          {"adamw8bit", update_kind::adamw8bit}}};
 constexpr std::array<named<schedule_kind>, 6> schedule_kinds{{{"constant", schedule_kind::constant},
                                                               {"linear", schedule_kind::linear},
                                                               {"cosine", schedule_kind::cosine},
@@ -114,6 +116,7 @@ learning_schedule read_schedule(const value_table& schedule) {
 
 update_options defaults_of(update_kind kind) {
   if (kind == update_kind::lion) return lion({});
+  if (kind == update_kind::adamw8bit) return adamw8bit({});
   return kind == update_kind::sgd ? sgd({}) : adamw({});
 }
 
@@ -133,7 +136,8 @@ parameter_group read_group(const value_table& group) {
 }  // namespace
 
 table_rules optimizer_rules() {
-  table_rules rules{.selector = "kind", .variants = {adamw_variant(), sgd_variant(), lion_variant()}};
+  table_rules rules{.selector = "kind",
+                    .variants = {adamw_variant("adamw"), sgd_variant(), lion_variant(), adamw_variant("adamw8bit")}};
   key_rule rate = real_rule("learning_rate", positive, "", "before the schedule");
   rate.required = true;
   rules.keys = {

@@ -1,6 +1,7 @@
 #include "models/optimizer/update_rule.hpp"
 
 #include "models/optimizer/bf16.hpp"
+#include "models/optimizer/blockwise_update.hpp"
 #include "models/optimizer/vector_clones.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace hydra {
 namespace {
@@ -38,6 +41,7 @@ adamw_constants constants(const update_options& o, double rate, std::uint32_t st
 update_loop loop_of(const update_options& o) noexcept {
   if (o.kind == update_kind::adamw) return update_loop::adamw;
   if (o.kind == update_kind::lion) return update_loop::lion;
+  if (o.kind == update_kind::adamw8bit) return update_loop::blockwise_adamw;
   return o.momentum == 0 ? update_loop::plain_sgd : update_loop::momentum_sgd;
 }
 
@@ -56,6 +60,19 @@ lion_constants constants_of_lion(const update_options& o, double rate, float cli
           .ob2 = static_cast<float>(1 - o.beta2),
           .decay = static_cast<float>(1 - rate * o.weight_decay),
           .step = static_cast<float>(-rate)};
+}
+
+/// As bitsandbytes: the correction of the second moment is part of the rate and of eps.
+blockwise_constants constants_in_blocks(const update_options& o, double rate, std::uint32_t step, float clip) {
+  const double t = step + 1.0, root = std::sqrt(1 - std::pow(o.beta2, t));
+  return {.clip = clip,
+          .b1 = static_cast<float>(o.beta1),
+          .ob1 = static_cast<float>(1 - o.beta1),
+          .b2 = static_cast<float>(o.beta2),
+          .ob2 = static_cast<float>(1 - o.beta2),
+          .decay = static_cast<float>(1 - rate * o.weight_decay),
+          .step = static_cast<float>(-rate * root / (1 - std::pow(o.beta1, t))),
+          .eps = static_cast<float>(root * o.eps)};
 }
 
 HYDRA_VECTOR_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p,
@@ -92,22 +109,26 @@ void apply_rule(const update_constants& c, const update_slices& s) {
       return momentum_sgd_loop(c.sgd, c.first_step, c.nesterov, n, p, g, s.first_moment.data());
     case update_loop::lion:
       return lion_loop(c.lion, n, p, g, s.first_moment.data());
+    case update_loop::blockwise_adamw:
+      return apply_blockwise_adamw(c.blockwise, s.parameters, s.gradients, s.first_blocks, s.second_blocks);
   }
 }
+
+bool fits(const block_moment& m, std::size_t n) { return m.codes.size() == n && m.largest.size() == moment_blocks(n); }
 
 void check_lengths(const update_constants& c, const update_slices& s) {
   const std::size_t n = s.parameters.size();
   const int moments = moments_of(c.rule);
+  const bool in_blocks = c.rule == update_loop::blockwise_adamw;
   if (s.gradients.size() != n || (moments > 0 && s.first_moment.size() != n) ||
-      (moments > 1 && s.second_moment.size() != n) || (!s.copy.empty() && s.copy.size() != n))
-    throw fault_error{fault_code::internal,
-                      fmt::format("update of {} parameters with {} gradients, {} + {} moments and a copy of {}", n,
-                                  s.gradients.size(), s.first_moment.size(), s.second_moment.size(), s.copy.size())};
-}
-
-update_slices part_of(const update_slices& s, std::size_t begin, std::size_t n) {
-  const auto cut = [&](auto span) { return span.empty() ? span : span.subspan(begin, n); };
-  return {cut(s.parameters), cut(s.gradients), cut(s.first_moment), cut(s.second_moment), cut(s.copy)};
+      (moments > 1 && s.second_moment.size() != n) || (!s.copy.empty() && s.copy.size() != n) ||
+      (in_blocks && !(fits(s.first_blocks, n) && fits(s.second_blocks, n))))
+    throw fault_error{
+        fault_code::internal,
+        fmt::format("update of {} parameters with {} gradients, {} + {} moments, {} + {} moments in blocks and "
+                    "a copy of {}",
+                    n, s.gradients.size(), s.first_moment.size(), s.second_moment.size(), s.first_blocks.codes.size(),
+                    s.second_blocks.codes.size(), s.copy.size())};
 }
 
 }  // namespace
@@ -120,6 +141,12 @@ update_options adamw(const adamw_options& options) {
           .beta2 = options.beta2,
           .eps = options.eps,
           .clip_norm = options.clip_norm};
+}
+
+update_options adamw8bit(const adamw_options& options) {
+  update_options o = adamw(options);
+  o.kind = update_kind::adamw8bit;
+  return o;
 }
 
 update_options sgd(const sgd_options& options) {
@@ -148,6 +175,8 @@ std::string to_string(update_kind kind) {
       return "sgd";
     case update_kind::lion:
       return "lion";
+    case update_kind::adamw8bit:
+      return "adamw8bit";
   }
   return {};
 }
@@ -192,11 +221,17 @@ void check_groups(const update_options& options, std::span<const std::string> na
   for (const parameter_group& g : options.groups) g.parameters.check("groups", "trained parameter of the model", names);
 }
 
-update_options options_of(const update_options& options, const std::string& name, std::size_t dimensions) {
+update_kind kind_for(update_kind kind, std::size_t elements) noexcept {
+  return kind == update_kind::adamw8bit && elements < least_in_blocks ? update_kind::adamw : kind;
+}
+
+update_options options_of(const update_options& options, const std::string& name, std::span<const std::int64_t> shape) {
   update_options own = options;
+  const auto elements = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
+  own.kind = kind_for(options.kind, static_cast<std::size_t>(elements));
   own.groups.clear();
   own.decay = decay_scope::all;
-  if (options.decay == decay_scope::matrices && dimensions < 2) own.weight_decay = 0;
+  if (options.decay == decay_scope::matrices && shape.size() < 2) own.weight_decay = 0;
   const auto group = std::find_if(options.groups.rbegin(), options.groups.rend(),
                                   [&name](const parameter_group& g) { return g.parameters.matches(name); });
   if (group == options.groups.rend()) return own;
@@ -205,7 +240,9 @@ update_options options_of(const update_options& options, const std::string& name
   return own;
 }
 
-int moment_buffers(const update_options& options) noexcept { return moments_of(loop_of(options)); }
+int moment_buffers(const update_options& options) noexcept {
+  return options.kind == update_kind::adamw8bit ? 2 : moments_of(loop_of(options));
+}
 
 update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,
                               float clip_coefficient) {
@@ -221,8 +258,22 @@ update_constants constants_of(const update_options& options, std::uint32_t step,
     case update_kind::lion:
       c.lion = constants_of_lion(options, rate, clip_coefficient);
       break;
+    case update_kind::adamw8bit:
+      c.blockwise = constants_in_blocks(options, rate, step, clip_coefficient);
+      break;
   }
   return c;
+}
+
+update_slices part_of(const update_slices& s, std::size_t begin, std::size_t n) {
+  const auto cut = [&](auto span) { return span.empty() ? span : span.subspan(begin, n); };
+  return {cut(s.parameters),
+          cut(s.gradients),
+          cut(s.first_moment),
+          cut(s.second_moment),
+          cut(s.copy),
+          part_of(s.first_blocks, begin, n),
+          part_of(s.second_blocks, begin, n)};
 }
 
 void apply_update(const update_constants& constants, const update_slices& slices) {

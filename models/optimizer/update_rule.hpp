@@ -1,6 +1,7 @@
 #pragma once
 // Update rules: the optimizer's mathematics on flat buffers.
 
+#include "models/optimizer/moment_block.hpp"
 #include "models/optimizer/parameter_group.hpp"
 #include "models/optimizer/schedule.hpp"
 #include "runtime/device/kernels/update_math.hpp"
@@ -13,13 +14,13 @@
 
 namespace hydra {
 
-enum class update_kind : std::uint8_t { adamw, sgd, lion };
+enum class update_kind : std::uint8_t { adamw, sgd, lion, adamw8bit };
 
 /// The options `optimizer = { ... }` and `schedule = { ... }` of a workload. Defaults as torch's.
 struct update_options {
   update_kind kind = update_kind::adamw;
   double learning_rate = 1e-3;
-  double weight_decay = 0.01;  ///< decoupled for adamw (0.01) and lion (0), coupled for sgd (0)
+  double weight_decay = 0.01;  ///< decoupled for adamw, adamw8bit (0.01) and lion (0), coupled for sgd (0)
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
@@ -56,6 +57,8 @@ struct lion_options {
   double clip_norm = 0;
 };
 update_options adamw(const adamw_options& options);
+/// Moments in 8 bits (moment_block.hpp), of parameters with 4096 values or more; stepped on the host.
+update_options adamw8bit(const adamw_options& options);
 update_options sgd(const sgd_options& options);
 update_options lion(const lion_options& options);
 
@@ -70,11 +73,14 @@ void validate(const update_options& options);
 /// the parameters that are trained.
 void check_groups(const update_options& options, std::span<const std::string> names);
 
-/// Those of one parameter, by its name in a checkpoint (of a tied copy: its owner's) and its number of dimensions: with
-/// the learning rate and the weight decay of its group. They have no groups and decay all.
-update_options options_of(const update_options& options, const std::string& name, std::size_t dimensions);
+/// The rule that steps a parameter of so many values: adamw instead of adamw8bit for small ones.
+update_kind kind_for(update_kind kind, std::size_t elements) noexcept;
 
-/// Moment buffers a parameter needs: adamw 2 (m, v), lion and sgd with momentum 1, else 0.
+/// Those of one parameter, by its name in a checkpoint (of a tied copy: its owner's) and its shape: its rule, with the
+/// learning rate and the weight decay of its group. They have no groups and decay all.
+update_options options_of(const update_options& options, const std::string& name, std::span<const std::int64_t> shape);
+
+/// Moment buffers a parameter needs: adamw and adamw8bit 2 (m, v), lion and sgd with momentum 1, else 0.
 int moment_buffers(const update_options& options) noexcept;
 
 /// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy empty).
@@ -84,7 +90,12 @@ struct update_slices {
   std::span<float> first_moment;   ///< adamw m, sgd momentum, lion m
   std::span<float> second_moment;  ///< adamw v
   std::span<std::uint16_t> copy{};  ///< of the new parameters, in bf16 (models/optimizer/bf16.hpp)
+  block_moment first_blocks{};      ///< adamw8bit m, which begins at a block of its parameter
+  block_moment second_blocks{};     ///< adamw8bit v
 };
+
+/// Elements [begin, begin + n); of adamw8bit `begin` is a multiple of moment_block_size.
+update_slices part_of(const update_slices& whole, std::size_t begin, std::size_t n);
 
 /// Everything that one step needs of its options, its number and its schedule.
 update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,

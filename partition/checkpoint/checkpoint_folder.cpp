@@ -1,5 +1,6 @@
 #include "partition/checkpoint/checkpoint_folder.hpp"
 
+#include "models/moment_layout.hpp"
 #include "models/weights/safetensors.hpp"
 #include "partition/checkpoint/checkpoint_names.hpp"
 #include "partition/checkpoint/saved_model.hpp"
@@ -43,7 +44,10 @@ class tensor_list {
     add(std::move(name), std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
   }
 
-  void write(durable_folder& to, const std::string& file) const {
+  /// Wider types come first in a file.
+  void write(durable_folder& to, const std::string& file) {
+    std::ranges::stable_sort(tensors_, std::ranges::greater{},
+                             [](const named_tensor& t) { return width_of(t.tensor.type); });
     to.write(file, [&](byte_sink& sink) { write_safetensors(sink, tensors_); });
   }
 
@@ -69,23 +73,45 @@ void add_gradients(tensor_list& tensors, const model_checkpoint& c, const shard_
   }
 }
 
+struct placed_moments {
+  const placed_parameter& parameter;
+  const moment_place& place;
+};
+
+/// Those in blocks as bytes, and in fp32 the largest value of each block.
+void add_moments(tensor_list& tensors, const model_checkpoint& c, const shard_home& home, const placed_moments& m) {
+  const auto prefixes = names::moments(c.what->update.kind);
+  const auto& p = m.parameter;
+  for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
+    const std::span buffer(home.moments[i]->data(), home.moments[i]->size().value());
+    if (!m.place.in_blocks) {
+      tensors.add<float>(prefixes[i] + "." + p.name, floats_at(m.place, buffer), p.shape);
+      continue;
+    }
+    const auto blocks = blocks_at(m.place, buffer);
+    tensors.add<std::uint8_t>(prefixes[i] + "." + p.name, blocks.codes, p.shape);
+    tensors.add<float>(names::largest_of(prefixes[i]) + "." + p.name, blocks.largest,
+                       {static_cast<std::int64_t>(blocks.largest.size())});
+  }
+}
+
 /// Parameters under their names, moments and gradients behind what they are; tied copies of a parameter have only a
 /// gradient of their own, running averages no moments. Frozen parameters are not written.
 void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
   const auto& home = c.memory.homes[s];
-  const auto moments = names::moments(c.what->update.kind);
+  const auto& parameters = c.what->shards[s].layout().parameters();
+  const moment_layout layout(c.what->shards[s].layout(), c.what->update.kind);
   tensor_list tensors;
-  for (const auto& p : c.what->shards[s].layout().parameters()) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto& p = parameters[i];
     if (p.tied_to.empty() && !p.frozen) {
       tensors.add("parameter." + p.name, slice(home.parameters, p.offset, p.elements), p.shape);
-      for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
-        tensors.add(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements), p.shape);
-      }
+      add_moments(tensors, c, home, {p, layout.places()[i]});
     }
   }
   for (const auto& p : c.what->shards[s].layout().parameters()) {
     if (!p.frozen) {
-      add_gradients(tensors, c, home, p);  // after all fp32 tensors: wider types come first in a file
+      add_gradients(tensors, c, home, p);
     }
   }
   tensors.write(to, names::shard_file(s));

@@ -16,11 +16,13 @@ constexpr std::array phases{"waiting", "landed", "normed", "stepped", "complete"
 std::string shard_file(std::size_t shard) { return fmt::format("shard-{:04}.safetensors", shard); }
 
 std::vector<std::string> moments(update_kind kind) {
-  if (kind == update_kind::adamw) {
+  if (kind == update_kind::adamw || kind == update_kind::adamw8bit) {
     return {"exp_avg", "exp_avg_sq"};
   }
   return {kind == update_kind::lion ? "exp_avg" : "momentum_buffer"};
 }
+
+std::string largest_of(const std::string& moment) { return moment + "_absmax"; }
 
 std::string gradient(std::size_t replica, const std::string& parameter) {
   return (replica == 0 ? "" : fmt::format("replica-{}.", replica)) + "gradient." + parameter;

@@ -27,6 +27,8 @@ inline constexpr stored_type type_of<float> = stored_type::f32;
 template <>
 inline constexpr stored_type type_of<std::uint16_t> = stored_type::bf16;  ///< its bits
 template <>
+inline constexpr stored_type type_of<std::uint8_t> = stored_type::u8;
+template <>
 inline constexpr stored_type type_of<double> = stored_type::f64;
 template <>
 inline constexpr stored_type type_of<std::int64_t> = stored_type::i64;
@@ -35,6 +37,8 @@ inline constexpr stored_type type_of<std::int64_t> = stored_type::i64;
 std::string shard_file(std::size_t shard);
 /// The prefix of a parameter's name in each moment buffer: as torch.optim calls its state.
 std::vector<std::string> moments(update_kind kind);
+/// The prefix of the largest values of its blocks, if it is in blocks.
+std::string largest_of(const std::string& moment);
 /// "gradient.NAME" of replica 0, "replica-1.gradient.NAME" of the next.
 std::string gradient(std::size_t replica, const std::string& parameter);
 /// "activation.2.0": kind, shard, micro-batch.

@@ -54,8 +54,16 @@ void checkpoint_tensors::copy(const std::string& name, std::span<float> to) cons
 }
 
 void checkpoint_tensors::copy(const std::string& name, std::span<std::uint16_t> to) const {
-  const auto t = find(name, stored_type::bf16, to.size_bytes());
-  std::memcpy(to.data(), t.data.data(), to.size_bytes());
+  copy(name, stored_type::bf16, std::as_writable_bytes(to));
+}
+
+void checkpoint_tensors::copy(const std::string& name, std::span<std::uint8_t> to) const {
+  copy(name, stored_type::u8, std::as_writable_bytes(to));
+}
+
+void checkpoint_tensors::copy(const std::string& name, stored_type type, std::span<std::byte> to) const {
+  const auto t = find(name, type, to.size());
+  std::memcpy(to.data(), t.data.data(), to.size());
   mapped_file::release(t.data);
 }
 

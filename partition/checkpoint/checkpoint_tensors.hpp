@@ -24,9 +24,10 @@ class checkpoint_tensors {
   /// Its memory, valid as long as this object lives. Throws fault_error{damaged} if there is no such tensor.
   stored_tensor find(const std::string& name) const;
   /// Leaves none of the file's pages in memory. Throws fault_error{damaged} naming the file if there is no such tensor,
-  /// or if it has another size or type (fp32, or bits of bf16).
+  /// or if it has another size or type (fp32, bits of bf16, or bytes).
   void copy(const std::string& name, std::span<float> to) const;
   void copy(const std::string& name, std::span<std::uint16_t> to) const;
+  void copy(const std::string& name, std::span<std::uint8_t> to) const;
 
  private:
   struct file {
@@ -36,6 +37,7 @@ class checkpoint_tensors {
   };
   const file& file_of(const std::string& name) const;
   stored_tensor find(const std::string& name, stored_type type, std::size_t bytes) const;
+  void copy(const std::string& name, stored_type type, std::span<std::byte> to) const;
 
   std::filesystem::path folder_;
   std::vector<std::unique_ptr<file>> files_;

@@ -1,5 +1,6 @@
 #include "partition/checkpoint/saved_model.hpp"
 
+#include "models/moment_layout.hpp"
 #include "models/weights/safetensors_file.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_names.hpp"
@@ -151,6 +152,17 @@ void fill_gradients(const checkpoint_tensors& from, const sharded_model& m, cons
   }
 }
 
+void fill_moment(const checkpoint_tensors& from, const std::string& prefix, const std::string& name,
+                 const moment_place& place, const host_block_ptr& buffer) {
+  const std::span bytes(buffer->data(), buffer->size().value());
+  if (!place.in_blocks) {
+    return from.copy(prefix + "." + name, floats_at(place, bytes));
+  }
+  const auto blocks = blocks_at(place, bytes);
+  from.copy(prefix + "." + name, blocks.codes);
+  from.copy(names::largest_of(prefix) + "." + name, blocks.largest);
+}
+
 void clear(const host_block_ptr& block) {
   if (block) {
     std::memset(block->data(), 0, block->size().value());
@@ -162,14 +174,17 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
   clear(home.parameters);
   std::ranges::for_each(home.gradients, clear);
   const auto moments = names::moments(m.update.kind);
-  for (const auto& p : m.shards[s].layout().parameters()) {
+  const moment_layout layout(m.shards[s].layout(), m.update.kind);
+  const auto& parameters = m.shards[s].layout().parameters();
+  for (std::size_t at = 0; at < parameters.size(); ++at) {
+    const auto& p = parameters[at];
     if (p.frozen) {
       continue;  // make_home has made the base
     }
     const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
     from.copy("parameter." + owner, slice(home.parameters, p.offset, p.elements));
     for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
-      from.copy(moments[i] + "." + p.name, slice(home.moments[i], p.state_offset, p.elements));
+      fill_moment(from, moments[i], p.name, layout.places()[at], home.moments[i]);
     }
     fill_gradients(from, m, p, home);
   }

@@ -1,11 +1,11 @@
 #include "partition/execute/model_update.hpp"
 
+#include "models/moment_layout.hpp"
 #include "models/optimizer/bf16.hpp"
 #include "models/optimizer/gradient_clip.hpp"
 #include "models/optimizer/rounded_gradient.hpp"
 #include "models/running_average.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -196,7 +196,8 @@ std::vector<update_job> update_tracker::resume(const std::vector<update_phase>& 
 
 namespace {
 
-/// Elements that one TBB task updates. The update is elementwise, so any split gives the same bits.
+/// Elements that one TBB task updates, a multiple of a block of moments. The update is elementwise, or blockwise from a
+/// parameter's first element on, so the split changes no bit.
 constexpr std::size_t grain = 1 << 16;
 
 const placed_parameter& placed(const sharded_model& m, std::size_t shard, std::size_t index) {
@@ -207,43 +208,53 @@ std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::siz
   return block->floats().subspan(offset, n);
 }
 
-std::span<float> moment(const shard_home& home, std::size_t which, const placed_parameter& p) {
-  return which < home.moments.size() ? slice(home.moments[which], p.state_offset, p.elements) : std::span<float>{};
+/// Buffer `which`; empty if the rule has fewer.
+std::span<std::byte> moment(const shard_home& home, std::size_t which) {
+  return which < home.moments.size() ? std::span(home.moments[which]->data(), home.moments[which]->size().value())
+                                     : std::span<std::byte>{};
+}
+
+void set_moments(update_slices& s, const shard_home& home, const moment_place& p) {
+  const auto first = moment(home, 0), second = moment(home, 1);
+  if (!first.empty()) {
+    s.first_moment = floats_at(p, first);
+    s.first_blocks = blocks_at(p, first);
+  }
+  if (!second.empty()) {
+    s.second_moment = floats_at(p, second);
+    s.second_blocks = blocks_at(p, second);
+  }
 }
 
 std::span<std::uint16_t> copy_of(const shard_home& home, const placed_parameter& p) {
   return home.copy ? home.copy->halves().subspan(p.offset, p.elements) : std::span<std::uint16_t>{};
 }
 
-template <class T>
-std::span<T> part(std::span<T> all, std::size_t begin, std::size_t n) {
-  return all.empty() ? all : all.subspan(begin, n);
-}
-
-update_slices part_of(const update_slices& whole, std::size_t begin, std::size_t n) {
-  return {part(whole.parameters, begin, n), part(whole.gradients, begin, n), part(whole.first_moment, begin, n),
-          part(whole.second_moment, begin, n), part(whole.copy, begin, n)};
+/// Ranges of `n` elements that begin at multiples of `grain`, each a task.
+template <class Use>
+void for_each_range(std::size_t n, Use use) {
+  oneapi::tbb::parallel_for(std::size_t{0}, (n + grain - 1) / grain,
+                            [&](std::size_t i) { use(i * grain, std::min(grain, n - i * grain)); });
 }
 
 /// One optimizer step of a whole parameter.
 void train(const update_constants& now, const update_slices& whole) {
-  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain),
-                            [&](const auto& range) { apply_update(now, part_of(whole, range.begin(), range.size())); });
+  for_each_range(whole.parameters.size(),
+                 [&](std::size_t begin, std::size_t n) { apply_update(now, part_of(whole, begin, n)); });
 }
 
 /// The same with a gradient in bf16; `whole` has no gradient.
 void train(const update_constants& now, const update_slices& whole, const rounded_gradient& gradient) {
-  oneapi::tbb::parallel_for(
-      oneapi::tbb::blocked_range<std::size_t>(0, whole.parameters.size(), grain), [&](const auto& range) {
-        std::vector<float> widened;
-        for (auto begin = range.begin(); begin < range.end(); begin += widened_at_once) {
-          widened.resize(std::min(widened_at_once, range.end() - begin));
-          gradient.widen(begin, widened);
-          auto slices = part_of(whole, begin, widened.size());
-          slices.gradients = widened;
-          apply_update(now, slices);
-        }
-      });
+  for_each_range(whole.parameters.size(), [&](std::size_t first, std::size_t n) {
+    std::vector<float> widened;
+    for (auto begin = first; begin < first + n; begin += widened_at_once) {
+      widened.resize(std::min(widened_at_once, first + n - begin));
+      gradient.widen(begin, widened);
+      auto slices = part_of(whole, begin, widened.size());
+      slices.gradients = widened;
+      apply_update(now, slices);
+    }
+  });
 }
 
 /// Places of a parameter's gradient: its own and those of its tied copies.
@@ -329,6 +340,7 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
   }
   const auto& home = homes[shard];
   const auto& all = model_->shards[shard].layout().parameters();
+  const moment_layout moments(model_->shards[shard].layout(), model_->update.kind);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& p = all[i];
     if (p.frozen) {
@@ -336,7 +348,8 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
     }
     const auto values = slice(home.parameters, p.offset, p.elements);
     const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients.front(), p.offset, p.elements);
-    const update_slices whole{values, gradients, moment(home, 0, p), moment(home, 1, p), copy_of(home, p)};
+    update_slices whole{values, gradients, {}, {}, copy_of(home, p)};
+    set_moments(whole, home, moments.places()[i]);
     const auto now = constants_of(update_of(*model_, p), step, model_->steps, clip_coefficient);
     if (p.trained() && rounded()) {
       train(now, whole, rounded_gradient_of(*model_, shard, i, homes));

@@ -40,7 +40,7 @@ std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const 
 }
 
 update_options update_of(const sharded_model& model, const placed_parameter& p) {
-  return options_of(model.update, model.model->stored_name(p.name), p.shape.size());
+  return options_of(model.update, model.model->stored_name(p.name), p.shape);
 }
 
 std::vector<tie> find_ties(const std::vector<shard>& shards) {

@@ -1,5 +1,6 @@
 #include "partition/plan/plan.hpp"
 
+#include "models/moment_layout.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/graph/dataflow.hpp"
 #include "partition/plan/shared_bases.hpp"
@@ -59,8 +60,8 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
     s.masters = layout.bytes();
     s.gradients = m.model->gradients() == precision::bf16 ? s.parameters : layout.bytes();
   }
-  s.moment_buffers = static_cast<std::uint64_t>(m.moments);
-  s.moments = byte_count{layout.state_elements() * sizeof(float)} * static_cast<std::uint64_t>(m.moments);
+  s.moment_buffers = static_cast<std::uint64_t>(moment_buffers(m.rule));
+  s.moments = moment_layout(layout, m.rule.kind).bytes() * s.moment_buffers;
   s.update_time = m.update.time_for(layout.state_elements());
   s.input_spec = layers[first].input_spec;
   s.second_spec = is_last ? m.profile->target_spec : layers[last - 1].output_spec;

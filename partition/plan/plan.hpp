@@ -1,6 +1,7 @@
 #pragma once
 // The plan: shards with measured costs, checked against every byte budget before the first allocation.
 
+#include "models/optimizer/update_rule.hpp"
 #include "partition/plan/cut.hpp"
 #include "partition/profile/profile.hpp"
 #include "partition/profile/update_cost.hpp"
@@ -127,7 +128,7 @@ struct plan_request {
   std::uint32_t micro_batches = 1;
   std::uint32_t replicas = 1;
   std::uint32_t waves = 1;
-  int moments = 2;               ///< moment buffers of its update rule
+  update_options rule{};         ///< it decides how large the moments are
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;
   element_rate update{};         ///< of its update rule; zero if not known

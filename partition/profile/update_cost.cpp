@@ -36,7 +36,14 @@ at::Tensor zeros(at::ScalarType type, const std::string& device) {
 
 element_rate measure_update(const update_options& rule, precision numbers) {
   std::vector<float> parameters(elements), gradients(elements, 1e-3F), first(elements), second(elements);
-  const bool one = moment_buffers(rule) > 0, two = moment_buffers(rule) > 1;
+  const bool in_blocks = rule.kind == update_kind::adamw8bit;
+  const bool one = moment_buffers(rule) > 0 && !in_blocks, two = moment_buffers(rule) > 1 && !in_blocks;
+  std::vector<std::uint8_t> codes(in_blocks ? 2 * elements : 0);
+  std::vector<float> largest(in_blocks ? 2 * moment_blocks(elements) : 0);
+  const auto blocks = [&](std::size_t i) {
+    const std::size_t n = codes.size() / 2, scales = largest.size() / 2;
+    return block_moment{std::span(codes).subspan(i * n, n), std::span(largest).subspan(i * scales, scales)};
+  };
   std::vector<std::uint16_t> copy(numbers == precision::bf16 ? elements : 0);
   std::vector<duration> times;
   for (std::uint32_t step = 0; step <= repeats; ++step) {
@@ -46,7 +53,9 @@ element_rate measure_update(const update_options& rule, precision numbers) {
                   .gradients = gradients,
                   .first_moment = one ? std::span<float>(first) : std::span<float>(),
                   .second_moment = two ? std::span<float>(second) : std::span<float>(),
-                  .copy = copy});
+                  .copy = copy,
+                  .first_blocks = blocks(0),
+                  .second_blocks = blocks(1)});
     times.push_back(steady_clock::now() - start);
   }
   return rate_of(std::move(times));

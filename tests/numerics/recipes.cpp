@@ -1,5 +1,6 @@
 // Schedules, groups of parameters and optimizers of recipes: bit for bit plain training, however a model is run.
 
+#include "models/families/gpt2/gpt2.hpp"
 #include "tests/support/spilled_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -118,4 +119,67 @@ TEST_CASE("a group for parameters that the model does not train is refused with 
   auto c = with(tiny_gpt(0.0, true), adamw({}));
   c.optimizer.groups = {{.parameters = name_patterns{{"*h.9.*"}}, .learning_rate = 3e-2}};
   CHECK_THROWS_WITH(plan_of({c}, {}), Catch::Matchers::Contains("\"groups\" has \"*h.9.*\", which no trained parameter"));
+}
+
+namespace {
+
+/// Some of its parameters are large enough for moments in 8 bits.
+exact_case wider_gpt(bool tied) {
+  auto c = with(tiny_gpt(0.0, tied), grouped(adamw8bit({.learning_rate = 1e-2})));
+  c.chain = gpt2({.layers = 3, .width = 40, .heads = 2, .context = 6, .dropout = 0.1, .tied = tied});
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("moments in 8 bits have the bits of plain training, however a model is cut and run", "[recipes][8bit]") {
+  for (const bool tied : {false, true}) {
+    auto c = wider_gpt(tied);
+    for (const double clip : {0.0, 0.05}) {
+      c.optimizer.clip_norm = clip;
+      const auto plain = train_plain(c);
+      for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
+        c.cuts = cuts;
+        INFO(fmt::format("tied {}, clip {}, {} shards", tied, clip, cuts.size()));
+        REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
+      }
+    }
+  }
+  auto c = wider_gpt(true);
+  c.replicas = c.waves = 2;
+  c.cuts = {0, 2, 4};
+  CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
+  c.replicas = c.waves = 1;
+  c.numbers = c.gradients = precision::bf16;
+  CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(2)}), 0) == "");
+}
+
+TEST_CASE("models with moments in 8 bits are interrupted and resumed with other cuts", "[recipes][8bit]") {
+  auto c = wider_gpt(true);
+  c.cuts = {0, 2, 4};
+  run_options options{.devices = devices(2), .interrupt_at = 333};
+  options.checkpoint.every_steps = 1;
+  const auto resumed = train_in_parts({c}, options, [](std::size_t n, auto& all, run_options&) {
+    all[0].cuts = n % 2 == 1 ? cut_points{0, 1, 3} : cut_points{0, 2, 4};
+  });
+  CHECK(difference(train_plain(c), resumed, 0) == "");
+}
+
+TEST_CASE("moments in 8 bits take less than half of the host memory of those in fp32, and stay on the host",
+          "[recipes][8bit]") {
+  auto c = wider_gpt(false), wide = c;
+  c.cuts = wide.cuts = {0, 2, 4};
+  wide.optimizer.kind = update_kind::adamw;
+  const run_options there{.devices = devices(2), .optimizer_on = optimizer_place::device};
+  const auto narrow_plan = plan_of({c}, there).models.front(), wide_plan = plan_of({wide}, there).models.front();
+  byte_count narrow_moments, wide_moments;
+  for (std::size_t s = 0; s < narrow_plan.shards.size(); ++s) {
+    narrow_moments += narrow_plan.shards[s].moments;
+    wide_moments += wide_plan.shards[s].moments;
+    CHECK_FALSE(narrow_plan.shards[s].steps_on_device);
+    CHECK(wide_plan.shards[s].steps_on_device);
+  }
+  CAPTURE(narrow_moments.value(), wide_moments.value());
+  CHECK(narrow_moments.value() * 2 < wide_moments.value());
+  CHECK(difference(train_plain(c), train_spilled({c}, there), 0) == "");
 }

@@ -35,6 +35,8 @@ struct leaf {
   at::Tensor value, master, sum{};
   std::vector<at::Tensor> sums{};   ///< of the replicas
   std::vector<float> first_moment{}, second_moment{};
+  std::vector<std::uint8_t> first_codes{}, second_codes{};  ///< in 8 bits
+  std::vector<float> first_largest{}, second_largest{};
 
   bool rounded() const { return value.scalar_type() != at::kFloat; }
   at::Tensor& gradient() { return rounded() ? sum : value.mutable_grad(); }
@@ -99,7 +101,11 @@ trainer::trainer(const reference_options& options) : options_(options) {
     leaf l{p, rounded ? master.to(at::kBFloat16) : master, master};
     l.place.frozen = is_frozen(options.model, p);
     l.value.set_requires_grad(!l.place.frozen);
-    const int moments = moment_buffers(options.update);
+    const bool in_blocks = kind_for(options.update.kind, p.elements) == update_kind::adamw8bit;
+    const int moments = in_blocks ? 0 : moment_buffers(options.update);
+    for (auto* codes : {&l.first_codes, &l.second_codes}) codes->resize(in_blocks ? p.elements : 0);
+    for (auto* largest : {&l.first_largest, &l.second_largest})
+      largest->resize(in_blocks ? moment_blocks(p.elements) : 0);
     l.first_moment.resize(moments > 0 ? p.elements : 0);
     l.second_moment.resize(moments > 1 ? p.elements : 0);
     leaves_.push_back(std::move(l));
@@ -322,11 +328,13 @@ void trainer::update(std::uint32_t step) {
     if (!l.place.trained()) continue;
     const at::Tensor gradient = l.gradient().contiguous();
     const std::string name = options_.model.stored_name(l.place.name);
-    apply_update(options_of(options_.update, name, l.place.shape.size()), step, options_.steps, 1.0f,
+    apply_update(options_of(options_.update, name, l.place.shape), step, options_.steps, 1.0f,
                  {.parameters = values(l.master),
                   .gradients = values(gradient),
                   .first_moment = l.first_moment,
-                  .second_moment = l.second_moment});
+                  .second_moment = l.second_moment,
+                  .first_blocks = {l.first_codes, l.first_largest},
+                  .second_blocks = {l.second_codes, l.second_largest}});
   }
 }
 

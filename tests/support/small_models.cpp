@@ -34,8 +34,11 @@ chain_profile profile_of(const small_model& m, std::int64_t samples) {
 
 std::shared_ptr<sharded_model> cut_model(const small_model& m, const shard_options& options) {
   const auto profile = profile_of(m, options.samples);
-  const plan_request request{.name = "small", .model = m.body.get(), .profile = &profile,
-                             .micro_batches = options.micro_batches, .moments = moment_buffers(options.update),
+  const plan_request request{.name = "small",
+                             .model = m.body.get(),
+                             .profile = &profile,
+                             .micro_batches = options.micro_batches,
+                             .rule = options.update,
                              .cuts = options.cuts};
   const plan_device device{.name = "large", .memory = byte_count{1ull << 50}, .reserve = {}};
   auto result = std::make_shared<sharded_model>();

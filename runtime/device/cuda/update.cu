@@ -27,6 +27,8 @@ __device__ void step(const update_constants& c, const update_pointers& at, std::
     case update_loop::lion:
       lion_element(c.lion, p, g, at.first_moment[i]);
       break;
+    case update_loop::blockwise_adamw:  // stepped on the host
+      break;
   }
   at.parameters[i] = p;
   if (at.copy) {

@@ -25,12 +25,18 @@ struct lion_constants {
   float clip, b1, ob1, b2, ob2, decay, step;
 };
 
-/// The element loop of a rule.
-enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd, lion };
+/// Of AdamW with moments in 8 bits, which is stepped on the host only (models/optimizer/blockwise_update.hpp).
+struct blockwise_constants {
+  float clip, b1, ob1, b2, ob2, decay, step, eps;
+};
 
-/// Number of moments per parameter.
+/// The element loop of a rule.
+enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd, lion, blockwise_adamw };
+
+/// Number of fp32 moments per parameter.
 constexpr int moments_of(update_loop rule) noexcept {
-  return rule == update_loop::adamw ? 2 : rule == update_loop::plain_sgd ? 0 : 1;
+  if (rule == update_loop::adamw) return 2;
+  return rule == update_loop::plain_sgd || rule == update_loop::blockwise_adamw ? 0 : 1;
 }
 
 /// The constants of one step of any rule.
@@ -41,6 +47,7 @@ struct update_constants {
   adamw_constants adamw{};
   sgd_constants sgd{};
   lion_constants lion{};
+  blockwise_constants blockwise{};  ///< not passed on to devices
 };
 
 /// The same as a list, which LibTorch's dispatcher can pass; doubles hold floats exactly.

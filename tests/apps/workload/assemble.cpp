@@ -52,6 +52,27 @@ std::string text_data(const std::filesystem::path& file) {
 
 TEST_CASE("the example can be assembled") { CHECK(assembly_refusal(example) == ""); }
 
+TEST_CASE("a loss in chunks is for heads that compute rows alone, and is refused where it is written") {
+  const std::string chunked = bent("steps = 3", "steps = 3\nloss_chunk = 2");
+  CHECK(assembly_refusal(chunked) == "");
+  std::string classes = chunked;
+  const auto replace = [&classes](const std::string& part, const std::string& by) {
+    classes.replace(classes.find(part), part.size(), by);
+  };
+  replace("synthetic-language", "synthetic-classes");
+  replace("family = \"gpt2\", layers = 2, width = 8, heads = 2, context = 4",
+          "family = \"mlp\", layers = 2, width = 8");
+  CHECK_THAT(assembly_refusal(classes), StartsWith("w.toml:17: model.loss_chunk: ") && Contains("leave it out"));
+}
+
+TEST_CASE("a group of parameters that the model does not have is refused where the optimizer is written") {
+  const std::string text =
+      bent("{ learning_rate = 1e-3 }",
+           "{ learning_rate = 1e-3, groups = [{ parameters = [\"*.biass\"], weight_decay = 0 }] }");
+  CHECK_THAT(assembly_refusal(text),
+             StartsWith("w.toml:17: model.optimizer: ") && Contains("\"*.biass\", which no trained parameter"));
+}
+
 TEST_CASE("a text shorter than one sample is refused where the data are described") {
   const temporary_folder folder;
   CHECK_THAT(assembly_refusal(bent("kind = \"synthetic-language\"", text_data(folder.write("short.txt", "abc")))),

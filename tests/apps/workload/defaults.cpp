@@ -153,9 +153,12 @@ void add_training(std::map<std::string, std::string>& all) {
   all["model.optimizer.clip_norm"] = toml(m.optimizer.clip_norm);
   all["model.optimizer.decay"] = toml(m.optimizer.decay == decay_scope::all ? "all" : "matrices");
   const update_options adam = adamw({}), descent = sgd({}), signs = lion({});
-  all["model.optimizer.adamw.weight_decay"] = toml(adam.weight_decay);
-  all["model.optimizer.adamw.betas"] = fmt::format("[{}, {}]", adam.beta1, adam.beta2);
-  all["model.optimizer.adamw.eps"] = toml(adam.eps);
+  for (const std::string kind : {"adamw", "adamw8bit"}) {
+    const update_options o = kind == "adamw" ? adam : adamw8bit({});
+    all["model.optimizer." + kind + ".weight_decay"] = toml(o.weight_decay);
+    all["model.optimizer." + kind + ".betas"] = fmt::format("[{}, {}]", o.beta1, o.beta2);
+    all["model.optimizer." + kind + ".eps"] = toml(o.eps);
+  }
   all["model.optimizer.sgd.weight_decay"] = toml(descent.weight_decay);
   all["model.optimizer.sgd.momentum"] = toml(descent.momentum);
   all["model.optimizer.sgd.nesterov"] = toml(descent.nesterov);

@@ -108,6 +108,8 @@ TEST_CASE("every change of a model is refused, by the model's name") {
   CHECK_THAT(changed_by("heads = 2", "heads = 2, tied = false"), StartsWith("w.toml:13: model.gpt.chain.tied: "));
   CHECK_THAT(changed_by("batch_size = 4", "batch_size = 2"), StartsWith("w.toml:15: model.gpt.batch_size: "));
   CHECK_THAT(more("micro_batches = 2"), StartsWith("w.toml:17: model.gpt.micro_batches: "));
+  CHECK_THAT(more("loss_chunk = 8"),
+             StartsWith("w.toml:17: model.gpt.loss_chunk: ") && Contains("(was 0 by default, is 8)"));
   CHECK_THAT(more("seed = 8"), StartsWith("w.toml:17: model.gpt.seed: ") && Contains("(was 7, is 8)"));
   CHECK_THAT(more("validate = { every_steps = 1 }"), StartsWith("w.toml:17: model.gpt.validate.every_steps: "));
   CHECK_THAT(more("schedule = { kind = \"linear\" }"), StartsWith("w.toml:17: model.gpt.schedule.kind: "));

@@ -85,7 +85,7 @@ TEST_CASE("of every family the smallest sufficient budget is accepted, and 512 b
                                  .model = model.body.get(),
                                  .profile = &profile,
                                  .micro_batches = 2,
-                                 .moments = 2,
+                                 .rule = adamw({}),
                                  .cuts = rule};
       const auto least = smallest_budget({&request, 1});
       INFO(family.name << " number " << i << ", cuts by rule " << rule.index());

@@ -25,8 +25,12 @@ struct workload {
 
   workload() {
     for (std::size_t i = 0; i < models.size(); ++i) {
-      requests.push_back({.name = "model-" + std::to_string(i), .model = models[i].body.get(), .profile = &profiles[i],
-                          .micro_batches = 2, .moments = 2, .cuts = greedy_cut{}});
+      requests.push_back({.name = "model-" + std::to_string(i),
+                          .model = models[i].body.get(),
+                          .profile = &profiles[i],
+                          .micro_batches = 2,
+                          .rule = adamw({}),
+                          .cuts = greedy_cut{}});
     }
   }
 };

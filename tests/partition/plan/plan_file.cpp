@@ -25,7 +25,7 @@ workload_plan two_models() {
                            .model = model.body.get(),
                            .profile = profile.get(),
                            .micro_batches = 2,
-                           .moments = 2,
+                           .rule = adamw({}),
                            .cuts = cut_points{0, 2}};
   plan_request second = first;
   second.name = "b";
@@ -197,8 +197,12 @@ TEST_CASE("a plan in bf16 keeps its element types, and the bytes of masters and 
   const auto gradients = GENERATE(precision::fp32, precision::bf16);
   const auto model = rounded(small_gpt({.layers = 1, .width = 16, .heads = 2, .context = 6}), gradients);
   const auto profile = std::make_shared<const chain_profile>(profile_of(model, 2));
-  const plan_request request{.name = "a", .model = model.body.get(), .profile = profile.get(), .micro_batches = 2,
-                             .moments = 2, .cuts = cut_points{0, 2}};
+  const plan_request request{.name = "a",
+                             .model = model.body.get(),
+                             .profile = profile.get(),
+                             .micro_batches = 2,
+                             .rule = adamw({}),
+                             .cuts = cut_points{0, 2}};
   const plan_device device{.name = "d", .memory = 1_GiB, .reserve = {}};
   auto plan = make_plan({&request, 1}, {&device, 1});
   plan.models[0].profile = "gpt";

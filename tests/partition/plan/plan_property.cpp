@@ -43,7 +43,7 @@ random_workload make_workload(std::mt19937& random) {
                           .model = w.chains.back().get(),
                           .profile = &w.profiles.back(),
                           .micro_batches = 1 + static_cast<std::uint32_t>(random() % 3),
-                          .moments = 0,
+                          .rule = sgd({}),
                           .cuts = random_rule(random, layers)});
   }
   return w;
@@ -171,7 +171,7 @@ TEST_CASE("a chain of a thousand unequal layers is planned") {
                              .model = body.get(),
                              .profile = &profile,
                              .micro_batches = 4,
-                             .moments = 0,
+                             .rule = sgd({}),
                              .cuts = balanced_cut{}};
   const byte_count budget{GENERATE(512u * 2000, 512u * 8000, 512u * 60000)};
   const plan_device device{.name = "d", .memory = budget, .reserve = {}};
