@@ -23,9 +23,10 @@ byte_level_bpe::byte_level_bpe(tokenizer_parts given, bpe_rules rules)
     if (is_added(id)) pieces_[id] = *token_of(id);
 }
 
-void byte_level_bpe::append(std::string_view word, std::vector<std::uint32_t>& ids) const {
+void byte_level_bpe::append(std::string_view word, std::vector<std::uint32_t>& ids,
+                            std::vector<std::uint32_t>& symbols) const {
   if (const auto id = whole(word)) return ids.push_back(*id);
-  std::vector<std::uint32_t> symbols;
+  symbols.clear();
   spell(word, symbols);
   rules_.merges.merge(symbols);
   ids.insert(ids.end(), symbols.begin(), symbols.end());

@@ -21,7 +21,8 @@ class byte_level_bpe final : public word_tokenizer {
   byte_level_bpe(tokenizer_parts parts, bpe_rules rules);
 
  private:
-  void append(std::string_view word, std::vector<std::uint32_t>& ids) const override;
+  void append(std::string_view word, std::vector<std::uint32_t>& ids,
+              std::vector<std::uint32_t>& symbols) const override;
   std::string decode_known(std::span<const std::uint32_t> ids) const override;
 
   std::optional<std::uint32_t> whole(std::string_view word) const;

@@ -14,8 +14,9 @@ namespace hydra {
 
 normalizers read_normalizers(const model_config& file);
 
-/// Refuses a normaliser after which the `tokenizers` package may not see a text's start where it is: it may drop the
-/// first characters, and none of `blanks` (" " or what is written for it) need take their place.
+/// For a Metaspace that writes a prefix only at the start of a text: refuses a normalizer that may drop or join first
+/// characters, because the `tokenizers` package then no longer takes the piece for the first, unless the piece starts
+/// with a space or with `blank`, what is written for one.
 void require_start_kept(const model_config& file, std::string_view blank);
 
 /// Of a Replace, in normalizers and decoders.

@@ -50,7 +50,7 @@ std::optional<std::uint32_t> piece_bpe::character(char32_t c) const {
 void piece_bpe::cut(std::string_view word, const pre_tokenizer::sink& part) const {
   std::optional<std::uint32_t> before;
   std::size_t begin = 0;
-  for (std::size_t at = 0; !rules_.bpe.ignore_merges && at < word.size();) {
+  for (std::size_t at = 0; at < word.size();) {
     const code_point c = first_code_point(word.substr(at));
     const auto next = character(c.value);
     if (before && next && !neighbours_.find(*before, *next)) {
@@ -63,18 +63,18 @@ void piece_bpe::cut(std::string_view word, const pre_tokenizer::sink& part) cons
   part(word.substr(begin));
 }
 
-void piece_bpe::append(std::string_view word, std::vector<std::uint32_t>& ids) const {
+void piece_bpe::append(std::string_view word, std::vector<std::uint32_t>& ids,
+                       std::vector<std::uint32_t>& symbols) const {
   const auto whole = rules_.bpe.ignore_merges ? parts().tokens.find(word) : std::nullopt;
   if (whole) return ids.push_back(*whole);
-  std::vector<std::uint32_t> symbols = spell(word);
+  symbols.clear();
+  spell(word, symbols);
   rules_.bpe.merges.merge(symbols);
   ids.insert(ids.end(), symbols.begin(), symbols.end());
 }
 
 /// As in the package, unknown characters wait for the next known one, so that bytes get before them.
-std::vector<std::uint32_t> piece_bpe::spell(std::string_view word) const {
-  std::vector<std::uint32_t> symbols;
-  symbols.reserve(word.size());
+void piece_bpe::spell(std::string_view word, std::vector<std::uint32_t>& symbols) const {
   std::size_t unknown = 0;
   const auto end_unknown = [&] {
     symbols.insert(symbols.end(), unknown, rules_.bpe.unknown.value_or(0));
@@ -96,7 +96,6 @@ std::vector<std::uint32_t> piece_bpe::spell(std::string_view word) const {
     }
   }
   end_unknown();
-  return symbols;
 }
 
 std::string piece_bpe::decode_known(std::span<const std::uint32_t> ids) const {

@@ -31,14 +31,16 @@ class piece_bpe final : public word_tokenizer {
   piece_bpe(tokenizer_parts parts, piece_bpe_rules rules);
 
  private:
-  void append(std::string_view word, std::vector<std::uint32_t>& ids) const override;
+  void append(std::string_view word, std::vector<std::uint32_t>& ids,
+              std::vector<std::uint32_t>& symbols) const override;
+  bool cuts() const override { return !rules_.bpe.ignore_merges; }
   void cut(std::string_view word, const pre_tokenizer::sink& part) const override;
   std::string decode_known(std::span<const std::uint32_t> ids) const override;
   bool model_joins_lines() const override { return !rules_.splits_at_space; }
 
   std::optional<std::uint32_t> character(char32_t c) const;
   /// One symbol for each character, or for each of its bytes.
-  std::vector<std::uint32_t> spell(std::string_view word) const;
+  void spell(std::string_view word, std::vector<std::uint32_t>& symbols) const;
   void find_neighbours();
 
   piece_bpe_rules rules_;

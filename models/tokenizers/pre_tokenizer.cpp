@@ -26,21 +26,26 @@ pre_tokenizer::pre_tokenizer(std::vector<pre_tokenizer_step> steps) : steps_{std
 void pre_tokenizer::split(part whole, made_texts& made, const sink& word) const { split_from(0, whole, made, word); }
 
 void pre_tokenizer::split_from(std::size_t step, part whole, made_texts& made, const sink& word) const {
-  auto& [text, first] = whole;
-  if (text.empty()) return;
-  if (step == steps_.size()) return word(text);
+  if (whole.text.empty()) return;
+  if (step == steps_.size()) return word(whole.text);
   const auto& [what, pattern, blanks] = steps_[step];
   if (what == kind::prefix_space || what == kind::write_blanks) {
     if (what == kind::write_blanks)
-      text = made.emplace_back(with_blanks_written(blanks, whole));
-    else if (text.front() != ' ')
-      text = made.emplace_back(' ' + std::string{text});
+      whole.text = made.emplace_back(with_blanks_written(blanks, whole));
+    else if (whole.text.front() != ' ')
+      whole.text = made.emplace_back(' ' + std::string{whole.text});
     return split_from(step + 1, whole, made, word);
   }
+  const std::string_view text = whole.text;
+  const bool last = step + 1 == steps_.size();
   std::size_t done = 0;
   const auto pass = [&](std::size_t end) {
-    split_from(step + 1, {text.substr(done, end - done), first && done == 0}, made, word);
+    const part next{text.substr(done, end - done), whole.first && done == 0};
     done = end;
+    if (!last)
+      split_from(step + 1, next, made, word);
+    else if (!next.text.empty())
+      word(next.text);
   };
   pattern_search search{pattern, text};
   while (const auto found = search.next()) {

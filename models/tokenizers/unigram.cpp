@@ -54,7 +54,7 @@ std::vector<unigram::step> unigram::best_steps(std::string_view word) const {
   return ends;
 }
 
-void unigram::append(std::string_view word, std::vector<std::uint32_t>& ids) const {
+void unigram::append(std::string_view word, std::vector<std::uint32_t>& ids, std::vector<std::uint32_t>&) const {
   const std::vector<step> ends = best_steps(word);
   std::vector<step> way;
   for (std::size_t end = word.size(); end > 0; end -= way.back().length) way.push_back(ends[end]);

@@ -32,7 +32,7 @@ class unigram final : public word_tokenizer {
 
  private:
   struct step;
-  void append(std::string_view word, std::vector<std::uint32_t>& ids) const override;
+  void append(std::string_view word, std::vector<std::uint32_t>& ids, std::vector<std::uint32_t>&) const override;
   std::string decode_known(std::span<const std::uint32_t> ids) const override;
   bool model_joins_lines() const override { return !rules_.splits_at_space; }
 

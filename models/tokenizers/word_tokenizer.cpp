@@ -13,7 +13,7 @@ class word_tokenizer::call final : public piece_encoder {
 
   void encode(std::string_view piece) override {
     const bool first = ids_.size() == begin_;  // every piece and every added token before would have an id
-    tokenizer_.words_.split({piece, first}, made_, [this](std::string_view word) { tokenizer_.cut(word, append_); });
+    tokenizer_.words_.split({piece, first}, made_, tokenizer_.cuts() ? cut_ : append_);
   }
 
  private:
@@ -21,7 +21,7 @@ class word_tokenizer::call final : public piece_encoder {
     word_cache::entry& known = cache_.at(word);
     if (known.word != word) {
       const std::size_t begin = ids_.size();
-      tokenizer_.append(word, ids_);
+      tokenizer_.append(word, ids_, symbols_);
       known = {word, begin, ids_.size() - begin};
       return;
     }
@@ -33,7 +33,9 @@ class word_tokenizer::call final : public piece_encoder {
   std::vector<std::uint32_t>& ids_;
   std::size_t begin_;
   word_cache cache_;
+  std::vector<std::uint32_t> symbols_;
   pre_tokenizer::sink append_ = [this](std::string_view word) { append(word); };
+  pre_tokenizer::sink cut_ = [this](std::string_view word) { tokenizer_.cut(word, append_); };
 };
 
 word_tokenizer::word_tokenizer(tokenizer_parts parts, pre_tokenizer words)

@@ -4,11 +4,12 @@ which tokens are an assistant's, which must all be equal.
 
     compare_chat.py HYDRA [--conversations N]
 
-HYDRA is the program. The templates are those of the models' tokenizer_config.json (ChatML's usual one, Llama 3 Instruct,
-Mistral 7B Instruct v0.2, Gemma 3, Qwen2.5) without tools; around what an assistant says stands {% generation %}, which is how
-transformers knows its tokens. Tokenizers are learnt from the tree's own text with each model's special tokens. Conversations:
-N of each template, seeded, of one to six turns of lines of the text and of random Unicode strings, some with white space
-around them. Needs only transformers: exit status 77 where it is missing.
+HYDRA is the program. The templates are those of the models' tokenizer_config.json (ChatML's usual one, Llama 3
+Instruct, Mistral 7B Instruct v0.2, Gemma 3, Qwen2.5) without tools; around what an assistant says stands {%
+generation %}, which is how transformers knows its tokens. Tokenizers, byte-level and for Mistral and Gemma also of
+the kind they have, are learnt from the tree's own text with each model's special tokens. Conversations: N of each
+template, seeded, of one to six turns of lines of the text and of random Unicode strings, some with white space around
+them. Needs only transformers: exit status 77 where it is missing.
 """
 import argparse
 import json
@@ -21,6 +22,7 @@ from compare_tokenizers import LLAMA3, Program, byte_level, learnt_bpe, random_s
 
 try:
     import torch_of_build  # noqa: F401 (transformers looks for torch)
+    from piece_tokenizers import gemma, llama2, llama_model
     from tokenizers import decoders
     from transformers import PreTrainedTokenizerFast
 except ImportError as missing:
@@ -85,6 +87,16 @@ def byte_level_bpe(text, special):
     return t
 
 
+def tokenizers_for(name, text, special):
+    """Mistral's and Gemma's tokenizers are SentencePiece's: spaces are a character, and unknown ones are bytes."""
+    yield "bytes", byte_level_bpe(text, special)
+    if name in ("mistral", "gemma"):
+        model = llama_model(text)
+        pieces = llama2(model) if name == "mistral" else gemma(model)
+        pieces.add_special_tokens(special)
+        yield "pieces", pieces
+
+
 def conversations(count, lines, strings, seed):
     chance = random.Random(seed)
 
@@ -102,7 +114,7 @@ def conversations(count, lines, strings, seed):
     return [talk() for _ in range(count)]
 
 
-def compare(name, program, folder, made, talks):
+def compare(name, kind, program, folder, made, talks):
     template, _, names = TEMPLATES[name]
     theirs = PreTrainedTokenizerFast(tokenizer_object=made, chat_template=template, **names)
     theirs.save_pretrained(folder)
@@ -118,7 +130,7 @@ def compare(name, program, folder, made, talks):
         wrong += 1
         if wrong <= 2:
             print(f"{name}: conversation {i}, {talk!r:.400}\nhydra {own!r:.600}\ntransformers {ids!r:.300} {loss!r:.300}")
-    print(f"{name}: {len(talks)} conversations, {tokens} tokens, {counted} of an assistant, {wrong} differences", flush=True)
+    print(f"{name}, {kind}: {len(talks)} conversations, {tokens} tokens, {counted} of an assistant, {wrong} differences", flush=True)
     return wrong
 
 
@@ -135,7 +147,8 @@ def main():
         program = Program(options.hydra, place)
         for number, (name, (_, special, _)) in enumerate(TEMPLATES.items()):
             talks = conversations(options.conversations, lines, strings, number)
-            wrong += compare(name, program, place / name, byte_level_bpe(text, special), talks)
+            for kind, made in tokenizers_for(name, text, special):
+                wrong += compare(name, kind, program, place / f"{name}-{kind}", made, talks)
     print(f"{wrong} differences")
     sys.exit(1 if wrong else 0)
 
