@@ -1,72 +1,125 @@
 #include "models/optimizer/blockwise_update.hpp"
 
+#include "models/optimizer/vector_clones.hpp"
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 namespace hydra {
 namespace {
 
-using block_values = std::array<float, moment_block_size>;
-
-struct moment_values {
-  block_values first, second;
+/// A block of fp32 moments while it is stepped.
+struct block_values {
+  std::array<float, moment_block_size> first, second;
 };
 
-void widen(const moment_map& map, std::span<const std::uint8_t> codes, float largest, block_values& values) {
-  for (std::size_t i = 0; i < codes.size(); ++i) values[i] = map[codes[i]] * largest;
+/// How a moment is rounded: between codes i and i + 1 lies borders[i], as for moment_map::nearest, a block at a time.
+struct block_coding {
+  explicit block_coding(const moment_map& m) : map(m), zero(m.nearest(0)) {
+    for (std::size_t i = 0; i + 1 < borders.size(); ++i)
+      borders[i] = (m[static_cast<std::uint8_t>(i)] + m[static_cast<std::uint8_t>(i + 1)]) * 0.5f;
+  }
+
+  const moment_map& map;
+  std::int32_t zero;  ///< code of 0
+  std::array<float, 256> borders{};
+};
+
+const block_coding& signed_coding() {
+  static const block_coding coding{moment_map::of_signed()};
+  return coding;
 }
 
-void move(const blockwise_constants& c, std::span<const float> gradients, moment_values& moments) {
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
+const block_coding& unsigned_coding() {
+  static const block_coding coding{moment_map::of_unsigned()};
+  return coding;
+}
+
+HYDRA_VECTOR_CLONES void widen(const moment_map& map, std::size_t n, const std::uint8_t* __restrict codes,
+                               float largest, float* __restrict values) {
+  for (std::size_t i = 0; i < n; ++i) values[i] = map[codes[i]] * largest;
+}
+
+HYDRA_VECTOR_CLONES void move(const blockwise_constants& c, std::size_t n, const float* __restrict gradients,
+                              float* __restrict first, float* __restrict second) {
+  for (std::size_t i = 0; i < n; ++i) {
     const float g = gradients[i] * c.clip;
     const bool finite = std::isfinite(gradients[i]);
-    moments.first[i] = finite ? moments.first[i] * c.b1 + c.ob1 * g : 0.0f;
-    moments.second[i] = finite ? moments.second[i] * c.b2 + c.ob2 * g * g : 0.0f;
+    const float m = first[i] * c.b1 + c.ob1 * g, v = second[i] * c.b2 + c.ob2 * g * g;
+    first[i] = finite ? m : 0.0f;
+    second[i] = finite ? v : 0.0f;
   }
 }
 
-void step(const blockwise_constants& c, std::span<float> parameters, std::span<const float> gradients,
-          const moment_values& moments) {
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const float stepped =
-        (parameters[i] + c.step * (moments.first[i] / (std::sqrt(moments.second[i]) + c.eps))) * c.decay;
-    if (std::isfinite(gradients[i])) parameters[i] = stepped;
+HYDRA_VECTOR_CLONES void step(const blockwise_constants& c, std::size_t n, float* __restrict p,
+                              const float* __restrict gradients, const float* __restrict first,
+                              const float* __restrict second) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float stepped = (p[i] + c.step * (first[i] / (std::sqrt(second[i]) + c.eps))) * c.decay;
+    p[i] = std::isfinite(gradients[i]) ? stepped : p[i];
   }
 }
 
-float largest_of(std::span<const float> values) {
-  float largest = 0;
-  for (const float x : values) largest = std::max(largest, std::abs(x));
-  return largest;
+/// By the bits, which are ordered as the absolute values are.
+HYDRA_VECTOR_CLONES float largest_of(std::size_t n, const float* __restrict values) {
+  std::int32_t largest = 0;
+  for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, std::bit_cast<std::int32_t>(values[i]) & 0x7fffffff);
+  return std::bit_cast<float>(largest);
+}
+
+/// One halving for each value: `codes` are multiples of 2 * `half`, and become multiples of `half`.
+HYDRA_VECTOR_CLONES void halve(const float* __restrict borders, std::int32_t half, std::size_t n,
+                               const float* __restrict values, std::int32_t* __restrict codes) {
+  for (std::size_t i = 0; i < n; ++i) codes[i] += borders[codes[i] + half - 1] < values[i] ? half : 0;
+}
+
+/// A negative value that is nearest to 0 gets the code below: 0 has a positive sign, and the sign of a first moment is
+/// kept.
+HYDRA_VECTOR_CLONES void keep_signs(std::int32_t zero, std::size_t n, const float* __restrict values,
+                                    std::int32_t* __restrict codes) {
+  for (std::size_t i = 0; i < n; ++i)
+    codes[i] -= (codes[i] == zero) & (std::bit_cast<std::int32_t>(values[i]) < 0) ? 1 : 0;
+}
+
+HYDRA_VECTOR_CLONES void divide(std::size_t n, float by, const float* __restrict values, float* __restrict shares) {
+  for (std::size_t i = 0; i < n; ++i) shares[i] = values[i] / by;
+}
+
+/// The number of borders below each value: by halves, all values at a time.
+void code_values(const block_coding& c, std::span<const float> values, float largest, std::span<std::uint8_t> to) {
+  std::array<float, moment_block_size> shares;
+  std::array<std::int32_t, moment_block_size> codes{};
+  divide(values.size(), largest, values.data(), shares.data());
+  for (std::int32_t half = 128; half > 0; half /= 2)
+    halve(c.borders.data(), half, values.size(), shares.data(), codes.data());
+  if (c.zero > 0) keep_signs(c.zero, values.size(), shares.data(), codes.data());
+  std::ranges::copy(std::span{codes}.first(values.size()), to.begin());
 }
 
 /// A block of zeros is a block of zero bytes.
-template <class Code>
-void narrow(std::span<const float> values, std::span<std::uint8_t> codes, float& largest, const Code& code) {
-  largest = largest_of(values);
-  for (std::size_t i = 0; i < values.size(); ++i) codes[i] = largest == 0 ? std::uint8_t{0} : code(values[i] / largest);
-}
-
-/// The sign of a first moment is kept: 0 has a positive one.
-std::uint8_t signed_code(float x) {
-  const moment_map& map = moment_map::of_signed();
-  const std::uint8_t code = map.nearest(x);
-  if (std::signbit(map[code]) == std::signbit(x)) return code;
-  return static_cast<std::uint8_t>(x > 0 ? code + 1 : code - 1);
+void narrow(const block_coding& coding, std::span<const float> values, const block_moment& to) {
+  to.largest[0] = largest_of(values.size(), values.data());
+  if (to.largest[0] == 0) {
+    std::ranges::fill(to.codes, std::uint8_t{0});
+  } else {
+    code_values(coding, values, to.largest[0], to.codes);
+  }
 }
 
 void update_block(const blockwise_constants& c, std::span<float> parameters, std::span<const float> gradients,
                   const block_moment& first, const block_moment& second) {
-  moment_values moments;
-  widen(moment_map::of_signed(), first.codes, first.largest[0], moments.first);
-  widen(moment_map::of_unsigned(), second.codes, second.largest[0], moments.second);
-  move(c, gradients, moments);
-  step(c, parameters, gradients, moments);
-  narrow(std::span{moments.first}.first(parameters.size()), first.codes, first.largest[0], signed_code);
-  narrow(std::span{moments.second}.first(parameters.size()), second.codes, second.largest[0],
-         [](float x) { return moment_map::of_unsigned().nearest(x); });
+  const std::size_t n = parameters.size();
+  block_values moments;
+  widen(signed_coding().map, n, first.codes.data(), first.largest[0], moments.first.data());
+  widen(unsigned_coding().map, n, second.codes.data(), second.largest[0], moments.second.data());
+  move(c, n, gradients.data(), moments.first.data(), moments.second.data());
+  step(c, n, parameters.data(), gradients.data(), moments.first.data(), moments.second.data());
+  narrow(signed_coding(), std::span{moments.first}.first(n), first);
+  narrow(unsigned_coding(), std::span{moments.second}.first(n), second);
 }
 
 }  // namespace
