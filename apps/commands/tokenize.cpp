@@ -176,9 +176,10 @@ command_action declare_tokenize(command_line& line) {
   const auto tokenizer = line.add_option("--tokenizer", o->tokenizer,
                                          "bytes, a tokenizer.json or tokenizer.model, or a folder with one, with "
                                          "vocab.json and merges.txt, or with vocab.txt");
-  line.add_option("--output", o->output,
-                 "file to write, must not exist: ids as flat little-endian uint32, a text, or a tokenizer.json");
-  line.add_option("--field", o->field, "of each record of JSON lines").shows_default();
+  const auto output =
+      line.add_option("--output", o->output,
+                      "file to write, must not exist: ids as flat little-endian uint32, a text, or a tokenizer.json");
+  const auto field = line.add_option("--field", o->field, "of each record of JSON lines").shows_default();
   const auto json = line.add_flag("--json", o->json, "one list of ids for each line or record, on stdout");
   const auto decode =
       line.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
@@ -192,7 +193,7 @@ command_action declare_tokenize(command_line& line) {
       .repeated();
   line.add_option("--least-count", o->least_count, "rarer pairs are not merged").needs(train).shows_default();
   train.excludes(tokenizer).excludes(json).excludes(decode);
-  chat.excludes(train).excludes(decode);
+  chat.excludes(train).excludes(decode).excludes(output).excludes(field);
   return [o] { return run(*o); };
 }
 

@@ -54,10 +54,10 @@ def write_rows(file, path, columns, out):
         for batch in file.iter_batches(ROWS, columns=columns):
             for row in batch.to_pylist():
                 count += 1
-                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                out.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
     except (OSError, pyarrow.ArrowException) as e:
         raise Refused(f"{path}: damaged after row {count}: {e}") from None
-    except TypeError as e:
+    except (TypeError, ValueError) as e:
         raise Refused(f"{path}: row {count}: JSON has no such value: {e}; leave its column out with --columns") from None
     return count
 
@@ -88,9 +88,10 @@ def main():
             rows = convert(options.inputs, options.columns, out)
         os.replace(partial, output)
     except (Refused, OSError) as e:
-        partial.unlink(missing_ok=True)
         print(f"parquet_to_jsonl: {e}", file=sys.stderr)
         return 2
+    finally:
+        partial.unlink(missing_ok=True)
     print(f"{rows} rows written to {output}")
     return 0
 

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <set>
 #include <string_view>
 
 namespace hydra::apps {
@@ -42,11 +44,15 @@ void check_role(const value_site& site, const table_entry& e) {
 }
 
 /// The file, or those that match.
-void check_pattern(const value_site& site, const value& v) {
+void check_pattern(const value_site& site, const value& v, std::set<std::filesystem::path>& seen) {
   const std::string& text = text_of(site, v);
   const auto files = matching_files(text);
   if (files.empty()) refuse(v.where, site.key, fmt::format("no file matches \"{}\"", text));
-  for (const auto& file : files) check_file(v.where, site.key, file.string());
+  for (const auto& file : files) {
+    check_file(v.where, site.key, file.string());
+    if (!seen.insert(std::filesystem::weakly_canonical(file)).second)
+      refuse(v.where, site.key, fmt::format("\"{}\" is named twice: its records would be read twice", file.string()));
+  }
 }
 
 }  // namespace
@@ -59,10 +65,11 @@ void check_paths(const value_site& site) {
 }
 
 void check_files(const value_site& site) {
+  std::set<std::filesystem::path> seen;
   const auto* list = site.is.as<value_list>();
-  if (!list) return check_pattern(site, site.is);
+  if (!list) return check_pattern(site, site.is, seen);
   if (list->empty()) site.refuse_value();
-  for (const value& v : *list) check_pattern(site, v);
+  for (const value& v : *list) check_pattern(site, v, seen);
 }
 
 void check_tokenizer(const value_site& site) {

@@ -21,6 +21,9 @@ const std::vector<data_kind>& workload_data_kinds();
 
 table_rules data_rules();
 
+/// Replaces patterns in a checked table by the files that they match now, so that a run's workload names them.
+void expand_patterns(value_table& keys);
+
 /// Of a checked table.
 data_description read_data(const value_table& keys);
 

@@ -1,9 +1,5 @@
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kind_table.hpp"
-#include "apps/workload/matching_files.hpp"
-
-#include <algorithm>
-#include <iterator>
 
 namespace hydra::apps {
 
@@ -20,13 +16,13 @@ key_rule tokenizer_rule() {
           .fallback = "bytes"};
 }
 
-std::vector<key_rule> masking_rules() {
+std::vector<key_rule> masking_rules(const std::string& seed_help = "of the choice of hidden tokens") {
   return {{.name = "mask_share",
            .kind = value_kind::real,
            .help = "of the tokens of a sample, hidden from models that guess them",
            .fallback = "0.15",
            .range = {.least = 0, .most = 1, .open_least = true}},
-          seed_rule("of the choice of hidden tokens")};
+          seed_rule(seed_help)};
 }
 
 std::vector<key_rule> label_rules() {
@@ -48,18 +44,14 @@ tokenizer_choice read_tokenizer(const value_table& keys) {
   return choice;
 }
 
+/// Patterns are expanded already.
 file_list read_files(const value_table& keys, std::string_view key) {
   const value* const v = keys.find(key);
   if (!v) return {};
-  std::vector<std::filesystem::path> all;
-  const auto add = [&](const value& each) {
-    std::ranges::copy(matching_files(to<std::string>(each)), std::back_inserter(all));
-  };
-  if (const auto* const list = v->as<value_list>())
-    std::ranges::for_each(*list, add);
-  else
-    add(*v);
-  return all;
+  if (v->as<std::string>()) return to<std::filesystem::path>(*v);
+  std::vector<std::filesystem::path> files;
+  for (const value& each : sub_tables(keys, key)) files.push_back(to<std::filesystem::path>(each));
+  return files;
 }
 
 void read_part(const value_table& keys, std::string_view key, file_list& files) { files = read_files(keys, key); }
@@ -77,8 +69,7 @@ Files read_text_files(const value_table& keys) {
   return d;
 }
 
-std::vector<key_rule> text_rules() { return joined({tokenizer_rule()}, masking_rules()); }
-std::vector<key_rule> text_file_rules() { return joined(file_rules(), text_rules()); }
+std::vector<key_rule> text_file_rules() { return joined(joined(file_rules(), {tokenizer_rule()}), masking_rules()); }
 
 data_description read_tokens(const value_table& keys) {
   auto d = read_text_files<token_files>(keys);
@@ -163,12 +154,15 @@ data_kind tokens_kind() {
 }
 
 data_kind jsonl_kind() {
+  std::vector<key_rule> rules =
+      joined({tokenizer_rule()},
+             masking_rules("of hidden tokens, of the validation share, and of which records share a sample"));
   std::vector<key_rule> keys{name_rule("text", "\"text\"", "field of the text"),
                              name_rule("prompt", "none", "field of what comes before the answer, without a loss"),
                              name_rule("answer", "none", "field of the answer, instead of text"),
                              name_rule("label", "none", "field of the class, for models that want one"),
                              switch_rule("packing", "false", packing_help)};
-  return {"jsonl", joined(joined(joined(record_file_rules(), text_rules()), std::move(keys)), label_rules()),
+  return {"jsonl", joined(joined(joined(record_file_rules(), std::move(rules)), std::move(keys)), label_rules()),
           read_jsonl};
 }
 

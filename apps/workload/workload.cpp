@@ -148,6 +148,10 @@ void leave_out_samples(value_table& root, table_rules& rules) {
     }
 }
 
+void expand_all_patterns(value_table& root) {
+  for (table_entry& e : root.find("data")->as<value_table>()->entries) expand_patterns(*e.is.as<value_table>());
+}
+
 workload build(const value_table& root, const place& file, const brought& b) {
   for (const char* key : {"data", "model"}) check_some(root, key);
   workload w;
@@ -187,6 +191,7 @@ workload parse_workload(std::string_view text, const std::string& name, const st
   const brought b = load_plugins(root);
   check_table({root, file, ""}, workload_rules(b.kinds));
   check_some(root, "device");
+  expand_all_patterns(root);
   return build(root, file, b);
 }
 
@@ -201,6 +206,7 @@ workload read_models(const std::filesystem::path& file, const std::filesystem::p
   }
   const place top{std::make_shared<std::string>(file.string()), 1};
   check_table({root, top, ""}, rules);
+  expand_all_patterns(root);
   return build(root, top, {{}, make_plugin_set(), {}});
 }
 

@@ -80,18 +80,18 @@ class answer_finder {
   const tokenizer& by_;
 };
 
+bool answers(const chat_message& m) { return m.role == "assistant"; }
+
 /// Removes the first turn: from the first message that is not the system's to the next of the user. False if it is the only
-/// one.
-bool drop_first_turn(conversation& c) {
+/// one, or with `answered` if the assistant says nothing after it.
+bool drop_first_turn(conversation& c, bool answered) {
   const auto first = std::ranges::find_if(c, [](const chat_message& m) { return m.role != "system"; });
   if (first == c.end()) return false;
   const auto next = std::find_if(first + 1, c.end(), [](const chat_message& m) { return m.role == "user"; });
-  if (next == c.end()) return false;
+  if (next == c.end() || (answered && std::none_of(next, c.end(), answers))) return false;
   c.erase(first, next);
   return true;
 }
-
-bool has_answer(const conversation& c) { return std::ranges::find(c, "assistant", &chat_message::role) != c.end(); }
 
 class chat_encoder {
  public:
@@ -102,10 +102,11 @@ class chat_encoder {
                   {text_of(*by_, by_->special().begin_of_text), text_of(*by_, by_->special().end_of_text)}) {}
 
   void encode(conversation c, const record_sink& sink) const {
-    if (options_.loss != chat_loss::all && !has_answer(c))
+    const bool answered = options_.loss != chat_loss::all;
+    if (answered && std::ranges::none_of(c, answers))
       refuse("there is no message of the assistant, so nothing has a loss");
     std::vector<record_word> words = words_of(c);
-    while (words.size() > options_.window + 1 && drop_first_turn(c)) words = words_of(c);
+    while (words.size() > options_.window + 1 && drop_first_turn(c, answered)) words = words_of(c);
     shorten(words, options_.window + 1);
     sink(words);
   }

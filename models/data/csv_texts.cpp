@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace hydra {
@@ -32,7 +34,8 @@ std::string csv_texts::identity() const {
 }
 
 std::string csv_texts::where(std::size_t index) const {
-  return fmt::format("{}:{}", path_.string(), record_at(whole(), begins_.at(index)).line);
+  const auto before = file_.bytes().first(begins_.at(index));
+  return fmt::format("{}:{}", path_.string(), 1 + std::ranges::count(before, std::byte{'\n'}));
 }
 
 text_record csv_texts::record(std::size_t index) const {

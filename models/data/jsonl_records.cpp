@@ -30,7 +30,7 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") ==
 }  // namespace
 
 jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fields)
-    : path_(file), fields_(std::move(fields)), file_(file) {
+    : path_(file), fields_(std::move(fields)), file_(file), digest_(digest_of(file_.packed())) {
   std::size_t number = 1;
   for (std::uint64_t begin = 0; begin < file_.bytes().size(); ++number) {
     const std::string_view line = line_at(begin);
@@ -74,7 +74,7 @@ std::size_t jsonl_records::line_of(std::uint64_t begin) const {
 std::string jsonl_records::identity() const {
   const std::string read =
       fields_.chat ? "chat" : fmt::format("fields {:?} {:?} {:?}", fields_.prompt, fields_.text, fields_.label);
-  return fmt::format("jsonl {} {}", digest_of(file_.packed()), read);
+  return fmt::format("jsonl {} {}", digest_, read);
 }
 
 std::string jsonl_records::where(std::size_t index) const {

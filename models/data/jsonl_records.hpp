@@ -40,6 +40,7 @@ class jsonl_records final : public record_list {
   std::filesystem::path path_;
   record_fields fields_;
   unpacked_file file_;
+  std::string digest_;  ///< of the file
   std::vector<std::uint64_t> begins_;
   label_census labels_;
 };

@@ -19,7 +19,7 @@ record_split open_jsonl_files(const Files& o, const record_fields& fields, std::
     return joined_records(std::move(lists));
   };
   if (o.validation_share > 0 && !o.validation.empty())
-    refuse(o.train.string() + ": give either a file to validate on, or a validation_share");
+    refuse(o.train.string() + ": give either files to validate on, or a validation_share (set it to 0)");
   if (o.validation_share > 0) return split_records(open(o.train), o.validation_share, seed);
   return {open(o.train), open(o.validation)};
 }

@@ -57,7 +57,8 @@ source open_encoder_samples(const text_records& r) {
   if (r.wants.form == sample_form::labelled && !r.train->labels().empty()) {
     o.classes = {r.labels, r.train->labels(), r.train->file()};
     for (const record_list* part : {r.train.get(), r.validation.get()})
-      if (part) o.classes.check(part->labels(), part->file());
+      if (part)
+        for (const record_list* file : part->of_files()) o.classes.check(file->labels(), file->file());
   }
   return std::make_shared<record_samples>(std::move(o));
 }

@@ -15,7 +15,7 @@
 
 namespace hydra {
 
-/// A token id; its highest bit says that the token is a target with a loss. The first token of a record never is one.
+/// A token id; its highest bit says that the token is a target with a loss. That of a record's first token means nothing.
 using record_word = std::uint32_t;
 constexpr record_word counted_word = record_word{1} << 31;
 

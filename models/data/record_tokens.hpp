@@ -19,11 +19,9 @@ class record_tokens {
 
   std::size_t size() const noexcept { return begins_ ? begins_->size() : 0; }
   /// Tokens of a record.
-  std::size_t length(std::size_t record) const noexcept {
-    return static_cast<std::size_t>(words_[begins_->at(record)]);
-  }
+  std::size_t length(std::size_t record) const noexcept { return static_cast<std::size_t>(words_[(*begins_)[record]]); }
   record_word word(std::size_t record, std::size_t i) const noexcept {
-    return static_cast<record_word>(words_[begins_->at(record) + 1 + i]);
+    return static_cast<record_word>(words_[(*begins_)[record] + 1 + i]);
   }
   void require_unchanged() const { words_.require_unchanged(); }
 

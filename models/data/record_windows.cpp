@@ -34,6 +34,8 @@ record_windows::record_windows(record_windows_options options) : options_(std::m
 }
 
 window_plan record_windows::packed(const record_tokens& records) const {
+  if (!std::in_range<std::uint32_t>(records.size()))
+    refuse(fmt::format("{}: {} records are more than packing can have, 2^32", options_.name, records.size()));
   std::vector<std::uint32_t> places(records.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::uint32_t>(places_of(records, i));
   return first_fit(places, static_cast<std::uint32_t>(options_.context), options_.seed);

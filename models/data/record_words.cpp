@@ -9,10 +9,14 @@
 namespace hydra {
 
 void encode_record(const record_encoding& encoding, const record_list& records, std::size_t index,
-                   const record_sink& sink) try {
-  encoding.encode(records.record(index), sink);
-} catch (const fault_error& e) {
-  refuse(fmt::format("{}: {}", records.where(index), e.what_happened().text));
+                   const record_sink& sink) {
+  const text_record record = records.record(index);
+  try {
+    encoding.encode(record, sink);
+  } catch (const fault_error& e) {
+    if (e.what_happened().code != fault_code::bad_input) throw;
+    refuse(fmt::format("{}: {}", records.where(index), e.what_happened().text));
+  }
 }
 
 void shorten(std::vector<record_word>& words, std::size_t space) {

@@ -6,10 +6,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace hydra {
@@ -23,10 +25,18 @@ constexpr unsigned piece = 1U << 20;
   refuse(file, fmt::format("the gzip file cannot be unpacked: {}", why));
 }
 
+fs::path folder_for(const fs::path& packed) {
+  std::error_code error;
+  fs::path folder = fs::temp_directory_path(error);
+  if (!error) return folder;
+  throw fault_error{fault_code::io, fmt::format("{}: there is no folder for temporary files to unpack it to: {}",
+                                                packed.string(), error.message())};
+}
+
 /// A file that is removed when this ends; who has mapped it keeps its bytes.
 class temporary_file {
  public:
-  explicit temporary_file(const fs::path& packed) : packed_(packed), name_(fs::temp_directory_path() / "hydra-XXXXXX") {
+  explicit temporary_file(const fs::path& packed) : packed_(packed), name_(folder_for(packed) / "hydra-XXXXXX") {
     descriptor_ = ::mkstemp(name_.data());
     if (descriptor_ < 0) refuse_write();
   }
@@ -58,32 +68,68 @@ class temporary_file {
   int descriptor_ = -1;
 };
 
-struct closed {
-  void operator()(gzFile file) const { gzclose_r(file); }
-};
-
-void unpack(const fs::path& packed, temporary_file& to) {
-  const std::unique_ptr<gzFile_s, closed> from{gzopen(packed.c_str(), "rb")};
-  if (!from) refuse_packed(packed, std::strerror(errno));
-  std::vector<char> bytes(piece);
-  bool any = false;
-  for (int n = 1; n > 0; any = any || n > 0) {
-    n = gzread(from.get(), bytes.data(), piece);
-    if (n > 0) to.write(std::span{bytes}.first(static_cast<std::size_t>(n)));
+/// Unpacks the members of a gzip file one after the other.
+class gzip_reader {
+ public:
+  gzip_reader(const fs::path& file, std::span<const std::byte> bytes) : file_(file), left_(bytes), out_(piece) {
+    if (inflateInit2(&stream_, gzip_window) != Z_OK) refuse_packed(file_, "zlib has no memory");
   }
-  int error = Z_OK;
-  const char* const why = gzerror(from.get(), &error);
-  if (error != Z_OK && error != Z_STREAM_END) refuse_packed(packed, why);
-  if (gzdirect(from.get()) == 1) refuse_packed(packed, "it is no gzip file");
-  if (!any) refuse_packed(packed, "there is nothing in it");
-}
+  ~gzip_reader() { inflateEnd(&stream_); }
+  gzip_reader(const gzip_reader&) = delete;
+  gzip_reader& operator=(const gzip_reader&) = delete;
+
+  void unpack(temporary_file& to) {
+    do {
+      unpack_member(to);
+      inflateReset(&stream_);
+      skip_zeros();
+    } while (!left_.empty());
+    if (written_ == 0) refuse_packed(file_, "there is nothing in it");
+  }
+
+ private:
+  static constexpr int gzip_window = 15 + 16;  // the largest window; no format but gzip
+
+  void unpack_member(temporary_file& to) {
+    for (int status = Z_OK; status != Z_STREAM_END;) {
+      status = unpack_piece();
+      if (status == Z_BUF_ERROR) refuse_packed(file_, "it ends too early");
+      if (status != Z_OK && status != Z_STREAM_END)
+        refuse_packed(file_, stream_.msg ? stream_.msg : "it is no gzip file");
+      to.write(std::span{out_}.first(piece - stream_.avail_out));
+      written_ += piece - stream_.avail_out;
+    }
+  }
+
+  int unpack_piece() {
+    const std::size_t fed = std::min<std::size_t>(left_.size(), piece);
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(left_.data()));
+    stream_.avail_in = static_cast<uInt>(fed);
+    stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
+    stream_.avail_out = piece;
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    left_ = left_.subspan(fed - stream_.avail_in);
+    return status;
+  }
+
+  /// Some tools fill a file up with zeros.
+  void skip_zeros() {
+    while (!left_.empty() && left_.front() == std::byte{0}) left_ = left_.subspan(1);
+  }
+
+  const fs::path& file_;
+  std::span<const std::byte> left_;
+  std::vector<char> out_;
+  std::size_t written_ = 0;
+  z_stream stream_{};
+};
 
 }  // namespace
 
 unpacked_file::unpacked_file(const fs::path& path) : file_(path) {
   if (path.extension() != ".gz") return;
   temporary_file to{path};
-  unpack(path, to);
+  gzip_reader{path, file_.bytes()}.unpack(to);
   unpacked_ = std::make_unique<const mapped_file>(to.path());
 }
 

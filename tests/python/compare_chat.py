@@ -4,7 +4,7 @@ which tokens are an assistant's, which must all be equal.
 
     compare_chat.py HYDRA [--conversations N]
 
-HYDRA is the program. The templates are those of the models' tokenizer_config.json (ChatML's usual one, Llama 3
+HYDRA is the program. The templates render as those of the models' tokenizer_config.json (ChatML's usual one, Llama 3
 Instruct, Mistral 7B Instruct v0.2, Gemma 3, Qwen2.5) without tools; around what an assistant says stands {%
 generation %}, which is how transformers knows its tokens. Tokenizers, byte-level and for Mistral and Gemma also of
 the kind they have, are learnt from the tree's own text with each model's special tokens. Conversations: N of each

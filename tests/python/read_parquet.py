@@ -69,6 +69,11 @@ def check_refusals(folder):
         done = convert(*arguments, "--output", output)
         require(done.returncode == 2 and expected in done.stderr, (arguments, done))
         require(not output.exists() and not list(folder.glob("*.partial")), "something is left")
+    infinite = folder / "infinite.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{"text": "a", "x": 1.0}, {"text": "b", "x": float("nan")}]), infinite)
+    done = convert(infinite, "--output", output)
+    require(done.returncode == 2 and "row 2: JSON has no such value" in done.stderr, done)
+    require(convert(infinite, "--output", output, "--columns", "text").returncode == 0, "a column that is left out counts")
     done = convert(good, "--output", folder / "talks.jsonl")
     require(done.returncode == 2 and "exists already" in done.stderr, done)
 

@@ -30,9 +30,10 @@ struct data_table {
   }
 
   data_description read(const std::string& text) const {
-    const value_table table = parsed(text);
+    value_table table = parsed(text);
     const place where{std::make_shared<std::string>("w.toml"), 1};
     check_table({table, where, "data.d."}, data_rules());
+    expand_patterns(table);
     return read_data(table);
   }
 
@@ -127,6 +128,7 @@ TEST_CASE("records may be in several files, named one by one or by a pattern") {
   CHECK(files("\"DIR/[tv]\"") == t_and_v);
   CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = \"DIR/x*\""), Contains("data.d.train: no file matches"));
   CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = [\"DIR/t\", \"DIR/w\"]"), Contains("data.d.train: no such file"));
+  CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = [\"DIR/t\", \"DIR/[tv]\"]"), Contains("is named twice"));
   CHECK_THAT(t.refusal("kind = \"jsonl\"\ntrain = []"), Contains("a pattern such as"));
   CHECK(t.as<jsonl_files>(jsonl + "validation_share = 0.1").validation_share == 0.1);
 }

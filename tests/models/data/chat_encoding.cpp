@@ -91,6 +91,14 @@ TEST_CASE("a turn that is too long loses the start of its question, then the end
                                              "    ^^^^"});
 }
 
+TEST_CASE("a turn is kept if no answer would be left, whatever follows it") {
+  const conversation thanked{{"user", "ab"}, {"assistant", "cd"}, {"user", "thanks for all of this"}};
+  const lines kept{"Uab.Acd.Uthanks", "     ^^^       "};
+  for (const chat_loss loss : {chat_loss::assistant, chat_loss::last})
+    CHECK(encoded(thanked, {.loss = loss, .window = 14}) == kept);
+  CHECK(encoded(thanked, {.loss = chat_loss::all, .window = 14})[0] == "Uthanks for all");
+}
+
 TEST_CASE("a conversation without an answer has no loss and is refused, unless every token has one") {
   CHECK_THROWS_WITH(encoded({{"user", "ab"}}), Contains("no message of the assistant"));
   CHECK(encoded({{"user", "ab"}}, {.loss = chat_loss::all})[1] == " ^^^");

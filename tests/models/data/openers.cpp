@@ -160,6 +160,9 @@ TEST_CASE("records with labels are classified; validation has no labels of its o
   CHECK(open_data(jsonl(o), masked(4))->classes() == 10);
   o.validation = valid;
   CHECK_THROWS_WITH(open_data(jsonl(o), labelled(4)), Contains("v.jsonl:2: the label \"c\" is not known"));
+  o.validation = file_list{std::vector{train, valid}};
+  CHECK_THROWS_WITH(open_data(jsonl(o), labelled(4)), Contains("v.jsonl:2: the label \"c\" is not known"));
+  o.validation = valid;
   o.labels = {std::string{"c"}, std::string{"b"}, std::string{"a"}};
   CHECK(read_sample(*open_data(jsonl(o), labelled(4)), 1, split::validation).target == ids{0});
   o.label = "";

@@ -6,6 +6,7 @@
 #include <zlib.h>
 #include <catch2/catch.hpp>
 
+#include <fstream>
 #include <string>
 
 using namespace hydra;
@@ -42,6 +43,18 @@ TEST_CASE("a gzip file's bytes are those that it unpacks to, of all its members"
   CHECK_THROWS_AS(both.require_unchanged(), fault_error);
 }
 
+TEST_CASE("zeros between the members of a gzip file are skipped, anything else is damage") {
+  const temporary_folder folder;
+  const auto file = write_gzip(folder.path() / "a.gz", "one");
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) + 512);
+  write_gzip(file, "two", "ab");
+  CHECK(text_of(unpacked_file{file}) == "onetwo");
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 512 + 511);
+  CHECK_THROWS_WITH(unpacked_file{file}, Contains("a.gz: the gzip file cannot be unpacked"));
+  std::ofstream{file, std::ios::app} << "x";
+  CHECK_THROWS_WITH(unpacked_file{file}, Contains("a.gz: the gzip file cannot be unpacked"));
+}
+
 TEST_CASE("a file of another name is read as it is") {
   const temporary_folder folder;
   CHECK(text_of(unpacked_file{folder.write("a.txt", "plain")}) == "plain");
@@ -52,6 +65,7 @@ TEST_CASE("a gzip file that is damaged, empty or none is refused with its name")
   const auto file = write_gzip(folder.path() / "a.gz", std::string(100000, 'a') + "b");
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 9);
   CHECK_THROWS_WITH(unpacked_file{file}, Contains("a.gz: the gzip file cannot be unpacked"));
-  CHECK_THROWS_WITH(unpacked_file{folder.write("b.gz", "no gzip")}, Contains("b.gz") && Contains("it is no gzip file"));
+  CHECK_THROWS_WITH(unpacked_file{folder.write("b.gz", "no gzip")},
+                    Contains("b.gz: the gzip file cannot be unpacked: incorrect header check"));
   CHECK_THROWS_WITH(unpacked_file{write_gzip(folder.path() / "c.gz", "")}, Contains("there is nothing in it"));
 }
