@@ -244,6 +244,25 @@ duration median_of(std::span<const chain_samples> devices, const Times& times) {
   return median(std::move(all));
 }
 
+/// Layer 0 of a chain that has nothing frozen.
+std::size_t first_trained_layer(const chain& model) {
+  std::size_t first = 0;
+  const auto frozen = [&](std::size_t i) { return std::ranges::all_of(model.parameters(i), &parameter_spec::frozen); };
+  while (model.has_frozen() && first + 1 < model.size() && frozen(first)) {
+    ++first;
+  }
+  return first;
+}
+
+/// Of a backward visit.
+void leave_out_gradients(std::span<layer_profile> below) {
+  for (auto& layer : below) {
+    layer.backward = layer.forward;
+    layer.backward_transient = layer.input + layer.forward_transient;
+    layer.saved = &layer == &below.back() ? layer.output : byte_count{};
+  }
+}
+
 }  // namespace
 
 std::size_t timed_repeats(std::size_t visits, duration warm) noexcept {
@@ -262,6 +281,7 @@ duration median(std::vector<duration> times) {
 chain_samples sample_costs(const chain& model, const profiled_step& step, const measurement_context& on) {
   const std::size_t visits = 2 * std::size_t{step.micro_batches};
   chain_samples all;
+  all.first_trained = first_trained_layer(model);
   all.profile.samples = step.samples;
   all.profile.numbers = model.numbers();
   all.profile.target_spec = batched(step.sample_target, step.samples);
@@ -286,6 +306,7 @@ chain_profile merge(std::span<const chain_samples> devices) {
     all.layers[i].backward = median_of(devices, [&](const chain_samples& d) { return d.times[kind].backward; });
   }
   all.layers.back().backward += median_of(devices, [](const chain_samples& d) { return d.loss.backward; });
+  leave_out_gradients(std::span(all.layers).first(devices.front().first_trained));
   return all;
 }
 

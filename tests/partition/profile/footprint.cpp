@@ -31,7 +31,8 @@ micro_batch_blocks inputs_for(const sharded_model& m, const unit& u, std::size_t
 byte_count charged_peak(const std::shared_ptr<const sharded_model>& m, const unit& u) {
   memory_account account(byte_count{1ull << 40});
   const charge_to charged(account);
-  const auto parameters = zeroed(m->plan.shards[u.shard.value].parameters);
+  const auto& shard = m->plan.shards[u.shard.value];
+  const parameter_blocks parameters{zeroed(shard.parameters), shard.base > byte_count{} ? zeroed(shard.base) : nullptr};
   std::vector<micro_batch_blocks> batches{inputs_for(*m, u, 0)};
   const auto first = batches[0];
   visit work(m, u, 1);
@@ -43,7 +44,7 @@ byte_count charged_peak(const std::shared_ptr<const sharded_model>& m, const uni
       batches.push_back(inputs_for(*m, u, k + 1));
     }
     batches[k].output = output_of(u, m->plan.shape(), micro_batch_index{0}) ? std::make_shared<device_block>() : nullptr;
-    work.run(k, {parameters}, batches[k], results);
+    work.run(k, parameters, batches[k], results);
     batches[k].input.reset();
     batches[k].second.reset();
     if (k > 0) {
@@ -63,7 +64,9 @@ void check_all_visits(const small_model& model, const cut_points& cuts, std::uin
   const auto m = cut_model(model, {.cuts = cuts, .micro_batches = micro_batches, .samples = 3});
   for (std::uint32_t s = 0; s < m->size(); ++s) {
     for (const auto way : {direction::forward, direction::backward, direction::evaluate}) {
-      if (way == direction::forward && s + 1 == m->size()) {
+      const bool none =
+          way == direction::forward ? s + 1 == m->size() : way == direction::backward && s < m->plan.first_trained;
+      if (none) {
         continue;
       }
       const auto u = visit_of(*m, way, s);
@@ -94,6 +97,28 @@ TEST_CASE("no visit of a CNN is charged more than parameters, inputs and working
   const auto model = small_cnn({.stages = 2, .blocks = 1, .width = GENERATE(4, 32)});
   const auto cuts = GENERATE(cut_points{0}, cut_points{0, 1}, cut_points{0, 2, 3}, cut_points{0, 1, 2, 3});
   check_all_visits(model, cuts, micro_batches);
+}
+
+TEST_CASE(
+    "no visit of a partly frozen model is charged more than its footprint, which saves nothing below what is trained") {
+  const auto whole = small_gpt({.layers = 3, .width = 32, .heads = 4, .context = 12, .dropout = GENERATE(0.0, 0.1)});
+  chain body = *whole.body;
+  body.freeze(freezing{{"*", "!*h.2.*"}});
+  const small_model partly{whole.data, std::make_shared<const chain>(body)};
+  for (const auto& model : {partly, rounded(partly)}) {
+    for (const auto& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 3}, cut_points{0, 1, 2, 3, 4}}) {
+      check_all_visits(model, cuts, 1);
+      check_all_visits(model, cuts, 3);
+    }
+  }
+  const auto all = profile_of(whole, 3), frozen = profile_of(partly, 3);
+  const auto saved = all.layers[0].saved + all.layers[1].saved;
+  CHECK(footprint_of(frozen, 0, 5, direction::backward).working + saved <
+        footprint_of(all, 0, 5, direction::backward).working + byte_count{1});
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(frozen.layers[i].backward == frozen.layers[i].forward);
+  }
+  CHECK(frozen.layers[3].backward > frozen.layers[3].forward);
 }
 
 TEST_CASE("in bf16 no visit is charged more than parameters, inputs and working bytes of its footprint") {
