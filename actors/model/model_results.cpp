@@ -26,7 +26,8 @@ void model_results::resume_losses(const model_standing& before) {
       known.push_back(index);
     }
   }
-  if (known.size() == what_->plan.micro_batches && before.losses.size() == 1) {
+  const bool awaits_norm = before.history.losses.size() < before.next.step;  // all units of a step have committed
+  if ((awaits_norm || known.size() == what_->plan.micro_batches) && before.losses.size() == 1) {
     loss_ = before.losses.front();
   } else if (known.size() == before.losses.size()) {
     for (std::size_t i = 0; i < known.size(); ++i) {

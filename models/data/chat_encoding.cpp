@@ -93,13 +93,25 @@ bool drop_first_turn(conversation& c, bool answered) {
   return true;
 }
 
+/// Written as other tokens, the marks of a template would be learnt as text.
+void require_tokens(const tokenizer& by, const template_choice& format) {
+  if (!format.roles.empty()) return;
+  for (const std::string& token : chat_template::tokens_of(format.name))
+    if (!by.id_of(token))
+      refuse(fmt::format("the template {} writes \"{}\", which {} does not have as one token; choose the template that the "
+                         "model was made for, or write one as a table of what is written around each role's messages",
+                         format.name, token, by.describe()));
+}
+
 class chat_encoder {
  public:
   chat_encoder(std::shared_ptr<const tokenizer> by, chat_encoding_options o)
       : by_(std::move(by)),
         options_(std::move(o)),
         template_(options_.format,
-                  {text_of(*by_, by_->special().begin_of_text), text_of(*by_, by_->special().end_of_text)}) {}
+                  {text_of(*by_, by_->special().begin_of_text), text_of(*by_, by_->special().end_of_text)}) {
+    require_tokens(*by_, options_.format);
+  }
 
   void encode(conversation c, const record_sink& sink) const {
     const bool answered = options_.loss != chat_loss::all;

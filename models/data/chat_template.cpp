@@ -55,6 +55,7 @@ void add_chatml(pieces& all, const chat_message& m) {
 }
 
 pieces chatml(messages c, const chat_marks&) {
+  require_roles(c, "chatml", {"system", "user", "assistant"});
   pieces all;
   for (const chat_message& m : c) add_chatml(all, m);
   return all;
@@ -70,6 +71,7 @@ pieces qwen(messages c, const chat_marks&) {
 }
 
 pieces llama_3(messages c, const chat_marks& marks) {
+  require_roles(c, "llama-3", {"system", "user", "assistant"});
   pieces all{{marks.begin_of_text}};
   for (const chat_message& m : c) {
     all.push_back({fmt::format("<|start_header_id|>{}<|end_header_id|>\n\n", m.role)});
@@ -115,15 +117,17 @@ pieces by_roles(messages c, const std::map<std::string, role_marks>& roles) {
 struct named_template {
   std::string name;
   pieces (*render)(messages, const chat_marks&);
-  bool begins = false, ends = false;  ///< whether it writes the special tokens
+  std::vector<std::string> tokens;    ///< that it writes
+  bool begins = false, ends = false;  ///< whether it also writes those of a text's begin and end
 };
 
 const std::vector<named_template>& templates() {
-  static const std::vector<named_template> all{{"chatml", chatml},
-                                               {"gemma", gemma, true},
-                                               {"llama-3", llama_3, true},
-                                               {"mistral", mistral, true, true},
-                                               {"qwen", qwen}};
+  static const std::vector<named_template> all{
+      {"chatml", chatml, {"<|im_start|>", "<|im_end|>"}},
+      {"gemma", gemma, {"<start_of_turn>", "<end_of_turn>"}, true},
+      {"llama-3", llama_3, {"<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"}, true},
+      {"mistral", mistral, {}, true, true},
+      {"qwen", qwen, {"<|im_start|>", "<|im_end|>"}}};
   return all;
 }
 
@@ -150,6 +154,8 @@ chat_template::chat_template(template_choice choice, chat_marks marks)
 std::vector<chat_piece> chat_template::render(const conversation& c) const {
   return choice_.roles.empty() ? find_template(choice_.name).render(c, marks_) : by_roles(c, choice_.roles);
 }
+
+const std::vector<std::string>& chat_template::tokens_of(const std::string& name) { return find_template(name).tokens; }
 
 const std::vector<std::string>& chat_template::names() {
   static const std::vector<std::string> all = [] {

@@ -57,6 +57,8 @@ class chat_template {
   std::vector<chat_piece> render(const conversation& c) const;
 
   static const std::vector<std::string>& names();
+  /// The special tokens that the named template writes, apart from begin and end of text.
+  static const std::vector<std::string>& tokens_of(const std::string& name);
 
  private:
   template_choice choice_;

@@ -34,7 +34,15 @@ std::string usual_role(const std::string& role) {
   return found == others.end() ? role : std::string{found->second};
 }
 
+/// Left out, they would be answers of another conversation.
+void refuse_tools(const json& object, const std::string& whose, const line_site& site) {
+  for (const char* name : {"tools", "tool_calls", "function_call"})
+    if (const auto found = object.find(name); found != object.end() && !found->empty())
+      site.refuse(fmt::format("{} has \"{}\"; tools are not supported", whose, name));
+}
+
 chat_message read_message(const json& message, std::size_t number, const line_site& site) {
+  if (message.is_object()) refuse_tools(message, fmt::format("message {}", number), site);
   const auto has = [&](const char* name) { return message.is_object() && message.contains(name); };
   if (has("role") && has("content"))
     return {text_of(message, "role", number, site), text_of(message, "content", number, site)};
@@ -46,6 +54,7 @@ chat_message read_message(const json& message, std::size_t number, const line_si
 }  // namespace
 
 conversation read_conversation(const json& record, const line_site& site) {
+  refuse_tools(record, "the conversation", site);
   conversation all;
   for (const json& message : messages_of(record, site)) all.push_back(read_message(message, all.size() + 1, site));
   return all;

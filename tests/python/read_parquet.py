@@ -50,7 +50,12 @@ def check_conversion(hydra, folder):
     require(rows == [{k: talk(i)[k] for k in ("messages", "id")} for i in range(5010)], "rows differ")
     packed = folder / "talks.jsonl.gz"
     require(convert(*files, "--output", packed).returncode == 0, "no .gz")
-    seen = [subprocess.run([hydra, "tokenize", f, "--tokenizer", "bytes", "--template", "chatml", "--json"],
+    learnt = folder / "tokenizer.json"
+    text = folder / "text.txt"
+    text.write_text("some text to learn from, some text\n" * 10)
+    subprocess.run([hydra, "tokenize", text, "--train", "270", "--special", "<|im_start|>", "--special", "<|im_end|>",
+                    "--output", learnt], capture_output=True, check=True)
+    seen = [subprocess.run([hydra, "tokenize", f, "--tokenizer", learnt, "--template", "chatml", "--json"],
                            capture_output=True, check=True).stdout for f in (output, packed)]
     require(seen[0] == seen[1] and seen[0].count(b"\n") == 5010, "the packed file reads otherwise")
 

@@ -99,6 +99,11 @@ TEST_CASE("a turn is kept if no answer would be left, whatever follows it") {
   CHECK(encoded(thanked, {.loss = chat_loss::all, .window = 14})[0] == "Uthanks for all");
 }
 
+TEST_CASE("a tokenizer that does not have a template's tokens is refused") {
+  CHECK_THROWS_WITH(encoded(talk, {.format = {"chatml"}}),
+                    Contains("the template chatml writes \"<|im_start|>\", which tokenizer of letters does not have"));
+}
+
 TEST_CASE("a conversation without an answer has no loss and is refused, unless every token has one") {
   CHECK_THROWS_WITH(encoded({{"user", "ab"}}), Contains("no message of the assistant"));
   CHECK(encoded({{"user", "ab"}}, {.loss = chat_loss::all})[1] == " ^^^");

@@ -143,6 +143,10 @@ TEST_CASE("conversations are written by a template, and packed") {
                     Contains("r.jsonl:3: \"content\" of message 1 is no text but of type array"));
   CHECK_THROWS_WITH(open(R"({"messages": [{"role": "user", "content": "a"}]})"),
                     Contains("r.jsonl:3: there is no message of the assistant"));
+  CHECK_THROWS_WITH(open(R"({"messages": [{"role": "assistant", "content": "", "tool_calls": [{"id": "1"}]}]})"),
+                    Contains("r.jsonl:3: message 1 has \"tool_calls\"; tools are not supported"));
+  CHECK_THROWS_WITH(open(R"({"tools": [1], "messages": [{"role": "user", "content": "a"}]})"),
+                    Contains("r.jsonl:3: the conversation has \"tools\""));
   CHECK_THROWS_WITH(open_data(chat({.train = folder.write("g.jsonl", talk), .format = own}), masked(4)),
                     Contains("conversations are for models that predict the next token"));
 }
