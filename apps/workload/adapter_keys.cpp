@@ -51,21 +51,14 @@ table_variant from_variant() {
             .required = true}}};
 }
 
-void assign_names(const value_table& table, std::string_view key, std::vector<std::string>& names) {
-  const value* const all = table.find(key);
-  if (!all) return;
-  names.clear();
-  for (const value& name : *all->as<value_list>()) names.push_back(to<std::string>(name));
-}
-
 lora_options read_lora(const value_table& table) {
   lora_options o;
   assign(table, "rank", o.rank);
   assign(table, "alpha", o.alpha);
   assign(table, "dropout", o.dropout);
   assign(table, "rank_scaled", o.rank_scaled);
-  assign_names(table, "targets", o.targets);
-  assign_names(table, "also_train", o.also_train);
+  if (table.find("targets")) o.targets = read_list<std::string>(table, "targets");
+  o.also_train = read_list<std::string>(table, "also_train");
   return o;
 }
 

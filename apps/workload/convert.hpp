@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace hydra::apps {
 
@@ -50,5 +52,17 @@ const value_table& sub_table(const value_table& table, std::string_view key);
 
 /// The tables of [[key]], or the values of a list; none without the key.
 const value_list& sub_tables(const value_table& table, std::string_view key);
+
+/// The values of a list, or the one that is given without a list; none without the key.
+template <class T>
+std::vector<T> read_list(const value_table& table, std::string_view key) {
+  const value* const given = table.find(key);
+  if (!given) return {};
+  const auto* const list = given->as<value_list>();
+  if (!list) return {to<T>(*given)};
+  std::vector<T> values;
+  for (const value& each : *list) values.push_back(to<T>(each));
+  return values;
+}
 
 }  // namespace hydra::apps

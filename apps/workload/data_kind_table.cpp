@@ -11,13 +11,6 @@ namespace {
 
 constexpr double many = 1e15;
 
-template <class T>
-std::vector<T> read_list(const value_table& keys, std::string_view key) {
-  std::vector<T> list;
-  for (const value& v : sub_tables(keys, key)) list.push_back(to<T>(v));
-  return list;
-}
-
 }  // namespace
 
 key_rule count_rule(std::string name, double least, std::string fallback, std::string help) {
@@ -60,16 +53,6 @@ std::vector<key_rule> record_file_rules() {
 std::vector<key_rule> joined(std::vector<key_rule> first, std::vector<key_rule> second) {
   std::ranges::move(second, std::back_inserter(first));
   return first;
-}
-
-std::vector<std::int64_t> read_integers(const value_table& keys, std::string_view key) {
-  return read_list<std::int64_t>(keys, key);
-}
-
-std::vector<double> read_numbers(const value_table& keys, std::string_view key) { return read_list<double>(keys, key); }
-
-std::vector<std::string> read_texts(const value_table& keys, std::string_view key) {
-  return read_list<std::string>(keys, key);
 }
 
 std::vector<class_label> read_labels(const value_table& keys, std::string_view key) {

@@ -34,10 +34,7 @@ std::vector<key_rule> record_file_rules();
 /// Several lists one after the other.
 std::vector<key_rule> joined(std::vector<key_rule> first, std::vector<key_rule> second);
 
-/// The numbers, texts or labels of a list; none without the key.
-std::vector<std::int64_t> read_integers(const value_table& keys, std::string_view key);
-std::vector<double> read_numbers(const value_table& keys, std::string_view key);
-std::vector<std::string> read_texts(const value_table& keys, std::string_view key);
+/// The labels of a list; none without the key.
 std::vector<class_label> read_labels(const value_table& keys, std::string_view key);
 
 }  // namespace hydra::apps

@@ -29,7 +29,7 @@ std::vector<key_rule> pixel_rules(const std::string& whose) {
 
 template <class Images>
 void read_pixels(const value_table& keys, Images& d) {
-  d.scale = {read_numbers(keys, "mean"), read_numbers(keys, "deviation")};
+  d.scale = {read_list<double>(keys, "mean"), read_list<double>(keys, "deviation")};
   assign(keys, "flip", d.flip);
   assign(keys, "seed", d.seed);
 }
@@ -39,25 +39,16 @@ data_description read_images(const value_table& keys) {
   assign(keys, "train", d.train);
   assign(keys, "validation", d.validation);
   assign(keys, "validation_share", d.validation_share);
-  d.size = read_integers(keys, "size");
+  d.size = read_list<std::int64_t>(keys, "size");
   assign(keys, "channels", d.channels);
   read_pixels(keys, d);
   return {d};
 }
 
-/// A path, or a list of such.
-std::vector<std::filesystem::path> read_paths(const value_table& keys, std::string_view key) {
-  const value* const v = keys.find(key);
-  if (v && v->as<std::string>()) return {to<std::filesystem::path>(*v)};
-  std::vector<std::filesystem::path> paths;
-  for (const value& each : sub_tables(keys, key)) paths.push_back(to<std::filesystem::path>(each));
-  return paths;
-}
-
 data_description read_cifar(const value_table& keys) {
   cifar_files d;
-  d.train = read_paths(keys, "train");
-  d.validation = read_paths(keys, "validation");
+  d.train = read_list<std::filesystem::path>(keys, "train");
+  d.validation = read_list<std::filesystem::path>(keys, "validation");
   assign(keys, "classes", d.classes);
   read_pixels(keys, d);
   return {d};

@@ -142,13 +142,6 @@ void check_optimizer(const model_description& m, const value_table& table, const
   located(place_of(table, "optimizer", where), "model.optimizer", [&] { validate(m.optimizer); });
 }
 
-freezing read_freezing(const value_table& table) {
-  std::vector<std::string> patterns;
-  if (const value* const all = table.find("freeze"))
-    for (const value& pattern : *all->as<value_list>()) patterns.push_back(to<std::string>(pattern));
-  return freezing{std::move(patterns)};
-}
-
 void read_numbers(const value_table& table, model_description& m) {
   assign(table, "batch_size", m.batch_size);
   assign(table, "micro_batches", m.micro_batches);
@@ -231,7 +224,7 @@ model_description read_model(const value& model) {
   check_optimizer(m, table, model.where);
   m.chain = read_chain(table);
   if (const value* const loss = table.find("loss")) m.chain = with_loss(m.chain, make_loss(to<std::string>(*loss)));
-  m.chain = read_adapted(table, with_frozen(std::move(m.chain), read_freezing(table)));
+  m.chain = read_adapted(table, with_frozen(std::move(m.chain), freezing{read_list<std::string>(table, "freeze")}));
   if (const value* const rows = table.find("loss_chunk"))
     m.chain = with_loss_chunk(std::move(m.chain), to<std::int64_t>(*rows));
   m.cuts = read_cuts(table);

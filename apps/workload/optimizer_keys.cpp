@@ -126,9 +126,7 @@ std::optional<double> number_in(const value_table& table, std::string_view key) 
 }
 
 parameter_group read_group(const value_table& group) {
-  std::vector<std::string> patterns;
-  for (const value& pattern : sub_tables(group, "parameters")) patterns.push_back(to<std::string>(pattern));
-  return {.parameters = name_patterns{std::move(patterns)},
+  return {.parameters = name_patterns{read_list<std::string>(group, "parameters")},
           .learning_rate = number_in(group, "learning_rate"),
           .weight_decay = number_in(group, "weight_decay")};
 }

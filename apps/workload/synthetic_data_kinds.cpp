@@ -6,7 +6,7 @@ namespace hydra::apps {
 namespace {
 
 std::vector<std::int64_t> read_shape(const value_table& keys) {
-  const std::vector<std::int64_t> shape = read_integers(keys, "shape");
+  const std::vector<std::int64_t> shape = read_list<std::int64_t>(keys, "shape");
   if (!shape.empty() && keys.find("features"))
     refuse(place_of(keys, "shape", {}), "data.shape", "features is given too; a sample has either of them");
   return shape;

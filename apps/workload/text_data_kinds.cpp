@@ -45,16 +45,9 @@ tokenizer_choice read_tokenizer(const value_table& keys) {
 }
 
 /// Patterns are expanded already.
-file_list read_files(const value_table& keys, std::string_view key) {
-  const value* const v = keys.find(key);
-  if (!v) return {};
-  if (v->as<std::string>()) return to<std::filesystem::path>(*v);
-  std::vector<std::filesystem::path> files;
-  for (const value& each : sub_tables(keys, key)) files.push_back(to<std::filesystem::path>(each));
-  return files;
+void read_part(const value_table& keys, std::string_view key, file_list& files) {
+  files = read_list<std::filesystem::path>(keys, key);
 }
-
-void read_part(const value_table& keys, std::string_view key, file_list& files) { files = read_files(keys, key); }
 void read_part(const value_table& keys, std::string_view key, std::filesystem::path& file) { assign(keys, key, file); }
 
 /// The keys that all kinds of text have.
@@ -64,8 +57,11 @@ Files read_text_files(const value_table& keys) {
   read_part(keys, "train", d.train);
   read_part(keys, "validation", d.validation);
   d.tokenizer = read_tokenizer(keys);
-  assign(keys, "mask_share", d.masking.share);
-  assign(keys, "seed", d.masking.seed);
+  if constexpr (requires { d.validation_share; }) assign(keys, "validation_share", d.validation_share);
+  if constexpr (requires { d.masking; }) {
+    assign(keys, "mask_share", d.masking.share);
+    assign(keys, "seed", d.masking.seed);
+  }
   return d;
 }
 
@@ -82,7 +78,6 @@ data_description read_tokens(const value_table& keys) {
 
 data_description read_jsonl(const value_table& keys) {
   auto d = read_text_files<jsonl_files>(keys);
-  assign(keys, "validation_share", d.validation_share);
   assign(keys, "text", d.text);
   assign(keys, "prompt", d.prompt);
   assign(keys, "answer", d.answer);
@@ -110,11 +105,7 @@ chat_loss read_loss(const value_table& keys) {
 }
 
 data_description read_chat(const value_table& keys) {
-  chat_files d;
-  d.train = read_files(keys, "train");
-  d.validation = read_files(keys, "validation");
-  assign(keys, "validation_share", d.validation_share);
-  d.tokenizer = read_tokenizer(keys);
+  auto d = read_text_files<chat_files>(keys);
   d.format = read_template(*keys.find("template"));
   d.loss = read_loss(keys);
   assign(keys, "packing", d.packing);
@@ -125,7 +116,7 @@ data_description read_chat(const value_table& keys) {
 data_description read_csv(const value_table& keys) {
   auto d = read_text_files<csv_files>(keys);
   assign(keys, "target", d.target);
-  d.columns = read_texts(keys, "columns");
+  d.columns = read_list<std::string>(keys, "columns");
   d.labels = read_labels(keys, "labels");
   assign(keys, "regression", d.regression);
   assign(keys, "standardise", d.standardise);

@@ -11,7 +11,12 @@
 namespace hydra {
 
 csv_texts::csv_texts(const std::filesystem::path& file, std::string text, std::string label, char separator)
-    : path_(file), separator_(separator), file_(file), header_(whole()), labelled_(!label.empty()) {
+    : path_(file),
+      separator_(separator),
+      file_(file),
+      digest_(digest_of(file_)),
+      header_(whole()),
+      labelled_(!label.empty()) {
   text_ = header_.find(text);
   label_ = labelled_ ? header_.find(label) : 0;
   header_.for_each(whole(), [&](const csv_record& r) {
@@ -29,8 +34,8 @@ text_record csv_texts::read(const csv_record& r) const {
 }
 
 std::string csv_texts::identity() const {
-  return fmt::format("csv {} columns {} {}, separator {}", digest_of(file_), text_,
-                     labelled_ ? std::to_string(label_) : "none", static_cast<int>(separator_));
+  return fmt::format("csv {} columns {} {}, separator {}", digest_, text_, labelled_ ? std::to_string(label_) : "none",
+                     static_cast<int>(separator_));
 }
 
 std::string csv_texts::where(std::size_t index) const {

@@ -33,6 +33,7 @@ class csv_texts final : public record_list {
   std::filesystem::path path_;
   char separator_;
   mapped_file file_;
+  std::string digest_;  ///< of the file
   csv_columns header_;
   std::size_t text_ = 0, label_ = 0;
   bool labelled_ = false;
