@@ -1,7 +1,7 @@
 #pragma once
 // A model: an ordered list of layers plus a loss.
 
-#include "models/freezing.hpp"
+#include "models/frozen/freezing.hpp"
 #include "models/layer.hpp"
 #include "models/loss.hpp"
 #include "models/tensor_spec.hpp"

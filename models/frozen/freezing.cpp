@@ -1,4 +1,4 @@
-#include "models/freezing.hpp"
+#include "models/frozen/freezing.hpp"
 
 #include "runtime/base/refuse.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/freezing.hpp"
+#include "models/frozen/freezing.hpp"
 
 #include "models/layers/embedding.hpp"
 #include "models/layers/head.hpp"
