@@ -91,6 +91,17 @@ chain& chain::begin_with(std::shared_ptr<const weight_source> weights) {
 
 chain& chain::freeze(freezing parameters) {
   frozen_ = std::move(parameters);
+  unfrozen_ = false;
+  return *this;
+}
+
+chain& chain::unfreeze() {
+  unfrozen_ = true;
+  return *this;
+}
+
+chain& chain::store_base(base_format format) {
+  base_ = format;
   return *this;
 }
 
@@ -114,16 +125,25 @@ std::vector<parameter_spec> chain::parameters(std::size_t i) const {
   std::vector<parameter_spec> result = at(i).body->parameters();
   for (parameter_spec& p : result) {
     p.name.insert(0, at(i).prefix);
-    p.frozen = freezes(p);
+    if (!is_in_base(p)) continue;
+    p.frozen = !unfrozen_;
+    p.stored = format_of(p, i);
   }
   return result;
 }
 
 /// By the names that its checkpoints have.
-bool chain::freezes(const parameter_spec& p) const {
+bool chain::is_in_base(const parameter_spec& p) const {
   if (frozen_.empty()) return false;
   const std::string& owner = p.tied_to.empty() ? p.name : p.tied_to;
   return frozen_.matches(stored_name(owner));
+}
+
+/// The last layer's weights keep their precision in nf4, as in transformers.
+base_format chain::format_of(const parameter_spec& p, std::size_t layer) const {
+  const bool narrower =
+      base_ == base_format::nf4 ? p.linear != linear_weight::none && layer + 1 < size() : numbers_ != precision::bf16;
+  return narrower ? base_ : base_format::as_computed;
 }
 
 std::string chain::signature(std::size_t i) const {
@@ -134,7 +154,9 @@ std::string chain::signature(std::size_t i) const {
   for (std::size_t p = 0; p < all.size(); ++p)
     if (all[p].frozen) frozen.push_back(p);
   if (frozen.empty()) return text;
-  return text + (frozen.size() == all.size() ? " frozen" : " frozen=" + index_ranges(frozen));
+  text += frozen.size() == all.size() ? " frozen" : " frozen=" + index_ranges(frozen);
+  const bool stored = std::ranges::any_of(all, [](auto& p) { return p.stored != base_format::as_computed; });
+  return stored ? text + " " + to_string(base_) : text;
 }
 
 std::int64_t chain::parameter_count() const {
@@ -192,6 +214,11 @@ void chain::refuse_output(std::size_t i, const at::Tensor& output) const {
 }
 
 void chain::check_frozen() const {
+  if (frozen_.empty() && base_ != base_format::as_computed)
+    refuse(
+        fmt::format("\"base\" is \"{}\", but chain \"{}\" has no frozen parameters, which are all that is stored so: "
+                    "give it \"adapter\" or \"freeze\", or leave it out",
+                    to_string(base_), family_));
   if (!has_frozen()) return;
   std::vector<std::string> names;
   bool trains = false;

@@ -46,6 +46,10 @@ class chain {
   /// Parameters that it matches keep their initial values: they have no gradients. A tied copy follows its owner.
   /// Returns *this for chaining.
   chain& freeze(freezing parameters);
+  /// What is frozen is trained again. It keeps the values that it has in the base. Returns *this for chaining.
+  chain& unfreeze();
+  /// How what is frozen is stored; the default is as it is computed with. Returns *this for chaining.
+  chain& store_base(base_format format);
   /// The last layer and the loss are computed `rows` rows (of language models: tokens) at a time, so that the output is
   /// never whole in memory; 0: all at once. Returns *this for chaining.
   chain& chunk_loss(std::int64_t rows);
@@ -62,6 +66,7 @@ class chain {
   const hub_form& hub() const noexcept { return hub_; }
   /// The name in a checkpoint of a parameter, by its full name.
   std::string stored_name(const std::string& name) const { return hub_.stored_name ? hub_.stored_name(name) : name; }
+  base_format base() const noexcept { return base_; }
   std::int64_t loss_chunk() const noexcept { return loss_chunk_; }
   precision numbers() const noexcept { return numbers_; }
   precision gradients() const noexcept { return gradients_; }
@@ -77,7 +82,7 @@ class chain {
   /// How many of them are frozen.
   std::int64_t frozen_count() const;
   /// True if it was asked to freeze parameters.
-  bool has_frozen() const noexcept { return !frozen_.empty(); }
+  bool has_frozen() const noexcept { return !frozen_.empty() && !unfrozen_; }
 
   /// Names in a checkpoint of the parameters that are stepped: without tied copies, running averages and frozen ones.
   std::vector<std::string> trained_names() const;
@@ -95,13 +100,14 @@ class chain {
   /// Checks that names are unique, ties can be resolved (the owner exists before or after, has equal shape, and is not
   /// itself a tied copy), shapes are consistent, there is at least one layer, no running averages in bf16 or beside
   /// frozen parameters, no gradients narrower than the parameters, that each pattern of freeze() matches a parameter,
-  /// that they freeze one, that its weights have it, that one is left to train, and that its last layer is row-wise if
+  /// that they freeze one, that its weights have it, that one is left to train, that a base is frozen whose format is given, and that its last layer is row-wise if
   /// the loss is computed in chunks. Throws fault_error{bad_input}.
   void validate() const;
 
  private:
   [[noreturn]] void refuse_output(std::size_t i, const at::Tensor& output) const;
-  bool freezes(const parameter_spec& p) const;
+  bool is_in_base(const parameter_spec& p) const;
+  base_format format_of(const parameter_spec& p, std::size_t layer) const;
   void check_frozen() const;
   void check_loss_chunk() const;
 
@@ -112,6 +118,8 @@ class chain {
   std::shared_ptr<const weight_source> weights_;
   hub_form hub_;
   freezing frozen_;
+  bool unfrozen_ = false;
+  base_format base_ = base_format::as_computed;
   std::int64_t loss_chunk_ = 0;
   precision numbers_ = precision::fp32;
   precision gradients_ = precision::fp32;

@@ -1,6 +1,7 @@
 #pragma once
 // A layer: a functional piece of a chain. To add one, write a class like this, use it in a chain (docs/extending.md).
 
+#include "models/frozen/base_format.hpp"
 #include "models/tensor_spec.hpp"
 #include "runtime/base/tensor_fwd.hpp"
 
@@ -25,7 +26,8 @@ enum class linear_weight : std::uint8_t { none, out_in, in_out };
 /// full) the parameter of another layer whose values this one repeats: a replica, initialised from and stepped with
 /// its owner (numerics contract, rule 10).
 ///
-/// `frozen` is set by the chain (chain::freeze), not by the layer: the parameter keeps its initial values.
+/// `frozen` is set by the chain (chain::freeze), not by the layer: the parameter keeps its initial values. `stored` is the
+/// format that these are rounded to (chain::store_base).
 ///
 /// With `averaging` m above 0 it is a running average, which is not trained (the statistics of a batch norm): its
 /// gradient slice ends a step of K micro-batches as sum over k of m * (1-m)^(K-1-k) * x_k, and the update makes
@@ -37,6 +39,7 @@ struct parameter_spec {
   std::string tied_to;
   double averaging = 0;
   bool frozen = false;
+  base_format stored = base_format::as_computed;
   linear_weight linear = linear_weight::none;
 
   std::int64_t elements() const noexcept;

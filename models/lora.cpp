@@ -204,7 +204,7 @@ const lora_options* adapter_of(const chain& model) {
 chain without_adapter(chain model) {
   for (std::size_t i = 0; i < model.size(); ++i)
     if (const adapted_layer* const layer = adapted(model, i)) model.replace(i, layer->body());
-  model.freeze({});
+  model.unfreeze();
   return model;
 }
 

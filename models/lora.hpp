@@ -42,7 +42,7 @@ lora_options of_modules_in(const chain& model, lora_options options);
 /// Those of an adapted chain; null: it is not adapted.
 const lora_options* adapter_of(const chain& model);
 
-/// The chain without its adapter; nothing of it is frozen. Its weights stay what they are.
+/// The chain without its adapter; nothing of it is frozen. Its weights stay what they are, with the values of the base.
 chain without_adapter(chain model);
 
 /// The full names in a checkpoint of the modules that are adapted, in the chain's order.

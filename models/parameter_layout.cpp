@@ -1,6 +1,6 @@
 #include "models/parameter_layout.hpp"
 
-#include "models/optimizer/bf16.hpp"
+#include "models/frozen/base_encoding.hpp"
 #include "models/random.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -21,10 +21,7 @@ namespace {
 /// register are 64.
 constexpr std::size_t alignment = 256;
 
-constexpr std::size_t padded(std::size_t elements, element type) noexcept {
-  const std::size_t step = alignment / width_of(type);
-  return (elements + step - 1) / step * step;
-}
+constexpr std::size_t padded(std::size_t n, std::size_t step) noexcept { return (n + step - 1) / step * step; }
 
 placed_parameter place(parameter_spec spec, std::size_t layer) {
   placed_parameter result;
@@ -36,13 +33,15 @@ placed_parameter place(parameter_spec spec, std::size_t layer) {
   result.tied_to = std::move(spec.tied_to);
   result.averaging = spec.averaging;
   result.frozen = spec.frozen;
+  result.stored = spec.stored;
   return result;
 }
 
 /// The name that the initial values derive from: the parameter's own, or its owner's if it is a tied copy.
 parameter_spec initial_source(const placed_parameter& p, const chain& model) {
   if (p.tied_to.empty())
-    return {.name = p.name, .shape = p.shape, .initial = p.initial, .tied_to = {}, .frozen = p.frozen};
+    return {
+        .name = p.name, .shape = p.shape, .initial = p.initial, .tied_to = {}, .frozen = p.frozen, .stored = p.stored};
   for (std::size_t i = 0; i < model.size(); ++i)
     for (parameter_spec& candidate : model.parameters(i))
       if (candidate.name == p.tied_to) return std::move(candidate);
@@ -69,11 +68,9 @@ void fill(std::span<float> values, const initial_value& initial, std::uint64_t k
   });
 }
 
-/// With the chain's weights, or its owner's initial values.
-void begin(std::span<float> values, const placed_parameter& p, const chain& model, std::uint64_t seed) {
-  const parameter_spec source = initial_source(p, model);
-  if (model.weights() && model.weights()->read(source, values)) return;
-  initialise_randomly(values, source, seed);
+void begin(std::span<float> values, const parameter_spec& p, const chain& model, std::uint64_t seed) {
+  if (model.weights() && model.weights()->read(p, values)) return;
+  initialise_randomly(values, p, seed);
 }
 
 }  // namespace
@@ -87,6 +84,11 @@ std::vector<at::Tensor> leaves_of(std::span<const at::Tensor> values, std::span<
   return leaves;
 }
 
+void initialise(std::span<float> values, const parameter_spec& p, const chain& model, std::uint64_t seed) {
+  begin(values, p, model, seed);
+  round_as_stored(p.stored, values);
+}
+
 void initialise_randomly(std::span<float> values, const parameter_spec& p, std::uint64_t seed) {
   fill(values, p.initial, random_key(seed, p.name));
 }
@@ -96,32 +98,27 @@ parameter_layout::parameter_layout(const chain& model, std::size_t first, std::s
   for (std::size_t i = first; i < last; ++i) {
     for (parameter_spec& spec : model.parameters(i)) {
       placed_parameter& p = parameters_.emplace_back(place(std::move(spec), i));
-      const std::size_t space = padded(p.elements, type_);
-      std::size_t& end = p.frozen ? base_elements_ : elements_;
-      p.offset = std::exchange(end, end + space);
+      if (p.frozen) {
+        p.offset = base_bytes_;
+        base_bytes_ += padded(stored_bytes(p.stored, type_, p.elements), alignment);
+        continue;
+      }
+      const std::size_t space = padded(p.elements, alignment / width_of(type_));
+      p.offset = std::exchange(elements_, elements_ + space);
       if (p.trained()) p.state_offset = std::exchange(state_elements_, state_elements_ + space);
     }
   }
 }
 
-std::vector<at::Tensor> parameter_layout::views(const at::Tensor& flat, const at::Tensor& base,
-                                                std::size_t layer) const {
+std::vector<at::Tensor> parameter_layout::views(const at::Tensor& flat, std::size_t layer) const {
   std::vector<at::Tensor> result;
   for (const placed_parameter& p : parameters_) {
     if (p.layer != layer) continue;
-    const at::Tensor& buffer = p.frozen ? base : flat;
-    if (!buffer.defined()) {
-      result.emplace_back();
-      continue;
-    }
-    const auto offset = static_cast<std::int64_t>(p.offset);
-    result.push_back(buffer.narrow(0, offset, static_cast<std::int64_t>(p.elements)).view(p.shape));
+    at::Tensor& view = result.emplace_back();
+    if (!p.frozen && flat.defined())
+      view = flat.narrow(0, static_cast<std::int64_t>(p.offset), static_cast<std::int64_t>(p.elements)).view(p.shape);
   }
   return result;
-}
-
-std::vector<at::Tensor> parameter_layout::views(const at::Tensor& flat, std::size_t layer) const {
-  return views(flat, {}, layer);
 }
 
 void parameter_layout::initialise(std::span<float> flat, const chain& model, std::uint64_t seed) const {
@@ -130,7 +127,7 @@ void parameter_layout::initialise(std::span<float> flat, const chain& model, std
                       fmt::format("a buffer of {} elements for a layout of {}", flat.size(), elements_)};
   std::ranges::fill(flat, 0.0f);
   for (const placed_parameter& p : parameters_)
-    if (!p.frozen) begin(flat.subspan(p.offset, p.elements), p, model, seed);
+    if (!p.frozen) hydra::initialise(flat.subspan(p.offset, p.elements), initial_source(p, model), model, seed);
 }
 
 void parameter_layout::initialise_base(std::span<std::byte> base, const chain& model, std::uint64_t seed) const {
@@ -142,13 +139,8 @@ void parameter_layout::initialise_base(std::span<std::byte> base, const chain& m
   for (const placed_parameter& p : parameters_) {
     if (!p.frozen) continue;
     values.resize(p.elements);
-    begin(values, p, model, seed);
-    const std::span<std::byte> to = base.subspan(p.offset * width_of(type_), p.elements * width_of(type_));
-    if (type_ == element::f32) {
-      std::memcpy(to.data(), values.data(), to.size());
-    } else {
-      to_bf16(values, {reinterpret_cast<std::uint16_t*>(to.data()), p.elements});
-    }
+    begin(values, initial_source(p, model), model, seed);
+    store(p.stored, type_, values, base.subspan(p.offset, stored_bytes(p.stored, type_, p.elements)));
   }
 }
 

@@ -13,7 +13,7 @@
 
 namespace hydra {
 
-/// One parameter in a flat buffer. Offsets and sizes in elements. Offsets are multiples of 256 bytes on the device: GPU
+/// One parameter in its buffer. Offsets and sizes in elements; that of a frozen one in bytes of the base. Offsets are multiples of 256 bytes on the device: GPU
 /// libraries choose kernels by alignment up to that, so a weight has the same kernels, and bits, wherever the model is
 /// cut.
 struct placed_parameter {
@@ -26,6 +26,7 @@ struct placed_parameter {
   std::string tied_to;           ///< full name of the owner, empty if this is not a tied copy
   double averaging = 0;          ///< of a running average; 0: the parameter is trained
   bool frozen = false;           ///< it is in the base
+  base_format stored = base_format::as_computed;  ///< there
   std::size_t state_offset = 0;  ///< in the moment buffers; tied copies, running averages and frozen ones have none
 
   bool trained() const noexcept { return tied_to.empty() && averaging == 0 && !frozen; }  ///< with moments
@@ -39,31 +40,27 @@ class parameter_layout {
 
   const std::vector<placed_parameter>& parameters() const noexcept { return parameters_; }
   std::size_t elements() const noexcept { return elements_; }              ///< padded, without the base
-  std::size_t base_elements() const noexcept { return base_elements_; }    ///< padded
   std::size_t state_elements() const noexcept { return state_elements_; }  ///< of one moment buffer, padded
   element type() const noexcept { return type_; }                          ///< of parameters on a device
   byte_count bytes() const noexcept { return byte_count{elements_ * sizeof(float)}; }  ///< of masters and gradients
   /// of parameters on a device
   byte_count device_bytes() const noexcept { return byte_count{elements_ * width_of(type_)}; }
-  /// of the base, which is stored as devices compute with it
-  byte_count base_bytes() const noexcept { return byte_count{base_elements_ * width_of(type_)}; }
+  byte_count base_bytes() const noexcept { return byte_count{base_bytes_}; }  ///< as they are stored, padded
 
-  /// Views of layer `layer`'s parameters into a flat buffer of elements() values, and into a base of base_elements()
-  /// values. Without a base (of gradients), those of frozen parameters are undefined.
-  std::vector<at::Tensor> views(const at::Tensor& flat, const at::Tensor& base, std::size_t layer) const;
+  /// Views of layer `layer`'s parameters into a flat buffer of elements() values; those of frozen ones are undefined.
   std::vector<at::Tensor> views(const at::Tensor& flat, std::size_t layer) const;
 
   /// Fills `flat` (elements() floats) with the chain's weights, or initial values, including padding and tied copies (a
   /// tied copy gets its owner's values, computed from the owner's name and `owner initialiser`, in whichever range the
   /// owner is).
   void initialise(std::span<float> flat, const chain& model, std::uint64_t seed) const;
-  /// The same for the base, of base_bytes(), rounded to the chain's format.
+  /// The same for the base, of base_bytes(), in the formats that they are stored in.
   void initialise_base(std::span<std::byte> base, const chain& model, std::uint64_t seed) const;
 
  private:
   std::vector<placed_parameter> parameters_;
   std::size_t elements_ = 0;
-  std::size_t base_elements_ = 0;
+  std::size_t base_bytes_ = 0;
   std::size_t state_elements_ = 0;
   element type_;
 };
@@ -72,7 +69,10 @@ class parameter_layout {
 /// whose gradient is undefined (frozen ones) have none.
 std::vector<at::Tensor> leaves_of(std::span<const at::Tensor> values, std::span<const at::Tensor> gradients);
 
-/// Fills `values` with the random initial values of an owned parameter.
+/// Fills `values` with the initial values of a parameter that is not a tied copy: the chain's weights or random ones, rounded to
+/// the format that it is stored in.
+void initialise(std::span<float> values, const parameter_spec& p, const chain& model, std::uint64_t seed);
+/// The same with random values that are not rounded.
 void initialise_randomly(std::span<float> values, const parameter_spec& p, std::uint64_t seed);
 
 }  // namespace hydra

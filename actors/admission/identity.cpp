@@ -60,6 +60,11 @@ std::string weights_of(const chain& model) {
   return model.weights() ? fmt::format("weights: {}\n", model.weights()->identity()) : "";
 }
 
+/// A line only for a base that is stored in fewer bytes than it is computed with.
+std::string base_of(const chain& model) {
+  return model.base() == base_format::as_computed ? "" : fmt::format("base: {}\n", to_string(model.base()));
+}
+
 /// Digest of some samples of both parts: it differs for another seed or another file.
 std::string content_of(const data_source& source) {
   sha256 hash;
@@ -122,9 +127,9 @@ std::string identity_of(const model_description& m, const prepared_model& p, std
   return precision_line(p.model->numbers()) + gradients_line(p.model->gradients()) +
          fmt::format("chain: {}\nparameters: {}\n", fingerprint(*p.model, source.sample_target(), samples),
                      parameters_of(*p.model)) +
-         weights_of(*p.model) +
-         fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(), content_of(source),
-                     p.data.order.shuffle, p.data.order.samples) +
+         weights_of(*p.model) + base_of(*p.model) +
+         fmt::format("data: {}\ncontent: {}\nshuffle: {}\ntraining samples: {}\n", source.describe(),
+                     content_of(source), p.data.order.shuffle, p.data.order.samples) +
          line_unless_empty("files", source.fingerprint()) +
          fmt::format("batch_size: {}\nmicro_batches: {}\nsteps: {}\nseed: {}\n", m.batch_size, m.micro_batches, p.steps,
                      m.seed.value_or(seed)) +
@@ -146,7 +151,8 @@ std::vector<std::string> base_contents(const chain& model, std::uint64_t seed) {
   for (const auto& p : layout.parameters()) {
     if (p.frozen) {
       const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
-      texts[p.layer] += fmt::format("{} {} {} {}\n", p.name, fmt::join(p.shape, " "), p.tied_to, origins.at(owner));
+      texts[p.layer] += fmt::format("{} {} {} {}{}\n", p.name, fmt::join(p.shape, " "), p.tied_to, origins.at(owner),
+                                    p.stored == base_format::as_computed ? "" : " " + to_string(p.stored));
     }
   }
   for (auto& text : texts) {

@@ -26,6 +26,16 @@ bool is_of_device(const fault& f) {
   return f.code == fault_code::out_of_memory && f.text != of_host.text;
 }
 
+/// The plan of a model without the bases that it shares with those before `model`.
+model_plan without_bases_of(std::size_t model, model_plan plan) {
+  for (auto& s : plan.shards) {
+    if (s.shared_base && s.shared_base->model.value < model) {
+      s.base = {};
+    }
+  }
+  return plan;
+}
+
 /// A measurement has only the GPU memory that the run's devices leave. Any other fault is passed on unchanged.
 [[noreturn]] void refuse_measuring(const std::string& model, const fault& why) {
   if (!is_of_device(why)) {
@@ -180,10 +190,11 @@ byte_count model_joiner::host_needed(const model_plan& joining) const {
 }
 
 /// Host memory outside the pinned pool, which stays claimed as a whole: moments of the models that the run started
-/// with, and models that have joined, for which there may be no free range in the pool that is long enough.
+/// with, and models that have joined, for which there may be no free range in the pool that is long enough. Bases that the
+/// former brought are in the pool.
 byte_count model_joiner::beside_pool(const model_plan& joining) const {
   const auto devices = setup_.machines.size();
-  std::vector<model_plan> active{joining};
+  std::vector<model_plan> active{without_bases_of(began_with_, joining)};
   byte_count sum;
   for (std::uint32_t i = 0; i < setup_.plan.models.size(); ++i) {
     const auto& known = setup_.plan.models[i];
@@ -193,7 +204,7 @@ byte_count model_joiner::beside_pool(const model_plan& joining) const {
     if (i < began_with_) {
       sum += host_demand({&known, 1}, devices) - host_transfers({&known, 1}, devices);
     } else {
-      active.push_back(known);
+      active.push_back(without_bases_of(began_with_, known));
     }
   }
   return sum + host_demand(active, devices);

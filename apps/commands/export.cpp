@@ -4,6 +4,7 @@
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
+#include "models/frozen/base_encoding.hpp"
 #include "models/weights/adapter_folder.hpp"
 #include "models/weights/hub_export.hpp"
 #include "models/weights/merged_values.hpp"
@@ -55,7 +56,7 @@ fs::path normal(const std::string& folder) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-/// The parameters as the checkpoint has them; frozen ones, which it does not hold, are copied.
+/// The parameters as the checkpoint has them; frozen ones, which it does not hold, are those that were computed with.
 class exported_values {
  public:
   exported_values(const saved_model& from, const chain& model)
@@ -74,6 +75,7 @@ class exported_values {
   stored_tensor frozen(const parameter_spec& p) {
     std::vector<float>& values = frozen_.emplace_back(static_cast<std::size_t>(p.elements()));
     weights_->read(p, values);
+    round_as_stored(p.stored, values);
     return {stored_type::f32, p.shape, std::as_bytes(std::span{values})};
   }
 

@@ -115,7 +115,7 @@ text_source from_run(const text_source_options& o) {
   const auto checkpoint = checkpoint_to_read(o.source, m.description.name, o.best);
   const auto d = with_checkpoint(m.description.chain, checkpoint);
   chain model = build_chain(o.source, w, m, d);
-  text_source s{std::make_shared<const chain>(model.freeze({})), d.context};
+  text_source s{std::make_shared<const chain>(model.unfreeze()), d.context};
   if (!s.model->hub().config.empty()) add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
   if (o.tokenizer) return s;
   const data_description& data = w.data.at(m.data).description;

@@ -77,11 +77,13 @@ void check_chain(const model_entry& m, const model_description& d, precision num
   const chain built = located(part(m, "chain"), "model.chain", [&] {
     chain c = d.chain.build(source);
     chain whole = c.compute_in(numbers);
-    whole.freeze({}).chunk_loss(0).validate();
+    whole.unfreeze().store_base(base_format::as_computed).chunk_loss(0).validate();
     return c;
   });
   const char* const tuned = std::get<value_table>(m.keys.content).find("adapter") ? "adapter" : "freeze";
-  located(part(m, tuned), fmt::format("model.{}", tuned), [&] { chain{built}.chunk_loss(0).validate(); });
+  located(part(m, tuned), fmt::format("model.{}", tuned),
+          [&] { chain{built}.store_base(base_format::as_computed).chunk_loss(0).validate(); });
+  located(part(m, "base"), "model.base", [&] { chain{built}.chunk_loss(0).validate(); });
   located(part(m, "loss_chunk"), "model.loss_chunk", [&] { built.validate(); });
   located(part(m, "optimizer"), "model.optimizer", [&] { check_groups(d.optimizer, built.trained_names()); });
   check_loss(m, built.objective().name(), source);

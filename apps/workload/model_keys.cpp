@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace hydra::apps {
 
 namespace {
@@ -67,6 +70,23 @@ std::optional<validation_options> read_validation(const value_table& table) {
   assign(keys, "batches", o.batches);
   assign(keys, "keep_best", o.keep_best);
   return o;
+}
+
+constexpr std::array base_formats{base_format::as_computed, base_format::bf16, base_format::nf4};
+
+key_rule base_rule() {
+  key_rule rule{
+      .name = "base",
+      .help =
+          "format in which frozen parameters are stored, copied and kept on devices; fp32: as devices compute "
+          "with them; nf4: weights of linear maps in 4 bits, as QLoRA",
+      .fallback = to_string(base_format::as_computed)};
+  for (const base_format f : base_formats) rule.choices.push_back(to_string(f));
+  return rule;
+}
+
+base_format read_base(const std::string& name) {
+  return *std::ranges::find(base_formats, name, [](base_format f) { return to_string(f); });
 }
 
 /// A number, or "auto": the planner chooses it.
@@ -183,6 +203,7 @@ table_rules model_rules() {
            .fallback = "none"},
           table_rule("adapter", adapter_rules(),
                      "trains maps of low rank beside frozen parameters (LoRA); default: none"),
+          base_rule(),
           {.name = "cuts",
            .kind = value_kind::cut_list,
            .help = "where the chain is cut",
@@ -225,6 +246,8 @@ model_description read_model(const value& model) {
   m.chain = read_chain(table);
   if (const value* const loss = table.find("loss")) m.chain = with_loss(m.chain, make_loss(to<std::string>(*loss)));
   m.chain = read_adapted(table, with_frozen(std::move(m.chain), freezing{read_list<std::string>(table, "freeze")}));
+  if (const value* const base = table.find("base"))
+    m.chain = with_base(std::move(m.chain), read_base(to<std::string>(*base)));
   if (const value* const rows = table.find("loss_chunk"))
     m.chain = with_loss_chunk(std::move(m.chain), to<std::int64_t>(*rows));
   m.cuts = read_cuts(table);

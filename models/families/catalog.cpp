@@ -47,6 +47,13 @@ chain_description with_frozen(chain_description description, freezing parameters
   return description;
 }
 
+chain_description with_base(chain_description description, base_format format) {
+  description.build = [build = std::move(description.build), format](const data_source& data) {
+    return build(data).store_base(format);
+  };
+  return description;
+}
+
 chain_description with_loss_chunk(chain_description description, std::int64_t rows) {
   description.build = [build = std::move(description.build), rows](const data_source& data) {
     return build(data).chunk_loss(rows);

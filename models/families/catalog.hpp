@@ -49,6 +49,9 @@ chain_description with_loss(chain_description description, std::shared_ptr<const
 /// The same chain with these parameters frozen (chain::freeze).
 chain_description with_frozen(chain_description description, freezing parameters);
 
+/// The same chain with what is frozen stored in this format (chain::store_base).
+chain_description with_base(chain_description description, base_format format);
+
 /// The same chain with its loss in chunks of rows (chain::chunk_loss).
 chain_description with_loss_chunk(chain_description description, std::int64_t rows);
 

@@ -47,8 +47,8 @@ at::Tensor rounded_sum(const bound_parameters& bound) {
 shard::shard(std::shared_ptr<const chain> model, std::size_t first, std::size_t last)
     : model_(std::move(model)), first_(first), last_(last), layout_(*model_, first, last) {}
 
-at::Tensor shard::run(const std::vector<std::vector<at::Tensor>>& parameters, const at::Tensor& input,
-                      const visit_context& context, std::size_t begin, std::size_t end) const {
+at::Tensor shard::run(const bound_parameters& bound, const at::Tensor& input, const visit_context& context,
+                      std::size_t begin, std::size_t end) const {
   at::Tensor x = input;
   for (std::size_t i = begin; i < end; ++i) {
     const layer_context where{.seed = context.seed,
@@ -56,15 +56,15 @@ at::Tensor shard::run(const std::vector<std::vector<at::Tensor>>& parameters, co
                               .micro_batch = context.micro_batch,
                               .layer = static_cast<std::uint32_t>(i),
                               .training = context.training};
-    x = model_->forward(i, parameters[i - first_], x, where);
+    x = compute_layer(*model_, i, bound.layers[i - first_], x, where, bound.memory);
   }
   return x;
 }
 
-std::vector<std::vector<at::Tensor>> shard::views_of(const shard_values& parameters) const {
-  std::vector<std::vector<at::Tensor>> views;
+bound_parameters shard::views_of(const shard_values& parameters) const {
+  bound_parameters views;
   for (std::size_t i = first_; i < last_; ++i) {
-    views.push_back(layout_.views(parameters.trained, parameters.base, i));
+    views.layers.emplace_back(layout_, parameters.trained, parameters.base, i);
   }
   return views;
 }
@@ -112,15 +112,15 @@ at::Tensor shard::score(const shard_values& parameters, const at::Tensor& input,
 }
 
 bound_parameters shard::bind(const shard_values& parameters, const at::Tensor& gradients) const {
-  bound_parameters bound;
+  auto bound = views_of(parameters);
   const bool widened = parameters.trained.scalar_type() != gradients.scalar_type();
   if (widened) {
     bound.sum = gradients;
     bound.part = zeros_like(parameters.trained);
   }
   for (std::size_t i = first_; i < last_; ++i) {
-    const auto gradients_of_layer = layout_.views(widened ? bound.part : gradients, i);
-    bound.layers.push_back(leaves_of(layout_.views(parameters.trained, parameters.base, i), gradients_of_layer));
+    auto& values = bound.layers[i - first_].parameters;
+    values = leaves_of(values, layout_.views(widened ? bound.part : gradients, i));
   }
   return bound;
 }
@@ -128,6 +128,7 @@ bound_parameters shard::bind(const shard_values& parameters, const at::Tensor& g
 backward_result shard::backward(const bound_parameters& bound, const at::Tensor& input, const at::Tensor& upstream,
                                 const visit_context& context) const {
   auto result = differentiate(bound, input, upstream, context);
+  bound.memory->release();
   if (bound.part.defined()) {
     add_part(bound.sum, bound.part);
   }
@@ -145,7 +146,7 @@ at::Tensor shard::backward_from_loss(const bound_parameters& bound, at::Tensor b
   if (chunks_of(below, targets).size() > 1) {
     return backward_in_chunks(bound, below, targets, context);
   }
-  below = run(bound.layers, below, context, last_ - 1, last_);
+  below = run(bound, below, context, last_ - 1, last_);
   const at::Tensor part = loss_of(below, targets, context);
   part.backward();
   return part.detach();
@@ -160,7 +161,7 @@ at::Tensor shard::backward_in_chunks(const bound_parameters& bound, const at::Te
   at::Tensor loss;
   for (const auto& rows : chunks_of(below, targets)) {
     const at::Tensor x = rows_of(below.detach(), rows).requires_grad_(passes_on);
-    const at::Tensor y = run(bound.layers, x, context, last_ - 1, last_);
+    const at::Tensor y = run(bound, x, context, last_ - 1, last_);
     const at::Tensor part = loss_of(y, targets_of(targets, rows), context);
     part.backward();
     add_to(loss, part.detach());
@@ -195,9 +196,9 @@ backward_result shard::differentiate(const bound_parameters& bound, const at::Te
   const at::Tensor x = passes_on ? input.detach().requires_grad_(true) : input;
   backward_result result;
   if (last()) {
-    result.loss = backward_from_loss(bound, run(bound.layers, x, context, first_, last_ - 1), upstream, context);
+    result.loss = backward_from_loss(bound, run(bound, x, context, first_, last_ - 1), upstream, context);
   } else {
-    run(bound.layers, x, context, first_, last_).backward(upstream);
+    run(bound, x, context, first_, last_).backward(upstream);
   }
   if (passes_on) {
     result.input_gradient = x.grad().contiguous();

@@ -35,8 +35,8 @@ class shard {
   bool first() const noexcept { return first_ == 0; }
   bool last() const noexcept { return last_ == model_->size(); }
 
-  /// Output for one micro-batch, without gradient. `parameters`: flat, layout().elements() and layout().base_elements()
-  /// of layout().type().
+  /// Output for one micro-batch, without gradient. `parameters`: layout().elements() of layout().type(), and
+  /// layout().base_bytes().
   at::Tensor forward(const shard_values& parameters, const at::Tensor& input, const visit_context& context) const;
 
   /// Evaluation of one micro-batch: fp32 [2] = sum of the losses, number of correct predictions (0 if the loss does not
@@ -55,9 +55,9 @@ class shard {
 
  private:
   /// Layers [begin, end) of the shard's.
-  at::Tensor run(const std::vector<std::vector<at::Tensor>>& parameters, const at::Tensor& input,
-                 const visit_context& context, std::size_t begin, std::size_t end) const;
-  std::vector<std::vector<at::Tensor>> views_of(const shard_values& parameters) const;
+  at::Tensor run(const bound_parameters& bound, const at::Tensor& input, const visit_context& context,
+                 std::size_t begin, std::size_t end) const;
+  bound_parameters views_of(const shard_values& parameters) const;
   at::Tensor loss_of(const at::Tensor& output, const at::Tensor& targets, const visit_context& context) const;
   at::Tensor score_of(const at::Tensor& output, const at::Tensor& targets) const;
   std::vector<row_range> chunks_of(const at::Tensor& below, const at::Tensor& targets) const;

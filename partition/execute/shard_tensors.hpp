@@ -1,15 +1,18 @@
 #pragma once
 // Arguments and results of a shard's backward visits.
 
+#include "models/frozen/layer_values.hpp"
+
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
 namespace hydra {
 
-/// The flat parameter buffers of a shard: those that are stepped, and the base (the frozen ones), which is undefined if
-/// there are none.
+/// The parameter buffers of a shard: the flat one of those that are stepped, and the bytes of the base (the frozen ones),
+/// undefined if there are none.
 struct shard_values {
   shard_values(at::Tensor trained_ones, at::Tensor frozen_ones = {})  // NOLINT: most shards have only the former
       : trained(std::move(trained_ones)), base(std::move(frozen_ones)) {}
@@ -22,7 +25,9 @@ struct shard_values {
 /// Gradients of bf16 parameters are written to `part` first, as large as the parameters, which is added to the fp32
 /// `sum` after each micro-batch.
 struct bound_parameters {
-  std::vector<std::vector<at::Tensor>> layers;
+  std::vector<layer_values> layers;
+  std::shared_ptr<widening> memory =
+      std::make_shared<widening>();  ///< of what is frozen, during its layer's computation
   at::Tensor sum{};   ///< undefined for fp32 parameters
   at::Tensor part{};
 };

@@ -67,8 +67,8 @@ at::Tensor visit::input_tensor(const device_block& block) const {
 
 shard_values visit::values_of(const parameter_blocks& parameters) const {
   const auto type = model_->shards[what_.shard.value].layout().type();
-  const auto base = parameters.base ? typed(parameters.base->tensor, type) : at::Tensor();
-  return {typed(parameters.trained->tensor, type), base};
+  return {typed(parameters.trained->tensor, type),
+          parameters.base ? parameters.base->tensor.view(at::kByte) : at::Tensor()};
 }
 
 void visit::run_forward(const visit_context& context, const parameter_blocks& parameters,

@@ -1,5 +1,6 @@
 #include "partition/profile/profile.hpp"
 
+#include "models/frozen/layer_values.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/row_chunks.hpp"
 #include "models/scalar_type.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,6 +28,11 @@ namespace {
 at::Tensor zeros(const tensor_spec& spec, const measurement_context& on) {
   return at::_ops::zeros::call(c10::fromIntArrayRefSlow(spec.shape), scalar_type(spec.type), std::nullopt,
                                at::Device(on.torch_device), std::nullopt);
+}
+
+at::Tensor zero_bytes(byte_count bytes, const measurement_context& on) {
+  return at::_ops::zeros::call(c10::SymIntArrayRef{c10::SymInt(static_cast<std::int64_t>(bytes.value()))}, at::kByte,
+                               std::nullopt, at::Device(on.torch_device), std::nullopt);
 }
 
 byte_count less(byte_count a, byte_count b) { return a > b ? a - b : byte_count{}; }
@@ -134,26 +141,29 @@ std::vector<row_range> chunks_of(const chain& model, const tensor_spec& in) {
 
 layer_profile measure_layer(const chain& model, const layer_place& place, const measurement_context& on, timed_passes& times) {
   const parameter_layout layout(model, place.index, place.index + 1);
-  const auto flat_of = [&](std::size_t elements) {
-    return zeros({{static_cast<std::int64_t>(elements)}, layout.type()}, on);
-  };
-  const at::Tensor flat = flat_of(layout.elements()), base = flat_of(layout.base_elements());
-  const at::Tensor gradients = flat_of(layout.elements());
+  const tensor_spec stepped{{static_cast<std::int64_t>(layout.elements())}, layout.type()};
+  const at::Tensor flat = zeros(stepped, on), gradients = zeros(stepped, on);
+  const layer_values values(layout, flat, zero_bytes(layout.base_bytes(), on), place.index);
+  const auto memory = std::make_shared<widening>();
   const layer_context context{.seed = 1, .step = 0, .micro_batch = 0, .layer = static_cast<std::uint32_t>(place.index)};
-  const auto views = layout.views(flat, base, place.index);
   const auto slices = layout.views(gradients, place.index);
   const at::Tensor x = zeros(at_once(place.in, place), on);
 
   bench measure(on.meter);
   const auto forward = repeat(
       place.visits,
-      [&] { return measure.forward([&] { return model.forward(place.index, views, x, context); }); }, times.forward);
+      [&] { return measure.forward([&] { return compute_layer(model, place.index, values, x, context, memory); }); },
+      times.forward);
   const auto backward = repeat(
       place.visits,
       [&] {
-        const auto bound = leaves_of(views, slices);
+        auto bound = values;
+        bound.parameters = leaves_of(values.parameters, slices);
         const at::Tensor leaf = place.in.type != element::i64 ? x.detach().requires_grad_(true) : x;
-        return measure.backward([&] { return model.forward(place.index, bound, leaf, context); }, ones_like);
+        const auto compute = [&] { return compute_layer(model, place.index, bound, leaf, context, memory); };
+        const auto pass = measure.backward(compute, ones_like);
+        memory->release();
+        return pass;
       },
       times.backward);
   repeat_for(place.chunks.size(), times.forward);

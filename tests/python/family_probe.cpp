@@ -224,7 +224,7 @@ void probe(const probe_options& o) {
   const chain base = from_checkpoint(o.folder, {.dropout = -1, .head = o.head}).build(*data);
   const chain model = o.adapter.empty() ? base : adapter_folder{o.adapter}.adapt(base);
   results r;
-  add_first_batch(chain{model}.freeze({}), read_first(*data, o.batch_size), r);
+  add_first_batch(chain{model}.unfreeze(), read_first(*data, o.batch_size), r);
   if (o.steps > 0) add_training(model, data, o, r);
   r.write(o.out);
 }

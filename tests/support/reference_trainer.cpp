@@ -90,7 +90,7 @@ bool is_frozen(const chain& model, const placed_parameter& p) {
 
 trainer::trainer(const reference_options& options) : options_(options) {
   chain whole = options.model;
-  whole.freeze({});  // one buffer of all parameters
+  whole.unfreeze();  // one buffer of all parameters
   const parameter_layout layout{whole, 0, whole.size()};
   std::vector<float> initial(layout.elements());
   layout.initialise(initial, whole, options.seed);

@@ -2,8 +2,11 @@
 
 #include "actors/session/session.hpp"
 #include "models/families/mlp/mlp.hpp"
+#include "partition/plan/plan.hpp"
+#include "partition/plan/shared_bases.hpp"
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "tests/support/outfitted_device.hpp"
+#include "tests/support/recorded_locker.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 using namespace hydra;
 using namespace hydra::literals;
@@ -37,10 +41,12 @@ std::unique_ptr<work_meter> no_host_memory() { throw std::bad_alloc{}; }
 
 /// A joiner of the run of one model on one device.
 struct bench {
-  explicit bench(byte_count host = 64_MiB, const std::filesystem::path& resumed = {}) : arena(make_host_arena(host)) {
+  explicit bench(byte_count host = 64_MiB, const std::filesystem::path& resumed = {},
+                 model_description first = wide("first"), const pinned_pool_sizes& pool = {})
+      : arena(make_host_arena(host, pool)) {
     session s{options};
     s.add_devices(1, slow_link);
-    s.add_model(wide("first"));
+    s.add_model(std::move(first));
     const auto plan = s.plan();
     options.output = resumed;
     options.resume = !resumed.empty();
@@ -50,7 +56,18 @@ struct bench {
                                  .plan = plan,
                                  .setting = "another one",
                                  .arena = arena.get(),
+                                 .bases = bases_of(plan.models.front()),
                                  .log = make_logger(verbosity::quiet)});
+  }
+
+  bases_in_memory bases_of(const model_plan& first) {
+    bases_in_memory all;
+    for (std::uint32_t s = 0; s < first.shards.size(); ++s) {
+      if (first.shards[s].base == byte_count{}) continue;
+      bases.push_back(arena->allocate(first.shards[s].base, "base", host_use::transferred));
+      all.emplace(base_place{model_id{0}, shard_index{s}}, bases.back());
+    }
+    return all;
   }
 
   std::unique_ptr<device> make(const std::string& name, device_use use) {
@@ -65,6 +82,7 @@ struct bench {
   int devices_made = 0;
   std::function<std::unique_ptr<work_meter>()> meter;   ///< of the devices; none: their own
   std::unique_ptr<host_arena> arena;
+  std::vector<host_block_ptr> bases;
   std::optional<model_joiner> joiner;
 };
 
@@ -143,4 +161,32 @@ TEST_CASE("a model that joins a resumed run without a checkpoint has no best sta
   bench b{64_MiB, folder.path()};
   b.joiner->prepare(wide("second"), {});
   CHECK_FALSE(std::filesystem::exists(best));
+}
+
+namespace {
+
+model_description frozen(const std::string& name) {
+  auto m = wide(name);
+  m.chain = with_frozen(mlp({.layers = 2, .width = 256}), freezing{{"*weight"}});
+  return m;
+}
+
+workload_plan planned(const std::vector<std::string>& names) {
+  session s{{.log = verbosity::quiet}};
+  s.add_devices(1, slow_link);
+  for (const auto& name : names) s.add_model(frozen(name));
+  return s.plan();
+}
+
+}  // namespace
+
+TEST_CASE("a base that is in the pinned pool is not charged again beside it", "[joining][shared]") {
+  const auto first = planned({"first"});
+  const auto base = base_bytes(first.models);
+  const auto both = planned({"first", "second"}).host_needed;
+  REQUIRE(base * 3 > both);
+  test::recorded_locker locker;
+  const pinned_pool_sizes pool{.lockers = {&locker}, .size = host_transfers(first.models, 1)};
+  bench b{both + byte_count{base.value() / 2}, {}, frozen("first"), pool};
+  CHECK_NOTHROW(b.joiner->prepare(frozen("second"), {}));
 }

@@ -65,6 +65,13 @@ TEST_CASE("a loss in chunks is for heads that compute rows alone, and is refused
   CHECK_THAT(assembly_refusal(classes), StartsWith("w.toml:17: model.loss_chunk: ") && Contains("leave it out"));
 }
 
+TEST_CASE("a format of the base is for models that have one, and is refused where it is written") {
+  CHECK(assembly_refusal(bent("steps = 3", "steps = 3\nadapter = { rank = 2 }\nbase = \"nf4\"")) == "");
+  CHECK(assembly_refusal(bent("steps = 3", "steps = 3\nfreeze = [\"*wte*\"]\nbase = \"bf16\"")) == "");
+  CHECK_THAT(assembly_refusal(bent("steps = 3", "steps = 3\nbase = \"nf4\"")),
+             StartsWith("w.toml:17: model.base: ") && Contains("has no frozen parameters") && Contains("\"adapter\""));
+}
+
 TEST_CASE("a group of parameters that the model does not have is refused where the optimizer is written") {
   const std::string text =
       bent("{ learning_rate = 1e-3 }",

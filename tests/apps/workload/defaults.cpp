@@ -138,6 +138,7 @@ void add_data(std::map<std::string, std::string>& all) {
 
 void add_training(std::map<std::string, std::string>& all) {
   const model_description m;
+  all["model.base"] = toml(to_string(chain{"", {}, cross_entropy()}.base()));
   all["model.micro_batches"] = toml(m.micro_batches);
   all["model.loss_chunk"] = toml(chain{"", {}, cross_entropy()}.loss_chunk());
   all["model.parallel.replicas"] = toml(m.parallel.replicas);

@@ -110,6 +110,7 @@ TEST_CASE("every change of a model is refused, by the model's name") {
   CHECK_THAT(more("micro_batches = 2"), StartsWith("w.toml:17: model.gpt.micro_batches: "));
   CHECK_THAT(more("loss_chunk = 8"),
              StartsWith("w.toml:17: model.gpt.loss_chunk: ") && Contains("(was 0 by default, is 8)"));
+  CHECK_THAT(more("base = \"nf4\""), StartsWith("w.toml:17: model.gpt.base: "));
   CHECK_THAT(more("seed = 8"), StartsWith("w.toml:17: model.gpt.seed: ") && Contains("(was 7, is 8)"));
   CHECK_THAT(more("validate = { every_steps = 1 }"), StartsWith("w.toml:17: model.gpt.validate.every_steps: "));
   CHECK_THAT(more("schedule = { kind = \"linear\" }"), StartsWith("w.toml:17: model.gpt.schedule.kind: "));

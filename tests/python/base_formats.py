@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Compares Hydra's frozen parameters in 4 bits (base = "nf4") with bitsandbytes, as transformers uses it.
+
+    base_formats.py HYDRA
+
+Of small random models: the values that hydra computes with, as it exports them, are bit for bit those of bitsandbytes'
+quantize_4bit and dequantize_4bit; which parameters are in 4 bits is what transformers' BitsAndBytesConfig makes of the model; an
+adapter trained over them is bit for bit that over a checkpoint of the dequantised values. Exits with 77 where bitsandbytes is
+not installed.
+"""
+
+import pathlib
+import sys
+import tempfile
+
+from compare_models import CASES, SEED, read_checkpoint, require, require_equal, run, run_checks
+
+try:
+    import torch
+    import transformers
+    from bitsandbytes.functional import dequantize_4bit, quantize_4bit
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/python/setup installs what is needed")
+    sys.exit(77)
+
+WORKLOAD = """[run]
+seed = 7
+[[device]]
+kind = "cpu"
+memory = "64MiB"
+[data.text]
+kind = "synthetic-language"
+symbols = 20
+[[model]]
+name = "m"
+chain = {{ from = "{base}", context = 8 }}
+{tuned}
+base = "{format}"
+data = "text"
+batch_size = 4
+steps = 3
+optimizer = {{ learning_rate = 1e-2 }}
+"""
+NORMS = dict(gpt2="ln_f", llama="norm.weight", qwen3="norm.weight")  # trained, so that something is
+ADAPTER = "adapter = { rank = 4 }"
+
+
+def in_4_bits(values):
+    stored, state = quantize_4bit(values.contiguous(), blocksize=64, quant_type="nf4")
+    return dequantize_4bit(stored, state).view(values.shape)
+
+
+def frozen(name):
+    return f'freeze = ["*", "!*{NORMS[name]}*"]'
+
+
+def trained(hydra, path, name, **keys):
+    """The folder of the run."""
+    (path / f"{name}.toml").write_text(WORKLOAD.format(**keys))
+    run(hydra, "train", path / f"{name}.toml", "--output", path / name, "--quiet")
+    return path / name
+
+
+def exported(hydra, path, run_folder, *options):
+    run(hydra, "export", run_folder, "m", path / f"{run_folder.name}-export", *options)
+    return read_checkpoint(path / f"{run_folder.name}-export")
+
+
+def expected_values(name, values):
+    """As bitsandbytes has them, of the stored name."""
+    matrix = values.dim() == 2 and not any(part in name for part in ("embed", "wte", "wpe", "lm_head"))
+    return in_4_bits(values) if matrix else values
+
+
+def compare_values(hydra, name):
+    torch.manual_seed(SEED)
+    model = CASES[name](name).model
+    with tempfile.TemporaryDirectory() as path:
+        path = pathlib.Path(path)
+        model.save_pretrained(path / "base")
+        before = read_checkpoint(path / "base")
+        found = exported(hydra, path, trained(hydra, path, "run", base=path / "base", tuned=frozen(name), format="nf4"))
+        changed = 0
+        for key, values in before.items():
+            if NORMS[name] in key:
+                continue
+            want = expected_values(key, values)
+            require_equal(key, found[key], want)
+            changed += not torch.equal(want, values)
+        require(changed > 4, f"only {changed} parameters are in 4 bits")
+        halves = exported(hydra, path, trained(hydra, path, "halves", base=path / "base", tuned=frozen(name), format="bf16"))
+        for key, values in before.items():
+            if NORMS[name] not in key:
+                require_equal(key, halves[key], values.bfloat16().float())
+    return f"{changed} parameters in 4 bits"
+
+
+def compare_modules(hydra, name):
+    """GPT-2's maps are no Linear in transformers: its integration transposes them first."""
+    torch.manual_seed(SEED)
+    model = CASES[name](name).model
+    with tempfile.TemporaryDirectory() as path:
+        path = pathlib.Path(path)
+        model.save_pretrained(path / "base")
+        found = exported(hydra, path, trained(hydra, path, "run", base=path / "base", tuned=frozen(name), format="nf4"))
+        config = transformers.BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.float32)
+        narrow = type(model).from_pretrained(path / "base", quantization_config=config, dtype=torch.float32, device_map="cpu")
+        stored = {n: m.weight for n, m in narrow.named_modules() if hasattr(getattr(m, "weight", None), "quant_state")}
+        require(stored, "transformers has left all modules as they are")
+        for module, weight in stored.items():
+            values = found[f"{module}.weight"]
+            require_equal(module, values, dequantize_4bit(weight.data, weight.quant_state).view(values.shape))
+        wide = {key for key, values in read_checkpoint(path / "base").items() if torch.equal(values, found[key])}
+        also = {f"{module}.weight" for module in stored} & wide
+        require(not also, f"hydra leaves {sorted(also)} as they are")
+    return f"{len(stored)} modules"
+
+
+def compare_adapters(hydra, name):
+    torch.manual_seed(SEED)
+    model = CASES[name](name).model
+    with tempfile.TemporaryDirectory() as path:
+        path = pathlib.Path(path)
+        model.save_pretrained(path / "base")
+        narrow = trained(hydra, path, "narrow", base=path / "base", tuned=ADAPTER, format="nf4")
+        with torch.no_grad():
+            for key, values in model.named_parameters():
+                values.copy_(expected_values(key, values))
+        model.save_pretrained(path / "widened")
+        wide = trained(hydra, path, "wide", base=path / "widened", tuned=ADAPTER, format="fp32")
+        found, expected = exported(hydra, path, narrow), exported(hydra, path, wide)
+        for key, values in expected.items():
+            require_equal(key, found[key], values)
+        run(hydra, "export", narrow, "m", path / "narrow-merged", "--merge")
+        run(hydra, "export", wide, "m", path / "wide-merged", "--merge")
+        merged, wanted = read_checkpoint(path / "narrow-merged"), read_checkpoint(path / "wide-merged")
+        for key, values in wanted.items():
+            require_equal(key, merged[key], values)
+    return f"{len(expected)} tensors of the adapter"
+
+
+def main():
+    hydra, *chosen = sys.argv[1:]
+    torch.set_num_threads(1)
+    checks = {f"values of {n}": lambda n=n: compare_values(hydra, n) for n in ("gpt2", "llama", "qwen3")}
+    checks |= {f"modules of {n}": lambda n=n: compare_modules(hydra, n) for n in ("llama", "qwen3")}
+    checks |= {f"adapter of {n}": lambda n=n: compare_adapters(hydra, n) for n in ("gpt2", "llama")}
+    run_checks({name: check for name, check in checks.items() if not chosen or any(map(name.startswith, chosen))})
+
+
+if __name__ == "__main__":
+    main()
