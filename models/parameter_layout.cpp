@@ -94,16 +94,16 @@ void initialise_randomly(std::span<float> values, const parameter_spec& p, std::
 }
 
 parameter_layout::parameter_layout(const chain& model, std::size_t first, std::size_t last)
-    : type_(element_of(model.numbers())) {
+    : numbers_(model.numbers()) {
   for (std::size_t i = first; i < last; ++i) {
     for (parameter_spec& spec : model.parameters(i)) {
       placed_parameter& p = parameters_.emplace_back(place(std::move(spec), i));
       if (p.frozen) {
         p.offset = base_bytes_;
-        base_bytes_ += padded(stored_bytes(p.stored, type_, p.elements), alignment);
+        base_bytes_ += padded(stored_bytes(p.stored, numbers_, p.elements), alignment);
         continue;
       }
-      const std::size_t space = padded(p.elements, alignment / width_of(type_));
+      const std::size_t space = padded(p.elements, alignment / width_of(type()));
       p.offset = std::exchange(elements_, elements_ + space);
       if (p.trained()) p.state_offset = std::exchange(state_elements_, state_elements_ + space);
     }
@@ -140,7 +140,7 @@ void parameter_layout::initialise_base(std::span<std::byte> base, const chain& m
     if (!p.frozen) continue;
     values.resize(p.elements);
     begin(values, initial_source(p, model), model, seed);
-    store(p.stored, type_, values, base.subspan(p.offset, stored_bytes(p.stored, type_, p.elements)));
+    store(p.stored, numbers_, values, base.subspan(p.offset, stored_bytes(p.stored, numbers_, p.elements)));
   }
 }
 

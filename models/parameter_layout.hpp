@@ -41,10 +41,11 @@ class parameter_layout {
   const std::vector<placed_parameter>& parameters() const noexcept { return parameters_; }
   std::size_t elements() const noexcept { return elements_; }              ///< padded, without the base
   std::size_t state_elements() const noexcept { return state_elements_; }  ///< of one moment buffer, padded
-  element type() const noexcept { return type_; }                          ///< of parameters on a device
+  precision numbers() const noexcept { return numbers_; }
+  element type() const noexcept { return element_of(numbers_); }  ///< of parameters on a device
   byte_count bytes() const noexcept { return byte_count{elements_ * sizeof(float)}; }  ///< of masters and gradients
   /// of parameters on a device
-  byte_count device_bytes() const noexcept { return byte_count{elements_ * width_of(type_)}; }
+  byte_count device_bytes() const noexcept { return byte_count{elements_ * width_of(type())}; }
   byte_count base_bytes() const noexcept { return byte_count{base_bytes_}; }  ///< as they are stored, padded
 
   /// Views of layer `layer`'s parameters into a flat buffer of elements() values; those of frozen ones are undefined.
@@ -62,7 +63,7 @@ class parameter_layout {
   std::size_t elements_ = 0;
   std::size_t base_bytes_ = 0;
   std::size_t state_elements_ = 0;
-  element type_;
+  precision numbers_;
 };
 
 /// Parameters of a backward visit: detached from their buffer, with these tensors as gradients, to which is added. Those

@@ -81,15 +81,15 @@ std::span<const std::byte> bytes_of(const at::Tensor& stored) {
 
 }  // namespace
 
-std::size_t stored_bytes(base_format format, element computed, std::size_t elements) {
+std::size_t stored_bytes(base_format format, precision computed, std::size_t elements) {
   if (format == base_format::nf4) return nf4_parts{elements}.end;
-  return elements * width_of(format == base_format::bf16 ? element::bf16 : computed);
+  return elements * (format == base_format::bf16 || computed == precision::bf16 ? 2 : 4);
 }
 
-void store(base_format format, element computed, std::span<const float> values, std::span<std::byte> to) {
+void store(base_format format, precision computed, std::span<const float> values, std::span<std::byte> to) {
   if (format == base_format::nf4) {
     store_nf4(values, to);
-  } else if (format == base_format::bf16 || computed == element::bf16) {
+  } else if (format == base_format::bf16 || computed == precision::bf16) {
     to_bf16(values, cast<std::uint16_t>(to));
   } else {
     std::memcpy(to.data(), values.data(), to.size());
@@ -98,8 +98,8 @@ void store(base_format format, element computed, std::span<const float> values, 
 
 void round_as_stored(base_format format, std::span<float> values) {
   if (format == base_format::as_computed) return;
-  std::vector<std::byte> stored(stored_bytes(format, element::f32, values.size()));
-  store(format, element::f32, values, stored);
+  std::vector<std::byte> stored(stored_bytes(format, precision::fp32, values.size()));
+  store(format, precision::fp32, values, stored);
   if (format == base_format::nf4) {
     widen_nf4(stored, values);
   } else {

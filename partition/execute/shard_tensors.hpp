@@ -1,7 +1,7 @@
 #pragma once
 // Arguments and results of a shard's backward visits.
 
-#include "models/frozen/layer_values.hpp"
+#include "models/layer_values.hpp"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,6 +1,6 @@
 #include "partition/profile/profile.hpp"
 
-#include "models/frozen/layer_values.hpp"
+#include "models/layer_values.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/row_chunks.hpp"
 #include "models/scalar_type.hpp"

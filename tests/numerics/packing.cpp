@@ -60,3 +60,56 @@ TEST_CASE("models of packed records on two devices with little memory equal plai
   const auto spilled = train_spilled(models, {.devices = {little, little}});
   for (std::size_t i = 0; i < models.size(); ++i) REQUIRE(difference(train_plain(models[i]), spilled, i) == "");
 }
+
+namespace {
+
+std::vector<exact_case> recipes_for_packed() {
+  std::vector<exact_case> all{packed_gpt2(0.1), packed_llama()};
+  for (exact_case& c : all) {
+    c.cuts = {0, 2, 3};
+    c.batch_size = c.micro_batches = 4;
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("packed records in bf16, with adapters, chunks of the loss, replicas and waves have plain training's bits",
+          "[packing]") {
+  for (exact_case c : recipes_for_packed()) {
+    exact_case rounded = c, adapted = c, chunked = c, divided = c;
+    rounded.numbers = rounded.gradients = precision::bf16;
+    adapted.chain = with_base(with_adapter(adapted.chain, {.rank = 2}), base_format::nf4);
+    chunked.chain = with_loss_chunk(chunked.chain, 20);
+    divided.replicas = divided.waves = 2;
+    for (const exact_case& each : {rounded, adapted, chunked, divided})
+      CHECK(difference(train_plain(each),
+                       train_spilled({each}, {.devices = std::vector(2, cpu_device{.memory = 16_MiB})}), 0) == "");
+  }
+}
+
+TEST_CASE("models of packed records survive the death of a device", "[packing]") {
+  std::vector<exact_case> models = recipes_for_packed();
+  const auto plain = train_plain(models);
+  for (std::size_t at = 0; at < 120; at += 24) {
+    INFO("operation " << at);
+    REQUIRE(difference(plain, train_spilled(models, {.devices = std::vector(2, cpu_device{.memory = 16_MiB}),
+                                                     .second_dies_at = at})) == "");
+  }
+}
+
+TEST_CASE("a model of packed records is interrupted and resumed with other cuts", "[packing]") {
+  exact_case c = packed_llama();
+  c.steps = 6;
+  c.batch_size = c.micro_batches = 4;
+  c.cuts = {0, 2, 3};
+  run_options options{.devices = std::vector(2, cpu_device{.memory = 16_MiB}), .interrupt_at = 200};
+  options.checkpoint.every_steps = 1;
+  std::size_t parts = 0;
+  const auto spilled = train_in_parts({c}, options, [&](std::size_t n, auto& models, run_options&) {
+    models.front().cuts = n % 2 == 1 ? cut_points{0, 3} : cut_points{0, 2, 3};
+    parts = n;
+  });
+  CHECK(parts > 0);
+  CHECK(difference(train_plain(c), spilled, 0) == "");
+}

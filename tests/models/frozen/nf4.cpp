@@ -31,7 +31,7 @@ std::vector<float> rounded(std::vector<float> values) {
 
 /// On the host or, in bf16, by operations of a device.
 at::Tensor widened(std::span<const float> values, at::ScalarType type) {
-  const element computed = type == at::kFloat ? element::f32 : element::bf16;
+  const precision computed = type == at::kFloat ? precision::fp32 : precision::bf16;
   const at::Tensor stored =
       zeros({static_cast<std::int64_t>(stored_bytes(base_format::nf4, computed, values.size()))}, at::kByte);
   store(base_format::nf4, computed, values, {static_cast<std::byte*>(stored.mutable_data_ptr()), stored.nbytes()});
@@ -86,8 +86,8 @@ TEST_CASE("operations of a device widen to the values of the host's loop, rounde
 }
 
 TEST_CASE("a stored parameter takes the bytes of its format", "[nf4]") {
-  CHECK(stored_bytes(base_format::as_computed, element::f32, 640) == 2560);
-  CHECK(stored_bytes(base_format::as_computed, element::bf16, 640) == 1280);
-  CHECK(stored_bytes(base_format::bf16, element::f32, 640) == 1280);
-  CHECK(stored_bytes(base_format::nf4, element::f32, 640) == 64 + 40 + 320);
+  CHECK(stored_bytes(base_format::as_computed, precision::fp32, 640) == 2560);
+  CHECK(stored_bytes(base_format::as_computed, precision::bf16, 640) == 1280);
+  CHECK(stored_bytes(base_format::bf16, precision::fp32, 640) == 1280);
+  CHECK(stored_bytes(base_format::nf4, precision::fp32, 640) == 64 + 40 + 320);
 }

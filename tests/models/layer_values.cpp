@@ -1,4 +1,4 @@
-#include "models/frozen/layer_values.hpp"
+#include "models/layer_values.hpp"
 
 #include "models/data/data_catalog.hpp"
 #include "models/families/gpt2/gpt2.hpp"

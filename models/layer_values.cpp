@@ -1,4 +1,4 @@
-#include "models/frozen/layer_values.hpp"
+#include "models/layer_values.hpp"
 
 #include "models/frozen/base_encoding.hpp"
 #include "models/scalar_type.hpp"
@@ -44,7 +44,7 @@ layer_values::layer_values(const parameter_layout& layout, const at::Tensor& fla
     if (p.layer != layer) continue;
     at::Tensor& to = *value++;
     if (!p.frozen) continue;
-    const std::size_t bytes = stored_bytes(p.stored, layout.type(), p.elements);
+    const std::size_t bytes = stored_bytes(p.stored, layout.numbers(), p.elements);
     const at::Tensor stored = base.narrow(0, static_cast<std::int64_t>(p.offset), static_cast<std::int64_t>(bytes));
     if (p.stored == base_format::as_computed) {
       to = stored.view(scalar_type(layout.type())).view(p.shape);
