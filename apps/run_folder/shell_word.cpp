@@ -1,4 +1,4 @@
-#include "apps/commands/shell_word.hpp"
+#include "apps/run_folder/shell_word.hpp"
 
 #include <algorithm>
 #include <cctype>
