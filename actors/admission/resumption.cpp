@@ -97,9 +97,9 @@ resumed_model resumed(const model_description& m, const prepared_model& p) {
 resumption::resumption(std::filesystem::path root, std::vector<resumed_model> models)
     : root_(std::move(root)), models_(std::move(models)), saved_(models_.size()) {
   for (std::size_t i = 0; i < models_.size(); ++i) {
-    find(i, true);
+    find(i, checkpoint_use::same_cuts);
     if (inside_step(saved_[i]) && !keeps_cuts(i)) {
-      find(i, false);
+      find(i, checkpoint_use::other_cuts);
     }
   }
   tell_beginners();
@@ -138,17 +138,17 @@ bool resumption::give_up_cuts() {
   bool any = false;
   for (std::size_t i = 0; i < saved_.size(); ++i) {
     if (inside_step(saved_[i])) {
-      find(i, false);
+      find(i, checkpoint_use::other_cuts);
       any = true;
     }
   }
   return any;
 }
 
-void resumption::find(std::size_t model, bool inside) {
+void resumption::find(std::size_t model, checkpoint_use use) {
   const auto& now = models_[model];
   const auto reported = notes_.size();
-  auto found = newest_checkpoint(checkpoints_of(root_, now.name), inside, notes_);
+  auto found = newest_checkpoint(checkpoints_of(root_, now.name), use, notes_);
   if (!found && saved_[model]) {
     refuse_cuts(*saved_[model]);
   }

@@ -52,7 +52,7 @@ class resumption {
 
  private:
   bool keeps_cuts(std::size_t model) const;
-  void find(std::size_t model, bool inside_step);
+  void find(std::size_t model, checkpoint_use use);
   void tell_beginners();
 
   std::filesystem::path root_;

@@ -2,6 +2,7 @@
 
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/run_folder/metrics_record.hpp"
+#include "apps/run_folder/resume_command.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
 #include "models/frozen/base_encoding.hpp"
@@ -108,9 +109,8 @@ void check_step(const export_options& o, std::uint32_t step) {
   if (o.step && *o.step != step)
     refuse(fmt::format("--step {}: the best evaluation that is kept of {} is that of step {}", *o.step, o.model, step));
   if (const std::uint32_t expected = expected_step(o); !o.step && expected > step)
-    refuse(fmt::format("{} {} step {}, but step {} is saved: continue the run by hydra train --resume, or export this "
-                       "state by --step {}",
-                       o.model, o.best ? "was best at" : "has reached", expected, step, step));
+    refuse(fmt::format("{} {} step {}, but step {} is saved: export this state by --step {}, or continue the run: {}",
+                       o.model, o.best ? "was best at" : "has reached", expected, step, step, resume_command(o.run)));
 }
 
 fs::path chosen_checkpoint(const export_options& o) {

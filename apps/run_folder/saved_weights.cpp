@@ -1,5 +1,6 @@
 #include "apps/run_folder/saved_weights.hpp"
 
+#include "apps/run_folder/resume_command.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "partition/checkpoint/checkpoint_weights.hpp"
 #include "runtime/base/fault.hpp"
@@ -28,6 +29,31 @@ fs::path verified(const fs::path& folder, const std::string& what) try {
   refuse(fmt::format("the checkpoint of {} is damaged: {}", what, e.what_happened().text));
 }
 
+[[noreturn]] void refuse_without_whole_step(const fs::path& run, const std::string& model,
+                                            const std::vector<std::string>& notes) {
+  const std::string why = notes.empty() ? "no checkpoint is there" : fmt::format("{}", fmt::join(notes, "; "));
+  refuse(
+      fmt::format("no whole step of {} is saved yet: {}. This continues the run: {}", model, why, resume_command(run)));
+}
+
+/// Whether it has the parameters after so many steps. The name tells of a damaged one: it counts steps whose units are
+/// complete, and updates may be a step behind.
+bool is_of_step(const fs::path& checkpoint, std::uint64_t step) try {
+  const saved_model saved = read_checkpoint(checkpoint);
+  return saved.whole_step() && steps_in(saved) == step;
+} catch (const fault_error&) {
+  return checkpoint.filename().string().ends_with(fmt::format("-step-{}", step));
+}
+
+/// "000012-step-400 (after step 400)".
+std::string summary_of(const fs::path& checkpoint) try {
+  const saved_model saved = read_checkpoint(checkpoint);
+  return fmt::format("{} ({})", checkpoint.filename().string(),
+                     saved.whole_step() ? fmt::format("after step {}", steps_in(saved)) : "inside a step");
+} catch (const fault_error&) {
+  return fmt::format("{} (damaged)", checkpoint.filename().string());
+}
+
 /// Whether the checkpoint's line about its data names a tokenizer.
 bool was_trained_by_tokenizer(const fs::path& checkpoint) {
   return read_checkpoint(checkpoint).identity_line("data").find(", tokenizer ") != std::string::npos;
@@ -46,14 +72,9 @@ fs::path checkpoint_to_read(const fs::path& run, const std::string& model, bool 
     return verified(*found, "the best evaluation");
   }
   std::vector<std::string> notes;
-  const bool inside_step = false;
-  const auto found = newest_checkpoint(of_model, inside_step, notes, damaged_checkpoint::left);
-  if (!found)
-    refuse(fmt::format("{} has no undamaged checkpoint of the end of a step{}{}{}", of_model.string(), notes.empty() ? "" : ": ",
-                       fmt::join(notes, "; "),
-                       list_checkpoints(of_model).empty() ? "; nothing is saved yet: continue by hydra train --resume"
-                                                          : ""));
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  const auto found = newest_checkpoint(of_model, checkpoint_use::parameters, notes);
+  if (!found) refuse_without_whole_step(run, model, notes);
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}; {} is used\n", note, found->folder.string());
   return found->folder;
 }
 
@@ -71,12 +92,10 @@ fs::path checkpoint_of_step(const fs::path& run, const std::string& model, std::
   const fs::path of_model = checkpoints_of(run / "checkpoints", model);
   std::vector<std::string> there;
   for (const fs::path& folder : list_checkpoints(of_model)) {
-    there.push_back(folder.filename().string());
-    if (!there.back().ends_with(fmt::format("-step-{}", step))) continue;
-    verified(folder, fmt::format("step {}", step));
-    if (read_checkpoint(folder).any_cuts()) return folder;
+    if (is_of_step(folder, step)) return verified(folder, fmt::format("step {}", step));
+    there.push_back(summary_of(folder));
   }
-  refuse(fmt::format("{} has no checkpoint between two steps of step {}; there are: {}", of_model.string(), step,
+  refuse(fmt::format("{} has no checkpoint with the parameters after step {}; there are: {}", of_model.string(), step,
                      fmt::join(there, ", ")));
 }
 

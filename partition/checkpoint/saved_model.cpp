@@ -234,12 +234,17 @@ std::vector<std::pair<block_id, host_block_ptr>> load_boundaries(const saved_mod
 
 }  // namespace
 
-/// Gradients that were written back are computed again; a shard that has been stepped cannot be stepped back.
+/// A shard that has been stepped cannot be stepped back: its gradients may be gone, and rounding has lost bits.
+bool saved_model::whole_step() const noexcept {
+  const auto same = [&](version_index v) { return v == versions.front(); };
+  return std::ranges::all_of(versions, same) && std::ranges::count(updates.shards, update_phase::stepped) == 0;
+}
+
+/// Gradients that were written back are computed again.
 bool saved_model::any_cuts() const noexcept {
   const auto version = versions.empty() ? version_index{} : versions.front();
-  const auto ahead = [](update_phase p) { return p == update_phase::stepped || p == update_phase::complete; };
-  return std::ranges::all_of(versions, [&](version_index v) { return v == version; }) &&
-         std::ranges::none_of(updates.shards, ahead) && standing.history.losses.size() == version.value;
+  return whole_step() && std::ranges::count(updates.shards, update_phase::complete) == 0 &&
+         standing.history.losses.size() == version.value;
 }
 
 std::string saved_model::identity_line(std::string_view key) const {
@@ -330,25 +335,42 @@ model_memory load_memory(const saved_model& from, model_id id, const sharded_mod
   return memory;
 }
 
-std::optional<saved_model> newest_checkpoint(const fs::path& of_model, bool inside_step, std::vector<std::string>& notes,
-                                             damaged_checkpoint damaged) {
+namespace {
+
+bool serves(const saved_model& m, checkpoint_use use) {
+  return use == checkpoint_use::parameters ? m.whole_step() : use == checkpoint_use::same_cuts || m.any_cuts();
+}
+
+/// Why the checkpoint, which is not damaged, is passed over.
+std::string why_not(const saved_model& m, checkpoint_use use) {
+  const auto step = std::ranges::min(m.versions).value + 1;
+  return use == checkpoint_use::parameters
+             ? fmt::format("{} was saved inside step {}, with some shards updated and others not", m.folder.string(),
+                           step)
+             : fmt::format(
+                   "{} was saved inside step {} with cuts that differ from the current ones: the checkpoint "
+                   "before it is used",
+                   m.folder.string(), step);
+}
+
+}  // namespace
+
+std::optional<saved_model> newest_checkpoint(const fs::path& of_model, checkpoint_use use,
+                                             std::vector<std::string>& notes) {
   for (const auto& folder : list_checkpoints(of_model)) {
     check_readable(folder);
     try {
       verify_folder(folder);
       auto m = read_checkpoint(folder);
-      if (inside_step || m.any_cuts()) {
+      if (serves(m, use)) {
         return m;
       }
-      notes.push_back(fmt::format("{} was saved inside step {} with cuts that differ from the current ones: the "
-                                  "checkpoint before it is used",
-                                  folder.string(), m.standing.next.step + 1));
+      notes.push_back(why_not(m, use));
     } catch (const fault_error& e) {
       if (e.what_happened().code != fault_code::damaged) {
         throw;  // not damaged, but not for this version of Hydra; or it cannot be read now
       }
-      const auto where =
-          damaged == damaged_checkpoint::set_aside ? fmt::format(" (it is {} now)", set_aside(folder)) : "";
+      const auto where = use == checkpoint_use::parameters ? "" : fmt::format(" (it is {} now)", set_aside(folder));
       notes.push_back(fmt::format("a damaged checkpoint is passed over{}: {}", where, e.what_happened().text));
     }
   }

@@ -26,6 +26,8 @@ struct saved_model {
   update_progress updates;
   /// What the identity says after "KEY: "; empty if it has no such line.
   std::string identity_line(std::string_view key) const;
+  /// All shards have the parameters of the same step.
+  bool whole_step() const noexcept;
   /// It can be resumed with other cuts and waves, from the start of its step: no shard has been stepped.
   bool any_cuts() const noexcept;
   /// The plan has the checkpoint's cuts and waves: the model continues inside its step.
@@ -44,13 +46,14 @@ saved_model read_checkpoint(const std::filesystem::path& folder);
 model_memory load_memory(const saved_model& from, model_id id, const sharded_model& m, host_arena& arena,
                          const base_lookup& bases = {});
 
-/// What happens to a damaged checkpoint: a run that resumes renames it, a reader leaves it as it is.
-enum class damaged_checkpoint : std::uint8_t { set_aside, left };
+/// What a checkpoint is read for: to continue inside its step, or with other cuts from the start of one; or for its
+/// parameters alone.
+enum class checkpoint_use : std::uint8_t { same_cuts, other_cuts, parameters };
 
-/// The newest checkpoint of a model that is not damaged; if not `inside_step`, the newest with any_cuts(). Adds to
-/// `notes` which ones it passed over, and why.
-std::optional<saved_model> newest_checkpoint(const std::filesystem::path& of_model, bool inside_step,
-                                             std::vector<std::string>& notes,
-                                             damaged_checkpoint damaged = damaged_checkpoint::set_aside);
+/// The newest checkpoint of a model that is not damaged and has what that use needs: any_cuts(), whole_step(). Adds to
+/// `notes` which ones it passed over, and why. Damaged ones are renamed, unless only parameters are read: then the
+/// folder stays as it is.
+std::optional<saved_model> newest_checkpoint(const std::filesystem::path& of_model, checkpoint_use use,
+                                             std::vector<std::string>& notes);
 
 }  // namespace hydra

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -34,6 +35,16 @@ void damage(const fs::path& checkpoint) {
   bytes.seekp(middle);
   bytes.put(static_cast<char>(old ^ 1));
   REQUIRE(bytes.good());
+}
+
+/// Changes a checkpoint after step 3 to one whose last shard has not been updated in that step.
+void step_back_one_shard(const temporary_folder& folder, const fs::path& checkpoint) {
+  std::string state = folder.read(checkpoint / "state.json");
+  const std::string version = "\"version\": 3";
+  state.replace(state.rfind(version), version.size(), "\"version\": 2");
+  folder.write(checkpoint / "state.json", state);
+  const std::string sums = "cd '" + checkpoint.string() + "' && sha256sum *.json *.safetensors >SHA256SUMS";
+  REQUIRE(std::system(sums.c_str()) == 0);
 }
 
 /// The checkpoint whose folder's name starts with "best", or the one whose name does not.
@@ -122,7 +133,9 @@ TEST_CASE("evaluate refuses what is not there by name") {
   CHECK_THAT(refused("w.toml --best"), Contains("no run folder"));
   std::filesystem::create_directory(folder.path() / "run");
   folder.write("run/workload.toml", example);
-  CHECK_THAT(refused("run"), Contains("no undamaged checkpoint of the end of a step") && Contains("nothing is saved yet: continue by hydra train --resume"));
+  CHECK_THAT(refused("run"),
+             Contains("no whole step of gpt is saved yet: no checkpoint is there. This continues the run: "
+                      "hydra train run/workload.toml --resume --output run"));
   CHECK_THAT(refused("run --best"), Contains("was not evaluated yet") && Contains("keep_best"));
   std::filesystem::create_directory(folder.path() / "run/data.json");
   CHECK_THAT(refused("run"), Contains("run/data.json: a folder; a file is expected"));
@@ -198,6 +211,55 @@ TEST_CASE("a command that reads a run skips a damaged checkpoint with a note, an
   CHECK(fs::is_directory(later));
   CHECK_THAT(run_hydra(folder, "export runs/w gpt out").err, Contains("note: "));
   CHECK(fs::is_directory(later));
+}
+
+TEST_CASE(
+    "of a run that was stopped inside a step, the step before is read; without one the message says how to go on") {
+  const temporary_folder folder;
+  folder.write("w.toml", bent("steps = 3", "steps = 3\ncuts = [0, 2]"));
+  REQUIRE(run_hydra(folder, "train w.toml --quiet").status == 0);
+  const fs::path whole = checkpoint_of(folder, false), inside = whole.parent_path() / "999999-step-2";
+  fs::copy(whole, inside, fs::copy_options::recursive);
+  step_back_one_shard(folder, inside);
+  const std::string why =
+      inside.filename().string() + " was saved inside step 3, with some shards updated and others not";
+  const std::vector<std::string> commands{"evaluate runs/w", "export runs/w gpt out", "generate runs/w --prompt-ids 1"};
+  for (const std::string& command : commands) {
+    const outcome o = run_hydra(folder, command);
+    CHECK(o.status == 0);
+    CHECK_THAT(o.err, Contains("note: ") && Contains(why) && Contains(whole.filename().string() + " is used"));
+  }
+  fs::remove_all(whole);
+  fs::remove_all(folder.path() / "out");
+  for (const std::string& command : commands) {
+    const outcome o = run_hydra(folder, command);
+    CHECK(o.status == 2);
+    CHECK_THAT(o.err,
+               Contains("no whole step of gpt is saved yet: ") && Contains(why) &&
+                   Contains("This continues the run: hydra train runs/w/workload.toml --resume --output runs/w\n"));
+  }
+}
+
+TEST_CASE("the command that continues a run is one that does, from any working directory") {
+  const temporary_folder folder, elsewhere;
+  folder.write("w.toml", rising() + "[model.grid]\nlearning_rate = [3, 2]\n");
+  REQUIRE(run_hydra(folder, "train w.toml --quiet --set run.seed=8 --set model.steps=4").status == 0);
+  fs::remove_all(folder.path() / "runs/w/checkpoints/gpt-2");
+  const auto command = [](const outcome& o) {
+    const std::string before = "This continues the run: ";
+    const auto at = o.err.find(before) + before.size();
+    return o.err.substr(at, o.err.find('\n', at) - at);
+  };
+  const std::string here = command(run_hydra(folder, "evaluate runs/w"));
+  CHECK(here == "hydra train runs/w/workload.toml --resume --output runs/w");
+  const outcome resumed = run_hydra(folder, here.substr(here.find(' ')));
+  CHECK(resumed.status == 0);
+  CHECK_THAT(resumed.err, Contains("gpt-2 has no checkpoint: it starts from the beginning"));
+  CHECK(run_hydra(folder, "evaluate runs/w").status == 0);
+  fs::remove_all(folder.path() / "runs/w/checkpoints/gpt-2");
+  const std::string run = (folder.path() / "runs/w").string();
+  CHECK(command(run_hydra(elsewhere, "evaluate " + run)) ==
+        "cd " + folder.path().string() + " && hydra train " + run + "/workload.toml --resume --output " + run);
 }
 
 TEST_CASE("a damaged checkpoint of the best evaluation is refused with its file") {

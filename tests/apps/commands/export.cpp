@@ -56,17 +56,16 @@ void train_with_older_checkpoints(const temporary_folder& folder, const std::str
     REQUIRE(run_hydra(folder, "train w.toml --quiet --output run").status == 0);
     const std::vector<fs::directory_entry> all{fs::directory_iterator{saved}, fs::directory_iterator{}};
     for (const fs::directory_entry& e : all)
-      if (e.path().filename().string().ends_with("-step-3") || !read_checkpoint(e.path()).any_cuts())
+      if (e.path().filename().string().ends_with("-step-3") || !read_checkpoint(e.path()).whole_step())
         fs::remove_all(e.path());
   }
 }
 
-/// The newest step of a model's checkpoints.
+/// The step that the parameters of a model's newest checkpoint are of.
 std::string newest_step(const fs::path& checkpoints) {
-  std::string newest;
-  for (const fs::directory_entry& e : fs::directory_iterator{checkpoints})
-    newest = std::max(newest, e.path().filename().string());
-  return newest.substr(newest.rfind('-') + 1);
+  fs::path newest;
+  for (const fs::directory_entry& e : fs::directory_iterator{checkpoints}) newest = std::max(newest, e.path());
+  return std::to_string(read_checkpoint(newest).versions.front().value);
 }
 
 }  // namespace
@@ -124,7 +123,9 @@ TEST_CASE("a state that is older than the run's last step is exported only if it
   const fs::path saved = folder.path() / "run/checkpoints/gpt";
   const std::string step = newest_step(saved);
   check_refused(run_hydra(folder, "export run gpt out"), "gpt has reached step 3, but step " + step + " is saved");
-  check_refused(run_hydra(folder, "export run gpt out --step 3"), "no checkpoint between two steps of step 3");
+  check_refused(run_hydra(folder, "export run gpt out --step 3"),
+                "has no checkpoint with the parameters after step 3; there are: 00000");
+  check_refused(run_hydra(folder, "export run gpt out --step 3"), "(after step " + step + ")");
   CHECK_FALSE(fs::exists(folder.path() / "out"));
   const outcome asked = run_hydra(folder, "export run gpt out --step " + step);
   CHECK(asked.status == 0);
@@ -144,7 +145,7 @@ TEST_CASE("what cannot be exported is refused with exit status 2, and nothing is
   check_refused(run_hydra(folder, "export run gpt tiny"), "\"tiny\" exists and is not overwritten");
   check_refused(run_hydra(folder, "export run gpt out --best"), "best evaluation");
   fs::remove_all(folder.path() / "run/checkpoints");
-  check_refused(run_hydra(folder, "export run gpt out"), "has no undamaged checkpoint");
+  check_refused(run_hydra(folder, "export run gpt out"), "no whole step of gpt is saved yet");
   CHECK_FALSE(fs::exists(folder.path() / "out"));
 }
 

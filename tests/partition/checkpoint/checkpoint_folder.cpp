@@ -119,7 +119,7 @@ std::vector<float> values(const sharded_model& m, const std::vector<shard_home>&
 
 saved_model newest(const std::filesystem::path& root) {
   std::vector<std::string> notes;
-  return newest_checkpoint(root / "small", true, notes).value();
+  return newest_checkpoint(root / "small", checkpoint_use::same_cuts, notes).value();
 }
 
 }  // namespace
@@ -195,6 +195,32 @@ TEST_CASE("the newest checkpoints are kept, and one that can be resumed with any
   CHECK(read_checkpoint(kept[2]).any_cuts());
 }
 
+TEST_CASE("parameters are read from the newest checkpoint of a whole step", "[checkpoint]") {
+  const temporary_folder folder;
+  saved_case c({0, 2, 4});
+  save(c, folder.path());
+  c.checkpoint.standing.history.losses.pop_back();  // the step's loss is not reported yet
+  save(c, folder.path());
+  c.checkpoint.memory.versions.back() = version_index{3};
+  save(c, folder.path());
+  c.go_inside();
+  save(c, folder.path(), 4);
+  std::vector<std::string> notes;
+  const auto found = newest_checkpoint(folder.path() / "small", checkpoint_use::parameters, notes);
+  REQUIRE(found);
+  CHECK(found->folder.filename() == "000002-step-2");
+  CHECK_FALSE(found->any_cuts());
+  REQUIRE(notes.size() == 2);
+  for (const char* const name : {"000004-step-2", "000003-step-2"})
+    CHECK(std::ranges::count_if(notes, [&](const std::string& note) {
+            return Contains(std::string{name} + " was saved inside step 3, with some shards updated and others not")
+                .match(note);
+          }) == 1);
+  std::filesystem::remove_all(found->folder);
+  CHECK(newest_checkpoint(folder.path() / "small", checkpoint_use::parameters, notes)->folder.filename() ==
+        "000001-step-2");
+}
+
 TEST_CASE("a damaged checkpoint is passed over, and named", "[checkpoint]") {
   const temporary_folder folder;
   const auto file = shard_of_second_save(folder.path());
@@ -202,10 +228,10 @@ TEST_CASE("a damaged checkpoint is passed over, and named", "[checkpoint]") {
   text[text.size() / 2] ^= 1;
   overwrite(file, text);
   std::vector<std::string> notes;
-  REQUIRE(newest_checkpoint(folder.path() / "small", true, notes, damaged_checkpoint::left));
+  REQUIRE(newest_checkpoint(folder.path() / "small", checkpoint_use::parameters, notes));
   CHECK(std::filesystem::exists(file));
   notes.clear();
-  const auto found = newest_checkpoint(folder.path() / "small", true, notes);
+  const auto found = newest_checkpoint(folder.path() / "small", checkpoint_use::same_cuts, notes);
   REQUIRE(found);
   CHECK_FALSE(std::filesystem::exists(file));
   CHECK(found->folder.filename() == "000001-step-2");
@@ -299,7 +325,7 @@ TEST_CASE("a checkpoint of a training in bf16 keeps the masters; the copy is rou
   std::iota(values.begin(), values.end(), std::uint16_t{0x3f80});
   checkpoint_folder(posix_file_system(), folder.path(), 2).save(c, [](shard_index) {});
   std::vector<std::string> notes;
-  const auto back = newest_checkpoint(folder.path() / what->name, true, notes).value();
+  const auto back = newest_checkpoint(folder.path() / what->name, checkpoint_use::same_cuts, notes).value();
   const auto memory = load_memory(back, model_id{0}, *what, *arena);
   for (std::size_t s = 0; s < 3; ++s) {
     CHECK(std::ranges::equal(memory.homes[s].parameters->floats(), c.memory.homes[s].parameters->floats()));
@@ -342,7 +368,7 @@ TEST_CASE("a checkpoint that cannot be read now is not called damaged", "[checkp
   std::filesystem::remove(file);
   std::filesystem::create_symlink("/proc/self/mem", file);  // of which nothing can be read at 0
   std::vector<std::string> notes;
-  CHECK_THROWS_AS(newest_checkpoint(folder.path() / "small", true, notes), fault_error);
+  CHECK_THROWS_AS(newest_checkpoint(folder.path() / "small", checkpoint_use::same_cuts, notes), fault_error);
   CHECK(std::filesystem::exists(file.parent_path()));
   CHECK(notes.empty());
 }
