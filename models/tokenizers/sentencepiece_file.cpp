@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -91,6 +92,15 @@ token_table tokens_of(const sp::SentencePieceProcessor& model, const std::string
   return tokens;
 }
 
+/// Control symbols are special tokens: the library neither finds them in a text nor writes them, transformers does both.
+void recognise_control(const sp::SentencePieceProcessor& model, tokenizer_parts& parts) {
+  for (int id = 0; id < model.GetPieceSize(); ++id) {
+    const auto added = static_cast<std::uint32_t>(id);
+    if (model.IsControl(id) && std::ranges::count(parts.added, added, &added_token::id) == 0)
+      parts.added.push_back({.content = model.IdToPiece(id), .id = added, .special = true});
+  }
+}
+
 /// The files next to the model.
 void read_companions(tokenizer_source& source, const fs::path& folder, tokenizer_parts& parts) {
   const tokenizer_settings settings{source.object_if_there(folder / "tokenizer_config.json"),
@@ -111,6 +121,7 @@ std::shared_ptr<const tokenizer> open_sentencepiece(const fs::path& file) {
   tokenizer_parts parts{.file = file.string()};
   parts.tokens = tokens_of(*model, file.string());
   read_companions(source, file.parent_path(), parts);
+  recognise_control(*model, parts);
   parts.identity = source.identity();
   return std::make_shared<sentencepiece_tokenizer>(std::move(parts), std::move(model));
 }

@@ -2,6 +2,8 @@
 tokenizer.model, and as the tokenizer.json of the package `tokenizers` that such models become."""
 import functools
 import io
+import itertools
+import re
 import types
 
 import sentencepiece
@@ -12,17 +14,29 @@ SIZE = 4000
 
 
 class Pieces:
-    """A model of the package `sentencepiece` with the functions of a tokenizer that the comparison uses."""
+    """A model of the package `sentencepiece` with the functions of a tokenizer that the comparison uses. Its control
+    symbols are found in a text, as special tokens are elsewhere; what is between them is the package's."""
 
     def __init__(self, model):
         self.model = model
-        self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self.processor = p = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self.control = {p.id_to_piece(i): i for i in range(p.get_piece_size()) if p.is_control(i)}
+
+    def encode(self, text):
+        parts = re.split("(" + "|".join(map(re.escape, self.control)) + ")", text)
+        lists = [[self.control[p]] if p in self.control else self.processor.encode(p) for p in parts]
+        return list(itertools.chain.from_iterable(lists))
+
+    def decode(self, ids):
+        runs = itertools.groupby(ids, lambda i: i in self.control.values())
+        return "".join("".join(map(self.processor.id_to_piece, run)) if control else self.processor.decode(list(run))
+                       for control, run in runs)
 
     def encode_batch(self, texts, add_special_tokens):
-        return [types.SimpleNamespace(ids=self.processor.encode(t, add_bos=add_special_tokens)) for t in texts]
+        return [types.SimpleNamespace(ids=self.encode(t)) for t in texts]
 
     def decode_batch(self, lists, skip_special_tokens):
-        return [self.processor.decode(ids) for ids in lists]
+        return [self.decode(ids) for ids in lists]
 
     def save(self, path):
         with open(path, "wb") as file:

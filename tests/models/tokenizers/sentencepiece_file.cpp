@@ -1,5 +1,6 @@
 #include "models/tokenizers/sentencepiece_file.hpp"
 
+#include "models/tokenizers/sentencepiece_json.hpp"
 #include "tests/models/tokenizers/made_sentencepiece.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -38,21 +39,39 @@ TEST_CASE("a folder with a tokenizer.model has the ids and texts of SentencePiec
     CHECK(t->encode("ab ab b") == ids{4, 4, 5, 7});
     CHECK(t->encode("<u>axxa") == ids{5, 8, 6, 0, 6});
     CHECK(t->encode("").empty());
-    CHECK(t->decode(ids{1, 4, 4, 0, 2}) == "ab ab \u2047 ");  // control symbols have no text
+    CHECK(t->decode(ids{1, 4, 4, 0, 2}) == "<s>ab ab \u2047 </s>");
     CHECK(t->vocabulary() == 9);
     CHECK(t->special().end_of_text == 2u);
     CHECK(has_tokenizer(folder.path()));
   }
 }
 
-TEST_CASE("control symbols of a tokenizer.model are recognised in a text if a file next to it names them") {
+TEST_CASE("control symbols of a tokenizer.model are found in a text and written by name, others if a file names them") {
   const temporary_folder folder;
-  CHECK(opened(folder, made_model::bpe)->encode("ab</s>ab") == ids{4, 0, 3});
-  folder.write("special_tokens_map.json", R"({"eos_token": {"content": "</s>"}, "pad_token": "<none>"})");
+  const auto bare = opened(folder, made_model::bpe);
+  CHECK(bare->encode("<s>ab</s>ab<unk>") == ids{1, 4, 2, 4, 0});
+  CHECK(bare->decode(ids{1, 4, 2, 4}) == "<s>ab</s>ab");
+  CHECK(bare->special().begin_of_text == 1u);
+  CHECK(bare->encode("<unk>ab") == ids{5, 0, 3});  // as the text that it is
+  folder.write("special_tokens_map.json", R"({"unk_token": {"content": "<unk>"}, "pad_token": "<none>"})");
   const auto t = opened(folder, made_model::bpe);
-  CHECK(t->encode("ab</s>ab") == ids{4, 2, 4});
-  CHECK(t->decode(ids{4, 2, 4}) == "ab</s>ab");
+  CHECK(t->encode("<unk>ab") == ids{0, 4});
   CHECK_FALSE(t->special().padding.has_value());
+}
+
+TEST_CASE("a tokenizer.model of plain BPE becomes a tokenizer.json with the same ids; others do not") {
+  const temporary_folder folder, json;
+  const std::vector<made_piece> plain(pieces.begin(), pieces.end() - 1);  // without the user-defined one
+  const auto file = folder.write("tokenizer.model", sentencepiece_file(made_model::bpe, plain));
+  json.write("tokenizer.json", sentencepiece_json(file).value());
+  const auto model = open_tokenizer({.file = file}), made = open_tokenizer({.file = json.path()});
+  for (const char* const text : {"", "ab ab b", " ab", "<s>ab</s> ab", "axxa", "aab  b<unk>"}) {
+    INFO(text);
+    CHECK(made->encode(text) == model->encode(text));
+  }
+  CHECK(made->decode(ids{1, 4, 4}) == "<s> ab ab");
+  for (const auto& [type, with] : {std::pair{made_model::unigram, plain}, std::pair{made_model::bpe, pieces}})
+    CHECK_FALSE(sentencepiece_json(folder.write("other.model", sentencepiece_file(type, with))));
 }
 
 TEST_CASE("files next to a tokenizer.model add tokens with ids beyond its own") {
