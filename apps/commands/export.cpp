@@ -1,6 +1,6 @@
 #include "apps/commands/export.hpp"
 
-#include "apps/commands/tokenizer_files.hpp"
+#include "apps/commands/exported_texts.hpp"
 #include "apps/run_folder/metrics_record.hpp"
 #include "apps/run_folder/resume_command.hpp"
 #include "apps/run_folder/saved_run.hpp"
@@ -129,7 +129,8 @@ int export_model(const export_options& o) {
   const data_description& data = w.data.at(m.data).description;
   require_tokenizer_of_training(checkpoint, data, d.wants());
   durable_folder into{posix_file_system(), target};
-  copy_tokenizer_files(into, tokenizer_for(data, d.wants()).value_or(tokenizer_choice{}));
+  exported_texts texts{data, d};
+  texts.write_tokenizer(into);
   const chain model = build_chain(o.run, w, m, d);
   if (o.merge && !adapter_of(model))
     refuse(fmt::format("--merge: {} has no adapter; what it has trained is exported as a whole without this", o.model));
@@ -138,8 +139,8 @@ int export_model(const export_options& o) {
   if (adapter_of(model) && !o.merge) {
     write_adapter_files(into, model, stored, d.checkpoint);
   } else {
-    copy_checkpoint_files(into, d.checkpoint);
-    write_hub_files(into, o.merge ? without_adapter(model) : model, o.merge ? merged_values(model, stored) : stored);
+    const chain whole = texts.write_settings(into, o.merge ? without_adapter(model) : model);
+    write_hub_files(into, whole, o.merge ? merged_values(model, stored) : stored);
   }
   into.commit();
   fmt::print("{}\n", target.string());

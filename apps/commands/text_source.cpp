@@ -1,9 +1,11 @@
 #include "apps/commands/text_source.hpp"
 
+#include "apps/commands/text_ends.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/run_folder/run_folder.hpp"
 #include "apps/run_folder/saved_run.hpp"
 #include "apps/run_folder/saved_weights.hpp"
+#include "models/data/chat_jinja.hpp"
 #include "models/families/hub_folder.hpp"
 #include "models/weights/model_config.hpp"
 #include "runtime/base/fault.hpp"
@@ -43,16 +45,6 @@ void require_writer(const chain_description& d, const std::string& who) {
     refuse(fmt::format("{}: models of the family {} write no text; those of gpt2 and llama do", who, d.family));
 }
 
-/// "eos_token_id": a number, several, or null.
-void add_ends(const json& config, std::set<std::int64_t>& ends) {
-  const auto found = config.find("eos_token_id");
-  if (found == config.end()) return;
-  if (found->is_number_integer()) ends.insert(found->get<std::int64_t>());
-  if (!found->is_array()) return;
-  for (const json& each : *found)
-    if (each.is_number_integer()) ends.insert(each.get<std::int64_t>());
-}
-
 /// A member of a JSON value from an unchecked file; null if the value is not an object or has no such member.
 const json& member(const json& of, const char* key) {
   static const json none;
@@ -88,6 +80,16 @@ std::optional<std::int64_t> begin_of(const fs::path& chosen, const tokenizer& wo
   return token ? words.id_of(*token) : std::nullopt;
 }
 
+void add_stored_ends(const fs::path& checkpoint, text_source& s) {
+  for (const std::int64_t end : stored_ends(s.model->hub().config, checkpoint)) s.ends.insert(end);
+}
+
+/// By the tokenizer that --tokenizer names, else the usual one; null if there is none.
+std::shared_ptr<const tokenizer> words_by(const text_source_options& o, const std::optional<tokenizer_choice>& usual) {
+  const auto choice = o.tokenizer ? named_tokenizer(*o.tokenizer) : usual;
+  return choice ? open_tokenizer(*choice) : nullptr;
+}
+
 text_source from_hub(const text_source_options& o) {
   const fs::path folder{o.source};
   if (o.model || o.best)
@@ -95,10 +97,8 @@ text_source from_hub(const text_source_options& o) {
   const chain_description d = describe_from(folder, {});
   require_writer(d, o.source);
   text_source s{std::make_shared<const chain>(d.build(any_text{d.context})), d.context};
-  add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
-  if (const fs::path more = folder / "generation_config.json"; fs::is_regular_file(more))
-    add_ends(model_config::read(more).content(), s.ends);
-  if (has_tokenizer(folder)) s.words = open_tokenizer({.file = folder});
+  add_stored_ends(folder, s);
+  s.words = words_by(o, has_tokenizer(folder) ? std::optional{tokenizer_choice{.file = folder}} : std::nullopt);
   return s;
 }
 
@@ -116,11 +116,12 @@ text_source from_run(const text_source_options& o) {
   const auto d = with_checkpoint(m.description.chain, checkpoint);
   chain model = build_chain(o.source, w, m, d);
   text_source s{std::make_shared<const chain>(model.unfreeze()), d.context};
-  if (!s.model->hub().config.empty()) add_ends(json::parse(s.model->hub().config, nullptr, false), s.ends);
-  if (o.tokenizer) return s;
+  add_stored_ends(d.checkpoint, s);
   const data_description& data = w.data.at(m.data).description;
-  require_tokenizer_of_training(checkpoint, data, d.wants());
-  if (const auto choice = tokenizer_for(data, d.wants())) s.words = open_tokenizer(*choice);
+  if (!o.tokenizer) require_tokenizer_of_training(checkpoint, data, d.wants());
+  s.words = words_by(o, o.tokenizer ? std::nullopt : tokenizer_for(data, d.wants()));
+  if (const template_choice* const chat = chat_format_of(data); chat && s.words)
+    if (const auto end = end_of_turn(*chat, *s.words)) s.ends.insert(*end);
   return s;
 }
 
@@ -133,7 +134,6 @@ text_source open_text_source(const text_source_options& o) {
   if (!run && kind_of(folder / "config.json") != fs::file_type::regular)
     refuse(fmt::format("\"{}\" holds neither {} of a run nor config.json of a checkpoint", o.source, workload_file));
   text_source s = run ? from_run(o) : from_hub(o);
-  if (o.tokenizer) s.words = open_tokenizer(named_tokenizer(*o.tokenizer));
   if (!run && s.words && o.tokenizer != "bytes") s.begin = begin_of(o.tokenizer.value_or(o.source), *s.words);
   if (s.words && s.words->special().end_of_text) s.ends.insert(*s.words->special().end_of_text);
   return s;

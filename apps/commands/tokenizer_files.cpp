@@ -9,11 +9,9 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <cstddef>
 #include <filesystem>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace hydra::apps {
 
@@ -24,9 +22,6 @@ namespace fs = std::filesystem;
 /// Files next to a tokenizer's own files that configure its use.
 constexpr std::array companions{"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
 
-/// Files next to a checkpoint's weights that configure their use.
-constexpr std::array checkpoint_companions{"generation_config.json", "chat_template.jinja"};
-
 void copy(durable_folder& into, const std::string& name, const fs::path& file) {
   const mapped_file content{file};
   into.write(name, [&](byte_sink& out) { out.add(content.bytes()); });
@@ -35,41 +30,31 @@ void copy(durable_folder& into, const std::string& name, const fs::path& file) {
 /// A tokenizer's own files in a folder.
 constexpr std::array tokenizers{"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "tokenizer.model"};
 
-/// A file and the name by which Hugging Face's libraries look for it.
-struct published_file {
-  fs::path file;
-  std::string name;
-};
-
 const char* name_of(const fs::path& file) {
   if (file.extension() == ".txt") return "vocab.txt";
   return file.extension() == ".model" ? "tokenizer.model" : "tokenizer.json";
 }
 
-/// A vocabulary without merges is a WordPiece vocabulary.
-std::vector<published_file> files_of(const tokenizer_choice& t) {
-  if (!t.file.empty()) return {{t.file, name_of(t.file)}};
-  if (t.vocab.empty()) return {};
-  if (t.merges.empty()) return {{t.vocab, "vocab.txt"}};
-  return {{t.vocab, "vocab.json"}, {t.merges, "merges.txt"}};
-}
-
 template <class Names>
-std::size_t copy_found(durable_folder& into, const fs::path& from, const Names& names) {
-  std::size_t found = 0;
+copied_files found_in(const fs::path& folder, const Names& names) {
+  copied_files found;
   for (const char* const name : names)
-    if (fs::is_regular_file(from / name)) {
-      copy(into, name, from / name);
-      ++found;
-    }
+    if (fs::is_regular_file(folder / name)) found.emplace(name, folder / name);
   return found;
 }
 
-void copy_folder(durable_folder& into, const fs::path& folder) {
-  if (copy_found(into, folder, tokenizers) == 0)
-    throw fault_error{fault_code::bad_input, fmt::format("the tokenizer's folder {} has none of the files {}",
-                                                         folder.string(), fmt::join(tokenizers, ", "))};
-  copy_found(into, folder, companions);
+copied_files own_files(const tokenizer_choice& t) {
+  if (fs::is_directory(t.file)) {
+    copied_files found = found_in(t.file, tokenizers);
+    if (found.empty())
+      throw fault_error{fault_code::bad_input, fmt::format("the tokenizer's folder {} has none of the files {}",
+                                                           t.file.string(), fmt::join(tokenizers, ", "))};
+    return found;
+  }
+  if (!t.file.empty()) return {{name_of(t.file), t.file}};
+  if (t.vocab.empty()) return {};
+  if (t.merges.empty()) return {{"vocab.txt", t.vocab}};  // a vocabulary without merges is a WordPiece vocabulary
+  return {{"vocab.json", t.vocab}, {"merges.txt", t.merges}};
 }
 
 }  // namespace
@@ -82,18 +67,17 @@ tokenizer_choice named_tokenizer(const std::string& name) {
   return {.file = name};
 }
 
-void copy_tokenizer_files(durable_folder& into, const tokenizer_choice& tokenizer) {
-  if (fs::is_directory(tokenizer.file)) return copy_folder(into, tokenizer.file);
+copied_files copy_tokenizer_files(durable_folder& into, const tokenizer_choice& tokenizer) {
+  copied_files all = own_files(tokenizer);
   std::set<fs::path> folders;
-  for (const auto& [file, name] : files_of(tokenizer)) {
-    copy(into, name, file);
-    folders.insert(file.parent_path());
-  }
-  if (folders.size() == 1) copy_found(into, *folders.begin(), companions);
+  for (const auto& [name, file] : all) folders.insert(file.parent_path());
+  if (folders.size() == 1) all.merge(found_in(*folders.begin(), companions));
+  for (const auto& [name, file] : all) copy(into, name, file);
+  return all;
 }
 
-void copy_checkpoint_files(durable_folder& into, const fs::path& checkpoint) {
-  if (!checkpoint.empty()) copy_found(into, checkpoint, checkpoint_companions);
+void copy_if_there(durable_folder& into, const fs::path& checkpoint, const std::string& name) {
+  if (!checkpoint.empty() && fs::is_regular_file(checkpoint / name)) copy(into, name, checkpoint / name);
 }
 
 }  // namespace hydra::apps

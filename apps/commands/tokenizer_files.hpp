@@ -1,11 +1,11 @@
 #pragma once
-// The tokenizer that an option names; and the files that an exported checkpoint needs in addition to the weights: the
-// tokenizer of the data, and the settings of the checkpoint that the model was started from.
+// The tokenizer that an option names; and copies of a tokenizer's files.
 
 #include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fwd.hpp"
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 namespace hydra::apps {
@@ -14,13 +14,16 @@ namespace hydra::apps {
 /// system cannot say what is at the path.
 tokenizer_choice named_tokenizer(const std::string& name);
 
+/// By its name in the export, the file that it is a copy of.
+using copied_files = std::map<std::string, std::filesystem::path>;
+
 /// Adds copies of the tokenizer's files under the names that Hugging Face's libraries look for, and of its settings if
 /// they are next to them. Adds nothing for bytes. Throws fault_error{io} if one cannot be read, {bad_input} if one is
 /// missing.
-void copy_tokenizer_files(durable_folder& into, const tokenizer_choice& tokenizer);
+copied_files copy_tokenizer_files(durable_folder& into, const tokenizer_choice& tokenizer);
 
-/// Adds copies of generation_config.json and chat_template.jinja, if they are in the folder of the checkpoint that the
-/// model started from. Throws fault_error{io} if one cannot be read.
-void copy_checkpoint_files(durable_folder& into, const std::filesystem::path& checkpoint);
+/// Adds a copy of a file of the checkpoint that the model started from, if it is there. Throws fault_error{io} if it
+/// cannot be read.
+void copy_if_there(durable_folder& into, const std::filesystem::path& checkpoint, const std::string& name);
 
 }  // namespace hydra::apps

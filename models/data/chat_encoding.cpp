@@ -1,3 +1,4 @@
+#include "models/data/chat_jinja.hpp"
 #include "models/data/record_encoding.hpp"
 #include "models/data/record_words.hpp"
 #include "runtime/base/refuse.hpp"
@@ -22,10 +23,6 @@ std::string text_of(std::span<const chat_piece> parts) {
   std::string text;
   for (const chat_piece& p : parts) text += p.text;
   return text;
-}
-
-std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
-  return id ? by.decode(std::span{&*id, 1}) : std::string{};
 }
 
 /// How many tokens of `all` the text before a place has, and whether the next one reaches across that place.
@@ -106,10 +103,7 @@ void require_tokens(const tokenizer& by, const template_choice& format) {
 class chat_encoder {
  public:
   chat_encoder(std::shared_ptr<const tokenizer> by, chat_encoding_options o)
-      : by_(std::move(by)),
-        options_(std::move(o)),
-        template_(options_.format,
-                  {text_of(*by_, by_->special().begin_of_text), text_of(*by_, by_->special().end_of_text)}) {
+      : by_(std::move(by)), options_(std::move(o)), template_(options_.format, marks_of(*by_)) {
     require_tokens(*by_, options_.format);
   }
 

@@ -117,7 +117,7 @@ pieces by_roles(messages c, const std::map<std::string, role_marks>& roles) {
 struct named_template {
   std::string name;
   pieces (*render)(messages, const chat_marks&);
-  std::vector<std::string> tokens;    ///< that it writes
+  std::vector<std::string> tokens;    ///< that it writes; the last one ends a message
   bool begins = false, ends = false;  ///< whether it also writes those of a text's begin and end
 };
 

@@ -57,7 +57,7 @@ class chat_template {
   std::vector<chat_piece> render(const conversation& c) const;
 
   static const std::vector<std::string>& names();
-  /// The special tokens that the named template writes, apart from begin and end of text.
+  /// The special tokens that the named template writes, apart from begin and end of text; the last one ends a message.
   static const std::vector<std::string>& tokens_of(const std::string& name);
 
  private:

@@ -4,6 +4,9 @@ which tokens are an assistant's, which must all be equal.
 
     compare_chat.py HYDRA [--conversations N]
 
+Then a small model is trained on them and exported, from the tokenizer's bare file and for Mistral also from a
+tokenizer.model: what transformers' AutoTokenizer makes of the export must write texts and conversations as Hydra did.
+
 HYDRA is the program. The templates render as those of the models' tokenizer_config.json (ChatML's usual one, Llama 3
 Instruct, Mistral 7B Instruct v0.2, Gemma 3, Qwen2.5) without tools; around what an assistant says stands {%
 generation %}, which is how transformers knows its tokens. Tokenizers, byte-level and for Mistral and Gemma also of
@@ -13,18 +16,20 @@ them. Needs only transformers: exit status 77 where it is missing.
 """
 import argparse
 import json
+import os
 import pathlib
 import random
+import subprocess
 import sys
 import tempfile
 
-from compare_tokenizers import LLAMA3, Program, byte_level, learnt_bpe, random_strings, skip, split_words
+from compare_tokenizers import LLAMA3, Program, byte_level, learnt_bpe, random_strings, skip, split_words, text_of
 
 try:
     import torch_of_build  # noqa: F401 (transformers looks for torch)
-    from piece_tokenizers import gemma, llama2, llama_model
+    from piece_tokenizers import Pieces, gemma, llama2, llama_model
     from tokenizers import decoders
-    from transformers import PreTrainedTokenizerFast
+    from transformers import AutoTokenizer, GenerationConfig, PreTrainedTokenizerFast
 except ImportError as missing:
     skip(f"this Python cannot import {missing.name}")
 
@@ -118,7 +123,7 @@ def compare(name, kind, program, folder, made, talks):
     template, _, names = TEMPLATES[name]
     theirs = PreTrainedTokenizerFast(tokenizer_object=made, chat_template=template, **names)
     theirs.save_pretrained(folder)
-    path = program.file(".jsonl", b"".join(json.dumps({"messages": t}).encode() + b"\n" for t in talks))
+    path = conversation_file(program, talks)
     ours = map(json.loads, program.run(path, "--tokenizer", folder, "--template", name, "--json").splitlines())
     wrong, tokens, counted = 0, 0, 0
     for i, (talk, own) in enumerate(zip(talks, ours, strict=True)):
@@ -134,21 +139,113 @@ def compare(name, kind, program, folder, made, talks):
     return wrong
 
 
+WORKLOAD = """[[device]]
+kind = "cpu"
+memory = "64MiB"
+[data.talks]
+kind = "chat"
+train = {talks}
+validation = {talks}
+template = {template}
+tokenizer = {{ file = {tokenizer} }}
+[[model]]
+name = "m"
+chain = {{ family = "gpt2", layers = 1, width = 8, heads = 2, context = 64 }}
+data = "talks"
+batch_size = 4
+steps = 1
+optimizer = {{ learning_rate = 1e-3 }}
+"""
+ENDS = {"chatml": "<|im_end|>", "qwen": "<|im_end|>", "llama-3": "<|eot_id|>", "mistral": "</s>", "gemma": "<end_of_turn>"}
+ROLES = {"user": ["Q: \"\n", "\n"], "assistant": ["A:\t", "<|im_end|>\u00e9\n"], "system": ["", "\\n {{ }} {% %}"]}
+
+
+def hydra(program, *arguments):
+    done = subprocess.run([program.program, *map(str, arguments)], capture_output=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"hydra {arguments}: exit {done.returncode}: {done.stderr.decode()}")
+
+
+def conversation_file(program, talks):
+    return program.file(".jsonl", b"".join(json.dumps({"messages": t}).encode() + b"\n" for t in talks))
+
+
+def exported(program, tokenizer, template, talks):
+    """The folder of a model that was trained on a few of the conversations."""
+    run, out = program.file("-run"), program.file("-export")
+    keys = {"talks": str(conversation_file(program, talks[:8])), "tokenizer": str(tokenizer)}
+    text = WORKLOAD.format(template=template, **{key: json.dumps(value) for key, value in keys.items()})
+    hydra(program, "train", program.file(".toml", text.encode()), "--quiet", "--output", run)
+    hydra(program, "export", run, "m", out)
+    return out
+
+
+def compare_export(name, kind, program, tokenizer, talks, texts):
+    out = exported(program, tokenizer, json.dumps(name), talks)
+    theirs = AutoTokenizer.from_pretrained(out)
+    path = conversation_file(program, talks)
+    ours = map(json.loads, program.run(path, "--tokenizer", tokenizer, "--template", name, "--json").splitlines())
+    found = [theirs.apply_chat_template(t, tokenize=True, return_dict=True)["input_ids"] for t in talks]
+    wrong = sum(own["ids"] != ids for own, ids in zip(ours, found, strict=True))
+    plain = [theirs(t)["input_ids"] for t in texts]
+    wrong_texts = sum(own != ids for own, ids in zip(program.records(tokenizer, texts), plain, strict=True))
+    written = [theirs.apply_chat_template(t, tokenize=False) for t in talks]
+    prompts = [theirs.apply_chat_template(t[:-1], tokenize=False, add_generation_prompt=True) for t in talks]
+    wrong_prompts = sum(not whole.startswith(prompt) for whole, prompt in zip(written, prompts, strict=True))
+    ends = GenerationConfig.from_pretrained(out).eos_token_id
+    wrong_ends = theirs.convert_tokens_to_ids(ENDS[name]) != (ends[0] if isinstance(ends, list) else ends)
+    print(f"{name}, {kind}, exported: of {len(talks)} conversations {wrong} differ and {wrong_prompts} prompts, of "
+          f"{len(texts)} texts {wrong_texts}; ends {ends}{' are WRONG' if wrong_ends else ''}", flush=True)
+    return wrong + wrong_texts + wrong_prompts + wrong_ends
+
+
+def compare_roles(program, tokenizer, talks):
+    table = ", ".join(f"{role} = {json.dumps(marks)}" for role, marks in ROLES.items())
+    theirs = AutoTokenizer.from_pretrained(exported(program, tokenizer, f"{{ {table} }}", talks))
+
+    def written(talk):
+        return "".join(m["content"].join(ROLES[m["role"]]) for m in talk)
+
+    wrong = sum(theirs.apply_chat_template(t, tokenize=False) != written(t) for t in talks)
+    print(f"by roles, exported: {len(talks)} conversations, {wrong} differences", flush=True)
+    return wrong
+
+
+def bare(program, made):
+    """The tokenizer's file without any settings next to it."""
+    folder = program.file("-bare")
+    folder.mkdir()
+    made.save(str(folder / ("tokenizer.model" if isinstance(made, Pieces) else "tokenizer.json")))
+    return folder
+
+
+def compare_exports(name, program, tokenizers, talks, texts):
+    folders = {kind: bare(program, made) for kind, made in tokenizers.items()}
+    wrong = sum(compare_export(name, kind, program, folder, talks, texts) for kind, folder in folders.items())
+    return wrong + (compare_roles(program, folders["bytes"], talks) if name == "chatml" else 0)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("hydra")
     arguments.add_argument("--conversations", type=int, default=2_000)
     options = arguments.parse_args()
     text = own_text()
+    data = pathlib.Path(os.environ.get("HYDRA_TEST_DATA") or TREE.parent / "shared" / "data")
     lines, strings = [line for line in text if line.strip()], random_strings(500)
+    texts = text_of(data, TREE).split("\n")[:2_000] + strings
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         program = Program(options.hydra, place)
         for number, (name, (_, special, _)) in enumerate(TEMPLATES.items()):
             talks = conversations(options.conversations, lines, strings, number)
-            for kind, made in tokenizers_for(name, text, special):
+            tokenizers = dict(tokenizers_for(name, text, special))
+            for kind, made in tokenizers.items():
                 wrong += compare(name, kind, program, place / f"{name}-{kind}", made, talks)
+            if name == "mistral":
+                tokenizers["tokenizer.model"] = llama_model(text)
+            wrong += compare_exports(name, program, tokenizers, talks[:300], texts)
     print(f"{wrong} differences")
     sys.exit(1 if wrong else 0)
 

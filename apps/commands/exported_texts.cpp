@@ -1,0 +1,115 @@
+#include "apps/commands/exported_texts.hpp"
+
+#include "apps/commands/text_ends.hpp"
+#include "apps/commands/tokenizer_files.hpp"
+#include "models/data/chat_jinja.hpp"
+#include "models/tokenizers/sentencepiece_json.hpp"
+#include "runtime/base/json_text.hpp"
+#include "runtime/base/text_file.hpp"
+#include "runtime/storage/durable_folder.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace hydra::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+/// Of a tokenizer.json. Names only special tokens that are found in a text: transformers finds all that are named.
+std::string tokenizer_settings_of(const tokenizer& words) {
+  json settings{{"tokenizer_class", "PreTrainedTokenizerFast"}};
+  const special_tokens special = words.special();
+  const auto add = [&](const char* key, std::optional<std::uint32_t> id) {
+    if (!id) return;
+    const std::string name = words.decode({&*id, 1});
+    if (words.encode(name) == std::vector{*id}) settings[key] = name;
+  };
+  add("bos_token", special.begin_of_text);
+  add("eos_token", special.end_of_text);
+  add("pad_token", special.padding);
+  return json_text(settings, 2) + "\n";
+}
+
+void add_text(durable_folder& into, const std::string& name, const std::string& text) {
+  into.write(name, [&](byte_sink& out) { out.add(std::as_bytes(std::span{text})); });
+}
+
+/// "eos_token_id" of a JSON object: a number, or a list of several.
+std::string with_ends(const std::string& config, const std::vector<std::int64_t>& ends) {
+  json changed = parse_ordered_json(config);
+  changed["eos_token_id"] = ends.size() == 1 ? json(ends.front()) : json(ends);
+  return json_text(changed, 2) + "\n";
+}
+
+constexpr const char* settings_file = "tokenizer_config.json";
+constexpr const char* ends_file = "generation_config.json";
+constexpr const char* template_file = "chat_template.jinja";
+
+/// What transformers needs beside a tokenizer that has no settings: without them it guesses a kind by the model's.
+void write_tokenizer_settings(durable_folder& into, const copied_files& copied, const tokenizer& words) {
+  if (!copied.contains("tokenizer.json")) {
+    const bool alone = copied.size() == 1 && copied.contains("tokenizer.model");
+    const auto made = alone ? sentencepiece_json(copied.at("tokenizer.model")) : std::nullopt;
+    if (!made) {
+      if (copied.contains("tokenizer.model"))
+        fmt::print(stderr,
+                   "note: transformers reads this tokenizer.model by rules of its own, so that token ids may "
+                   "differ; give the data a tokenizer.json for the same ids\n");
+      return;
+    }
+    add_text(into, "tokenizer.json", *made);
+  }
+  add_text(into, settings_file, tokenizer_settings_of(words));
+}
+
+}  // namespace
+
+void exported_texts::write_tokenizer(durable_folder& into) {
+  const auto choice = tokenizer_for(data_, trained_.wants());
+  const copied_files copied = copy_tokenizer_files(into, choice.value_or(tokenizer_choice{}));
+  if (copied.empty()) return;
+  words_ = open_tokenizer(*choice);
+  if (!copied.contains(settings_file)) write_tokenizer_settings(into, copied, *words_);
+  if (const template_choice* const chat = chat_format_of(data_))
+    add_text(into, template_file, chat_jinja(*chat, marks_of(*words_)));
+}
+
+std::vector<std::int64_t> exported_texts::ends(const std::vector<std::int64_t>& stored) const {
+  const template_choice* const chat = chat_format_of(data_);
+  const auto turn = chat && words_ ? end_of_turn(*chat, *words_) : std::nullopt;
+  if (!words_ || trained_.form != sample_form::causal || (!turn && !stored.empty())) return stored;
+  std::vector<std::int64_t> all;
+  if (turn) all.push_back(*turn);
+  all.insert(all.end(), stored.begin(), stored.end());
+  if (const auto text = words_->special().end_of_text) all.push_back(*text);
+  for (auto id = all.begin(); id != all.end();) id = std::find(all.begin(), id, *id) == id ? id + 1 : all.erase(id);
+  return all;
+}
+
+chain exported_texts::write_settings(durable_folder& into, chain model) const {
+  const fs::path& checkpoint = trained_.checkpoint;
+  const bool chats = words_ && chat_format_of(data_);
+  if (!chats) copy_if_there(into, checkpoint, template_file);
+  const std::vector<std::int64_t> stored = stored_ends(model.hub().config, checkpoint), now = ends(stored);
+  if (now == stored) {
+    copy_if_there(into, checkpoint, ends_file);
+    return model;
+  }
+  const fs::path file = checkpoint / ends_file;
+  const bool there = !checkpoint.empty() && fs::is_regular_file(file);
+  add_text(into, ends_file, with_ends(there ? read_text(file) : "{}", now));
+  hub_form form = model.hub();
+  form.config = with_ends(form.config, now);
+  return model.publish_as(std::move(form));
+}
+
+}  // namespace hydra::apps

@@ -1,0 +1,36 @@
+#pragma once
+// What an export says about texts: the tokenizer, how conversations are written, which tokens end a text.
+
+#include "models/chain.hpp"
+#include "models/data/data_catalog.hpp"
+#include "models/families/catalog.hpp"
+#include "models/tokenizers/tokenizer.hpp"
+#include "runtime/base/fwd.hpp"
+
+#include <memory>
+
+namespace hydra::apps {
+
+class exported_texts {
+ public:
+  exported_texts(const data_description& data, const chain_description& trained) : data_(data), trained_(trained) {}
+
+  /// Adds the tokenizer's files (copy_tokenizer_files), what transformers needs beside them if there are no settings, and
+  /// of data of conversations chat_template.jinja. Prints a note if transformers may read the tokenizer otherwise. Throws
+  /// what copy_tokenizer_files and open_tokenizer throw.
+  void write_tokenizer(durable_folder& into);
+
+  /// Adds generation_config.json and chat_template.jinja of the checkpoint that a whole model started from. Call it after
+  /// write_tokenizer. Returns the chain to export: where the model ends texts by other tokens than the checkpoint did, or
+  /// the checkpoint named none, both config.json and generation_config.json name them as "eos_token_id".
+  chain write_settings(durable_folder& into, chain model) const;
+
+ private:
+  std::vector<std::int64_t> ends(const std::vector<std::int64_t>& stored) const;
+
+  const data_description& data_;
+  const chain_description& trained_;
+  std::shared_ptr<const tokenizer> words_{};  ///< null: there is none
+};
+
+}  // namespace hydra::apps

@@ -1,0 +1,129 @@
+#include "models/data/chat_jinja.hpp"
+
+#include "runtime/base/json_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string_view>
+
+namespace hydra {
+namespace {
+
+using roles = std::map<std::string, role_marks>;
+
+std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
+  return id ? by.decode(std::span{&*id, 1}) : std::string{};
+}
+
+std::string_view without_spaces_around(std::string_view text) {
+  constexpr std::string_view spaces = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
+  return text.substr(0, text.find_last_not_of(spaces) + 1);
+}
+
+/// "." and the like may be a token, but does not end a turn wherever it is written.
+std::optional<std::uint32_t> end_of_suffix(const roles& all, const tokenizer& by) {
+  const auto assistant = all.find("assistant");
+  const std::string_view mark =
+      assistant == all.end() ? std::string_view{} : without_spaces_around(assistant->second.suffix);
+  return mark.size() > 1 ? by.id_of(mark) : std::nullopt;
+}
+
+/// A text in quotes: Jinja has the escapes of JSON.
+std::string quoted(const std::string& text) { return json_text(nlohmann::json(text)); }
+
+std::string written(const std::string& text) { return fmt::format("{{{{- {} -}}}}\n", quoted(text)); }
+
+std::string generation_prompt(const std::string& text) {
+  return "{%- if add_generation_prompt -%}" + written(text) + "{%- endif -%}\n";
+}
+
+const std::string chatml = R"({%- for message in messages -%}
+    {{- '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' -}}
+{%- endfor -%}
+)" + generation_prompt("<|im_start|>assistant\n");
+
+const std::string qwen = R"({%- if messages[0]['role'] != 'system' -%}
+    {{- '<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n' -}}
+{%- endif -%}
+)" + chatml;
+
+std::string llama_3(const chat_marks& marks) {
+  return written(marks.begin_of_text) + R"({%- for message in messages -%}
+    {{- '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n' -}}
+    {{- message['content'] | trim + '<|eot_id|>' -}}
+{%- endfor -%}
+)" + generation_prompt("<|start_header_id|>assistant<|end_header_id|>\n\n");
+}
+
+/// The system's message goes into the first one of the user.
+constexpr std::string_view alternating = R"({%- if messages[0]['role'] == 'system' -%}
+    {%- set system = messages[0]['content'] + '\n\n' -%}{%- set rest = messages[1:] -%}
+{%- else -%}{%- set system = '' -%}{%- set rest = messages -%}{%- endif -%}
+{%- for message in rest -%}
+    {%- if message['role'] != ('user' if loop.index0 % 2 == 0 else 'assistant') -%}
+        {{- raise_exception('user and assistant must alternate, the user first') -}}
+    {%- endif -%}
+)";
+
+std::string mistral(const chat_marks& marks) {
+  return fmt::format("{}{}{}{}{}", written(marks.begin_of_text), alternating,
+                     R"(    {%- if message['role'] == 'user' -%}
+        {{- ' [INST] ' + (system if loop.first else '') + message['content'] + ' [/INST]' -}}
+    {%- else -%}
+        {{- ' ' + message['content'] + )",
+                     quoted(marks.end_of_text), R"( -}}
+    {%- endif -%}
+{%- endfor -%}
+)");
+}
+
+std::string gemma(const chat_marks& marks) {
+  return fmt::format("{}{}{}{}", written(marks.begin_of_text), alternating,
+                     R"(    {{- '<start_of_turn>' + ('user' if message['role'] == 'user' else 'model') + '\n' -}}
+    {{- (system if loop.first else '') + message['content'] | trim + '<end_of_turn>\n' -}}
+{%- endfor -%}
+)",
+                     generation_prompt("<start_of_turn>model\n"));
+}
+
+std::string by_roles(const roles& all) {
+  std::string text = "{%- for message in messages -%}\n";
+  const char* test = "if";
+  for (const auto& [role, marks] : all) {
+    text += fmt::format("    {{%- {} message['role'] == {} -%}}\n        {{{{- {} + message['content'] + {} -}}}}\n",
+                        test, quoted(role), quoted(marks.prefix), quoted(marks.suffix));
+    test = "elif";
+  }
+  text +=
+      "    {%- else -%}\n        {{- raise_exception('a message is by ' + message['role']) -}}\n    {%- endif -%}\n"
+      "{%- endfor -%}\n";
+  const auto assistant = all.find("assistant");
+  return assistant == all.end() ? text : text + generation_prompt(assistant->second.prefix);
+}
+
+}  // namespace
+
+chat_marks marks_of(const tokenizer& by) {
+  return {text_of(by, by.special().begin_of_text), text_of(by, by.special().end_of_text)};
+}
+
+std::optional<std::uint32_t> end_of_turn(const template_choice& format, const tokenizer& by) {
+  if (!format.roles.empty()) return end_of_suffix(format.roles, by);
+  const std::vector<std::string>& tokens = chat_template::tokens_of(format.name);
+  return tokens.empty() ? by.special().end_of_text : by.id_of(tokens.back());
+}
+
+std::string chat_jinja(const template_choice& format, const chat_marks& marks) {
+  if (!format.roles.empty()) return by_roles(format.roles);
+  if (format.name == "llama-3") return llama_3(marks);
+  if (format.name == "mistral") return mistral(marks);
+  if (format.name == "gemma") return gemma(marks);
+  return format.name == "qwen" ? qwen : chatml;
+}
+
+}  // namespace hydra

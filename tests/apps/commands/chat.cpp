@@ -1,0 +1,153 @@
+// Models that were trained on conversations: where they end a text, and what others are told of it.
+
+#include "tests/apps/commands/hydra_program.hpp"
+#include "tests/apps/workload/example.hpp"
+#include "tests/models/tokenizers/made_sentencepiece.hpp"
+#include "tests/support/hub_checkpoint.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+namespace hydra::apps {
+
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A checkpoint "base" whose likeliest token is always that with the id 0, "<|im_end|>" of its tokenizer.
+void write_base(const temporary_folder& folder) {
+  folder.write("learn.txt", "abcd abcd");
+  REQUIRE(run_hydra(folder,
+                    "tokenize learn.txt --train 262 --output t.json --special '<|im_end|>' --special "
+                    "'<|im_start|>' --special '<|endoftext|>'")
+              .status == 0);
+  json config = test::tiny_gpt2_config();
+  config["vocab_size"] = 400;
+  test::hub_test_tensors tensors = test::tiny_gpt2_tensors();
+  tensors["transformer.wte.weight"] = test::ramp({400, 4}, -2);
+  std::string& bytes = tensors["transformer.wte.weight"].bytes;
+  std::string reversed;
+  for (std::size_t at = bytes.size(); at > 0; at -= sizeof(float))
+    reversed += bytes.substr(at - sizeof(float), sizeof(float));
+  bytes = reversed;
+  test::write_checkpoint(folder.path() / "base", config, tensors);
+  folder.write("base/tokenizer.json", folder.read("t.json"));
+}
+
+/// Trains "base" on data of this kind into "run", so little that the same token stays the likeliest.
+void train(const temporary_folder& folder, const std::string& data, const std::string& more = "") {
+  folder.write("talks.jsonl",
+               R"({"t": "abcd", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})"
+               "\n");
+  folder.write("w.toml", "[[device]]\nkind = \"cpu\"\nmemory = \"8MiB\"\n[data.talks]\n" + data +
+                             "train = \"talks.jsonl\"\nvalidation = \"talks.jsonl\"\n[[model]]\nname = \"m\"\n"
+                             "chain = { from = \"base\" }\ndata = \"talks\"\nbatch_size = 1\nsteps = 1\n"
+                             "optimizer = { learning_rate = 1e-9 }\n" +
+                             more);
+  const outcome trained = run_hydra(folder, "train w.toml --quiet --output run");
+  REQUIRE(trained.err == "");
+  REQUIRE(trained.status == 0);
+}
+
+const std::string chat = "kind = \"chat\"\ntemplate = \"chatml\"\n";
+const std::string how = " --prompt a --tokens 3 --temperature 0";
+
+json object_in(const temporary_folder& folder, const std::string& file) { return json::parse(folder.read(file)); }
+
+}  // namespace
+
+TEST_CASE("a model of conversations ends a text with the token that ends a turn, and so does its export") {
+  const temporary_folder folder;
+  write_base(folder);
+  CHECK(run_hydra(folder, "generate base" + how).out == "a<|im_end|><|im_end|><|im_end|>\n");
+  train(folder, chat);
+  CHECK(run_hydra(folder, "generate run" + how).out == "a\n");
+  REQUIRE(run_hydra(folder, "export run m out").status == 0);
+  for (const char* const file : {"out/config.json", "out/generation_config.json"})
+    CHECK(object_in(folder, file)["eos_token_id"] == json::array({0, 2}));
+  CHECK_THAT(folder.read("out/chat_template.jinja"), Contains("<|im_start|>"));
+  CHECK(object_in(folder, "out/tokenizer_config.json") == json({{"tokenizer_class", "PreTrainedTokenizerFast"},
+                                                                {"bos_token", "<|endoftext|>"},
+                                                                {"eos_token", "<|endoftext|>"}}));
+  CHECK(run_hydra(folder, "generate out" + how).out == "a\n");
+}
+
+TEST_CASE("what the checkpoint says about its texts is kept, and the end of a turn comes first") {
+  const temporary_folder folder;
+  write_base(folder);
+  folder.write("base/generation_config.json", R"({"top_k": 5, "eos_token_id": [7, 2]})");
+  folder.write("base/tokenizer_config.json", R"({"eos_token": "<|endoftext|>"})");
+  folder.write("base/chat_template.jinja", "the base's own");
+  train(folder, chat);
+  REQUIRE(run_hydra(folder, "export run m out").status == 0);
+  CHECK(object_in(folder, "out/generation_config.json") == json({{"top_k", 5}, {"eos_token_id", {0, 7, 2}}}));
+  CHECK(folder.read("out/tokenizer_config.json") == folder.read("base/tokenizer_config.json"));
+  CHECK_THAT(folder.read("out/chat_template.jinja"), !Contains("own"));
+  folder.write("base/generation_config.json", R"({"eos_token_id": 0})");
+  CHECK(run_hydra(folder, "generate base" + how).out == "a\n");
+}
+
+TEST_CASE("a run ends a text where the checkpoint does that it started from") {
+  const temporary_folder folder;
+  write_base(folder);
+  folder.write("base/generation_config.json", R"({"eos_token_id": 0})");
+  train(folder, "kind = \"jsonl\"\ntext = \"t\"\n");
+  CHECK(run_hydra(folder, "generate run" + how).out == "a\n");
+  REQUIRE(run_hydra(folder, "export run m out").status == 0);
+  CHECK(folder.read("out/generation_config.json") == folder.read("base/generation_config.json"));
+  CHECK_FALSE(object_in(folder, "out/config.json").contains("eos_token_id"));
+}
+
+TEST_CASE("an adapter of conversations is exported with its tokenizer and template alone, merged like a whole model") {
+  const temporary_folder folder;
+  write_base(folder);
+  train(folder, chat, "adapter = { rank = 2 }\n");
+  REQUIRE(run_hydra(folder, "export run m lora").status == 0);
+  CHECK_THAT(folder.read("lora/chat_template.jinja"), Contains("<|im_start|>"));
+  CHECK(fs::exists(folder.path() / "lora/tokenizer_config.json"));
+  CHECK_FALSE(fs::exists(folder.path() / "lora/generation_config.json"));
+  CHECK_FALSE(fs::exists(folder.path() / "lora/config.json"));
+  REQUIRE(run_hydra(folder, "export run m merged --merge").status == 0);
+  CHECK(object_in(folder, "merged/config.json")["eos_token_id"] == json::array({0, 2}));
+  CHECK(fs::exists(folder.path() / "merged/chat_template.jinja"));
+}
+
+TEST_CASE("a tokenizer.model without settings is exported with a tokenizer.json, or a note") {
+  const temporary_folder folder;
+  write_base(folder);
+  fs::remove(folder.path() / "base/tokenizer.json");
+  using kind = test::made_piece::kind;
+  const auto model = [](test::made_model type) {
+    return test::sentencepiece_file(type, {{"<unk>", 0, kind::unknown},
+                                           {"<s>", 0, kind::control},
+                                           {"</s>", 0, kind::control},
+                                           {"\u2581", -1},
+                                           {"a", -2}});
+  };
+  folder.write("base/tokenizer.model", model(test::made_model::bpe));
+  train(folder, "kind = \"chat\"\ntemplate = \"mistral\"\n");
+  const outcome exported = run_hydra(folder, "export run m out");
+  CHECK(exported.err == "the weights of m after step 1 of 1\n");
+  CHECK(object_in(folder, "out/config.json")["eos_token_id"] == 2);
+  CHECK(object_in(folder, "out/tokenizer_config.json")["bos_token"] == "<s>");
+  const std::string ids = " talks.jsonl --template mistral --json --tokenizer ";
+  CHECK(run_hydra(folder, "tokenize" + ids + "out").out == run_hydra(folder, "tokenize" + ids + "base").out);
+  fs::remove(folder.path() / "out/tokenizer.json");
+  CHECK(run_hydra(folder, "tokenize" + ids + "out").out == run_hydra(folder, "tokenize" + ids + "base").out);
+  folder.write("base/tokenizer.model", model(test::made_model::unigram));
+  fs::remove_all(folder.path() / "run");
+  train(folder, "kind = \"chat\"\ntemplate = \"mistral\"\n");
+  const outcome other = run_hydra(folder, "export run m other");
+  CHECK(other.status == 0);
+  CHECK_THAT(other.err, Contains("note: transformers reads this tokenizer.model by rules of its own"));
+  CHECK_FALSE(fs::exists(folder.path() / "other/tokenizer_config.json"));
+}
+
+}  // namespace hydra::apps

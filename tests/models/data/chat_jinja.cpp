@@ -1,0 +1,53 @@
+#include "models/data/chat_jinja.hpp"
+
+#include "models/tokenizers/bpe_trainer.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hydra;
+using namespace hydra::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Of bytes, with special tokens; "</s>" ends a text.
+std::shared_ptr<const tokenizer> with_special(const temporary_folder& folder) {
+  bpe_trainer trainer{{.vocabulary = 261, .special = {"<|im_start|>", "<|im_end|>", "<s>", "</s>", "<end_of_turn>"}}};
+  trainer.add("");
+  folder.write("tokenizer.json", to_tokenizer_json(trainer.train()));
+  return open_tokenizer({.file = folder.path()});
+}
+
+}  // namespace
+
+TEST_CASE("a turn ends with the token that the template writes after an answer, if the tokenizer has it") {
+  const temporary_folder folder;
+  const auto by = with_special(folder);
+  CHECK(end_of_turn({"chatml"}, *by) == 1u);
+  CHECK(end_of_turn({"qwen"}, *by) == 1u);
+  CHECK(end_of_turn({"mistral"}, *by) == 3u);
+  CHECK(end_of_turn({"gemma"}, *by) == 4u);
+  CHECK_FALSE(end_of_turn({"llama-3"}, *by));
+}
+
+TEST_CASE("a turn of a template by roles ends with the assistant's suffix if that is one token, not one character") {
+  const temporary_folder folder;
+  const auto by = with_special(folder);
+  const auto end = [&](const std::string& suffix) {
+    return end_of_turn({.roles = {{"user", {"<|im_start|>", ""}}, {"assistant", {"A: ", suffix}}}}, *by);
+  };
+  CHECK(end(" <|im_end|>\n") == 1u);
+  for (const char* const suffix : {"", "\n", ".", "<|im_end|>.", "END"}) CHECK_FALSE(end(suffix));
+  CHECK_FALSE(end_of_turn({.roles = {{"user", {"", "<|im_end|>"}}}}, *by));
+}
+
+TEST_CASE("a template by roles becomes Jinja, its texts in quotes") {
+  const std::string text = chat_jinja({.roles = {{"assistant", {"\"A\": ", "\n"}}, {"user", {"", "\u00e9\\"}}}}, {});
+  CHECK_THAT(text, Contains(R"({%- if message['role'] == "assistant" -%})") &&
+                       Contains(R"({{- "\"A\": " + message['content'] + "\n" -}})") &&
+                       Contains(R"({%- elif message['role'] == "user" -%})") &&
+                       Contains("{{- \"\" + message['content'] + \"\u00e9\\\\\" -}}") &&
+                       Contains(R"({%- if add_generation_prompt -%}{{- "\"A\": " -}})"));
+  CHECK_THAT(chat_jinja({.roles = {{"user", {"", ""}}}}, {}), !Contains("add_generation_prompt"));
+}
