@@ -173,12 +173,12 @@ std::int64_t chain::frozen_count() const {
   return count;
 }
 
-std::vector<std::string> chain::trained_names() const {
-  std::vector<std::string> names;
+std::vector<trained_parameter> chain::trained_parameters() const {
+  std::vector<trained_parameter> trained;
   for (std::size_t i = 0; i < size(); ++i)
     for (const parameter_spec& p : parameters(i))
-      if (p.tied_to.empty() && p.averaging == 0 && !p.frozen) names.push_back(stored_name(p.name));
-  return names;
+      if (p.tied_to.empty() && p.averaging == 0 && !p.frozen) trained.push_back({stored_name(p.name), p.shape});
+  return trained;
 }
 
 std::vector<tensor_spec> chain::outputs(std::int64_t samples) const {

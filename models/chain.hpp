@@ -4,6 +4,7 @@
 #include "models/frozen/freezing.hpp"
 #include "models/layer.hpp"
 #include "models/loss.hpp"
+#include "models/optimizer/parameter_group.hpp"
 #include "models/tensor_spec.hpp"
 #include "models/weight_source.hpp"
 
@@ -84,8 +85,8 @@ class chain {
   /// True if it was asked to freeze parameters.
   bool has_frozen() const noexcept { return !frozen_.empty() && !unfrozen_; }
 
-  /// Names in a checkpoint of the parameters that are stepped: without tied copies, running averages and frozen ones.
-  std::vector<std::string> trained_names() const;
+  /// The parameters that are stepped: without tied copies, running averages and frozen ones.
+  std::vector<trained_parameter> trained_parameters() const;
 
   /// Output of every layer for micro-batches of `samples` samples: bf16 instead of the layers' f32 if the chain
   /// computes in bf16. Throws fault_error{bad_input} naming the layer.

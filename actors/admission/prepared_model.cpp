@@ -1,6 +1,7 @@
 #include "actors/admission/prepared_model.hpp"
 
 #include "actors/admission/identity.hpp"
+#include "models/optimizer/parameter_shares.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/memory/host_memory.hpp"
@@ -24,6 +25,16 @@ namespace {
 
 [[noreturn]] void refuse(const model_description& m, const std::string& why) {
   throw fault_error(fault_code::bad_input, fmt::format("model '{}': {}", m.name, why));
+}
+
+/// A refusal of `check` gets the model and the key in front.
+template <class Check>
+void within(const model_description& m, const char* key, Check&& check) {
+  try {
+    std::forward<Check>(check)();
+  } catch (const fault_error& e) {
+    throw fault_error(e.what_happened().code, fmt::format("model '{}': {}: {}", m.name, key, e.what_happened().text));
+  }
 }
 
 batch_order order_of(const model_description& m, const data_source& source, std::uint64_t seed) {
@@ -67,6 +78,10 @@ void validate_terms(const model_description& m) {
 }
 
 }  // namespace
+
+std::uint32_t steps_on(const model_description& m, const data_source& source) {
+  return steps_of(m, order_of(m, source, 0));
+}
 
 std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source) {
   const auto samples = source.samples(split::validation);
@@ -196,7 +211,8 @@ void validate(const model_description& m) {
                               : "give exactly one of epochs and steps, at least 1");
   }
   validate_terms(m);
-  validate(m.optimizer);
+  within(m, "optimizer", [&] { validate(m.optimizer); });
+  within(m, "schedule", [&] { validate(m.optimizer.schedule); });
 }
 
 void check_keep_best(const model_description& m, std::uint32_t kept_checkpoints) {
@@ -255,7 +271,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.data.source = open_data(m.data, m.chain.wants());
   p.model = std::make_shared<const chain>(m.chain.build(*p.data.source).compute_in(numbers_.numbers, numbers_.gradients));
   p.model->validate();
-  check_groups(m.optimizer, p.model->trained_names());
+  within(m, "optimizer", [&] { check_groups(m.optimizer, p.model->trained_parameters()); });
   check_loss_chunk(m, *p.model, p.data.source->sample_target());
   check_layers(m, *p.model);
   if (p.model->sample_input() != p.data.source->sample_input()) {
@@ -264,6 +280,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
   }
   p.data.order = order_of(m, *p.data.source, seed_);
   p.steps = steps_of(m, p.data.order);
+  if (!m.evaluate_only) within(m, "schedule", [&] { check_steps(m.optimizer.schedule, p.steps); });
   p.evaluation = evaluation_micro_batches(m, *p.data.source);
   if (m.evaluate_only && p.evaluation == 0) {
     refuse(m, fmt::format("evaluate_only: {} has no validation data to evaluate it on", p.data.source->describe()));

@@ -116,6 +116,10 @@ bool equally_fast(std::span<const device_info> machines);
 /// differ, and for gradients narrower than the parameters.
 number_formats common_formats(std::span<const device_info> machines);
 
+/// Optimizer steps that the model is trained for; 0 if it is only evaluated. Throws fault_error{bad_input} if there are fewer
+/// samples than a batch has, or more steps than can be counted.
+std::uint32_t steps_on(const model_description& m, const data_source& source);
+
 /// Whole micro-batches of an evaluation; 0 if there are no validation data and no evaluation was requested. Throws
 /// fault_error{bad_input} if there are fewer than requested.
 std::uint32_t evaluation_micro_batches(const model_description& m, const data_source& source);

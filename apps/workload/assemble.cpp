@@ -2,13 +2,17 @@
 
 #include "actors/admission/prepared_model.hpp"
 #include "apps/workload/controller_keys.hpp"
+#include "models/optimizer/parameter_shares.hpp"
 #include "partition/plan/plan_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -58,10 +62,47 @@ class opened_plans {
 
 /// What several models of a workload read.
 struct opened_files {
-  explicit opened_files(const workload& w) : data{w} {}
+  explicit opened_files(const workload& w) : models{w.models}, data{w} {}
+  const std::vector<model_entry>& models;
   opened_data data;
   opened_plans plans;
 };
+
+bool same_table(const model_entry& a, const model_entry& b) {
+  return a.keys.where.source == b.keys.where.source && a.keys.where.line == b.keys.where.line;
+}
+
+/// A grid may vary what a group keeps as it is, and then meet the group's own values.
+bool varies_rates(const model_entry& m, const std::vector<model_entry>& models) {
+  const update_options& own = m.description.optimizer;
+  return std::ranges::any_of(models, [&](const model_entry& other) {
+    const update_options& o = other.description.optimizer;
+    return same_table(m, other) && std::tie(o.learning_rate, o.weight_decay, o.decay) !=
+                                       std::tie(own.learning_rate, own.weight_decay, own.decay);
+  });
+}
+
+/// Its groups have to find and change parameters.
+void check_groups_of(const model_entry& m, const chain& built, const std::vector<model_entry>& models) {
+  const std::vector<trained_parameter> parameters = built.trained_parameters();
+  const update_options& o = m.description.optimizer;
+  check_groups(o, parameters);
+  const std::optional<std::size_t> idle = idle_group(o, parameters);
+  if (!idle || varies_rates(m, models)) return;
+  hydra::refuse(
+      fmt::format("group {} of groups, \"{}\", changes nothing: without it these parameters have the same "
+                  "learning_rate and weight_decay; give it others, or leave it out",
+                  *idle + 1, fmt::join(o.groups[*idle].parameters.all(), "\", \"")));
+}
+
+void check_recipe(const model_entry& m, const chain& built, const data_source& source,
+                  const std::vector<model_entry>& models) {
+  const model_description& d = m.description;
+  located(part(m, "optimizer"), fmt::format("model.{}.optimizer", d.name), [&] { check_groups_of(m, built, models); });
+  located(part(m, "schedule"), fmt::format("model.{}.schedule", d.name), [&] {
+    if (!d.evaluate_only) check_steps(d.optimizer.schedule, steps_on(d, source));
+  });
+}
 
 /// Refuses a loss that needs classes where the targets are numbers.
 void check_loss(const model_entry& m, const std::string& loss, const data_source& source) {
@@ -72,7 +113,7 @@ void check_loss(const model_entry& m, const std::string& loss, const data_source
 }
 
 /// Chain, precision, data and cuts must be compatible.
-void check_chain(const model_entry& m, const model_description& d, precision numbers, opened_plans& plans) {
+void check_chain(const model_entry& m, const model_description& d, precision numbers, opened_files& files) {
   const auto& source = *std::get<source_ptr>(d.data.what);
   const chain built = located(part(m, "chain"), "model.chain", [&] {
     chain c = d.chain.build(source);
@@ -85,13 +126,13 @@ void check_chain(const model_entry& m, const model_description& d, precision num
           [&] { chain{built}.store_base(base_format::as_computed).chunk_loss(0).validate(); });
   located(part(m, "base"), "model.base", [&] { chain{built}.chunk_loss(0).validate(); });
   located(part(m, "loss_chunk"), "model.loss_chunk", [&] { built.validate(); });
-  located(part(m, "optimizer"), "model.optimizer", [&] { check_groups(d.optimizer, built.trained_names()); });
   check_loss(m, built.objective().name(), source);
   const std::size_t layers = built.size();
   if (const auto* cuts = std::get_if<cut_points>(&d.cuts))
     located(part(m, "cuts"), "model.cuts", [&] { validate_cuts(*cuts, layers, d.name); });
   if (const auto* saved = std::get_if<saved_cuts>(&d.cuts))
-    located(part(m, "cuts"), "model.cuts", [&] { cuts_for(plans.open(saved->file), d.name, layers); });
+    located(part(m, "cuts"), "model.cuts", [&] { cuts_for(files.plans.open(saved->file), d.name, layers); });
+  check_recipe(m, built, source, files.models);
 }
 
 void check_batch(const model_entry& m, const model_description& d) {
@@ -105,8 +146,8 @@ void check_batch(const model_entry& m, const model_description& d) {
 source_ptr add_model(session& into, const model_entry& m, precision numbers, opened_files& files) {
   model_description d = m.description;
   d.data = files.data.open(m);
-  check_chain(m, d, numbers, files.plans);
   check_batch(m, d);
+  check_chain(m, d, numbers, files);
   located(part(m, "validate"), "model", [&] { evaluation_micro_batches(d, *std::get<source_ptr>(d.data.what)); });
   const source_ptr source = std::get<source_ptr>(d.data.what);
   located(m.keys.where, "model", [&] { into.add_model(std::move(d)); });

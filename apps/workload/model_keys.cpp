@@ -160,6 +160,7 @@ void check_deadline(const model_description& m, const value_table& table, const 
 
 void check_optimizer(const model_description& m, const value_table& table, const place& where) {
   located(place_of(table, "optimizer", where), "model.optimizer", [&] { validate(m.optimizer); });
+  located(place_of(table, "schedule", where), "model.schedule", [&] { validate(m.optimizer.schedule); });
 }
 
 void read_numbers(const value_table& table, model_description& m) {

@@ -159,6 +159,10 @@ table_rules optimizer_rules() {
 
 table_rules schedule_rules() {
   const key_rule floor = real_rule("floor", share, "0", "share of the learning rate at the last step");
+  const key_rule low =
+      real_rule("floor", share, "0",
+                "share of the learning rate that a cycle falls towards; its last step, of n, has floor + "
+                "(1 - floor) * (1 + cos(pi * (n - 1) / n)) / 2");
   const key_rule decay_ratio = real_rule("decay_ratio", {.least = 0, .most = 1, .open_least = true}, "0.1",
                                          "share of all steps, the last ones, that fall along a line to the floor");
   const key_rule cycles{.name = "cycles",
@@ -171,7 +175,7 @@ table_rules schedule_rules() {
                                  {"linear", {floor}},
                                  {"cosine", {floor}},
                                  {"wsd", {floor, decay_ratio}},
-                                 {"cosine-restarts", {floor, cycles}},
+                                 {"cosine-restarts", {low, cycles}},
                                  {"inverse-sqrt", {}}}};
   rules.keys = {
       selector_rule("kind", rules.variants, "constant"),

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace hydra {
 
@@ -16,6 +19,15 @@ struct parameter_group {
   name_patterns parameters{};             ///< over the names in a checkpoint, of those that are trained
   std::optional<double> learning_rate{};  ///< before the schedule, which is the same for all
   std::optional<double> weight_decay{};   ///< of these parameters, whatever the decay_scope
+};
+
+/// The group that decides for a parameter, by its name in a checkpoint: the last one that has it; null if none has.
+const parameter_group* group_of(std::span<const parameter_group> groups, const std::string& name);
+
+/// A parameter that is stepped.
+struct trained_parameter {
+  std::string name;  ///< in a checkpoint
+  std::vector<std::int64_t> shape;
 };
 
 }  // namespace hydra

@@ -1,5 +1,10 @@
 #include "models/optimizer/schedule.hpp"
 
+#include "runtime/base/counted.hpp"
+#include "runtime/base/refuse.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -62,6 +67,24 @@ double after_warmup(const learning_schedule& schedule, const moment& now) noexce
 std::uint32_t warmup_steps(const learning_schedule& schedule, std::uint32_t total_steps) noexcept {
   if (schedule.warmup_ratio <= 0) return schedule.warmup;
   return static_cast<std::uint32_t>(steps_in(schedule.warmup_ratio, total_steps));
+}
+
+void check_steps(const learning_schedule& schedule, std::uint32_t total_steps) {
+  const std::uint32_t warmup = warmup_steps(schedule, total_steps);
+  if (warmup > total_steps)
+    refuse(fmt::format("warmup is {}, but the model is trained for {}; use at most as many, or train for more steps",
+                       warmup, counted(total_steps, "step")));
+  const double decay = schedule.kind == schedule_kind::wsd ? steps_in(schedule.decay_ratio, total_steps) : 0;
+  if (warmup + decay > total_steps)
+    refuse(fmt::format(
+        "a warm-up of {} and then a decay of {:.0f} (decay_ratio = {:g}, rounded up) are more than the {} that "
+        "the model is trained for; make one of them shorter, or train for more steps",
+        counted(warmup, "step"), decay, schedule.decay_ratio, counted(total_steps, "step")));
+  if (schedule.kind == schedule_kind::cosine_restarts && schedule.cycles > total_steps - warmup)
+    refuse(fmt::format(
+        "cycles is {}, but the model is trained for {} after the warm-up; use at most as many cycles, or train "
+        "for more steps",
+        schedule.cycles, counted(total_steps - warmup, "step")));
 }
 
 double schedule_factor(const learning_schedule& schedule, std::uint32_t step, std::uint32_t total_steps) noexcept {

@@ -19,8 +19,7 @@ namespace {
 constexpr std::size_t rounded_at_once = 1 << 14;
 
 void require(bool holds, const char* what, double value, const char* allowed) {
-  if (!holds)
-    throw fault_error{fault_code::bad_input, fmt::format("optimizer: {} is {}; it must be {}", what, value, allowed)};
+  if (!holds) throw fault_error{fault_code::bad_input, fmt::format("{} is {}; it must be {}", what, value, allowed)};
 }
 
 bool nonnegative(double x) { return x >= 0 && std::isfinite(x); }
@@ -133,39 +132,31 @@ void check_lengths(const update_constants& c, const update_slices& s) {
 
 }  // namespace
 
-update_options adamw(const adamw_options& options) {
-  return {.kind = update_kind::adamw,
-          .learning_rate = options.learning_rate,
-          .weight_decay = options.weight_decay,
-          .beta1 = options.beta1,
-          .beta2 = options.beta2,
-          .eps = options.eps,
-          .clip_norm = options.clip_norm};
-}
+namespace {
 
-update_options adamw8bit(const adamw_options& options) {
-  update_options o = adamw(options);
-  o.kind = update_kind::adamw8bit;
+/// The options that the rule has.
+template <class Options>
+update_options options_for(update_kind kind, const Options& given) {
+  update_options o{.kind = kind, .learning_rate = given.learning_rate, .weight_decay = given.weight_decay};
+  o.clip_norm = given.clip_norm;
+  if constexpr (requires { given.beta1; }) {
+    o.beta1 = given.beta1;
+    o.beta2 = given.beta2;
+  }
+  if constexpr (requires { given.eps; }) o.eps = given.eps;
+  if constexpr (requires { given.momentum; }) {
+    o.momentum = given.momentum;
+    o.nesterov = given.nesterov;
+  }
   return o;
 }
 
-update_options sgd(const sgd_options& options) {
-  return {.kind = update_kind::sgd,
-          .learning_rate = options.learning_rate,
-          .weight_decay = options.weight_decay,
-          .momentum = options.momentum,
-          .nesterov = options.nesterov,
-          .clip_norm = options.clip_norm};
-}
+}  // namespace
 
-update_options lion(const lion_options& options) {
-  return {.kind = update_kind::lion,
-          .learning_rate = options.learning_rate,
-          .weight_decay = options.weight_decay,
-          .beta1 = options.beta1,
-          .beta2 = options.beta2,
-          .clip_norm = options.clip_norm};
-}
+update_options adamw(const adamw_options& options) { return options_for(update_kind::adamw, options); }
+update_options adamw8bit(const adamw_options& options) { return options_for(update_kind::adamw8bit, options); }
+update_options sgd(const sgd_options& options) { return options_for(update_kind::sgd, options); }
+update_options lion(const lion_options& options) { return options_for(update_kind::lion, options); }
 
 std::string to_string(update_kind kind) {
   switch (kind) {
@@ -181,22 +172,21 @@ std::string to_string(update_kind kind) {
   return {};
 }
 
-namespace {
-
 void validate(const learning_schedule& s) {
-  require(s.floor >= 0 && s.floor <= 1, "schedule floor", s.floor, "between 0 and 1");
-  require(fraction(s.warmup_ratio), "schedule warmup_ratio", s.warmup_ratio, "at least 0 and below 1");
-  require(s.warmup == 0 || s.warmup_ratio == 0, "schedule warmup_ratio", s.warmup_ratio, "0 with warmup steps");
-  require(s.decay_ratio > 0 && s.decay_ratio <= 1, "schedule decay_ratio", s.decay_ratio, "above 0 and at most 1");
-  require(s.kind != schedule_kind::wsd || s.warmup_ratio + s.decay_ratio <= 1, "schedule warmup_ratio + decay_ratio",
+  require(s.floor >= 0 && s.floor <= 1, "floor", s.floor, "between 0 and 1");
+  require(fraction(s.warmup_ratio), "warmup_ratio", s.warmup_ratio, "at least 0 and below 1");
+  require(s.warmup == 0 || s.warmup_ratio == 0, "warmup_ratio", s.warmup_ratio, "0 with warmup steps");
+  require(s.decay_ratio > 0 && s.decay_ratio <= 1, "decay_ratio", s.decay_ratio, "above 0 and at most 1");
+  require(s.kind != schedule_kind::wsd || s.warmup_ratio + s.decay_ratio <= 1, "warmup_ratio + decay_ratio",
           s.warmup_ratio + s.decay_ratio, "at most 1");
-  require(s.cycles >= 1, "schedule cycles", s.cycles, "at least 1");
+  require(s.cycles >= 1, "cycles", s.cycles, "at least 1");
 }
+
+namespace {
 
 void validate(const parameter_group& g) {
   if (g.parameters.empty())
-    throw fault_error{fault_code::bad_input,
-                      "optimizer: a group has no parameters; name them by patterns, such as \"*.bias\""};
+    throw fault_error{fault_code::bad_input, "a group has no parameters; name them by patterns, such as \"*.bias\""};
   const double rate = g.learning_rate.value_or(0), decay = g.weight_decay.value_or(0);
   require(nonnegative(rate), "learning_rate of a group", rate, "at least 0 and finite");
   require(nonnegative(decay), "weight_decay of a group", decay, "at least 0 and finite");
@@ -213,12 +203,7 @@ void validate(const update_options& o) {
   require(nonnegative(o.momentum), "momentum", o.momentum, "at least 0 and finite");
   require(!o.nesterov || o.momentum > 0, "momentum", o.momentum, "positive with nesterov");
   require(nonnegative(o.clip_norm), "clip_norm", o.clip_norm, "at least 0 (0 = off) and finite");
-  validate(o.schedule);
   for (const parameter_group& g : o.groups) validate(g);
-}
-
-void check_groups(const update_options& options, std::span<const std::string> names) {
-  for (const parameter_group& g : options.groups) g.parameters.check("groups", "trained parameter of the model", names);
 }
 
 update_kind kind_for(update_kind kind, std::size_t elements) noexcept {
@@ -232,9 +217,8 @@ update_options options_of(const update_options& options, const std::string& name
   own.groups.clear();
   own.decay = decay_scope::all;
   if (options.decay == decay_scope::matrices && shape.size() < 2) own.weight_decay = 0;
-  const auto group = std::find_if(options.groups.rbegin(), options.groups.rend(),
-                                  [&name](const parameter_group& g) { return g.parameters.matches(name); });
-  if (group == options.groups.rend()) return own;
+  const parameter_group* const group = group_of(options.groups, name);
+  if (!group) return own;
   own.learning_rate = group->learning_rate.value_or(own.learning_rate);
   own.weight_decay = group->weight_decay.value_or(own.weight_decay);
   return own;

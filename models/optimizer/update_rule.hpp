@@ -66,12 +66,11 @@ update_options lion(const lion_options& options);
 std::string to_string(update_kind kind);
 
 /// Throws fault_error{bad_input} for values no optimizer accepts (negative, NaN, betas outside [0, 1), nesterov
-/// without momentum, a group without parameters, ...).
+/// without momentum, a group without parameters, ...). Its schedule is not looked at.
 void validate(const update_options& options);
 
-/// Throws fault_error{bad_input} for a pattern of a group that matches none of these names: those in a checkpoint, of
-/// the parameters that are trained.
-void check_groups(const update_options& options, std::span<const std::string> names);
+/// The same for values no schedule accepts, whatever the number of steps.
+void validate(const learning_schedule& schedule);
 
 /// The rule that steps a parameter of so many values: adamw instead of adamw8bit for small ones.
 update_kind kind_for(update_kind kind, std::size_t elements) noexcept;

@@ -4,9 +4,12 @@
 #include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace hydra {
 namespace {
@@ -17,11 +20,32 @@ bool has_form(const std::string& name, const std::string& pattern) {
   return fnmatch(pattern.c_str() + (is_exception(pattern) ? 1 : 0), name.c_str(), 0) == 0;
 }
 
+/// "h.11.ln_1.bias" -> "h.*.ln_1.bias".
+std::string for_all_layers(std::string_view name) {
+  std::string form;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::string_view part = name.substr(begin, name.find('.', begin) - begin);
+    const bool number = !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    form += (begin == 0 ? "" : ".") + std::string{number ? "*" : part};
+    begin += part.size() + 1;
+  }
+  return form;
+}
+
+/// One for all layers that have it.
+std::string nearest_known(const std::string& pattern, std::span<const std::string> names) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> forms;
+  for (const std::string& name : names)
+    if (std::string form = for_all_layers(name); std::ranges::find(forms, form) == forms.end())
+      forms.push_back(std::move(form));
+  return fmt::format("the nearest are \"{}\"", fmt::join(nearest_names(pattern, forms, most), "\", \""));
+}
+
 std::string known_name(const std::string& pattern, std::span<const std::string> names) {
   if (names.empty()) return "there is none";
   const std::string near = near_name(pattern, names);
-  return near.empty() ? fmt::format("its first one is \"{}\"", names.front())
-                      : fmt::format("did you mean \"{}\"?", near);
+  return near.empty() ? nearest_known(pattern, names) : fmt::format("did you mean \"{}\"?", near);
 }
 
 }  // namespace

@@ -77,7 +77,33 @@ TEST_CASE("a group of parameters that the model does not have is refused where t
       bent("{ learning_rate = 1e-3 }",
            "{ learning_rate = 1e-3, groups = [{ parameters = [\"*.biass\"], weight_decay = 0 }] }");
   CHECK_THAT(assembly_refusal(text),
-             StartsWith("w.toml:17: model.optimizer: ") && Contains("\"*.biass\", which no trained parameter"));
+             StartsWith("w.toml:17: model.gpt.optimizer: ") && Contains("\"*.biass\", which no trained parameter"));
+}
+
+TEST_CASE("a group that changes nothing is refused, unless a grid varies what it keeps") {
+  const std::string groups = "groups = [{ parameters = [\"*.bias\"], learning_rate = 1e-3 }]";
+  const std::string idle = bent("{ learning_rate = 1e-3 }", "{ learning_rate = 1e-3, " + groups + " }");
+  CHECK_THAT(assembly_refusal(idle),
+             StartsWith("w.toml:17: model.gpt.optimizer: group 1 of groups, \"*.bias\", changes nothing"));
+  const std::string varied =
+      bent("{ learning_rate = 1e-3 }", "{ " + groups + " }") + "[model.grid]\nlearning_rate = [1e-3, 1e-4]\n";
+  std::string named = varied;
+  named.replace(named.find("\"gpt\""), 5, "\"gpt-{learning_rate}\"");
+  CHECK(assembly_refusal(named) == "");
+}
+
+TEST_CASE("a schedule that the model's steps or epochs cannot hold is refused where it is written") {
+  const auto of = [](const std::string& length, const std::string& keys) {
+    return assembly_refusal(bent("steps = 3", length + "\nschedule = { " + keys + " }"));
+  };
+  CHECK(of("steps = 3", "warmup = 3") == "");
+  CHECK_THAT(of("steps = 3", "warmup = 4"),
+             StartsWith("w.toml:17: model.gpt.schedule: warmup is 4, but the model is trained for 3 steps"));
+  CHECK(of("epochs = 1", "warmup = 4") == "");
+  CHECK_THAT(of("epochs = 1", "warmup = 900000000"), StartsWith("w.toml:17: model.gpt.schedule: warmup is 900000000"));
+  CHECK_THAT(of("steps = 3", "kind = \"wsd\", warmup = 3"), StartsWith("w.toml:17: model.gpt.schedule: a warm-up of 3"));
+  CHECK_THAT(of("steps = 3", "kind = \"cosine-restarts\", cycles = 4"),
+             StartsWith("w.toml:17: model.gpt.schedule: cycles is 4"));
 }
 
 TEST_CASE("a text shorter than one sample is refused where the data are described") {

@@ -220,7 +220,20 @@ TEST_CASE("keys of a model that exclude each other are refused") {
   CHECK_THAT(refusal(bent("steps = 3", "steps = 3\nmicro_batches = 8")),
              StartsWith("w.toml:17: model.micro_batches: 8 ") && Contains("4"));
   CHECK_THAT(with_optimizer("kind = \"sgd\", learning_rate = 1, nesterov = true"),
-             StartsWith("w.toml:17: model.optimizer: ") && Contains("momentum"));
+             StartsWith("w.toml:17: model.optimizer: momentum is 0; it must be positive with nesterov"));
+}
+
+TEST_CASE("keys as other programs call them are refused with their names here") {
+  CHECK_THAT(with_optimizer("lr = 1"),
+             StartsWith("w.toml:17: model.optimizer.lr: ") && Contains("mean \"learning_rate\""));
+  const auto with_key = [](const std::string& key) { return refusal(bent("steps = 3", key)); };
+  CHECK_THAT(with_key("max_steps = 3"), StartsWith("w.toml:16: model.max_steps: ") && Contains("mean \"steps\""));
+  CHECK_THAT(with_key("lr = 1"),
+             Contains("model.lr: unknown key; here it is called \"learning_rate\", and it is a key of \"optimizer\""));
+  CHECK_THAT(with_key("warmup_steps = 1"), Contains("called \"warmup\", and it is a key of \"schedule\""));
+  CHECK_THAT(with_key("max_seq_length = 1"), Contains("called \"context\", and it is a key of \"chain\""));
+  CHECK_THAT(refusal(bent("kind = \"synthetic-language\"", "kind = \"synthetic-language\"\nmax_length = 9")),
+             Contains("data.language.max_length: ") && Contains("called \"context\""));
 }
 
 TEST_CASE("what no recipe can mean is refused where it is written") {
@@ -233,7 +246,8 @@ TEST_CASE("what no recipe can mean is refused where it is written") {
              StartsWith("w.toml:17: model.schedule.decay_ratio: "));
   CHECK_THAT(with_schedule("kind = \"cosine-restarts\", cycles = 0"),
              StartsWith("w.toml:17: model.schedule.cycles: 0 "));
-  CHECK_THAT(with_schedule("kind = \"wsd\", warmup_ratio = 0.5, decay_ratio = 0.75"), Contains("at most 1"));
+  CHECK_THAT(with_schedule("kind = \"wsd\", warmup_ratio = 0.5, decay_ratio = 0.75"),
+             StartsWith("w.toml:17: model.schedule: warmup_ratio + decay_ratio is 1.25; it must be at most 1"));
   CHECK_THAT(with_optimizer("learning_rate = 1, decay = \"vectors\""),
              StartsWith("w.toml:17: model.optimizer.decay: ") && Contains("matrices"));
   CHECK_THAT(with_optimizer("learning_rate = 1, groups = [{ learning_rate = 1 }]"),

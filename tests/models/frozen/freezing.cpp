@@ -97,8 +97,8 @@ TEST_CASE("a chain says in its layers' signatures what is frozen", "[freezing]")
 
 TEST_CASE("what cannot be frozen is refused with what to do", "[freezing]") {
   CHECK(refused(small({"h.*"})) == "accepted");
-  CHECK(refused(small({"h.0.*", "zzzzzzzz.*"})) ==
-        "\"freeze\" has \"zzzzzzzz.*\", which no parameter of the model matches; its first one is \"wte.weight\"");
+  CHECK(refused(small({"h.0.*", "zzzzzzzz.*"})).starts_with(
+      "\"freeze\" has \"zzzzzzzz.*\", which no parameter of the model matches; the nearest are \"wte.weight\", "));
   CHECK(refused(small({"*"})).find("leaves no parameter") != std::string::npos);
   CHECK(refused(small({"!h.*"})).find("freezes nothing") != std::string::npos);
   chain averaged = small({"h.*"});

@@ -8,6 +8,7 @@
 #include <numbers>
 
 using namespace hydra;
+using Catch::Contains;
 
 namespace {
 
@@ -118,6 +119,31 @@ TEST_CASE("a share of all steps as warm-up is that many steps, rounded up") {
     for (std::uint32_t step = 0; step < 12; ++step)
       CHECK(schedule_factor(steps, step, 12) == schedule_factor(share, step, 12));
   }
+}
+
+TEST_CASE("a schedule that the steps cannot hold is refused with the numbers") {
+  CHECK_NOTHROW(check_steps({.warmup = 10}, 10));
+  CHECK_THROWS_WITH(check_steps({.kind = schedule_kind::cosine, .warmup = 10}, 3),
+                    "warmup is 10, but the model is trained for 3 steps; use at most as many, or train for more steps");
+  const learning_schedule wsd{.kind = schedule_kind::wsd, .warmup = 8, .decay_ratio = 0.2};
+  CHECK_NOTHROW(check_steps(wsd, 10));
+  CHECK_THROWS_WITH(check_steps({.kind = schedule_kind::wsd, .warmup = 8, .decay_ratio = 0.3}, 10),
+                    Contains("a warm-up of 8 steps and then a decay of 3 ") && Contains("more than the 10 steps"));
+  CHECK_THROWS_WITH(check_steps({.kind = schedule_kind::wsd, .warmup_ratio = 0.5, .decay_ratio = 0.5}, 5),
+                    Contains("a warm-up of 3 steps and then a decay of 3 "));
+  CHECK_NOTHROW(check_steps({.kind = schedule_kind::cosine, .warmup = 8, .decay_ratio = 0.3}, 10));
+  const learning_schedule cycles{.kind = schedule_kind::cosine_restarts, .warmup = 4, .cycles = 6};
+  CHECK_NOTHROW(check_steps(cycles, 10));
+  CHECK_THROWS_WITH(check_steps(cycles, 9),
+                    Contains("cycles is 6, but the model is trained for 5 steps after the warm-up"));
+}
+
+TEST_CASE("the last step of a cycle of cosine with restarts has the value that the header names, not the floor") {
+  const learning_schedule s{.kind = schedule_kind::cosine_restarts, .floor = 0.2, .cycles = 2};
+  const double last = 0.2 + 0.8 * (1 + std::cos(std::numbers::pi * 9 / 10)) / 2;
+  CHECK(schedule_factor(s, 9, 20) == Approx(last));
+  CHECK(schedule_factor(s, 19, 20) == Approx(last));
+  CHECK(last > 0.2);
 }
 
 /// transformers: step / n.

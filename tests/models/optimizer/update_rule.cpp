@@ -201,18 +201,6 @@ TEST_CASE("the last group that has a parameter decides its learning rate and wei
   CHECK(rates("h.0.weight", 2) == std::pair{1.0, 0.1});
 }
 
-TEST_CASE("a pattern of a group that matches nothing is refused with the nearest name") {
-  update_options o = adamw({});
-  o.groups = {{.parameters = name_patterns{{"h.0.wieght"}}, .learning_rate = 2}};
-  const std::vector<std::string> names{"h.0.bias", "h.0.weight"};
-  CHECK_THROWS_WITH(check_groups(o, names),
-                    "\"groups\" has \"h.0.wieght\", which no trained parameter of the model "
-                    "matches; did you mean \"h.0.weight\"?");
-  o.groups.front().parameters = name_patterns{{"h.?.weight"}};
-  CHECK_NOTHROW(check_groups(o, names));
-  CHECK_THROWS_WITH(check_groups(o, {}), Contains("there is none"));
-}
-
 TEST_CASE("the first sgd step does not read the momentum buffer") {
   const update_options o = sgd({.learning_rate = 0.1, .momentum = 0.9});
   buffers clean{33}, dirty{33};
@@ -272,11 +260,7 @@ TEST_CASE("values that no optimizer accepts are refused by name") {
 }
 
 TEST_CASE("schedules and groups that make no sense are refused by name") {
-  const auto scheduled = [](learning_schedule s) {
-    update_options o = adamw({});
-    o.schedule = s;
-    validate(o);
-  };
+  const auto scheduled = [](const learning_schedule& s) { validate(s); };
   const auto grouped = [](parameter_group g) {
     update_options o = adamw({});
     o.groups = {std::move(g)};
