@@ -5,6 +5,7 @@
 #include "models/data/tokenized_text.hpp"
 #include "runtime/base/fault.hpp"
 #include "runtime/base/json_text.hpp"
+#include "runtime/base/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -27,10 +28,33 @@ class_label label_field(const json& object, const std::string& name, const line_
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
+/// Formats that data sets are often published in, and how they become lines.
+void require_lines(std::string_view all, const std::filesystem::path& file) {
+  if (all.starts_with("PAR1"))
+    refuse(file, fmt::format("is a Parquet file, JSON lines are expected; convert it: python3 "
+                             "apps/python/parquet_to_jsonl.py {} --output {}",
+                             file.string(), file.stem().string() + ".jsonl"));
+  const std::size_t first = all.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && all[first] == '[')
+    refuse(file,
+           fmt::format("is a JSON array, JSON lines are expected: one object a line; convert it: jq -c '.[]' {} > {}",
+                       file.string(), file.stem().string() + "-lines.jsonl"));
+}
+
+/// A conversation where a text was expected.
+void hint_at_chat(const json& object, const std::string& text, const line_site& site) {
+  if (object.contains(text)) return;
+  for (const char* name : {"messages", "conversations"})
+    if (object.contains(name) && object[name].is_array())
+      site.refuse(fmt::format("there is no \"{}\", but \"{}\": these are conversations, which kind = \"chat\" reads",
+                              text, name));
+}
+
 }  // namespace
 
 jsonl_records::jsonl_records(const std::filesystem::path& file, record_fields fields)
     : path_(file), fields_(std::move(fields)), file_(file), digest_(digest_of(file_.packed())) {
+  require_lines(text(), path_);
   std::size_t number = 1;
   for (std::uint64_t begin = 0; begin < file_.bytes().size(); ++number) {
     const std::string_view line = line_at(begin);
@@ -46,8 +70,12 @@ void jsonl_records::add(std::uint64_t begin, std::size_t number) {
   begins_.push_back(begin);
 }
 
+std::string_view jsonl_records::text() const {
+  return {reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size()};
+}
+
 std::string_view jsonl_records::line_at(std::uint64_t begin) const {
-  const std::string_view all{reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size()};
+  const std::string_view all = text();
   return all.substr(begin, std::min(all.find('\n', begin), all.size()) - begin);
 }
 
@@ -59,6 +87,7 @@ text_record jsonl_records::parse(std::string_view line, std::size_t number) cons
     r.turns = read_conversation(object, site);
     return r;
   }
+  hint_at_chat(object, fields_.text, site);
   if (!fields_.prompt.empty()) r.prompt = text_field(object, fields_.prompt, site);
   r.text = text_field(object, fields_.text, site);
   if (r.text.empty()) site.refuse(fmt::format("\"{}\" is empty", fields_.text));

@@ -20,7 +20,7 @@ struct record_fields {
 class jsonl_records final : public record_list {
  public:
   /// Parses every record. Throws as mapped_file does, and fault_error{bad_input} with file and line: not a JSON object,
-  /// not UTF-8, a field missing or of another type, an empty text, no record at all.
+  /// not UTF-8, a field missing or of another type, an empty text; a Parquet file, a JSON array, no record at all.
   jsonl_records(const std::filesystem::path& file, record_fields fields);
 
   std::size_t size() const override { return begins_.size(); }
@@ -34,6 +34,7 @@ class jsonl_records final : public record_list {
  private:
   text_record parse(std::string_view line, std::size_t number) const;
   void add(std::uint64_t begin, std::size_t number);
+  std::string_view text() const;
   std::string_view line_at(std::uint64_t begin) const;
   std::size_t line_of(std::uint64_t begin) const;
 
