@@ -2,6 +2,7 @@
 
 #include "models/data/jsonl_records.hpp"
 #include "models/data/record_encoding.hpp"
+#include "runtime/base/counted.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,8 +15,6 @@
 namespace hydra::apps {
 
 namespace {
-
-constexpr std::size_t no_window = std::size_t{1} << 40;
 
 struct chat_summary {
   std::size_t conversations = 0, tokens = 0, counted = 0;
@@ -36,14 +35,15 @@ void add(std::span<const record_word> words, bool json, chat_summary& s) {
 }  // namespace
 
 void print_chat_ids(std::shared_ptr<const tokenizer> by, const std::filesystem::path& file,
-                    const std::string& template_name, bool json) {
+                    const template_choice& format, bool json) {
   const jsonl_records records{file, record_fields{.chat = true}};
-  const record_encoding encoding =
-      chat_encoding(std::move(by), {.format = {.name = template_name}, .window = no_window});
+  const record_encoding encoding = chat_encoding(std::move(by), {.format = format});
   chat_summary s;
   for (std::size_t i = 0; i < records.size(); ++i)
     encode_record(encoding, records, i, [&](std::span<const record_word> words) { add(words, json, s); });
-  if (!json) fmt::print("{} conversations, {} tokens, {} of them with a loss\n", s.conversations, s.tokens, s.counted);
+  if (!json)
+    fmt::print("{}, {}, {} of them with a loss\n", counted(s.conversations, "conversation"), counted(s.tokens, "token"),
+               s.counted);
 }
 
 }  // namespace hydra::apps

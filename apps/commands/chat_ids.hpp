@@ -1,11 +1,11 @@
 #pragma once
 // hydra tokenize --template: conversations as tokens.
 
+#include "models/data/chat_template.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 
 #include <filesystem>
 #include <memory>
-#include <string>
 
 namespace hydra::apps {
 
@@ -13,6 +13,6 @@ namespace hydra::apps {
 /// conversations and tokens there are; "loss" has 1 for a token that is a target of training by default. Throws
 /// fault_error{bad_input} with file and line as opening the data does.
 void print_chat_ids(std::shared_ptr<const tokenizer> by, const std::filesystem::path& file,
-                    const std::string& template_name, bool json);
+                    const template_choice& format, bool json);
 
 }  // namespace hydra::apps

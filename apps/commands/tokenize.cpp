@@ -4,6 +4,8 @@
 #include "apps/commands/text_input.hpp"
 #include "apps/commands/tokenizer_files.hpp"
 #include "apps/commands/written_file.hpp"
+#include "apps/workload/data_kinds.hpp"
+#include "apps/workload/matching_files.hpp"
 #include "models/tokenizers/bpe_trainer.hpp"
 #include "models/tokenizers/tokenizer.hpp"
 #include "runtime/base/fault.hpp"
@@ -152,16 +154,30 @@ int learn(const tokenize_options& o) {
   return 0;
 }
 
-int run(const tokenize_options& o) {
+/// Patterns as in a workload.
+std::vector<std::string> expanded(const std::vector<std::string>& inputs) {
+  std::vector<std::string> files;
+  for (const std::string& input : inputs) {
+    const std::vector<fs::path> matching = matching_files(input);
+    if (matching.empty()) refuse(fmt::format("no file is called \"{}\"", input));
+    for (const fs::path& file : matching) files.push_back(file.string());
+  }
+  return files;
+}
+
+int run(tokenize_options o) {
+  o.inputs = expanded(o.inputs);
   if (o.output && o.json) refuse("--json prints ids line by line, --output writes those of the whole text: choose one");
   if (o.output) check_written_file("--output", *o.output);
   if (o.train) return learn(o);
-  if (o.inputs.size() > 1) refuse("only --train takes several inputs");
+  if (o.inputs.size() > 1)
+    refuse(
+        fmt::format("only --train takes several inputs; here are {}: {}", o.inputs.size(), fmt::join(o.inputs, ", ")));
   if (!o.tokenizer) refuse("which tokenizer? Give --tokenizer bytes, a tokenizer.json or a folder, or --train N");
   const auto t = open_tokenizer(named_tokenizer(*o.tokenizer));
   if (o.decode) return decode(*t, o);
   if (o.chat) {
-    print_chat_ids(t, o.inputs.front(), *o.chat, o.json);
+    print_chat_ids(t, o.inputs.front(), read_template("--template", *o.chat), o.json);
     return 0;
   }
   return o.json ? print_ids(*t, o) : encode(*t, o);
@@ -171,7 +187,10 @@ int run(const tokenize_options& o) {
 
 command_action declare_tokenize(command_line& line) {
   auto o = std::make_shared<tokenize_options>();
-  line.add_option("input", o->inputs, "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids")
+  line.add_option(
+          "input", o->inputs,
+          "UTF-8 text, or JSON lines if the name ends in .jsonl; with --decode, token ids; --train takes several, "
+          "and patterns such as \"data/*.txt\"")
       .required();
   const auto tokenizer = line.add_option("--tokenizer", o->tokenizer,
                                          "bytes, a tokenizer.json or tokenizer.model, or a folder with one, with "
@@ -185,8 +204,8 @@ command_action declare_tokenize(command_line& line) {
       line.add_flag("--decode", o->decode, "ids to text; with --json, lists of ids on lines to JSON texts");
   auto chat =
       line.add_option("--template", o->chat,
-                      "JSON lines are conversations, written by this template: their ids, and with --json which "
-                      "tokens have a loss");
+                      "JSON lines are conversations, written by this template (a name, or a table as in a workload): "
+                      "their ids, and with --json which tokens have a loss");
   auto train = line.add_option("--train", o->train, "trains a byte-level BPE of so many tokens");
   line.add_option("--special", o->special, "a special token of the trained tokenizer; may be repeated")
       .needs(train)

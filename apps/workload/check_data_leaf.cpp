@@ -2,6 +2,7 @@
 
 #include "apps/workload/check_file.hpp"
 #include "apps/workload/matching_files.hpp"
+#include "models/data/chat_template.hpp"
 #include "runtime/base/nearest.hpp"
 
 #include <fmt/format.h>
@@ -87,9 +88,7 @@ void check_chat_template(const value_site& site) {
   const auto* table = site.is.as<value_table>();
   if (!table) {
     const std::string& name = text_of(site, site.is);
-    if (std::ranges::count(site.rule.choices, name) > 0) return;
-    refuse(site.is.where, site.key,
-           fmt::format("there is no template \"{}\"{}", name, known_instead(name, site.rule.choices)));
+    return located(site.is.where, site.key, [&] { chat_template::require_known(name); });
   }
   if (table->entries.empty()) site.refuse_value();
   for (const table_entry& e : table->entries) check_role(site, e);

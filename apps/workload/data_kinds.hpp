@@ -24,6 +24,9 @@ table_rules data_rules();
 /// Replaces patterns in a checked table by the files that they match now, so that a run's workload names them.
 void expand_patterns(value_table& keys);
 
+/// `template` of chat data, from a command-line option: a name, or a table in TOML. Throws fault_error{bad_input}.
+template_choice read_template(const std::string& option, const std::string& text);
+
 /// Of a checked table.
 data_description read_data(const value_table& keys);
 

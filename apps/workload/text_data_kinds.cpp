@@ -1,5 +1,9 @@
+#include "apps/workload/check_leaf.hpp"
 #include "apps/workload/convert.hpp"
 #include "apps/workload/data_kind_table.hpp"
+#include "apps/workload/parse.hpp"
+
+#include <memory>
 
 namespace hydra::apps {
 
@@ -87,7 +91,7 @@ data_description read_jsonl(const value_table& keys) {
   return {d};
 }
 
-template_choice read_template(const value& v) {
+template_choice template_from(const value& v) {
   const auto* const roles = v.as<value_table>();
   if (!roles) return {.name = to<std::string>(v)};
   template_choice choice;
@@ -106,11 +110,19 @@ chat_loss read_loss(const value_table& keys) {
 
 data_description read_chat(const value_table& keys) {
   auto d = read_text_files<chat_files>(keys);
-  d.format = read_template(*keys.find("template"));
+  d.format = template_from(*keys.find("template"));
   d.loss = read_loss(keys);
   assign(keys, "packing", d.packing);
   assign(keys, "seed", d.seed);
   return {d};
+}
+
+key_rule template_rule() {
+  return {.name = "template",
+          .kind = value_kind::chat_template,
+          .help = "how a conversation becomes a text",
+          .required = true,
+          .choices = chat_template::names()};
 }
 
 data_description read_csv(const value_table& keys) {
@@ -129,6 +141,16 @@ data_description read_csv(const value_table& keys) {
 }
 
 }  // namespace
+
+template_choice read_template(const std::string& option, const std::string& text) {
+  const place where{std::make_shared<std::string>(option), 0};
+  value v = parse_value(text).value_or(text_value(text, where));
+  v.where = where;
+  if (auto* const roles = v.as<value_table>())
+    for (table_entry& e : roles->entries) e.where = e.is.where = where;
+  check_leaf({v, template_rule(), "template"});
+  return template_from(v);
+}
 
 data_kind text_kind() {
   return {"text", text_file_rules(),
@@ -159,11 +181,7 @@ data_kind jsonl_kind() {
 
 data_kind chat_kind() {
   std::vector<key_rule> keys{tokenizer_rule(),
-                             {.name = "template",
-                              .kind = value_kind::chat_template,
-                              .help = "how a conversation becomes a text",
-                              .required = true,
-                              .choices = chat_template::names()},
+                             template_rule(),
                              {.name = "loss_on",
                               .help = "messages of the assistant, the last of them, or every token",
                               .fallback = "assistant",

@@ -90,34 +90,28 @@ bool drop_first_turn(conversation& c, bool answered) {
   return true;
 }
 
-/// Written as other tokens, the marks of a template would be learnt as text.
-void require_tokens(const tokenizer& by, const template_choice& format) {
-  if (!format.roles.empty()) return;
-  for (const std::string& token : chat_template::tokens_of(format.name))
-    if (!by.id_of(token))
-      refuse(fmt::format("the template {} writes \"{}\", which {} does not have as one token; choose the template that the "
-                         "model was made for, or write one as a table of what is written around each role's messages",
-                         format.name, token, by.describe()));
-}
-
 class chat_encoder {
  public:
   chat_encoder(std::shared_ptr<const tokenizer> by, chat_encoding_options o)
-      : by_(std::move(by)), options_(std::move(o)), template_(options_.format, marks_of(*by_)) {
-    require_tokens(*by_, options_.format);
-  }
+      : by_(std::move(by)), options_(std::move(o)), template_(options_.format, *by_) {}
 
   void encode(conversation c, const record_sink& sink) const {
     const bool answered = options_.loss != chat_loss::all;
     if (answered && std::ranges::none_of(c, answers))
       refuse("there is no message of the assistant, so nothing has a loss");
     std::vector<record_word> words = words_of(c);
-    while (words.size() > options_.window + 1 && drop_first_turn(c, answered)) words = words_of(c);
-    shorten(words, options_.window + 1);
+    if (options_.window) fit(words, c, *options_.window + 1, answered);
     sink(words);
   }
 
  private:
+  void fit(std::vector<record_word>& words, conversation& c, std::size_t space, bool answered) const {
+    if (words.size() <= space) return;
+    while (words.size() > space && drop_first_turn(c, answered)) words = words_of(c);
+    shorten(words, space);
+    words.front() |= shortened_record;
+  }
+
   std::vector<record_word> words_of(const conversation& c) const {
     const pieces parts = template_.render(c);
     tokens words = by_->encode(text_of(parts));
@@ -139,8 +133,8 @@ class chat_encoder {
 };
 
 std::string key_of(const chat_encoding_options& o) {
-  std::string key =
-      fmt::format("chat, template \"{}\", loss {}, window {}", o.format.name, static_cast<int>(o.loss), o.window);
+  std::string key = fmt::format("chat, template \"{}\", loss {}, window {}", o.format.name, static_cast<int>(o.loss),
+                                o.window ? std::to_string(*o.window) : "none");
   for (const auto& [role, marks] : o.format.roles)
     key += fmt::format(", {:?} {:?} {:?}", role, marks.prefix, marks.suffix);
   return key;

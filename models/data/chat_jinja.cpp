@@ -7,17 +7,12 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <string_view>
 
 namespace hydra {
 namespace {
 
 using roles = std::map<std::string, role_marks>;
-
-std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
-  return id ? by.decode(std::span{&*id, 1}) : std::string{};
-}
 
 std::string_view without_spaces_around(std::string_view text) {
   constexpr std::string_view spaces = " \t\r\n";
@@ -107,10 +102,6 @@ std::string by_roles(const roles& all) {
 }
 
 }  // namespace
-
-chat_marks marks_of(const tokenizer& by) {
-  return {text_of(by, by.special().begin_of_text), text_of(by, by.special().end_of_text)};
-}
 
 std::optional<std::uint32_t> end_of_turn(const template_choice& format, const tokenizer& by) {
   if (!format.roles.empty()) return end_of_suffix(format.roles, by);

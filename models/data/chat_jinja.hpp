@@ -10,8 +10,6 @@
 
 namespace hydra {
 
-chat_marks marks_of(const tokenizer& by);
-
 /// The token that ends what an assistant says. Of a template that is given by roles: the assistant's suffix, apart from
 /// white space around it, if that is one token of several characters. Empty: there is none, or the tokenizer does not
 /// have it.

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -132,23 +133,37 @@ const std::vector<named_template>& templates() {
 }
 
 const named_template& find_template(const std::string& name) {
-  const auto found = std::ranges::find(templates(), name, &named_template::name);
-  if (found != templates().end()) return *found;
-  refuse(fmt::format("there is no template \"{}\"{}", name, known_instead(name, chat_template::names())));
+  chat_template::require_known(name);
+  return *std::ranges::find(templates(), name, &named_template::name);
 }
 
-void require_marks(const named_template& t, const chat_marks& marks) {
-  if (t.begins && marks.begin_of_text.empty())
-    refuse(fmt::format("the template {} writes a begin-of-text token, which the tokenizer does not have", t.name));
-  if (t.ends && marks.end_of_text.empty())
-    refuse(fmt::format("the template {} writes an end-of-text token, which the tokenizer does not have", t.name));
+std::string text_of(const tokenizer& by, std::optional<std::uint32_t> id) {
+  return id ? by.decode(std::span{&*id, 1}) : std::string{};
+}
+
+/// Written as other tokens, the marks of a template would be learnt as text.
+void require_tokens(const named_template& t, const chat_marks& marks, const tokenizer& by) {
+  const auto require = [&](bool there, const std::string& token) {
+    if (!there)
+      refuse(
+          fmt::format("the template {} writes {}, which {} does not have as one token; choose the template that the "
+                      "model was made for, or write one as a table of what is written around each role's messages",
+                      t.name, token, by.describe()));
+  };
+  require(!t.begins || !marks.begin_of_text.empty(), "a begin-of-text token");
+  require(!t.ends || !marks.end_of_text.empty(), "an end-of-text token");
+  for (const std::string& token : t.tokens) require(by.id_of(token).has_value(), fmt::format("\"{}\"", token));
 }
 
 }  // namespace
 
-chat_template::chat_template(template_choice choice, chat_marks marks)
-    : choice_(std::move(choice)), marks_(std::move(marks)) {
-  if (choice_.roles.empty()) require_marks(find_template(choice_.name), marks_);
+chat_marks marks_of(const tokenizer& by) {
+  return {text_of(by, by.special().begin_of_text), text_of(by, by.special().end_of_text)};
+}
+
+chat_template::chat_template(template_choice choice, const tokenizer& by)
+    : choice_(std::move(choice)), marks_(marks_of(by)) {
+  if (choice_.roles.empty()) require_tokens(find_template(choice_.name), marks_, by);
 }
 
 std::vector<chat_piece> chat_template::render(const conversation& c) const {
@@ -156,6 +171,11 @@ std::vector<chat_piece> chat_template::render(const conversation& c) const {
 }
 
 const std::vector<std::string>& chat_template::tokens_of(const std::string& name) { return find_template(name).tokens; }
+
+void chat_template::require_known(const std::string& name) {
+  if (std::ranges::find(names(), name) == names().end())
+    refuse(fmt::format("there is no template \"{}\"{}", name, known_instead(name, names())));
+}
 
 const std::vector<std::string>& chat_template::names() {
   static const std::vector<std::string> all = [] {

@@ -2,6 +2,7 @@
 // How a conversation is written as one text: chat templates.
 
 #include "models/data/conversation.hpp"
+#include "models/tokenizers/tokenizer.hpp"
 
 #include <cstdint>
 #include <map>
@@ -24,11 +25,6 @@ struct chat_piece {
   bool answer = false;
 };
 
-/// The texts of a tokenizer's special tokens; empty: it has none.
-struct chat_marks {
-  std::string begin_of_text, end_of_text;
-};
-
 /// What is written before and after the content of a message.
 struct role_marks {
   std::string prefix, suffix;
@@ -42,15 +38,21 @@ struct template_choice {
   friend bool operator==(const template_choice&, const template_choice&) = default;
 };
 
+/// The texts of a tokenizer's special tokens; empty: it has none.
+struct chat_marks {
+  std::string begin_of_text, end_of_text;
+};
+chat_marks marks_of(const tokenizer& by);
+
 /// The named ones are those of the models' own tokenizer_config.json, as transformers' apply_chat_template renders them
 /// without tools and without a generation prompt: chatml (ChatML's usual form), llama-3 (Llama 3 Instruct), mistral (7B
 /// Instruct v0.2), gemma (Gemma 2, and Gemma 3 where there is a system message), qwen (Qwen2.5, whose default system message
 /// is written where there is none).
 class chat_template {
  public:
-  /// Throws fault_error{bad_input} for a name that is not known (with the nearest), and if `marks` lacks a token that the
-  /// template writes.
-  chat_template(template_choice choice, chat_marks marks);
+  /// Throws fault_error{bad_input} for a name that is not known, and if the tokenizer lacks a token that the template of
+  /// this name writes.
+  chat_template(template_choice choice, const tokenizer& by);
 
   /// Throws fault_error{bad_input} for a conversation that it cannot write: an unknown role, roles that do not alternate
   /// where they must.
@@ -59,6 +61,8 @@ class chat_template {
   static const std::vector<std::string>& names();
   /// The special tokens that the named template writes, apart from begin and end of text; the last one ends a message.
   static const std::vector<std::string>& tokens_of(const std::string& name);
+  /// Throws fault_error{bad_input} for a name that is not known, with the nearest.
+  static void require_known(const std::string& name);
 
  private:
   template_choice choice_;

@@ -9,9 +9,12 @@ namespace hydra {
 namespace {
 
 /// Pieces of at most `window` + 1 tokens; each starts with the last token of the one before, which was only a target there.
-void cut(std::span<const record_word> text, std::size_t window, const record_sink& sink) {
-  for (std::size_t begin = 0; begin + 1 < text.size() || begin == 0; begin += window)
-    sink(text.subspan(begin, std::min(window + 1, text.size() - begin)));
+void cut(std::span<record_word> text, std::size_t window, const record_sink& sink) {
+  for (std::size_t begin = 0; begin + 1 < text.size() || begin == 0; begin += window) {
+    const auto piece = text.subspan(begin, std::min(window + 1, text.size() - begin));
+    if (!piece.empty()) piece.front() &= ~shortened_record;
+    sink(piece);
+  }
 }
 
 }  // namespace

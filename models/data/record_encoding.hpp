@@ -9,15 +9,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace hydra {
 
-/// A token id; its highest bit says that the token is a target with a loss. That of a record's first token means nothing.
+/// A token id; its highest bit says that the token is a target with a loss. A record's first token is no target: there the
+/// bit says that the record has lost tokens.
 using record_word = std::uint32_t;
-constexpr record_word counted_word = record_word{1} << 31;
+constexpr record_word counted_word = record_word{1} << 31, shortened_record = counted_word;
 
 /// Receives the tokens of a record. A record of n tokens fills n - 1 places of a window: the last one is only a target.
 using record_sink = std::function<void(std::span<const record_word>)>;
@@ -40,7 +42,7 @@ record_encoding prompt_encoding(std::shared_ptr<const tokenizer> by, std::size_t
 struct chat_encoding_options {
   template_choice format{};
   chat_loss loss = chat_loss::assistant;
-  std::size_t window = 0;
+  std::optional<std::size_t> window{};  ///< none: conversations of any length
 };
 
 /// The tokens of the text that the template makes of a conversation, as a whole. One that is too long loses its first turns,

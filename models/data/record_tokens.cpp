@@ -27,10 +27,11 @@ record_tokens::record_tokens(token_list words) : words_(std::move(words)) {
 }
 
 record_tokens record_tokens::of(const record_list& records, const record_encoding& encoding, const tokenizer& by) {
-  return record_tokens{cached_tokens(
-      {cache_key(fmt::format("records {}: {}", records.identity(), encoding.key), by), [&](const token_sink& sink) {
-         for (std::size_t i = 0; i < records.size(); ++i) write_record(records, i, encoding, sink);
-       }})};
+  return record_tokens{
+      cached_tokens({cache_key(fmt::format("marked records {}: {}", records.identity(), encoding.key), by),
+                     [&](const token_sink& sink) {
+                       for (std::size_t i = 0; i < records.size(); ++i) write_record(records, i, encoding, sink);
+                     }})};
 }
 
 }  // namespace hydra

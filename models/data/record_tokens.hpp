@@ -23,6 +23,10 @@ class record_tokens {
   record_word word(std::size_t record, std::size_t i) const noexcept {
     return static_cast<record_word>(words_[(*begins_)[record] + 1 + i]);
   }
+  /// Whether it has lost tokens to fit into a window.
+  bool shortened(std::size_t record) const noexcept {
+    return length(record) > 0 && (word(record, 0) & shortened_record) != 0;
+  }
   void require_unchanged() const { words_.require_unchanged(); }
 
  private:

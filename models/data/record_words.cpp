@@ -27,6 +27,7 @@ void shorten(std::vector<record_word>& words, std::size_t space) {
   const std::size_t kept = std::min(prompt, space - rest);
   words.resize(prompt + rest);
   words.erase(words.begin(), words.end() - static_cast<std::ptrdiff_t>(kept + rest));
+  words.front() |= shortened_record;
 }
 
 }  // namespace hydra

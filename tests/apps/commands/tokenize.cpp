@@ -62,6 +62,19 @@ TEST_CASE("hydra tokenize --train trains the tokenizer that is asked for") {
   CHECK_THAT(t.run("learn.txt text.txt --train 999 --output more.json").err, Contains("no more pairs occur 2 times"));
 }
 
+TEST_CASE("hydra tokenize takes patterns of files, and templates as a workload writes them") {
+  const texts t;
+  t.folder.write("chats.jsonl",
+                 R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})");
+  const std::string roles = R"('{ user = ["U", ""], assistant = ["A", "."] }')";
+  CHECK(t.run("'chat?.jsonl' --tokenizer bytes --template " + roles).out ==
+        "1 conversation, 5 tokens, 2 of them with a loss\n");
+  CHECK(t.run("'chat?.jsonl' --tokenizer bytes --json --template " + roles).out ==
+        "{\"ids\": [85, 97, 65, 98, 46], \"loss\": [0, 0, 0, 1, 1]}\n");
+  CHECK_THAT(t.run("chats.jsonl --tokenizer bytes --template chatm").err,
+             Contains("--template: template: there is no template \"chatm\"; did you mean \"chatml\""));
+}
+
 TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, and overwrites nothing") {
   const texts t;
   const auto refused = [&](const std::string& arguments, const std::string& why) {
@@ -89,6 +102,7 @@ TEST_CASE("hydra tokenize refuses bad input with file and line, writes nothing, 
   refused("learn.txt --tokenizer '' --output none.bin", "--tokenizer is empty");
   refused("learn.txt --tokenizer " + std::string(300, 'a') + " --output none.bin", "File name too long");
   refused("learn.txt text.txt --tokenizer bytes", "only --train takes several inputs");
+  refused("'*.txxt' --tokenizer bytes", "no file is called \"*.txxt\"");
   refused("learn.txt --train 10 --output none.bin", "at least 256 are needed");
   refused("learn.txt --train 300", "give --output");
   refused("text.txt --tokenizer bytes --json --output none.bin", "choose one");

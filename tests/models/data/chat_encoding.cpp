@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <optional>
+
 #include <string>
 
 using namespace hydra;
@@ -29,20 +31,21 @@ const template_choice plain{.roles = {{"system", {"S", "."}}, {"user", {"U", "."
 
 struct how {
   chat_loss loss = chat_loss::assistant;
-  std::size_t window = 100;
+  std::optional<std::size_t> window = 100;
   std::shared_ptr<const tokenizer> by = std::make_shared<letter_tokenizer>(letter_tokenizer::plain());
   template_choice format = plain;
 };
 
 /// The text of the tokens; below it '^' where a token has a loss.
-std::vector<std::string> encoded(const conversation& c, const how& h = {}) {
+std::vector<std::string> encoded(const conversation& c, const how& h = {}, bool* shortened = nullptr) {
   std::vector<std::string> lines(2);
   const auto encoding = chat_encoding(h.by, {.format = h.format, .loss = h.loss, .window = h.window});
   encoding.encode({.turns = c}, [&](std::span<const record_word> words) {
     for (const record_word w : words) {
       lines[0] += static_cast<char>((w & ~counted_word) - letter_tokenizer::first_byte);
-      lines[1] += (w & counted_word) != 0 ? '^' : ' ';
+      lines[1] += lines[0].size() > 1 && (w & counted_word) != 0 ? '^' : ' ';
     }
+    if (shortened) *shortened = (words.front() & shortened_record) != 0;
   });
   return lines;
 }
@@ -107,4 +110,16 @@ TEST_CASE("a tokenizer that does not have a template's tokens is refused") {
 TEST_CASE("a conversation without an answer has no loss and is refused, unless every token has one") {
   CHECK_THROWS_WITH(encoded({{"user", "ab"}}), Contains("no message of the assistant"));
   CHECK(encoded({{"user", "ab"}}, {.loss = chat_loss::all})[1] == " ^^^");
+}
+
+TEST_CASE("a conversation that has lost tokens is marked; without a window it loses none") {
+  bool shortened = true;
+  encoded(talk, {.window = 18}, &shortened);
+  CHECK_FALSE(shortened);
+  CHECK(encoded(talk, {.window = std::nullopt}, &shortened)[0] == "Ss.Uab.Acd.Uef.Agh.");
+  CHECK_FALSE(shortened);
+  CHECK(encoded(talk, {.window = 17}, &shortened)[0] == "Ss.Uef.Agh.");
+  CHECK(shortened);
+  encoded({{"user", "abcdefgh"}, {"assistant", "ij"}}, {.window = 6}, &shortened);
+  CHECK(shortened);
 }

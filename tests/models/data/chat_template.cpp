@@ -1,22 +1,44 @@
 #include "models/data/chat_template.hpp"
 
 #include "runtime/base/fault.hpp"
+#include "tests/models/data/letter_tokenizer.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <optional>
+#include <span>
 
 using namespace hydra;
 using Catch::Matchers::Contains;
 
 namespace {
 
-const chat_marks marks{"<s>", "</s>"};
+/// Has the tokens of every template, or only those of which it is told.
+class marking_tokenizer final : public test::letter_tokenizer {
+ public:
+  explicit marking_tokenizer(bool begins = true, bool ends = true, bool others = true) : others_(others) {
+    if (begins) special_.begin_of_text = 1;
+    special_.end_of_text = ends ? std::optional<std::uint32_t>{2} : std::nullopt;
+  }
+  std::string decode(std::span<const std::uint32_t> ids) const override { return ids[0] == 1 ? "<s>" : "</s>"; }
+  std::optional<std::uint32_t> id_of(std::string_view) const override {
+    return others_ ? std::optional<std::uint32_t>{3} : std::nullopt;
+  }
+  special_tokens special() const override { return special_; }
+
+ private:
+  special_tokens special_{};
+  bool others_;
+};
+
 const conversation talk{
     {"system", "Be kind."}, {"user", " Hi "}, {"assistant", "Hello!\n"}, {"user", "Bye"}, {"assistant", "Ciao"}};
 
 /// Answers are in brackets.
 std::string written(const template_choice& choice, const conversation& c = talk) {
   std::string text;
-  for (const chat_piece& p : chat_template{choice, marks}.render(c)) text += p.answer ? "[" + p.text + "]" : p.text;
+  for (const chat_piece& p : chat_template{choice, marking_tokenizer{}}.render(c))
+    text += p.answer ? "[" + p.text + "]" : p.text;
   return text;
 }
 
@@ -63,7 +85,11 @@ TEST_CASE("conversations that a template cannot write are refused") {
 }
 
 TEST_CASE("unknown templates, and tokenizers without a template's tokens are refused") {
-  CHECK_THROWS_WITH(chat_template({"lama-3"}, marks), Contains("no template \"lama-3\"; did you mean \"llama-3\""));
-  CHECK_THROWS_WITH(chat_template({"gemma"}, {}), Contains("begin-of-text token, which the tokenizer does not have"));
-  CHECK_THROWS_WITH(chat_template({"mistral"}, {"<s>", ""}), Contains("end-of-text token"));
+  CHECK_THROWS_WITH(chat_template({"lama-3"}, marking_tokenizer{}),
+                    Contains("no template \"lama-3\"; did you mean \"llama-3\""));
+  CHECK_THROWS_WITH(chat_template({"gemma"}, marking_tokenizer(false)),
+                    Contains("a begin-of-text token, which tokenizer of letters does not have"));
+  CHECK_THROWS_WITH(chat_template({"mistral"}, marking_tokenizer(true, false)), Contains("an end-of-text token"));
+  CHECK_THROWS_WITH(chat_template({"qwen"}, marking_tokenizer(true, true, false)),
+                    Contains("\"<|im_start|>\", which tokenizer of letters does not have"));
 }
