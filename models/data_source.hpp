@@ -39,6 +39,12 @@ struct loss_floor {
   double log_loss = 0;  ///< on these very samples; approaches `entropy` with their number
 };
 
+/// Records that samples are made of.
+struct record_census {
+  std::size_t records = 0;
+  std::size_t shortened = 0;  ///< that lost tokens, because they are longer than a sample
+};
+
 /// A finite set of samples. Thread-safe after construction. To add one, write a class like this (docs/extending.md).
 class data_source {
  public:
@@ -57,6 +63,14 @@ class data_source {
   /// Writes sample `index` (raw bytes of the specs above); returns the number of targets that count.
   virtual std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                            std::span<std::byte> target) const = 0;
+
+  /// Of its targets' places (elements of sample_target()) those that are no padding.
+  virtual std::size_t tokens_of(split /*part*/, std::size_t /*index*/) const {
+    return static_cast<std::size_t>(sample_target().elements());
+  }
+
+  /// Where samples of text are made of records that have a length of their own.
+  virtual std::optional<record_census> census(split /*part*/) const { return std::nullopt; }
 
   /// Throws fault_error{io} naming the file if one that samples are read from is not what it was when it was opened. Asked
   /// before each batch.

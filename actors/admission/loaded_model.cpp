@@ -25,12 +25,14 @@ sharded_model_ptr cut_model(const model_description& d, const prepared_model& p,
 
 namespace {
 
-model_facts facts_of(const sharded_model& m, const data_source& data) {
+model_facts facts_of(const sharded_model& m, const data_source& data, const batch_order& order) {
   const auto& evaluation = m.plan.evaluation;
   const bool nats = m.model->objective().name() == "cross-entropy";
-  model_facts facts{.family = m.model->family(), .parameters = m.model->parameter_count(),
+  model_facts facts{.family = m.model->family(),
+                    .parameters = m.model->parameter_count(),
                     .frozen_parameters = m.model->frozen_count(),
-                    .has_perplexity = nats && data.sample_target().elements() > 1};
+                    .has_perplexity = nats && data.sample_target().elements() > 1,
+                    .tokens = count_tokens(data, order)};
   if (nats && evaluation.micro_batches > 0) {
     facts.floor = data.floor(split::validation, evaluation.micro_batches * static_cast<std::size_t>(m.plan.samples));
   }
@@ -41,7 +43,8 @@ model_facts facts_of(const sharded_model& m, const data_source& data) {
 
 model_entry load_model(const sharded_model_ptr& m, const model_data& data, const saved_model* saved, model_id id,
                        host_arena& arena, const base_lookup& bases) {
-  model_entry entry{.what = m, .memory = {}, .standing = {}, .data = data, .facts = facts_of(*m, *data.source)};
+  model_entry entry{
+      .what = m, .memory = {}, .standing = {}, .data = data, .facts = facts_of(*m, *data.source, data.order)};
   if (saved) {
     entry.memory = load_memory(*saved, id, *m, arena, bases);
     entry.standing = saved->begins(m->plan);

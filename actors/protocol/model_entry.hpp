@@ -2,6 +2,7 @@
 // A model that is ready for a run: cut, its memory filled, its data opened.
 
 #include "models/data/batch_order.hpp"
+#include "models/data/token_counter.hpp"
 #include "models/data_source.hpp"
 #include "partition/checkpoint/checkpoint.hpp"
 #include "partition/execute/sharded_model.hpp"
@@ -30,6 +31,7 @@ struct model_facts {
   std::int64_t frozen_parameters = 0;
   bool has_perplexity = false;           ///< a cross entropy over sequences
   std::optional<loss_floor> floor{};     ///< of its validation samples
+  std::shared_ptr<const token_counts> tokens{};  ///< null: its samples have no padding
 };
 
 struct model_entry {

@@ -59,7 +59,7 @@ struct model_report {
   bool unsaved = false;               ///< its last checkpoint could not be written
   std::uint32_t steps = 0;            ///< completed
   std::uint32_t steps_before = 0;     ///< of them, before this run
-  std::uint64_t tokens = 0;           ///< targets trained on
+  std::uint64_t tokens = 0;           ///< targets trained on, without padding
   duration elapsed{};                 ///< first unit to last update
   std::vector<float> loss;            ///< every step
   std::vector<float> grad_norm;       ///< every step, if clipping

@@ -61,7 +61,7 @@ model_report report_of(const model_outcome& out, const model_entry& m, const run
   r.error = out.ended ? out.why : run.aborted;
   r.steps = out.steps;
   r.steps_before = std::min(out.steps_before, out.steps);
-  r.tokens = out.steps * targets_of_step(*m.what);
+  r.tokens = trained_tokens(m.facts.tokens).after(out.steps, *m.what);
   if (out.first_completion && out.last_update) {
     r.elapsed = *out.last_update - *out.first_completion;
   }

@@ -129,6 +129,9 @@ class reporter final : public reporter_actor::base {
     out.arrival = std::max(out.arrival, clock().now() - record_.began);
     setup_.models.push_back(m.entry.what);
     record_.joined.push_back(m.entry);
+    if (setup_.metrics) {
+      setup_.metrics->joined(m.entry);
+    }
     if (setup_.progress) {
       expect(*setup_.progress, m.entry);
     }

@@ -23,14 +23,14 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json line_of(const step_completed& e, const sharded_model& m) {
+json line_of(const step_completed& e, const sharded_model& m, std::uint64_t tokens) {
   const auto done = e.step.value + 1;
   json line{{"model", e.name}, {"step", done}, {"steps", e.steps}, {"loss", e.loss}};
   if (e.grad_norm > 0) {
     line["grad_norm"] = e.grad_norm;
   }
   line["learning_rate"] = m.update.learning_rate * schedule_factor(m.update.schedule, e.step.value, e.steps);
-  line["tokens"] = targets_of_step(m) * done;
+  line["tokens"] = tokens;
   return line;
 }
 
@@ -93,10 +93,13 @@ std::map<std::string, reported_so_far> copy_lines(std::istream& in, std::ostream
 void tell_missing(std::ostream& out, const model_entry& m, reported_so_far last) {
   const auto& h = m.standing.history;
   auto evaluation = h.evaluations.begin();
+  trained_tokens tokens(m.facts.tokens);
   for (std::uint32_t i = 0; i < h.losses.size(); ++i) {
     if (i >= last.step) {
       const auto norm = i < h.grad_norms.size() ? h.grad_norms[i] : 0.0F;
-      out << text_of(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, *m.what)) << '\n';
+      out << text_of(line_of({{}, m.what->name, step_index{i}, m.what->steps, h.losses[i], norm}, *m.what,
+                             tokens.after(i + 1, *m.what)))
+          << '\n';
     }
     for (; evaluation != h.evaluations.end() && evaluation->steps <= i + 1; ++evaluation) {
       if (evaluation->steps > last.evaluated) {
@@ -133,6 +136,9 @@ void remove_old(const std::filesystem::path& file) {
 run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models,
                          run_metrics_options options, std::shared_ptr<spdlog::logger> log)
     : file_(folder / metrics_file), log_(std::move(log)) {
+  for (const auto& m : models) {
+    joined(m);
+  }
   options.goes_on ? go_on_behind(file_, models) : remove_old(file_);
   if (options.tensorboard) {
     std::ifstream earlier(file_);
@@ -140,13 +146,18 @@ run_metrics::run_metrics(const std::filesystem::path& folder, const std::vector<
   }
 }
 
+void run_metrics::joined(const model_entry& m) { tokens_.emplace_back(m.facts.tokens); }
+
 void run_metrics::step(const step_completed& e, const sharded_model& m, time_point now) {
-  auto line = line_of(e, m);
+  trained_tokens none(nullptr);
+  auto& tokens = e.model.value < tokens_.size() ? tokens_[e.model.value] : none;
+  const auto before = tokens.after(e.step.value, m), after = tokens.after(e.step.value + 1, m);
+  auto line = line_of(e, m, after);
   const auto [last, first] = last_step_.try_emplace(e.model, now);
   if (!first && now > last->second) {
     const auto took = seconds(now - last->second);
     line["seconds"] = took;
-    line["tokens_per_s"] = std::round(static_cast<double>(targets_of_step(m)) / took * 10) / 10;
+    line["tokens_per_s"] = std::round(static_cast<double>(after - before) / took * 10) / 10;
   }
   last->second = now;
   append(std::move(line));
@@ -176,8 +187,15 @@ double seconds_since_1970() {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) / 1e3;
 }
 
-std::uint64_t targets_of_step(const sharded_model& m) {
-  return static_cast<std::uint64_t>(m.plan.shards.back().second_spec.elements()) * m.plan.micro_batches;
+trained_tokens::trained_tokens(std::shared_ptr<const token_counts> counts) {
+  if (counts) {
+    counter_.emplace(std::move(counts));
+  }
+}
+
+std::uint64_t trained_tokens::after(std::uint64_t steps, const sharded_model& m) {
+  const auto targets = static_cast<std::uint64_t>(m.plan.shards.back().second_spec.elements()) * m.plan.micro_batches;
+  return counter_ ? counter_->after(steps) : targets * steps;
 }
 
 }  // namespace hydra

@@ -24,6 +24,17 @@ struct run_metrics_options {
   bool tensorboard = false;
 };
 
+/// Tokens (targets of samples without tokens) that a model has been trained on, without padding.
+class trained_tokens {
+ public:
+  /// `counts`: of its facts.
+  explicit trained_tokens(std::shared_ptr<const token_counts> counts);
+  std::uint64_t after(std::uint64_t steps, const sharded_model& m);
+
+ private:
+  std::optional<token_counter> counter_;
+};
+
 /// Lines of one run. For one thread.
 class run_metrics {
  public:
@@ -33,6 +44,8 @@ class run_metrics {
   run_metrics(const std::filesystem::path& folder, const std::vector<model_entry>& models, run_metrics_options options,
               std::shared_ptr<spdlog::logger> log);
 
+  /// A model that joins the run: its id is the number of models before it.
+  void joined(const model_entry& m);
   /// The pace is known from a model's second step on.
   void step(const step_completed& e, const sharded_model& m, time_point now);
   void evaluation(const evaluation_completed& e);
@@ -47,12 +60,10 @@ class run_metrics {
   append_log log_;
   std::optional<tensorboard_files> board_;
   std::map<model_id, time_point> last_step_;
+  std::vector<trained_tokens> tokens_;  ///< by model id
 };
 
 /// "time" of a line, in whole milliseconds: calendar time, so that lines of resumed runs are in order.
 double seconds_since_1970();
-
-/// Targets of one step of the model.
-std::uint64_t targets_of_step(const sharded_model& m);
 
 }  // namespace hydra

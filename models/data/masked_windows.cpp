@@ -20,6 +20,11 @@ masked_windows::masked_windows(masked_windows_options options)
 
 std::size_t masked_windows::samples(split part) const { return (tokens(part).size() + step_ - 1) / step_; }
 
+/// With [CLS] and [SEP].
+std::size_t masked_windows::tokens_of(split part, std::size_t index) const {
+  return std::min(tokens(part).size() - index * step_, step_) + 2;
+}
+
 std::size_t masked_windows::read(split part, std::size_t index, std::span<std::byte> input,
                                  std::span<std::byte> target) const {
   if (index >= samples(part))

@@ -32,6 +32,7 @@ class masked_windows final : public data_source {
   std::int64_t classes() const override { return options_.vocabulary; }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
+  std::size_t tokens_of(split part, std::size_t index) const override;
   void require_unchanged() const override {
     options_.train.require_unchanged();
     options_.validation.require_unchanged();

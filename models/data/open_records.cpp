@@ -78,7 +78,8 @@ source open_causal(const text_records& r) {
   const special_tokens special = r.by->special();
   return std::make_shared<record_windows>(
       record_windows_options{.name = r.name,
-                             .files = {r.train, r.validation},
+                             .train_file = r.train,
+                             .validation_file = r.validation,
                              .train = tokens(r.train.get()),
                              .validation = tokens(r.validation.get()),
                              .vocabulary = r.by->vocabulary(),

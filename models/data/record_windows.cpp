@@ -49,13 +49,29 @@ std::size_t record_windows::samples(split part) const {
   return options_.packed ? plan(part).size() : records(part).size();
 }
 
+std::size_t record_windows::tokens_of(split part, std::size_t index) const {
+  const record_tokens& from = records(part);
+  if (!options_.packed) return std::min(from.length(index), static_cast<std::size_t>(options_.context));
+  std::size_t sum = 0;
+  for (const std::uint32_t record : plan(part).window(index)) sum += places_of(from, record);
+  return sum;
+}
+
+std::optional<record_census> record_windows::census(split part) const {
+  const record_tokens& from = records(part);
+  const auto& file = part == split::train ? options_.train_file : options_.validation_file;
+  record_census sum{.records = file ? file->size() : from.size()};
+  for (std::size_t i = 0; i < from.size(); ++i) sum.shortened += from.shortened(i) ? 1 : 0;
+  return sum;
+}
+
 tensor_spec record_windows::sample_input() const {
   if (options_.packed) return {{2, options_.context}, element::i64};
   return {{options_.context}, element::i64};
 }
 
 void record_windows::require_unchanged() const {
-  for (const auto& file : options_.files)
+  for (const auto& file : {options_.train_file, options_.validation_file})
     if (file) file->require_unchanged();
   options_.train.require_unchanged();
   options_.validation.require_unchanged();

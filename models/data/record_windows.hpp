@@ -6,6 +6,7 @@
 #include "models/data_source.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ namespace hydra {
 
 struct record_windows_options {
   std::string name;                                         ///< for messages
-  std::vector<std::shared_ptr<const record_list>> files{};  ///< that the records come from; may have nulls
+  std::shared_ptr<const record_list> train_file{}, validation_file{};  ///< that the records come from; may be null
   record_tokens train{}, validation{};
   std::int64_t vocabulary = 0;
   std::int64_t context = 0;  ///< tokens per sample; no record has more than context + 1
@@ -40,6 +41,8 @@ class record_windows final : public data_source {
   std::int64_t classes() const override { return options_.vocabulary; }
   std::size_t read(split part, std::size_t index, std::span<std::byte> input,
                    std::span<std::byte> target) const override;
+  std::size_t tokens_of(split part, std::size_t index) const override;
+  std::optional<record_census> census(split part) const override;
   void require_unchanged() const override;
   std::string describe() const override { return options_.name; }
   std::string fingerprint() const override { return options_.fingerprint; }

@@ -54,6 +54,23 @@ std::vector<std::string> continued(const std::string& text, const std::vector<mo
 
 }  // namespace
 
+TEST_CASE("tokens are those that are no padding, counted from the step where a run is resumed as from the first") {
+  const temporary_folder folder;
+  auto padded = entry("a", {3.0F});
+  padded.facts.tokens =
+      std::make_shared<token_counts>(token_counts{{1, 2, 3, 4}, {.samples = 4, .batch_size = 2, .shuffle = false}});
+  run_metrics metrics{folder.path(), {padded}, {.goes_on = true}, make_logger(verbosity::quiet)};
+  metrics.step(step(2, 2.5F), *padded.what, time_point{1s});
+  metrics.step(step(3, 2.5F), *padded.what, time_point{3s});
+  CHECK(metrics.close() == "");
+  const auto lines = lines_of(folder.path() / metrics_file);
+  REQUIRE(lines.size() == 3);
+  CHECK(json::parse(lines[0])["tokens"] == 3);
+  CHECK(json::parse(lines[1])["tokens"] == 3 + 7);
+  CHECK(json::parse(lines[2])["tokens"] == 3 + 7 + 3);
+  CHECK(json::parse(lines[2])["tokens_per_s"] == 1.5);
+}
+
 TEST_CASE("a step and an evaluation are a line each, with what is known of them") {
   const temporary_folder folder;
   run_metrics metrics{folder.path(), {}, {}, make_logger(verbosity::quiet)};

@@ -171,3 +171,18 @@ TEST_CASE("a packed text that is longer than a sample becomes several records an
 TEST_CASE("records need a context") {
   CHECK_THROWS_WITH(windows_of({{.text = "a"}}, 0), Contains("records needs a model with a context"));
 }
+
+TEST_CASE("windows know how many of their places are tokens, and which records lost some") {
+  const std::vector<text_record> records{{.text = "abcdefghij"}, {.text = "kl"}, {.text = "m"}};
+  const record_windows alone = windows_of(records, 5);
+  CHECK(alone.tokens_of(split::train, 0) == 5);
+  CHECK(alone.tokens_of(split::train, 1) == 3);  // with the end of the text
+  CHECK(alone.census(split::train)->records == 3);
+  CHECK(alone.census(split::train)->shortened == 1);
+  const record_windows packed = windows_of(records, 5, {.packed = true});
+  std::size_t tokens = 0;
+  for (std::size_t i = 0; i < packed.samples(split::train); ++i) tokens += packed.tokens_of(split::train, i);
+  CHECK(tokens == 10 + 2 + 1);
+  CHECK(packed.census(split::train)->shortened == 0);
+  CHECK(packed.census(split::validation)->records == 0);
+}
