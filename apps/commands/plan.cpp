@@ -1,11 +1,12 @@
 #include "apps/commands/plan.hpp"
 
 #include "actors/session/session.hpp"
-#include "apps/simulate/parallel_table.hpp"
+#include "apps/commands/plan_inputs.hpp"
 #include "apps/commands/plan_table.hpp"
 #include "apps/commands/plugin_option.hpp"
 #include "apps/commands/set_option.hpp"
 #include "apps/commands/written_file.hpp"
+#include "apps/simulate/parallel_table.hpp"
 #include "apps/workload/assemble.hpp"
 #include "apps/workload/workload.hpp"
 #include "partition/plan/plan_file.hpp"
@@ -52,9 +53,17 @@ nlohmann::ordered_json json_of(std::span<const device_info> devices) {
   return all;
 }
 
-std::string to_json(const workload_plan& plan, std::span<const device_info> devices, const forecast& f,
-                    std::span<const parallel_forecast> ways) {
+/// What the models get.
+struct plan_inputs {
+  std::vector<filled_samples> data;
+  std::vector<model_shares> groups;
+};
+
+std::string to_json(const workload_plan& plan, const plan_inputs& inputs, std::span<const device_info> devices,
+                    const forecast& f, std::span<const parallel_forecast> ways) {
   auto j = parse_ordered_json(hydra::to_json(plan));
+  j["data"] = json_of(inputs.data);
+  j["groups"] = json_of(inputs.groups);
   j["devices"] = json_of(devices);
   j["predicted"] = {{"policy", f.policy},
                     {"makespan_s", seconds(f.makespan)},
@@ -72,12 +81,15 @@ int plan(const plan_options& o) {
   session_options quiet = w.options;
   quiet.log = verbosity::quiet;
   session s{quiet};
-  assemble(s, w);
+  const auto sources = assemble(s, w);
+  const plan_inputs inputs{fill_of(w, sources), shares_of(w, sources)};
   const workload_plan& made = s.plan();
   if (o.save) write_atomically(*o.save, [&](std::ostream& out) { out << hydra::to_json(made); });
   const forecast f = s.predict();
   const std::vector<parallel_forecast> ways = s.compare_parallel();
-  fmt::print("{}", o.json ? to_json(made, s.devices(), f, ways) : to_table(made, s.devices()) + to_lines(f) + to_table(ways));
+  fmt::print("{}", o.json ? to_json(made, inputs, s.devices(), f, ways)
+                          : to_table(inputs.data) + to_table(inputs.groups) + to_table(made, s.devices()) +
+                                to_lines(f) + to_table(ways));
   return 0;
 }
 

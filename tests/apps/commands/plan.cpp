@@ -60,6 +60,38 @@ TEST_CASE("a plan as JSON is the plan with its forecast") {
   CHECK(j["predicted"]["makespan_s"] >= j["predicted"]["bound_s"]);
 }
 
+TEST_CASE("a plan says how conversations fill samples, and which parameters each group has") {
+  const temporary_folder folder;
+  const auto line = [](const std::string& q) {
+    return R"({"messages": [{"role": "user", "content": ")" + q + R"("}, {"role": "assistant", "content": "b"}]})" +
+           "\n";
+  };
+  std::string chats;
+  for (int i = 0; i < 8; ++i) chats += line("a");
+  folder.write("chats.jsonl", chats + line("a question that is too long"));
+  std::string text = bent("kind = \"synthetic-language\"",
+                          "kind = \"chat\"\ntrain = \"chats.jsonl\"\npacking = false\n"
+                          "template = { user = [\"U\", \"\"], assistant = [\"A\", \"\"] }");
+  text.replace(text.find("{ learning_rate = 1e-3 }"), 24,
+               "{ learning_rate = 1e-3, groups = [{ parameters = [\"*.bias\"], weight_decay = 0 }] }");
+  const outcome o = plan(folder, text);
+  CAPTURE(o.err);
+  CHECK_THAT(o.out, Contains("shortened") && Contains("100.0 %") && Contains("*.bias"));
+  const auto j = nlohmann::json::parse(plan(folder, text, "--json").out);
+  REQUIRE(j["data"].size() == 1);
+  CHECK(j["data"][0]["data"] == "language");
+  CHECK(j["data"][0]["records"] == 9);
+  CHECK(j["data"][0]["shortened"] == 1);
+  CHECK(j["data"][0]["samples"] == 9);
+  CHECK(j["data"][0]["tokens"] == 36);
+  REQUIRE(j["groups"].size() == 2);
+  CHECK(j["groups"][0]["group"] == "none");
+  CHECK(j["groups"][1]["group"] == "*.bias");
+  CHECK(j["groups"][1]["weight_decay"] == 0);
+  for (const auto& name : j["groups"][1]["parameters"]) CHECK_THAT(name.get<std::string>(), Catch::EndsWith(".bias"));
+  CHECK_THAT(plan(folder, example).out, !Contains("shortened") && !Contains("group"));
+}
+
 TEST_CASE("a saved plan cuts the model of the same name again, and its profile is not measured again") {
   const temporary_folder folder;
   REQUIRE(plan(folder, bent("steps = 3", "steps = 3\ncuts = [0, 1, 3]"), "--save plan.json").status == 0);
