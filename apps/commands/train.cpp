@@ -113,7 +113,7 @@ void claim_folder(const workload& w, std::optional<folder_lock>& lock) {
 /// Removes the folder of a run that cannot start: otherwise the same command would be refused.
 report run_in_folder(session& s, const workload& w, const data_by_model& sources, bool is_new) try {
   record_workload(w.options.output, w.expanded);
-  record_data(w.options.output, sources);
+  record_data(w.options.output, sources, data_files(w));
   return s.run();
 } catch (...) {
   if (is_new) remove_unused(w.options.output);
@@ -128,6 +128,18 @@ void take_choices(workload& w, const workload_plan& plan, bool quiet) {
   set_chosen(w, plan);
 }
 
+/// The plan; a refusal to continue names the files of the data that have changed since the run started.
+const workload_plan& plan_of(session& s, const workload& w, const train_options& o) try {
+  return s.plan();
+} catch (const fault_error& e) {
+  const fault& f = e.what_happened();
+  if (!o.resume || f.code != fault_code::bad_input) throw;
+  const auto recorded = read_recorded_data(w.options.output);
+  const std::string changed = recorded ? changed_files(recorded->files, data_files(w)) : "";
+  if (changed.empty()) throw;
+  throw fault_error{f.code, fmt::format("{}; {}", f.text, changed)};
+}
+
 int train(workload w, const train_options& o, const blocked_signals& blocked) {
   std::optional<folder_lock> lock;
   if (o.resume && std::filesystem::is_directory(w.options.output)) lock.emplace(w.output_place, w.options.output);
@@ -135,7 +147,7 @@ int train(workload w, const train_options& o, const blocked_signals& blocked) {
   session s{options_of(w, o)};
   const interrupts watch{blocked, [&s] { s.interrupt(); }};
   const auto sources = assemble(s, w);
-  take_choices(w, s.plan(), o.quiet);
+  take_choices(w, plan_of(s, w, o), o.quiet);
   if (o.resume && tells_end(w.options.output) && s.complete()) return tell_complete(w, o);
   const bool is_new = !lock;
   if (is_new) claim_folder(w, lock);
@@ -168,11 +180,13 @@ command_action declare_train(command_line& line) {
   line.add_option("--policy", o->policy, "scheduling policy instead of the file's: a name, or the path of a plug-in");
   add_plugin_option(line, o->plugins);
   add_set_option(line, o->set);
-  line.add_flag("--resume", o->resume,
-               "continues in the run folder; host, policy, plugins, optimizer_on, cuts, waves, priority, deadline, arrival, "
-               "checkpoint, "
-               "ablation, output, under a constant schedule steps and epochs, and of devices all but kind, threads, precision, "
-               "gradients and tf32 may have changed");
+  line.add_flag(
+      "--resume", o->resume,
+      "continues in the run folder; host, policy, plugins, optimizer_on, cuts, waves, priority, deadline, arrival, "
+      "checkpoint, "
+      "ablation, tensorboard, output, under a constant schedule steps and epochs, and of devices all but kind, "
+      "threads, precision, "
+      "gradients and tf32 may have changed");
   line.add_flag("--quiet", o->quiet, "no progress on stderr, and of the log only warnings; notes about errors are printed");
   return [o] { return train_or_tell(*o); };
 }

@@ -82,6 +82,9 @@ std::shared_ptr<const data_source> source_from(const json& j) {
 recorded_data parse(const json& j) {
   recorded_data all{.began_in = j.at("working_directory").get<std::string>(), .sources = {}};
   for (const auto& [model, source] : j.at("models").items()) all.sources[model] = source_from(source);
+  for (const json& f : j.value("files", json::array()))
+    all.files.push_back({f.at("data").get<std::string>(), f.at("path").get<std::string>(),
+                         f.at("bytes").get<std::uint64_t>(), f.at("modified").get<std::string>()});
   return all;
 }
 
@@ -100,8 +103,11 @@ void check_working_directory() {
                                 path)};
 }
 
-void record_data(const fs::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources) {
-  json j{{"working_directory", fs::current_path().string()}, {"models", json::object()}};
+void record_data(const fs::path& run, const std::map<std::string, std::shared_ptr<const data_source>>& sources,
+                 const std::vector<data_file>& files) {
+  json j{{"working_directory", fs::current_path().string()}, {"models", json::object()}, {"files", json::array()}};
+  for (const data_file& f : files)
+    j["files"].push_back({{"data", f.data}, {"path", f.path.string()}, {"bytes", f.bytes}, {"modified", f.modified}});
   for (const auto& [model, source] : sources) j["models"][model] = json_of(*source);
   const std::string text = json_text(j, 2) + "\n";
   write_atomically(run / data_file, [&](std::ostream& out) { out << text; });

@@ -92,6 +92,20 @@ TEST_CASE("a resumed run writes its workload again, with what has changed") {
   CHECK_THAT(folder.read("runs/w/workload.toml"), Contains("\"fifo\"") && Contains("25MiB") && Contains("keep = 1"));
 }
 
+TEST_CASE("data that changed before a run is resumed are refused by file and [data.NAME], without digests") {
+  const temporary_folder folder;
+  const std::string texts = bent("kind = \"synthetic-language\"", "kind = \"text\"\ntrain = \"corpus.txt\"");
+  folder.write("corpus.txt", std::string(200, 'a'));
+  REQUIRE(resume(folder, texts, "--quiet --set run.checkpoint.every_steps=1").status == 0);
+  fs::remove(folder.path() / "runs/w/report.json");  // as if it had been killed
+  folder.write("corpus.txt", std::string(210, 'b'));
+  const outcome o = resume(folder, texts, "--quiet");
+  CHECK(o.status == 2);
+  CHECK_THAT(o.err, Contains("its data are not those that it was trained on") && Contains("[data.language]: ") &&
+                        Contains("corpus.txt had 200 bytes, last changed 20") && Contains("it has 210 bytes") &&
+                        !Contains("content: "));
+}
+
 TEST_CASE("another workload is refused, and the run stays as it was") {
   const temporary_folder folder;
   leave_run(folder);
