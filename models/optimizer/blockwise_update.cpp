@@ -17,28 +17,6 @@ struct block_values {
   std::array<float, moment_block_size> first, second;
 };
 
-/// How a moment is rounded: between codes i and i + 1 lies borders[i], as for moment_map::nearest, a block at a time.
-struct block_coding {
-  explicit block_coding(const moment_map& m) : map(m), zero(m.nearest(0)) {
-    for (std::size_t i = 0; i + 1 < borders.size(); ++i)
-      borders[i] = (m[static_cast<std::uint8_t>(i)] + m[static_cast<std::uint8_t>(i + 1)]) * 0.5f;
-  }
-
-  const moment_map& map;
-  std::int32_t zero;  ///< code of 0
-  std::array<float, 256> borders{};
-};
-
-const block_coding& signed_coding() {
-  static const block_coding coding{moment_map::of_signed()};
-  return coding;
-}
-
-const block_coding& unsigned_coding() {
-  static const block_coding coding{moment_map::of_unsigned()};
-  return coding;
-}
-
 HYDRA_VECTOR_CLONES void widen(const moment_map& map, std::size_t n, const std::uint8_t* __restrict codes,
                                float largest, float* __restrict values) {
   for (std::size_t i = 0; i < n; ++i) values[i] = map[codes[i]] * largest;
@@ -72,9 +50,9 @@ HYDRA_VECTOR_CLONES float largest_of(std::size_t n, const float* __restrict valu
 }
 
 /// One halving for each value: `codes` are multiples of 2 * `half`, and become multiples of `half`.
-HYDRA_VECTOR_CLONES void halve(const float* __restrict borders, std::int32_t half, std::size_t n,
+HYDRA_VECTOR_CLONES void halve(const float* __restrict middles, std::int32_t half, std::size_t n,
                                const float* __restrict values, std::int32_t* __restrict codes) {
-  for (std::size_t i = 0; i < n; ++i) codes[i] += borders[codes[i] + half - 1] < values[i] ? half : 0;
+  for (std::size_t i = 0; i < n; ++i) codes[i] += middles[codes[i] + half - 1] < values[i] ? half : 0;
 }
 
 /// A negative value that is nearest to 0 gets the code below: 0 has a positive sign, and the sign of a first moment is
@@ -89,37 +67,39 @@ HYDRA_VECTOR_CLONES void divide(std::size_t n, float by, const float* __restrict
   for (std::size_t i = 0; i < n; ++i) shares[i] = values[i] / by;
 }
 
-/// The number of borders below each value: by halves, all values at a time.
-void code_values(const block_coding& c, std::span<const float> values, float largest, std::span<std::uint8_t> to) {
+/// As moment_map::nearest, all values at a time.
+void code_values(const moment_map& map, std::span<const float> values, float largest, std::span<std::uint8_t> to) {
   std::array<float, moment_block_size> shares;
   std::array<std::int32_t, moment_block_size> codes{};
   divide(values.size(), largest, values.data(), shares.data());
   for (std::int32_t half = 128; half > 0; half /= 2)
-    halve(c.borders.data(), half, values.size(), shares.data(), codes.data());
-  if (c.zero > 0) keep_signs(c.zero, values.size(), shares.data(), codes.data());
+    halve(map.middles().data(), half, values.size(), shares.data(), codes.data());
+  const std::int32_t zero = map.nearest(0);
+  if (zero > 0) keep_signs(zero, values.size(), shares.data(), codes.data());
   std::ranges::copy(std::span{codes}.first(values.size()), to.begin());
 }
 
 /// A block of zeros is a block of zero bytes.
-void narrow(const block_coding& coding, std::span<const float> values, const block_moment& to) {
+void narrow(const moment_map& map, std::span<const float> values, const block_moment& to) {
   to.largest[0] = largest_of(values.size(), values.data());
   if (to.largest[0] == 0) {
     std::ranges::fill(to.codes, std::uint8_t{0});
   } else {
-    code_values(coding, values, to.largest[0], to.codes);
+    code_values(map, values, to.largest[0], to.codes);
   }
 }
 
 void update_block(const blockwise_constants& c, std::span<float> parameters, std::span<const float> gradients,
                   const block_moment& first, const block_moment& second) {
   const std::size_t n = parameters.size();
+  const moment_map &of_first = moment_map::of_signed(), &of_second = moment_map::of_unsigned();
   block_values moments;
-  widen(signed_coding().map, n, first.codes.data(), first.largest[0], moments.first.data());
-  widen(unsigned_coding().map, n, second.codes.data(), second.largest[0], moments.second.data());
+  widen(of_first, n, first.codes.data(), first.largest[0], moments.first.data());
+  widen(of_second, n, second.codes.data(), second.largest[0], moments.second.data());
   move(c, n, gradients.data(), moments.first.data(), moments.second.data());
   step(c, n, parameters.data(), gradients.data(), moments.first.data(), moments.second.data());
-  narrow(signed_coding(), std::span{moments.first}.first(n), first);
-  narrow(unsigned_coding(), std::span{moments.second}.first(n), second);
+  narrow(of_first, std::span{moments.first}.first(n), first);
+  narrow(of_second, std::span{moments.second}.first(n), second);
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ class moment_map {
   static const moment_map& of_unsigned();
 
   float operator[](std::uint8_t code) const noexcept { return values_[code]; }
+  /// Between each value and the next one.
+  const std::array<float, 255>& middles() const noexcept { return middles_; }
   /// Code of the nearest value; of the lower one half-way between two.
   std::uint8_t nearest(float x) const noexcept;
 
@@ -42,7 +44,7 @@ class moment_map {
   explicit moment_map(bool is_signed);
 
   std::array<float, 256> values_{};
-  std::array<float, 255> middles_{};  ///< between a value and the next one
+  std::array<float, 255> middles_{};
 };
 
 }  // namespace hydra
