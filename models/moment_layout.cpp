@@ -1,6 +1,6 @@
 #include "models/moment_layout.hpp"
 
-#include <algorithm>
+#include "models/optimizer/parameter_rule.hpp"
 
 namespace hydra {
 namespace {
@@ -19,18 +19,23 @@ std::span<T> values_in(std::span<std::byte> buffer, std::size_t offset, std::siz
 
 }  // namespace
 
-/// Rules with moments in fp32 have them where devices, which step them too, expect them.
-moment_layout::moment_layout(const parameter_layout& layout, update_kind kind) {
-  const bool in_fp32 = kind != update_kind::adamw8bit;
-  for (const placed_parameter& p : layout.parameters()) {
-    moment_place& place = places_.emplace_back();
-    if (!p.trained()) continue;
-    place = {.offset = in_fp32 ? p.state_offset * sizeof(float) : bytes_,
-             .elements = p.elements,
-             .in_blocks = kind_for(kind, p.elements) == update_kind::adamw8bit};
-    bytes_ += bytes_of(place);
+/// Rules that devices step too have their moments where those expect them.
+moment_layout::moment_layout(const parameter_layout& layout, const update_options& rule)
+    : buffers_(static_cast<std::size_t>(moment_buffers(rule))) {
+  const bool uniform = is_elementwise(rule.kind);
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    auto& [places, bytes] = buffers_[i];
+    for (const placed_parameter& p : layout.parameters()) {
+      moment_place& place = places.emplace_back();
+      if (!p.trained()) continue;
+      const update_kind own = kind_for(rule.kind, p.form());
+      place = {.offset = uniform ? p.state_offset * sizeof(float) : bytes,
+               .elements = moment_values(own, p.form())[i],
+               .in_blocks = own == update_kind::adamw8bit};
+      bytes += bytes_of(place);
+    }
+    if (uniform) bytes = layout.state_elements() * sizeof(float);
   }
-  if (in_fp32) bytes_ = layout.state_elements() * sizeof(float);
 }
 
 std::span<float> floats_at(const moment_place& p, std::span<std::byte> buffer) {

@@ -4,6 +4,7 @@
 // A range of layers has two buffers of parameters: the base has the frozen ones, the other one those that are stepped.
 
 #include "models/chain.hpp"
+#include "models/optimizer/parameter_form.hpp"
 #include "runtime/base/tensor_fwd.hpp"
 
 #include <cstddef>
@@ -27,9 +28,11 @@ struct placed_parameter {
   double averaging = 0;          ///< of a running average; 0: the parameter is trained
   bool frozen = false;           ///< it is in the base
   base_format stored = base_format::as_computed;  ///< there
+  bool hidden = false;           ///< in a layer between the first and the last one
   std::size_t state_offset = 0;  ///< in the moment buffers; tied copies, running averages and frozen ones have none
 
   bool trained() const noexcept { return tied_to.empty() && averaging == 0 && !frozen; }  ///< with moments
+  parameter_form form() const noexcept { return {.shape = shape, .hidden = hidden}; }
 };
 
 /// Layout of layers [first, last) of a chain. The same, in elements, for parameters in the chain's format, fp32 masters

@@ -40,8 +40,7 @@ shard_plan plan_of(const simulated_model& m, std::size_t s) {
   if (shard.device_update) {
     p.steps_on_device = true;
     p.device_update_time = *shard.device_update;
-    p.moment_buffers = 2;
-    p.moments = p.parameters * 2;
+    p.moments.assign(2, p.parameters);
   }
   return p;
 }
@@ -68,7 +67,7 @@ model_entry without_bytes(const sharded_model_ptr& what) {
 std::vector<shard_home> homes_without_bytes(const model_plan& plan) {
   std::vector<shard_home> homes(plan.shards.size());
   for (std::size_t s = 0; s < homes.size(); ++s) {
-    homes[s].moments.resize(plan.shards[s].moment_buffers);
+    homes[s].moments.resize(plan.shards[s].moments.size());
     homes[s].gradients.resize(plan.replicas);
   }
   return homes;

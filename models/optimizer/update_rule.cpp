@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 namespace hydra {
 namespace {
@@ -206,23 +204,7 @@ void validate(const update_options& o) {
   for (const parameter_group& g : o.groups) validate(g);
 }
 
-update_kind kind_for(update_kind kind, std::size_t elements) noexcept {
-  return kind == update_kind::adamw8bit && elements < least_in_blocks ? update_kind::adamw : kind;
-}
-
-update_options options_of(const update_options& options, const std::string& name, std::span<const std::int64_t> shape) {
-  update_options own = options;
-  const auto elements = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
-  own.kind = kind_for(options.kind, static_cast<std::size_t>(elements));
-  own.groups.clear();
-  own.decay = decay_scope::all;
-  if (options.decay == decay_scope::matrices && shape.size() < 2) own.weight_decay = 0;
-  const parameter_group* const group = group_of(options.groups, name);
-  if (!group) return own;
-  own.learning_rate = group->learning_rate.value_or(own.learning_rate);
-  own.weight_decay = group->weight_decay.value_or(own.weight_decay);
-  return own;
-}
+bool is_elementwise(update_kind kind) noexcept { return kind != update_kind::adamw8bit; }
 
 int moment_buffers(const update_options& options) noexcept {
   return options.kind == update_kind::adamw8bit ? 2 : moments_of(loop_of(options));

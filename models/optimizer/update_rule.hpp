@@ -72,14 +72,11 @@ void validate(const update_options& options);
 /// The same for values no schedule accepts, whatever the number of steps.
 void validate(const learning_schedule& schedule);
 
-/// The rule that steps a parameter of so many values: adamw instead of adamw8bit for small ones.
-update_kind kind_for(update_kind kind, std::size_t elements) noexcept;
+/// True if each value is stepped on its own: by devices too, with the same bits.
+bool is_elementwise(update_kind kind) noexcept;
 
-/// Those of one parameter, by its name in a checkpoint (of a tied copy: its owner's) and its shape: its rule, with the
-/// learning rate and the weight decay of its group. They have no groups and decay all.
-update_options options_of(const update_options& options, const std::string& name, std::span<const std::int64_t> shape);
-
-/// Moment buffers a parameter needs: adamw and adamw8bit 2 (m, v), lion and sgd with momentum 1, else 0.
+/// Moment buffers of a rule: adamw and adamw8bit 2 (m, v), lion and sgd with momentum 1, else 0. A parameter may have no
+/// values in one of them (models/optimizer/parameter_rule.hpp).
 int moment_buffers(const update_options& options) noexcept;
 
 /// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy empty).

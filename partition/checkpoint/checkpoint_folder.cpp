@@ -73,26 +73,20 @@ void add_gradients(tensor_list& tensors, const model_checkpoint& c, const shard_
   }
 }
 
-struct placed_moments {
-  const placed_parameter& parameter;
-  const moment_place& place;
-};
-
-/// Those in blocks as bytes, and in fp32 the largest value of each block.
-void add_moments(tensor_list& tensors, const model_checkpoint& c, const shard_home& home, const placed_moments& m) {
-  const auto prefixes = names::moments(c.what->update.kind);
-  const auto& p = m.parameter;
-  for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
-    const std::span buffer(home.moments[i]->data(), home.moments[i]->size().value());
-    if (!m.place.in_blocks) {
-      tensors.add<float>(prefixes[i] + "." + p.name, floats_at(m.place, buffer), p.shape);
-      continue;
-    }
-    const auto blocks = blocks_at(m.place, buffer);
-    tensors.add<std::uint8_t>(prefixes[i] + "." + p.name, blocks.codes, p.shape);
-    tensors.add<float>(names::largest_of(prefixes[i]) + "." + p.name, blocks.largest,
-                       {static_cast<std::int64_t>(blocks.largest.size())});
+/// Those in blocks as bytes, and in fp32 the largest value of each block; flat if they have not the parameter's shape.
+void add_moment(tensor_list& tensors, const std::string& prefix, const placed_parameter& p, const moment_place& place,
+                const host_block_ptr& of) {
+  const std::span buffer(of->data(), of->size().value());
+  const auto name = prefix + "." + p.name;
+  if (!place.in_blocks) {
+    const std::vector flat{static_cast<std::int64_t>(place.elements)};
+    tensors.add<float>(name, floats_at(place, buffer), place.elements == p.elements ? p.shape : flat);
+    return;
   }
+  const auto blocks = blocks_at(place, buffer);
+  tensors.add<std::uint8_t>(name, blocks.codes, p.shape);
+  tensors.add<float>(names::largest_of(prefix) + "." + p.name, blocks.largest,
+                     {static_cast<std::int64_t>(blocks.largest.size())});
 }
 
 /// Parameters under their names, moments and gradients behind what they are; tied copies of a parameter have only a
@@ -100,13 +94,18 @@ void add_moments(tensor_list& tensors, const model_checkpoint& c, const shard_ho
 void write_shard(durable_folder& to, const model_checkpoint& c, std::size_t s) {
   const auto& home = c.memory.homes[s];
   const auto& parameters = c.what->shards[s].layout().parameters();
-  const moment_layout layout(c.what->shards[s].layout(), c.what->update.kind);
+  const moment_layout layout(c.what->shards[s].layout(), c.what->update);
   tensor_list tensors;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& p = parameters[i];
     if (p.tied_to.empty() && !p.frozen) {
       tensors.add("parameter." + p.name, slice(home.parameters, p.offset, p.elements), p.shape);
-      add_moments(tensors, c, home, {p, layout.places()[i]});
+      const auto prefixes = names::moments(c.what->update.kind, p.form());
+      for (std::size_t b = 0; b < layout.buffers(); ++b) {
+        if (const auto& place = layout.places(b)[i]; place.elements > 0) {
+          add_moment(tensors, prefixes[b], p, place, home.moments[b]);
+        }
+      }
     }
   }
   for (const auto& p : c.what->shards[s].layout().parameters()) {

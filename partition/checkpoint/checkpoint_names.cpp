@@ -1,5 +1,7 @@
 #include "partition/checkpoint/checkpoint_names.hpp"
 
+#include "models/optimizer/parameter_rule.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -15,11 +17,17 @@ constexpr std::array phases{"waiting", "landed", "normed", "stepped", "complete"
 
 std::string shard_file(std::size_t shard) { return fmt::format("shard-{:04}.safetensors", shard); }
 
-std::vector<std::string> moments(update_kind kind) {
-  if (kind == update_kind::adamw || kind == update_kind::adamw8bit) {
-    return {"exp_avg", "exp_avg_sq"};
+std::vector<std::string> moments(update_kind kind, const parameter_form& form) {
+  switch (kind_for(kind, form)) {
+    case update_kind::adamw:
+    case update_kind::adamw8bit:
+      return {"exp_avg", "exp_avg_sq"};
+    case update_kind::lion:
+      return {"exp_avg"};
+    case update_kind::sgd:
+      return {"momentum_buffer"};
   }
-  return {kind == update_kind::lion ? "exp_avg" : "momentum_buffer"};
+  return {};
 }
 
 std::string largest_of(const std::string& moment) { return moment + "_absmax"; }

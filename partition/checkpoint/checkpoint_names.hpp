@@ -1,6 +1,7 @@
 #pragma once
 // Names of the files and tensors of a checkpoint. CHECKPOINTS.md describes the format.
 
+#include "models/optimizer/parameter_form.hpp"
 #include "models/optimizer/update_rule.hpp"
 #include "models/weights/safetensors.hpp"
 #include "partition/execute/model_update.hpp"
@@ -35,8 +36,8 @@ inline constexpr stored_type type_of<std::int64_t> = stored_type::i64;
 
 /// "shard-0003.safetensors".
 std::string shard_file(std::size_t shard);
-/// The prefix of a parameter's name in each moment buffer: as torch.optim calls its state.
-std::vector<std::string> moments(update_kind kind);
+/// The prefix of a parameter's name in each moment buffer, if it has values there: as torch.optim calls its state.
+std::vector<std::string> moments(update_kind kind, const parameter_form& form);
 /// The prefix of the largest values of its blocks, if it is in blocks.
 std::string largest_of(const std::string& moment);
 /// "gradient.NAME" of replica 0, "replica-1.gradient.NAME" of the next.

@@ -173,8 +173,7 @@ void clear(const host_block_ptr& block) {
 void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::size_t s, shard_home& home) {
   clear(home.parameters);
   std::ranges::for_each(home.gradients, clear);
-  const auto moments = names::moments(m.update.kind);
-  const moment_layout layout(m.shards[s].layout(), m.update.kind);
+  const moment_layout layout(m.shards[s].layout(), m.update);
   const auto& parameters = m.shards[s].layout().parameters();
   for (std::size_t at = 0; at < parameters.size(); ++at) {
     const auto& p = parameters[at];
@@ -183,8 +182,11 @@ void fill_shard(const checkpoint_tensors& from, const sharded_model& m, std::siz
     }
     const auto& owner = p.tied_to.empty() ? p.name : p.tied_to;
     from.copy("parameter." + owner, slice(home.parameters, p.offset, p.elements));
-    for (std::size_t i = 0; i < home.moments.size() && p.trained(); ++i) {
-      fill_moment(from, moments[i], p.name, layout.places()[at], home.moments[i]);
+    const auto prefixes = names::moments(m.update.kind, p.form());
+    for (std::size_t i = 0; i < layout.buffers(); ++i) {
+      if (const auto& place = layout.places(i)[at]; place.elements > 0) {
+        fill_moment(from, prefixes[i], p.name, place, home.moments[i]);
+      }
     }
     fill_gradients(from, m, p, home);
   }

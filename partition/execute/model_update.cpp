@@ -9,6 +9,7 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace hydra {
@@ -43,8 +44,7 @@ shard_home make_home(host_arena& arena, const sharded_model& m, std::size_t shar
     home.copy = arena.allocate(plan.parameters, "rounded parameters of " + m.name, host_use::transferred);
   }
   home.base = make_base(arena, m, shard, bases);
-  for (std::uint64_t i = 0; i < plan.moment_buffers; ++i) {
-    const byte_count each{plan.moments.value() / plan.moment_buffers};
+  for (const auto each : plan.moments) {
     home.moments.push_back(arena.allocate(each, "moments of " + m.name, state));
     if (state == host_use::transferred) {
       std::ranges::fill(home.moments.back()->floats(), 0.0F);  // the memory may have held something else
@@ -208,21 +208,15 @@ std::span<float> slice(const host_block_ptr& block, std::size_t offset, std::siz
   return block->floats().subspan(offset, n);
 }
 
-/// Buffer `which`; empty if the rule has fewer.
-std::span<std::byte> moment(const shard_home& home, std::size_t which) {
-  return which < home.moments.size() ? std::span(home.moments[which]->data(), home.moments[which]->size().value())
-                                     : std::span<std::byte>{};
-}
-
-void set_moments(update_slices& s, const shard_home& home, const moment_place& p) {
-  const auto first = moment(home, 0), second = moment(home, 1);
-  if (!first.empty()) {
-    s.first_moment = floats_at(p, first);
-    s.first_blocks = blocks_at(p, first);
-  }
-  if (!second.empty()) {
-    s.second_moment = floats_at(p, second);
-    s.second_blocks = blocks_at(p, second);
+/// Of parameter `index` of the shard.
+void set_moments(update_slices& s, const shard_home& home, const moment_layout& moments, std::size_t index) {
+  const std::array<std::span<float>*, 2> floats{&s.first_moment, &s.second_moment};
+  const std::array<block_moment*, 2> blocks{&s.first_blocks, &s.second_blocks};
+  for (std::size_t i = 0; i < moments.buffers(); ++i) {
+    const std::span buffer(home.moments[i]->data(), home.moments[i]->size().value());
+    const auto& place = moments.places(i)[index];
+    *floats[i] = floats_at(place, buffer);
+    *blocks[i] = blocks_at(place, buffer);
   }
 }
 
@@ -340,7 +334,7 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
   }
   const auto& home = homes[shard];
   const auto& all = model_->shards[shard].layout().parameters();
-  const moment_layout moments(model_->shards[shard].layout(), model_->update.kind);
+  const moment_layout moments(model_->shards[shard].layout(), model_->update);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& p = all[i];
     if (p.frozen) {
@@ -349,7 +343,7 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
     const auto values = slice(home.parameters, p.offset, p.elements);
     const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients.front(), p.offset, p.elements);
     update_slices whole{values, gradients, {}, {}, copy_of(home, p)};
-    set_moments(whole, home, moments.places()[i]);
+    set_moments(whole, home, moments, i);
     const auto now = constants_of(update_of(*model_, p), step, model_->steps, clip_coefficient);
     if (p.trained() && rounded()) {
       train(now, whole, rounded_gradient_of(*model_, shard, i, homes));

@@ -1,5 +1,6 @@
 #include "partition/execute/sharded_model.hpp"
 
+#include "models/optimizer/parameter_rule.hpp"
 #include "runtime/base/fault.hpp"
 
 #include <map>
@@ -40,7 +41,7 @@ std::vector<shard> make_shards(const std::shared_ptr<const chain>& model, const 
 }
 
 update_options update_of(const sharded_model& model, const placed_parameter& p) {
-  return options_of(model.update, model.model->stored_name(p.name), p.shape);
+  return options_of(model.update, model.model->stored_name(p.name), p.form());
 }
 
 std::vector<tie> find_ties(const std::vector<shard>& shards) {

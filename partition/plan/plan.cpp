@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace hydra {
@@ -60,8 +61,10 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
     s.masters = layout.bytes();
     s.gradients = m.model->gradients() == precision::bf16 ? s.parameters : layout.bytes();
   }
-  s.moment_buffers = static_cast<std::uint64_t>(moment_buffers(m.rule));
-  s.moments = moment_layout(layout, m.rule.kind).bytes() * s.moment_buffers;
+  const moment_layout moments(layout, m.rule);
+  for (std::size_t i = 0; i < moments.buffers(); ++i) {
+    s.moments.push_back(moments.bytes(i));
+  }
   s.update_time = m.update.time_for(layout.state_elements());
   s.input_spec = layers[first].input_spec;
   s.second_spec = is_last ? m.profile->target_spec : layers[last - 1].output_spec;
@@ -244,11 +247,11 @@ byte_count model_plan::bytes_of(const block_id& id) const {
 
 std::vector<byte_count> shard_plan::state_buffers() const {
   std::vector<byte_count> all(masters ? 1 : 0, masters.value_or(byte_count{}));
-  if (moment_buffers > 0) {
-    all.insert(all.end(), moment_buffers, byte_count{moments.value() / moment_buffers});
-  }
+  all.insert(all.end(), moments.begin(), moments.end());
   return all;
 }
+
+byte_count shard_plan::moment_bytes() const noexcept { return std::accumulate(moments.begin(), moments.end(), byte_count{}); }
 
 byte_count model_plan::room_for(const block_id& id) const {
   if (slot) {

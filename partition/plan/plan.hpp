@@ -45,8 +45,7 @@ struct shard_plan {
   std::optional<base_place> shared_base{};   ///< none: its own
   /// Then the base decides whether the shard counts as cached, else its other parameters.
   bool is_mostly_frozen() const noexcept { return base > parameters; }
-  byte_count moments;            ///< host bytes of optimizer state, all buffers
-  std::uint64_t moment_buffers = 0;
+  std::vector<byte_count> moments{};   ///< host bytes of each moment buffer
   byte_count input;              ///< minibatch of shard 0, boundary activation of the others
   byte_count output;             ///< boundary activation; 0 for the last shard
   byte_count targets;            ///< last shard only
@@ -63,6 +62,7 @@ struct shard_plan {
   duration device_update_time{};  ///< part of backward_time
   /// fp32 buffers of optimizer state in their order, masters first (none if what is promoted are the masters).
   std::vector<byte_count> state_buffers() const;
+  byte_count moment_bytes() const noexcept;  ///< of all moment buffers
   byte_count gradient_bytes() const noexcept { return gradients.value_or(parameters); }
   /// Of a gradient sum to which another wave will add: always fp32.
   byte_count partial_sum_bytes() const noexcept { return masters ? *masters : gradient_bytes(); }

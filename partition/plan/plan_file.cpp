@@ -29,7 +29,7 @@ ordered json_of(const shard_plan& s) {
   ordered shard{{"first_layer", s.first_layer},
                 {"last_layer", s.last_layer - 1},
                 {"parameter_bytes", s.parameters.value()},
-                {"moment_bytes", s.moments.value()},
+                {"moment_bytes", s.moment_bytes().value()},
                 {"input_bytes", s.input.value()},
                 {"output_bytes", s.output.value()},
                 {"staging_bytes", s.backward.staging().value()},
@@ -49,7 +49,7 @@ ordered json_of(const shard_plan& s) {
   }
   if (s.steps_on_device) {
     shard["device_update_s"] = seconds(s.device_update_time);
-    shard["moment_buffers"] = s.moment_buffers;
+    shard["moment_buffers"] = s.moments.size();
     shard["working_bytes"] = s.backward.working.value();
     shard["write_back_bytes"] = s.backward.write_back.value();
   }
@@ -104,13 +104,16 @@ saved_plan plan_from_json(const json& j) {
 
 byte_count bytes_at(const json& j, const char* key) { return bytes_from_json(j.at(key)); }
 
-/// No update rule has more than two: a file must not decide how long a list becomes.
-std::uint64_t buffers_from_json(const json& j) {
-  const auto n = j.get<double>();
+/// No update rule has more than two: a file must not decide how long a list becomes. Buffers that devices read are alike;
+/// of others only the sum is known.
+std::vector<byte_count> moments_from_json(const json& j) {
+  const auto all = bytes_at(j, "moment_bytes");
+  const auto n = j.contains("device_update_s") ? j.at("moment_buffers").get<double>() : 1.0;
   if (!(n >= 0 && n <= 16)) {
-    throw fault_error(fault_code::bad_input, "moment_buffers is " + json_text(j));
+    throw fault_error(fault_code::bad_input, "moment_buffers is " + json_text(j.at("moment_buffers")));
   }
-  return static_cast<std::uint64_t>(n);
+  const auto buffers = static_cast<std::size_t>(n);
+  return std::vector(buffers, buffers == 0 ? byte_count{} : byte_count{all.value() / buffers});
 }
 
 shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uint32_t waves) {
@@ -133,7 +136,7 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uin
     s.masters = bytes_at(j, "master_bytes");
     s.gradients = bytes_at(j, "gradient_bytes");
   }
-  s.moments = bytes_at(j, "moment_bytes");
+  s.moments = moments_from_json(j);
   s.input = bytes_at(j, "input_bytes");
   s.output = bytes_at(j, "output_bytes");
   s.targets = is_last ? profile.target_spec.bytes() : byte_count{};
@@ -145,7 +148,6 @@ shard_plan costs_from_json(const json& j, const chain_profile& profile, std::uin
   if (j.contains("device_update_s")) {
     s.steps_on_device = true;
     s.device_update_time = time_from_json(j.at("device_update_s"));
-    s.moment_buffers = buffers_from_json(j.at("moment_buffers"));
     s.backward.working = bytes_at(j, "working_bytes");
     s.backward.write_back = bytes_at(j, "write_back_bytes");
   }

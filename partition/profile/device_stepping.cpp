@@ -39,8 +39,7 @@ std::vector<bool> kept_at_home(const chain& model) {
 }  // namespace
 
 device_stepping stepping_of(const chain& model, optimizer_place place, const update_options& rule) {
-  const bool in_blocks = rule.kind == update_kind::adamw8bit;
-  if (place == optimizer_place::host || rule.clip_norm > 0 || in_blocks) {
+  if (place == optimizer_place::host || rule.clip_norm > 0 || !is_elementwise(rule.kind)) {
     return {};
   }
   using scope = device_stepping::scope;

@@ -174,8 +174,8 @@ TEST_CASE("moments in 8 bits take less than half of the host memory of those in 
   const auto narrow_plan = plan_of({c}, there).models.front(), wide_plan = plan_of({wide}, there).models.front();
   byte_count narrow_moments, wide_moments;
   for (std::size_t s = 0; s < narrow_plan.shards.size(); ++s) {
-    narrow_moments += narrow_plan.shards[s].moments;
-    wide_moments += wide_plan.shards[s].moments;
+    narrow_moments += narrow_plan.shards[s].moment_bytes();
+    wide_moments += wide_plan.shards[s].moment_bytes();
     CHECK_FALSE(narrow_plan.shards[s].steps_on_device);
     CHECK(wide_plan.shards[s].steps_on_device);
   }

@@ -1,6 +1,7 @@
 #include "tests/support/reference_trainer.hpp"
 
 #include "models/data/batch_order.hpp"
+#include "models/optimizer/parameter_rule.hpp"
 #include "models/parameter_layout.hpp"
 #include "models/scalar_type.hpp"
 #include "models/weights/digest.hpp"
@@ -101,13 +102,15 @@ trainer::trainer(const reference_options& options) : options_(options) {
     leaf l{p, rounded ? master.to(at::kBFloat16) : master, master};
     l.place.frozen = is_frozen(options.model, p);
     l.value.set_requires_grad(!l.place.frozen);
-    const bool in_blocks = kind_for(options.update.kind, p.elements) == update_kind::adamw8bit;
+    const update_kind own = kind_for(options.update.kind, p.form());
+    const bool in_blocks = own == update_kind::adamw8bit;
     const int moments = in_blocks ? 0 : moment_buffers(options.update);
+    const auto sizes = moment_values(own, p.form());
     for (auto* codes : {&l.first_codes, &l.second_codes}) codes->resize(in_blocks ? p.elements : 0);
     for (auto* largest : {&l.first_largest, &l.second_largest})
       largest->resize(in_blocks ? moment_blocks(p.elements) : 0);
-    l.first_moment.resize(moments > 0 ? p.elements : 0);
-    l.second_moment.resize(moments > 1 ? p.elements : 0);
+    l.first_moment.resize(moments > 0 ? sizes[0] : 0);
+    l.second_moment.resize(moments > 1 ? sizes[1] : 0);
     leaves_.push_back(std::move(l));
   }
 }
@@ -328,7 +331,7 @@ void trainer::update(std::uint32_t step) {
     if (!l.place.trained()) continue;
     const at::Tensor gradient = l.gradient().contiguous();
     const std::string name = options_.model.stored_name(l.place.name);
-    apply_update(options_of(options_.update, name, l.place.shape), step, options_.steps, 1.0f,
+    apply_update(options_of(options_.update, name, l.place.form()), step, options_.steps, 1.0f,
                  {.parameters = values(l.master),
                   .gradients = values(gradient),
                   .first_moment = l.first_moment,

@@ -205,20 +205,20 @@ TEST_CASE("small parameters have moments in fp32, others a byte and a 64th for e
   model.add("", std::make_shared<embedding>(embedding_options{.vocabulary = 128, .context = 5, .width = 40}));
   model.add("", std::make_shared<head>(head_options{.vocabulary = 128, .width = 40}));
   const parameter_layout layout(model, 0, model.size());
-  const moment_layout wide(layout, update_kind::adamw), narrow(layout, update_kind::adamw8bit);
-  CHECK(wide.bytes() == byte_count{layout.state_elements() * sizeof(float)});
+  const moment_layout wide(layout, adamw({})), narrow(layout, adamw8bit({}));
+  CHECK(wide.bytes(0) == byte_count{layout.state_elements() * sizeof(float)});
   std::size_t least = 0, end = 0;
   for (std::size_t i = 0; i < layout.parameters().size(); ++i) {
     const std::size_t n = layout.parameters()[i].elements;
-    const moment_place& p = narrow.places()[i];
-    CHECK(wide.places()[i].offset == layout.parameters()[i].state_offset * sizeof(float));
+    const moment_place& p = narrow.places(0)[i];
+    CHECK(wide.places(0)[i].offset == layout.parameters()[i].state_offset * sizeof(float));
     CHECK(p.in_blocks == (n >= 4096));
     CHECK(p.offset >= end);
     const std::size_t bytes = p.in_blocks ? n + 4 * ((n + 255) / 256) : 4 * n;
     end = p.offset + bytes;
     least += bytes;
   }
-  CHECK(narrow.bytes().value() >= end);
-  CHECK(narrow.bytes().value() < least + 256 * layout.parameters().size());
-  CHECK(narrow.bytes().value() * 2 < wide.bytes().value());
+  CHECK(narrow.bytes(0).value() >= end);
+  CHECK(narrow.bytes(0).value() < least + 256 * layout.parameters().size());
+  CHECK(narrow.bytes(0).value() * 2 < wide.bytes(0).value());
 }

@@ -1,5 +1,6 @@
 #include "models/optimizer/update_rule.hpp"
 
+#include "models/optimizer/parameter_rule.hpp"
 #include "runtime/base/fault.hpp"
 #include "tests/models/numeric.hpp"
 
@@ -63,7 +64,7 @@ void plain_lion(const update_options& o, buffers& b, const at::Tensor& g) {
   b.m.mul_(o.beta2).add_(g, 1 - o.beta2);
 }
 
-const std::vector<std::int64_t> vector{5}, matrix{5, 7};
+const std::vector<std::int64_t> vector{5}, matrix{5, 7}, filters{3, 3, 3, 3};
 
 const update_options hard{.learning_rate = 3e-3, .weight_decay = 0.1, .beta2 = 0.95};
 constexpr std::uint32_t steps = 20;
@@ -177,11 +178,11 @@ TEST_CASE("the constants of a step survive the way through the dispatcher") {
 
 TEST_CASE("biases and norms decay unless only matrices do") {
   update_options o = adamw({.weight_decay = 0.1});
-  CHECK(options_of(o, "h.0.bias", vector).weight_decay == 0.1);
+  CHECK(options_of(o, "h.0.bias", {vector}).weight_decay == 0.1);
   o.decay = decay_scope::matrices;
-  CHECK(options_of(o, "h.0.bias", vector).weight_decay == 0);
-  CHECK(options_of(o, "h.0.weight", matrix).weight_decay == 0.1);
-  CHECK(options_of(o, "stem.weight", std::vector<std::int64_t>{3, 3, 3, 3}).weight_decay == 0.1);
+  CHECK(options_of(o, "h.0.bias", {vector}).weight_decay == 0);
+  CHECK(options_of(o, "h.0.weight", {matrix}).weight_decay == 0.1);
+  CHECK(options_of(o, "stem.weight", {filters}).weight_decay == 0.1);
 }
 
 TEST_CASE("the last group that has a parameter decides its learning rate and weight decay") {
@@ -190,7 +191,7 @@ TEST_CASE("the last group that has a parameter decides its learning rate and wei
   o.groups = {{.parameters = name_patterns{{"*.bias", "!head.*"}}, .learning_rate = 2, .weight_decay = 0.3},
               {.parameters = name_patterns{{"h.1.*"}}, .learning_rate = 3}};
   const auto rates = [&o](const std::string& name, std::size_t dimensions) {
-    const update_options own = options_of(o, name, dimensions == 1 ? vector : matrix);
+    const update_options own = options_of(o, name, {dimensions == 1 ? vector : matrix});
     CHECK(own.groups.empty());
     return std::pair{own.learning_rate, own.weight_decay};
   };

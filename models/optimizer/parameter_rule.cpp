@@ -1,0 +1,30 @@
+#include "models/optimizer/parameter_rule.hpp"
+
+#include "models/optimizer/moment_block.hpp"
+
+namespace hydra {
+
+update_kind kind_for(update_kind kind, const parameter_form& form) noexcept {
+  return kind == update_kind::adamw8bit && form.elements() < least_in_blocks ? update_kind::adamw : kind;
+}
+
+update_options options_of(const update_options& options, const std::string& name, const parameter_form& form) {
+  update_options own = options;
+  own.kind = kind_for(options.kind, form);
+  own.groups.clear();
+  own.decay = decay_scope::all;
+  if (options.decay == decay_scope::matrices && form.shape.size() < 2) own.weight_decay = 0;
+  const parameter_group* const group = group_of(options.groups, name);
+  if (!group) return own;
+  own.learning_rate = group->learning_rate.value_or(own.learning_rate);
+  own.weight_decay = group->weight_decay.value_or(own.weight_decay);
+  return own;
+}
+
+std::array<std::size_t, 2> moment_values(update_kind own, const parameter_form& form) noexcept {
+  const std::size_t n = form.elements();
+  const bool two = own == update_kind::adamw || own == update_kind::adamw8bit;
+  return {n, two ? n : 0};
+}
+
+}  // namespace hydra
