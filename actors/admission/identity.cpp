@@ -38,6 +38,9 @@ std::string text_of(const update_options& o) {
       "schedule: {} warmup {} floor {}{}\n",
       to_string(o.kind), o.learning_rate, o.weight_decay, o.beta1, o.beta2, o.eps, o.momentum, o.nesterov, o.clip_norm,
       static_cast<int>(s.kind), s.warmup, s.floor, newer_keys_of(s));
+  if (o.kind == update_kind::muon)
+    text += fmt::format("muon: adjustment {} adamw_learning_rate {}\n", static_cast<int>(o.adjustment),
+                        o.adamw_learning_rate.value_or(o.learning_rate));
   if (o.decay == decay_scope::matrices) text += "decay: matrices\n";
   for (const auto& group : o.groups) text += text_of(group);
   return text;

@@ -1,6 +1,7 @@
 #include "actors/admission/model_joiner.hpp"
 
 #include "actors/admission/identity.hpp"
+#include "actors/admission/planned_workload.hpp"
 #include "actors/admission/resumption.hpp"
 #include "actors/simulation/planned_instance.hpp"
 #include "partition/checkpoint/checkpoint_folder.hpp"
@@ -131,7 +132,8 @@ double model_joiner::remaining_scale(const model_description& m, const prepared_
 
 /// Other models run at the same time.
 stepping_terms model_joiner::stepping() const {
-  return {.place = setup_.options.optimizer_on, .gaps_are_filled = true};
+  return {
+      .place = setup_.options.optimizer_on, .host_threads = optimizer_threads(setup_.options), .gaps_are_filled = true};
 }
 
 /// If anything has to be measured, new devices are created: those of the run are busy and hold their memory.

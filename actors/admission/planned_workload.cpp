@@ -65,7 +65,7 @@ class planner {
     for (std::size_t i = 0; i < setup_.models.size(); ++i) {
       auto& p = made_.prepared[i];
       if (setup_.models[i].parallel != parallel_options{}) {
-        p.stepping = {};
+        p.stepping = {.host_threads = p.stepping.host_threads};
         p.stepping_profile = p.roomy_profile = nullptr;
       }
       p.identity = identity_of(setup_.models[i], p, setup_.options.seed);

@@ -289,6 +289,7 @@ prepared_model model_preparer::prepare(const model_description& m) {
   p.base = share_ ? base_contents(*p.model, m.seed.value_or(seed_)) : std::vector<std::string>{};
   find_profile(p, m);
   p.update = update_of(m.optimizer);
+  p.stepping.host_threads = stepping_.host_threads;
   const bool whole_sums = m.parallel.replicas == 1 && m.parallel.waves == 1;
   if (stepping_.place == optimizer_place::device && !whole_sums) {
     refuse(m, fmt::format("parallel: a step in several replicas or waves (here replicas = {}, waves = {}) is updated on the "
@@ -316,8 +317,8 @@ void model_preparer::find_profile(prepared_model& p, const model_description& m)
 }
 
 /// Measured once for all rules with the same arithmetic.
-template <class Measure>
-element_rate model_preparer::rate_of(const update_options& rule, known_rates& known, Measure measured) {
+template <class Rate, class Measure>
+Rate model_preparer::rate_of(const update_options& rule, rate_list<Rate>& known, Measure measured) {
   const auto same = [&](const auto& entry) { return same_arithmetic(entry.first, rule); };
   const auto found = std::ranges::find_if(known, same);
   if (found != known.end()) {
@@ -329,7 +330,7 @@ element_rate model_preparer::rate_of(const update_options& rule, known_rates& kn
   return known.back().second;
 }
 
-element_rate model_preparer::update_of(const update_options& rule) {
+update_rates model_preparer::update_of(const update_options& rule) {
   return rate_of(rule, updates_, [&] { return measure_update(rule, numbers_.numbers); });
 }
 

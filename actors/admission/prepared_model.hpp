@@ -27,7 +27,7 @@ struct prepared_model {
   std::shared_ptr<const chain_profile> stepping_profile{};   ///< the same, with stepping on devices; may be null
   std::shared_ptr<const chain_profile> roomy_profile{};      ///< the same, with memory to step the first shard; or null
   cut_rule cuts;
-  element_rate update;       ///< of its optimizer
+  update_rates update;  ///< of its optimizer on the host
   stepping_terms stepping{};
   model_data data;
   std::uint32_t steps = 0;
@@ -39,7 +39,9 @@ struct prepared_model {
 };
 
 /// Rates of update rules; rules count as equal if they do the same arithmetic.
-using known_rates = std::vector<std::pair<update_options, element_rate>>;
+template <class Rate>
+using rate_list = std::vector<std::pair<update_options, Rate>>;
+using known_rates = rate_list<element_rate>;
 
 /// What models are prepared for. `setting`: of the pilot, and of the profiles that are `known`.
 struct preparer_setup {
@@ -77,9 +79,9 @@ class model_preparer {
 
  private:
   void find_profile(prepared_model& p, const model_description& m);
-  template <class Measure>
-  element_rate rate_of(const update_options& rule, known_rates& known, Measure measured);
-  element_rate update_of(const update_options& rule);
+  template <class Rate, class Measure>
+  Rate rate_of(const update_options& rule, rate_list<Rate>& known, Measure measured);
+  update_rates update_of(const update_options& rule);
   void find_stepping(prepared_model& p, const model_description& m);
   bool find_rates(stepping_terms& terms, const update_options& rule);
   std::shared_ptr<const chain_profile> with_stepping(const std::shared_ptr<const chain_profile>& profile, const device_stepping& pieces);
@@ -93,7 +95,7 @@ class model_preparer {
   profile_set profiles_;
   stepping_terms stepping_;
   std::map<std::filesystem::path, saved_plan> plans_;
-  known_rates updates_;
+  rate_list<update_rates> updates_;
   known_rates device_updates_;
   bool share_;
   std::optional<byte_rate> slowest_link_;

@@ -37,17 +37,34 @@ key_rule betas_rule(std::string fallback, std::string help) {
           .range = below_one};
 }
 
+key_rule eps_rule() { return real_rule("eps", positive, "1e-8", "added to the root of the second moment"); }
+
 table_variant adamw_variant(std::string name) {
   return {std::move(name),
           {weight_decay_rule("0.01"), betas_rule("[0.9, 0.999]", "decay of the moments"),
-           real_rule("eps", positive, "1e-8", "added to the root of the second moment")}};
+           eps_rule()}};
+}
+
+key_rule nesterov_rule(std::string fallback) {
+  return {.name = "nesterov", .kind = value_kind::boolean, .help = "needs momentum", .fallback = std::move(fallback)};
 }
 
 table_variant sgd_variant() {
-  return {"sgd",
-          {weight_decay_rule("0"),
-           real_rule("momentum", below_one, "0", "0 = off"),
-           {.name = "nesterov", .kind = value_kind::boolean, .help = "needs momentum", .fallback = "false"}}};
+  return {"sgd", {weight_decay_rule("0"), real_rule("momentum", below_one, "0", "0 = off"), nesterov_rule("false")}};
+}
+
+table_variant muon_variant() {
+  return {"muon",
+          {weight_decay_rule("0.1"), real_rule("momentum", below_one, "0.95", "of the matrices in hidden layers"),
+           nesterov_rule("true"),
+           {.name = "adjust_lr",
+            .help = "a matrix' rate: times sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)), for which rates "
+                    "of adamw are right",
+            .fallback = "original",
+            .choices = {"original", "match_rms_adamw"}},
+           real_rule("adamw_learning_rate", {.least = 0}, "the optimizer's",
+                     "of what adamw steps: vectors, and the first and the last layer"),
+           betas_rule("[0.9, 0.999]", "of adamw: decay of the moments"), eps_rule()}};
 }
 
 table_variant lion_variant() {
@@ -77,10 +94,11 @@ void read_betas(const value_table& optimizer, update_options& o) {
 template <class T>
 using named = std::pair<const char*, T>;
 
-constexpr std::array<named<update_kind>, 4> update_kinds{{{"adamw", update_kind::adamw},
+constexpr std::array<named<update_kind>, 5> update_kinds{{{"adamw", update_kind::adamw},
                                                           {"sgd", update_kind::sgd},
                                                           {"lion", update_kind::lion},
-                                                          {"adamw8bit", update_kind::adamw8bit}}};
+                                                          {"adamw8bit", update_kind::adamw8bit},
+                                                          {"muon", update_kind::muon}}};
 constexpr std::array<named<schedule_kind>, 6> schedule_kinds{{{"constant", schedule_kind::constant},
                                                               {"linear", schedule_kind::linear},
                                                               {"cosine", schedule_kind::cosine},
@@ -117,6 +135,7 @@ learning_schedule read_schedule(const value_table& schedule) {
 update_options defaults_of(update_kind kind) {
   if (kind == update_kind::lion) return lion({});
   if (kind == update_kind::adamw8bit) return adamw8bit({});
+  if (kind == update_kind::muon) return muon({});
   return kind == update_kind::sgd ? sgd({}) : adamw({});
 }
 
@@ -135,7 +154,8 @@ parameter_group read_group(const value_table& group) {
 
 table_rules optimizer_rules() {
   table_rules rules{.selector = "kind",
-                    .variants = {adamw_variant("adamw"), sgd_variant(), lion_variant(), adamw_variant("adamw8bit")}};
+                    .variants = {adamw_variant("adamw"), sgd_variant(), lion_variant(), adamw_variant("adamw8bit"),
+                                 muon_variant()}};
   key_rule rate = real_rule("learning_rate", positive, "", "before the schedule");
   rate.required = true;
   rules.keys = {
@@ -199,6 +219,10 @@ update_options read_update_options(const value_table& model) {
   assign(optimizer, "nesterov", o.nesterov);
   assign(optimizer, "clip_norm", o.clip_norm);
   read_betas(optimizer, o);
+  std::string adjustment = "original";
+  assign(optimizer, "adjust_lr", adjustment);
+  o.adjustment = adjustment == "original" ? rate_adjustment::original : rate_adjustment::match_rms_adamw;
+  o.adamw_learning_rate = number_in(optimizer, "adamw_learning_rate");
   std::string decay = "all";
   assign(optimizer, "decay", decay);
   o.decay = decay == "matrices" ? decay_scope::matrices : decay_scope::all;

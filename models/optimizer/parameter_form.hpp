@@ -13,7 +13,7 @@ struct parameter_form {
   std::span<const std::int64_t> shape;
   bool hidden = true;  ///< in a layer between the first and the last one of its model
 
-  std::size_t elements() const noexcept {
+  constexpr std::size_t elements() const noexcept {
     return static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{}));
   }
 };

@@ -5,12 +5,15 @@
 namespace hydra {
 
 update_kind kind_for(update_kind kind, const parameter_form& form) noexcept {
-  return kind == update_kind::adamw8bit && form.elements() < least_in_blocks ? update_kind::adamw : kind;
+  const bool small = kind == update_kind::adamw8bit && form.elements() < least_in_blocks;
+  const bool other = kind == update_kind::muon && !(form.hidden && form.shape.size() >= 2);
+  return small || other ? update_kind::adamw : kind;
 }
 
 update_options options_of(const update_options& options, const std::string& name, const parameter_form& form) {
   update_options own = options;
   own.kind = kind_for(options.kind, form);
+  if (own.kind == update_kind::adamw) own.learning_rate = options.adamw_learning_rate.value_or(options.learning_rate);
   own.groups.clear();
   own.decay = decay_scope::all;
   if (options.decay == decay_scope::matrices && form.shape.size() < 2) own.weight_decay = 0;

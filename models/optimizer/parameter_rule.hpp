@@ -10,7 +10,8 @@
 
 namespace hydra {
 
-/// The rule that steps a parameter: adamw instead of adamw8bit for small ones.
+/// The rule that steps a parameter: adamw instead of adamw8bit for small ones, and instead of muon for
+/// vectors and in the first and the last layer.
 update_kind kind_for(update_kind kind, const parameter_form& form) noexcept;
 
 /// Those of one parameter, by its name in a checkpoint (of a tied copy: its owner's) and its form: its rule, with the

@@ -1,5 +1,7 @@
 #include "models/optimizer/parameter_shares.hpp"
 
+#include "models/optimizer/parameter_rule.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -16,7 +18,7 @@ std::optional<std::size_t> index_of(const update_options& options, const std::st
 }
 
 std::pair<double, double> rate_and_decay(const update_options& options, const trained_parameter& p) {
-  const update_options own = options_of(options, p.name, p.shape);
+  const update_options own = options_of(options, p.name, {.shape = p.shape});
   return {own.learning_rate, own.weight_decay};
 }
 

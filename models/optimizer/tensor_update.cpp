@@ -45,8 +45,8 @@ bool fits(const at::Tensor& t, at::ScalarType type, std::int64_t n) {
 void require_fitting(update_loop rule, const update_tensors& t) {
   const auto n = t.parameters.defined() ? t.parameters.numel() : 0;
   const int moments = moments_of(rule);
-  const bool good = rule != update_loop::blockwise_adamw && fits(t.parameters, at::kFloat, n) &&
-                    fits(t.gradients, at::kFloat, n) && (moments < 1 || fits(t.first_moment, at::kFloat, n)) &&
+  const bool good = is_elementwise(rule) && fits(t.parameters, at::kFloat, n) && fits(t.gradients, at::kFloat, n) &&
+                    (moments < 1 || fits(t.first_moment, at::kFloat, n)) &&
                     (moments < 2 || fits(t.second_moment, at::kFloat, n)) &&
                     (!t.copy.defined() || fits(t.copy, at::kBFloat16, n));
   if (!good) {

@@ -2,6 +2,7 @@
 
 #include "models/optimizer/bf16.hpp"
 #include "models/optimizer/blockwise_update.hpp"
+#include "models/optimizer/muon_update.hpp"
 #include "models/optimizer/vector_clones.hpp"
 #include "runtime/base/fault.hpp"
 
@@ -39,6 +40,7 @@ update_loop loop_of(const update_options& o) noexcept {
   if (o.kind == update_kind::adamw) return update_loop::adamw;
   if (o.kind == update_kind::lion) return update_loop::lion;
   if (o.kind == update_kind::adamw8bit) return update_loop::blockwise_adamw;
+  if (o.kind == update_kind::muon) return update_loop::muon;
   return o.momentum == 0 ? update_loop::plain_sgd : update_loop::momentum_sgd;
 }
 
@@ -70,6 +72,15 @@ blockwise_constants constants_in_blocks(const update_options& o, double rate, st
           .decay = static_cast<float>(1 - rate * o.weight_decay),
           .step = static_cast<float>(-rate * root / (1 - std::pow(o.beta1, t))),
           .eps = static_cast<float>(root * o.eps)};
+}
+
+muon_constants constants_of_muon(const update_options& o, double rate, float clip) {
+  return {.clip = clip,
+          .complement = static_cast<float>(1 - o.momentum),
+          .decay = static_cast<float>(1 - rate * o.weight_decay),
+          .rate = rate,
+          .nesterov = o.nesterov,
+          .match_rms = o.adjustment == rate_adjustment::match_rms_adamw};
 }
 
 HYDRA_VECTOR_CLONES void adamw_loop(const adamw_constants& c, std::size_t n, float* __restrict p,
@@ -108,6 +119,8 @@ void apply_rule(const update_constants& c, const update_slices& s) {
       return lion_loop(c.lion, n, p, g, s.first_moment.data());
     case update_loop::blockwise_adamw:
       return apply_blockwise_adamw(c.blockwise, s.parameters, s.gradients, s.first_blocks, s.second_blocks);
+    case update_loop::muon:
+      return apply_muon(c.muon, s.matrix, s.parameters, s.gradients, s.first_moment);
   }
 }
 
@@ -116,21 +129,17 @@ bool fits(const block_moment& m, std::size_t n) { return m.codes.size() == n && 
 void check_lengths(const update_constants& c, const update_slices& s) {
   const std::size_t n = s.parameters.size();
   const int moments = moments_of(c.rule);
-  const bool in_blocks = c.rule == update_loop::blockwise_adamw;
+  const bool in_blocks = c.rule == update_loop::blockwise_adamw, whole = steps_whole(c.rule);
   if (s.gradients.size() != n || (moments > 0 && s.first_moment.size() != n) ||
       (moments > 1 && s.second_moment.size() != n) || (!s.copy.empty() && s.copy.size() != n) ||
-      (in_blocks && !(fits(s.first_blocks, n) && fits(s.second_blocks, n))))
+      (whole && s.matrix.rows * s.matrix.columns != n) || (in_blocks && !(fits(s.first_blocks, n) && fits(s.second_blocks, n))))
     throw fault_error{
         fault_code::internal,
-        fmt::format("update of {} parameters with {} gradients, {} + {} moments, {} + {} moments in blocks and "
-                    "a copy of {}",
-                    n, s.gradients.size(), s.first_moment.size(), s.second_moment.size(), s.first_blocks.codes.size(),
+        fmt::format("update of {} parameters ({} x {}) with {} gradients, {} + {} moments, {} + {} moments in blocks "
+                    "and a copy of {}",
+                    n, s.matrix.rows, s.matrix.columns, s.gradients.size(), s.first_moment.size(), s.second_moment.size(), s.first_blocks.codes.size(),
                     s.second_blocks.codes.size(), s.copy.size())};
 }
-
-}  // namespace
-
-namespace {
 
 /// The options that the rule has.
 template <class Options>
@@ -156,6 +165,13 @@ update_options adamw8bit(const adamw_options& options) { return options_for(upda
 update_options sgd(const sgd_options& options) { return options_for(update_kind::sgd, options); }
 update_options lion(const lion_options& options) { return options_for(update_kind::lion, options); }
 
+update_options muon(const muon_options& options) {
+  update_options o = options_for(update_kind::muon, options);
+  o.adjustment = options.adjustment;
+  o.adamw_learning_rate = options.adamw_learning_rate;
+  return o;
+}
+
 std::string to_string(update_kind kind) {
   switch (kind) {
     case update_kind::adamw:
@@ -166,6 +182,8 @@ std::string to_string(update_kind kind) {
       return "lion";
     case update_kind::adamw8bit:
       return "adamw8bit";
+    case update_kind::muon:
+      return "muon";
   }
   return {};
 }
@@ -201,13 +219,18 @@ void validate(const update_options& o) {
   require(nonnegative(o.momentum), "momentum", o.momentum, "at least 0 and finite");
   require(!o.nesterov || o.momentum > 0, "momentum", o.momentum, "positive with nesterov");
   require(nonnegative(o.clip_norm), "clip_norm", o.clip_norm, "at least 0 (0 = off) and finite");
+  require(o.kind != update_kind::muon || fraction(o.momentum), "momentum", o.momentum, "at least 0 and below 1");
+  require(nonnegative(o.adamw_learning_rate.value_or(0)), "adamw_learning_rate", o.adamw_learning_rate.value_or(0),
+          "at least 0 and finite");
   for (const parameter_group& g : o.groups) validate(g);
 }
 
-bool is_elementwise(update_kind kind) noexcept { return kind != update_kind::adamw8bit; }
+bool is_elementwise(update_kind kind) noexcept {
+  return kind != update_kind::adamw8bit && kind != update_kind::muon;
+}
 
 int moment_buffers(const update_options& options) noexcept {
-  return options.kind == update_kind::adamw8bit ? 2 : moments_of(loop_of(options));
+  return is_elementwise(options.kind) ? moments_of(loop_of(options)) : 2;
 }
 
 update_constants constants_of(const update_options& options, std::uint32_t step, std::uint32_t total_steps,
@@ -226,6 +249,9 @@ update_constants constants_of(const update_options& options, std::uint32_t step,
       break;
     case update_kind::adamw8bit:
       c.blockwise = constants_in_blocks(options, rate, step, clip_coefficient);
+      break;
+    case update_kind::muon:
+      c.muon = constants_of_muon(options, rate, clip_coefficient);
       break;
   }
   return c;
@@ -246,6 +272,10 @@ void apply_update(const update_constants& constants, const update_slices& slices
   check_lengths(constants, slices);
   if (slices.copy.empty()) return apply_rule(constants, slices);
   const std::size_t n = slices.parameters.size();
+  if (steps_whole(constants.rule)) {
+    apply_rule(constants, slices);
+    return to_bf16(slices.parameters, slices.copy);
+  }
   for (std::size_t begin = 0; begin < n; begin += rounded_at_once) {
     const update_slices part = part_of(slices, begin, std::min(rounded_at_once, n - begin));
     apply_rule(constants, part);

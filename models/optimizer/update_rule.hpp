@@ -1,6 +1,7 @@
 #pragma once
 // Update rules: the optimizer's mathematics on flat buffers.
 
+#include "models/optimizer/matrix_size.hpp"
 #include "models/optimizer/moment_block.hpp"
 #include "models/optimizer/parameter_group.hpp"
 #include "models/optimizer/schedule.hpp"
@@ -8,24 +9,31 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace hydra {
 
-enum class update_kind : std::uint8_t { adamw, sgd, lion, adamw8bit };
+enum class update_kind : std::uint8_t { adamw, sgd, lion, adamw8bit, muon };
+
+/// How muon's learning rate follows the size of a matrix, as torch.optim.Muon calls it: times sqrt(max(1, rows / columns)),
+/// or 0.2 sqrt(max(rows, columns)), with which steps are as large as adamw's.
+enum class rate_adjustment : std::uint8_t { original, match_rms_adamw };
 
 /// The options `optimizer = { ... }` and `schedule = { ... }` of a workload. Defaults as torch's.
 struct update_options {
   update_kind kind = update_kind::adamw;
   double learning_rate = 1e-3;
-  double weight_decay = 0.01;  ///< decoupled for adamw, adamw8bit (0.01) and lion (0), coupled for sgd (0)
+  double weight_decay = 0.01;  ///< decoupled for adamw, adamw8bit (0.01), muon (0.1) and lion (0), coupled for sgd (0)
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  double momentum = 0;    ///< sgd
-  bool nesterov = false;  ///< sgd
+  double momentum = 0;    ///< sgd, muon (0.95)
+  bool nesterov = false;  ///< sgd, muon (true)
+  rate_adjustment adjustment = rate_adjustment::original;  ///< muon
+  std::optional<double> adamw_learning_rate{};  ///< muon: learning rate of what adamw steps; the same without it
   double clip_norm = 0;   ///< 0 = off
   learning_schedule schedule{};
   decay_scope decay = decay_scope::all;
@@ -56,11 +64,27 @@ struct lion_options {
   double beta2 = 0.99;
   double clip_norm = 0;
 };
+/// Defaults as those of torch.optim.Muon and, for the parameters that adamw steps, of torch.optim.AdamW.
+struct muon_options {
+  double learning_rate = 1e-3;
+  double weight_decay = 0.1;
+  double momentum = 0.95;
+  bool nesterov = true;
+  rate_adjustment adjustment = rate_adjustment::original;
+  std::optional<double> adamw_learning_rate{};
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double clip_norm = 0;
+};
 update_options adamw(const adamw_options& options);
 /// Moments in 8 bits (moment_block.hpp), of parameters with 4096 values or more; stepped on the host.
 update_options adamw8bit(const adamw_options& options);
 update_options sgd(const sgd_options& options);
 update_options lion(const lion_options& options);
+/// Muon for hidden weights of two dimensions or more (muon_update.hpp); adamw for vectors, and for the first and the last
+/// layer. Stepped on the host.
+update_options muon(const muon_options& options);
 
 /// "adamw".
 std::string to_string(update_kind kind);
@@ -75,19 +99,21 @@ void validate(const learning_schedule& schedule);
 /// True if each value is stepped on its own: by devices too, with the same bits.
 bool is_elementwise(update_kind kind) noexcept;
 
-/// Moment buffers of a rule: adamw and adamw8bit 2 (m, v), lion and sgd with momentum 1, else 0. A parameter may have no
+/// Moment buffers of a rule: adamw, adamw8bit and muon 2 (m, v), lion and sgd with momentum 1, else 0. A parameter may have no
 /// values in one of them (models/optimizer/parameter_rule.hpp).
 int moment_buffers(const update_options& options) noexcept;
 
 /// One contiguous run of parameters with its gradients and moments (spans of equal length; unused moments and copy empty).
+/// Rules of whole matrices step a whole parameter.
 struct update_slices {
   std::span<float> parameters;
   std::span<const float> gradients;
-  std::span<float> first_moment;   ///< adamw m, sgd momentum, lion m
+  std::span<float> first_moment;   ///< adamw m, sgd momentum, lion m, muon momentum
   std::span<float> second_moment;  ///< adamw v
   std::span<std::uint16_t> copy{};  ///< of the new parameters, in bf16 (models/optimizer/bf16.hpp)
   block_moment first_blocks{};      ///< adamw8bit m, which begins at a block of its parameter
   block_moment second_blocks{};     ///< adamw8bit v
+  matrix_size matrix{};             ///< muon: of the parameter
 };
 
 /// Elements [begin, begin + n); of adamw8bit `begin` is a multiple of moment_block_size.

@@ -25,6 +25,7 @@ std::vector<std::string> moments(update_kind kind, const parameter_form& form) {
     case update_kind::lion:
       return {"exp_avg"};
     case update_kind::sgd:
+    case update_kind::muon:
       return {"momentum_buffer"};
   }
   return {};

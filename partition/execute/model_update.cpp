@@ -196,8 +196,8 @@ std::vector<update_job> update_tracker::resume(const std::vector<update_phase>& 
 
 namespace {
 
-/// Elements that one TBB task updates, a multiple of a block of moments. The update is elementwise, or blockwise from a
-/// parameter's first element on, so the split changes no bit.
+/// Elements that one TBB task updates, a multiple of a block of moments, unless the rule steps whole parameters. The update
+/// is elementwise, or blockwise from a parameter's first element on, so the split changes no bit.
 constexpr std::size_t grain = 1 << 16;
 
 const placed_parameter& placed(const sharded_model& m, std::size_t shard, std::size_t index) {
@@ -233,12 +233,21 @@ void for_each_range(std::size_t n, Use use) {
 
 /// One optimizer step of a whole parameter.
 void train(const update_constants& now, const update_slices& whole) {
+  if (steps_whole(now.rule)) {
+    return apply_update(now, whole);
+  }
   for_each_range(whole.parameters.size(),
                  [&](std::size_t begin, std::size_t n) { apply_update(now, part_of(whole, begin, n)); });
 }
 
 /// The same with a gradient in bf16; `whole` has no gradient.
-void train(const update_constants& now, const update_slices& whole, const rounded_gradient& gradient) {
+void train(const update_constants& now, update_slices whole, const rounded_gradient& gradient) {
+  if (steps_whole(now.rule)) {
+    std::vector<float> widened(gradient.size());
+    gradient.widen(0, widened);
+    whole.gradients = widened;
+    return apply_update(now, whole);
+  }
   for_each_range(whole.parameters.size(), [&](std::size_t first, std::size_t n) {
     std::vector<float> widened;
     for (auto begin = first; begin < first + n; begin += widened_at_once) {
@@ -343,6 +352,7 @@ void model_update::step(std::size_t shard, std::uint32_t step, float clip_coeffi
     const auto values = slice(home.parameters, p.offset, p.elements);
     const auto gradients = rounded() ? std::span<float>{} : slice(home.gradients.front(), p.offset, p.elements);
     update_slices whole{values, gradients, {}, {}, copy_of(home, p)};
+    whole.matrix = matrix_size_of(p.form());
     set_moments(whole, home, moments, i);
     const auto now = constants_of(update_of(*model_, p), step, model_->steps, clip_coefficient);
     if (p.trained() && rounded()) {

@@ -4,6 +4,10 @@
 #include "runtime/memory/host_arena.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <vector>
 
 namespace hydra {
 
@@ -86,10 +90,23 @@ byte_count transfers_of(const model_plan& m) {
   return sum + evaluation_demand(m);
 }
 
+/// Of as many steps as may run at a time, the largest ones.
+byte_count update_scratch(std::span<const model_plan> models) {
+  std::vector<byte_count> all;
+  std::size_t threads = 0;
+  for (const auto& m : models) {
+    threads = std::max(threads, static_cast<std::size_t>(m.update_threads));
+    std::ranges::transform(m.shards, std::back_inserter(all), &shard_plan::update_scratch);
+  }
+  std::ranges::sort(all, std::greater{});
+  all.resize(std::min(all.size(), threads));
+  return std::accumulate(all.begin(), all.end(), byte_count{});
+}
+
 }  // namespace
 
 byte_count host_demand(std::span<const model_plan> models, std::size_t devices) {
-  auto sum = host_transfers(models, devices);
+  auto sum = host_transfers(models, devices) + update_scratch(models);
   for (const auto& m : models) {
     sum += kept_by(m);
   }

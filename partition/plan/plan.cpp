@@ -1,6 +1,8 @@
 #include "partition/plan/plan.hpp"
 
 #include "models/moment_layout.hpp"
+#include "models/optimizer/muon_update.hpp"
+#include "models/optimizer/parameter_rule.hpp"
 #include "models/parameter_layout.hpp"
 #include "partition/graph/dataflow.hpp"
 #include "partition/plan/shared_bases.hpp"
@@ -48,6 +50,18 @@ void set_stepping(shard_plan& s, const plan_request& m, bool asked) {
   }
 }
 
+/// Parameter after parameter. Gradients in bf16 are widened first.
+byte_count scratch_of(const parameter_layout& layout, const plan_request& m) {
+  std::size_t most = 0;
+  for (const auto& p : layout.parameters()) {
+    if (p.trained() && kind_for(m.rule.kind, p.form()) == update_kind::muon) {
+      const auto widened = m.model->gradients() == precision::bf16 ? p.elements * sizeof(float) : 0;
+      most = std::max(most, muon_scratch(matrix_size_of(p.form())) + widened);
+    }
+  }
+  return byte_count{most};
+}
+
 shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last) {
   const auto& layers = m.profile->layers;
   const bool is_last = last == layers.size();
@@ -65,7 +79,8 @@ shard_plan plan_shard(const plan_request& m, std::size_t first, std::size_t last
   for (std::size_t i = 0; i < moments.buffers(); ++i) {
     s.moments.push_back(moments.bytes(i));
   }
-  s.update_time = m.update.time_for(layout.state_elements());
+  s.update_time = m.update.time_for(work_of(layout, m.rule));
+  s.update_scratch = scratch_of(layout, m);
   s.input_spec = layers[first].input_spec;
   s.second_spec = is_last ? m.profile->target_spec : layers[last - 1].output_spec;
   s.input = s.input_spec.bytes();
@@ -147,6 +162,7 @@ model_plan plan_model(const plan_request& m, const cut_points& cuts) {
   plan.replicas = m.replicas;
   plan.waves = m.waves;
   plan.samples = m.profile->samples;
+  plan.update_threads = m.stepping.host_threads;
   plan.evaluation = {.micro_batches = m.evaluation, .round = std::min(m.micro_batches / m.replicas / m.waves * 4, longest_evaluation_visit)};
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     plan.shards.push_back(plan_shard(m, cuts[i], last_layer(cuts, i, m.profile->layers.size())));

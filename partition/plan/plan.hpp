@@ -45,7 +45,8 @@ struct shard_plan {
   std::optional<base_place> shared_base{};   ///< none: its own
   /// Then the base decides whether the shard counts as cached, else its other parameters.
   bool is_mostly_frozen() const noexcept { return base > parameters; }
-  std::vector<byte_count> moments{};   ///< host bytes of each moment buffer
+  std::vector<byte_count> moments{};  ///< host bytes of each moment buffer
+  byte_count update_scratch{};        ///< host bytes that a step on the host allocates for its time
   byte_count input;              ///< minibatch of shard 0, boundary activation of the others
   byte_count output;             ///< boundary activation; 0 for the last shard
   byte_count targets;            ///< last shard only
@@ -87,6 +88,7 @@ struct model_plan {
   std::uint32_t waves = 1;       ///< visits of a shard that add to one sum
   std::uint32_t first_trained = 0;   ///< shard; those below it have only frozen parameters (step_shape)
   std::int64_t samples = 0;      ///< per micro-batch
+  int update_threads = 1;        ///< of the host: so many shards of a run are stepped at a time
   evaluation_range evaluation;
   std::string profile;           ///< key in the plan's profiles; empty if it is not among them
   byte_count sufficient;         ///< smallest device memory (without reserve) on which it runs alone
@@ -131,7 +133,7 @@ struct plan_request {
   update_options rule{};         ///< it decides how large the moments are
   std::uint32_t evaluation = 0;  ///< micro-batches of an evaluation
   cut_rule cuts;
-  element_rate update{};         ///< of its update rule; zero if not known
+  update_rates update{};  ///< of its update rule; zero if not known
   /// What decides the frozen parameters of each layer, empty for layers that have none; no layers: no other model may
   /// share them.
   std::vector<std::string> base{};

@@ -33,7 +33,7 @@ struct device_stepping {
 };
 
 /// For `device` all pieces that can be updated there; for `automatic` none, because it is decided after the cut. With
-/// gradient clipping no piece can: the norm of the whole model comes first.
+/// gradient clipping no piece can: the norm of the whole model comes first; nor with a rule that is not elementwise.
 device_stepping stepping_of(const chain& model, optimizer_place place, const update_options& rule);
 
 /// Of one model that runs alone; times at speed 1.

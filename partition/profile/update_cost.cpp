@@ -1,5 +1,7 @@
 #include "partition/profile/update_cost.hpp"
 
+#include "models/optimizer/muon_update.hpp"
+#include "models/optimizer/parameter_rule.hpp"
 #include "models/optimizer/tensor_update.hpp"
 #include "partition/profile/profile.hpp"
 
@@ -7,6 +9,9 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros_ops.h>
 
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
 #include <vector>
 
 namespace hydra {
@@ -23,9 +28,9 @@ constexpr std::uint32_t repeats = 5;
 constexpr std::uint32_t steps_at_once = 16;
 
 /// The first one touches the pages.
-element_rate rate_of(std::vector<duration> times) {
+element_rate rate_of(std::vector<duration> times, std::size_t work = elements) {
   times.erase(times.begin());
-  return element_rate{static_cast<double>(elements) / seconds(median(std::move(times)))};
+  return element_rate{static_cast<double>(work) / seconds(median(std::move(times)))};
 }
 
 at::Tensor zeros(at::ScalarType type, const std::string& device) {
@@ -34,7 +39,9 @@ at::Tensor zeros(at::ScalarType type, const std::string& device) {
 
 }  // namespace
 
-element_rate measure_update(const update_options& rule, precision numbers) {
+namespace {
+
+element_rate measure_elements(const update_options& rule, precision numbers) {
   std::vector<float> parameters(elements), gradients(elements, 1e-3F), first(elements), second(elements);
   const bool in_blocks = rule.kind == update_kind::adamw8bit;
   const bool one = moment_buffers(rule) > 0 && !in_blocks, two = moment_buffers(rule) > 1 && !in_blocks;
@@ -59,6 +66,50 @@ element_rate measure_update(const update_options& rule, precision numbers) {
     times.push_back(steady_clock::now() - start);
   }
   return rate_of(std::move(times));
+}
+
+/// Its products take nearly all of the time.
+element_rate measure_products(const update_options& rule) {
+  constexpr std::size_t side = 512;
+  const matrix_size size{side, side};
+  std::vector<float> parameters(side * side), gradients(side * side), momentum(side * side);
+  std::ranges::generate(gradients, [i = 0]() mutable { return static_cast<float>(i++ % 7) - 3.0F; });
+  std::vector<duration> times;
+  for (std::uint32_t step = 0; step <= repeats; ++step) {
+    const auto start = steady_clock::now();
+    apply_update(rule, step, repeats + 1, 1.0F,
+                 {.parameters = parameters, .gradients = gradients, .first_moment = momentum, .second_moment = {}, .matrix = size});
+    times.push_back(steady_clock::now() - start);
+  }
+  return rate_of(std::move(times), muon_products(size));
+}
+
+update_rates measure_on_this_thread(const update_options& rule, precision numbers) {
+  if (rule.kind != update_kind::muon) {
+    return {.elements = measure_elements(rule, numbers)};
+  }
+  return {.elements = measure_elements(adamw({}), numbers), .products = measure_products(rule)};
+}
+
+}  // namespace
+
+update_rates measure_update(const update_options& rule, precision numbers) {
+  oneapi::tbb::task_arena one_thread(1);
+  return one_thread.execute([&] { return measure_on_this_thread(rule, numbers); });
+}
+
+update_work work_of(const parameter_layout& layout, const update_options& rule) {
+  update_work work{.elements = layout.state_elements()};
+  for (const auto& p : layout.parameters()) {
+    if (p.trained() && kind_for(rule.kind, p.form()) == update_kind::muon) {
+      work.products += muon_products(matrix_size_of(p.form()));
+    }
+  }
+  return work;
+}
+
+duration update_rates::time_for(const update_work& work) const noexcept {
+  return elements.time_for(work.elements) + products.time_for(work.products);
 }
 
 element_rate measure_update(const update_options& rule, precision numbers, const measurement_context& on) {

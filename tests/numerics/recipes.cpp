@@ -183,3 +183,63 @@ TEST_CASE("moments in 8 bits take less than half of the host memory of those in 
   CHECK(narrow_moments.value() * 2 < wide_moments.value());
   CHECK(difference(train_plain(c), train_spilled({c}, there), 0) == "");
 }
+
+namespace {
+
+/// Blocks of other sizes than multiples of what is computed at a time.
+exact_case muon_gpt(bool tied) {
+  auto rule = grouped(muon({.learning_rate = 2e-2, .adamw_learning_rate = 5e-3}));
+  rule.schedule = {.kind = schedule_kind::linear, .warmup = 2};
+  auto c = with(tiny_gpt(0.0, tied), rule);
+  c.chain = gpt2({.layers = 3, .width = 40, .heads = 2, .context = 6, .dropout = 0.1, .tied = tied});
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("muon has the bits of plain training, however a model is cut and run", "[recipes][muon]") {
+  for (const bool tied : {false, true}) {
+    auto c = muon_gpt(tied);
+    for (const double clip : {0.0, 0.05}) {
+      c.optimizer.clip_norm = clip;
+      const auto plain = train_plain(c);
+      for (const cut_points& cuts : {cut_points{0}, cut_points{0, 2}, cut_points{0, 1, 2, 3, 4}}) {
+        c.cuts = cuts;
+        INFO(fmt::format("tied {}, clip {}, {} shards", tied, clip, cuts.size()));
+        REQUIRE(difference(plain, train_spilled({c}, {.devices = devices(2)}), 0) == "");
+      }
+    }
+  }
+  auto c = muon_gpt(true);
+  c.replicas = c.waves = 2;
+  c.cuts = {0, 2, 4};
+  CHECK(difference(train_plain(c), train_spilled({c}, {.devices = devices(3)}), 0) == "");
+  c.replicas = c.waves = 1;
+  c.numbers = c.gradients = precision::bf16;
+  const run_options there{.devices = devices(2), .optimizer_on = optimizer_place::device};
+  CHECK(difference(train_plain(c), train_spilled({c}, there), 0) == "");
+}
+
+TEST_CASE("models under muon are interrupted and resumed with other cuts", "[recipes][muon]") {
+  auto c = muon_gpt(true);
+  c.cuts = {0, 2, 4};
+  run_options options{.devices = devices(2), .interrupt_at = 333};
+  options.checkpoint.every_steps = 1;
+  const auto resumed = train_in_parts({c}, options, [](std::size_t n, auto& all, run_options&) {
+    all[0].cuts = n % 2 == 1 ? cut_points{0, 1, 3} : cut_points{0, 2, 4};
+  });
+  CHECK(difference(train_plain(c), resumed, 0) == "");
+}
+
+TEST_CASE("under muon moments take little more than one value for each parameter, and stay on the host", "[recipes][muon]") {
+  auto c = muon_gpt(false), two = c;
+  c.cuts = two.cuts = {0, 1, 2, 3, 4};
+  two.optimizer.kind = update_kind::adamw;
+  const run_options there{.devices = devices(2), .optimizer_on = optimizer_place::device};
+  const auto plan = plan_of({c}, there).models.front(), of_two = plan_of({two}, there).models.front();
+  for (const std::size_t block : {1, 2, 3}) {
+    CHECK(plan.shards[block].moment_bytes() * 10 < of_two.shards[block].moment_bytes() * 6);
+    CHECK_FALSE(plan.shards[block].steps_on_device);
+    CHECK(plan.shards[block].update_time > plan.shards[0].update_time);
+  }
+}

@@ -337,7 +337,8 @@ void trainer::update(std::uint32_t step) {
                   .first_moment = l.first_moment,
                   .second_moment = l.second_moment,
                   .first_blocks = {l.first_codes, l.first_largest},
-                  .second_blocks = {l.second_codes, l.second_largest}});
+                  .second_blocks = {l.second_codes, l.second_largest},
+                  .matrix = matrix_size_of(l.place.form())});
   }
 }
 

@@ -28,6 +28,7 @@ __device__ void step(const update_constants& c, const update_pointers& at, std::
       lion_element(c.lion, p, g, at.first_moment[i]);
       break;
     case update_loop::blockwise_adamw:  // stepped on the host
+    case update_loop::muon:
       break;
   }
   at.parameters[i] = p;

@@ -30,8 +30,23 @@ struct blockwise_constants {
   float clip, b1, ob1, b2, ob2, decay, step, eps;
 };
 
-/// The element loop of a rule.
-enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd, lion, blockwise_adamw };
+/// Of whole matrices, which are stepped on the host only (models/optimizer/muon_update.hpp). `complement`: 1 - momentum.
+struct muon_constants {
+  float clip, complement, decay;
+  double rate;  ///< before it is adjusted to the matrix
+  bool nesterov, match_rms;
+};
+
+/// The loop of a rule: over elements, or over blocks or whole matrices on the host.
+enum class update_loop : std::uint8_t { adamw, plain_sgd, momentum_sgd, lion, blockwise_adamw, muon };
+
+/// True if each element is stepped on its own.
+constexpr bool is_elementwise(update_loop rule) noexcept {
+  return rule != update_loop::blockwise_adamw && rule != update_loop::muon;
+}
+
+/// True if a step needs all of a parameter.
+constexpr bool steps_whole(update_loop rule) noexcept { return rule == update_loop::muon; }
 
 /// Number of fp32 moments per parameter.
 constexpr int moments_of(update_loop rule) noexcept {
@@ -47,7 +62,9 @@ struct update_constants {
   adamw_constants adamw{};
   sgd_constants sgd{};
   lion_constants lion{};
-  blockwise_constants blockwise{};  ///< not passed on to devices
+  // Not passed on to devices:
+  blockwise_constants blockwise{};
+  muon_constants muon{};
 };
 
 /// The same as a list, which LibTorch's dispatcher can pass; doubles hold floats exactly.

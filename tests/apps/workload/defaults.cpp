@@ -165,6 +165,14 @@ void add_training(std::map<std::string, std::string>& all) {
   all["model.optimizer.sgd.nesterov"] = toml(descent.nesterov);
   all["model.optimizer.lion.weight_decay"] = toml(signs.weight_decay);
   all["model.optimizer.lion.betas"] = fmt::format("[{}, {}]", signs.beta1, signs.beta2);
+  const update_options matrices = muon({});
+  all["model.optimizer.muon.weight_decay"] = toml(matrices.weight_decay);
+  all["model.optimizer.muon.momentum"] = toml(matrices.momentum);
+  all["model.optimizer.muon.nesterov"] = toml(matrices.nesterov);
+  all["model.optimizer.muon.adjust_lr"] =
+      toml(matrices.adjustment == rate_adjustment::original ? "original" : "another");
+  all["model.optimizer.muon.betas"] = fmt::format("[{}, {}]", matrices.beta1, matrices.beta2);
+  all["model.optimizer.muon.eps"] = toml(matrices.eps);
   const learning_schedule rate;
   all["model.schedule.kind"] = toml(rate.kind == schedule_kind::constant ? "constant" : "another");
   all["model.schedule.warmup"] = toml(rate.warmup);

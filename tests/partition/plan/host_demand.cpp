@@ -55,6 +55,24 @@ TEST_CASE("all that the host needs is transferred but the moments") {
   }
 }
 
+TEST_CASE("the host's demand covers the scratch of as many of muon's steps as run at a time") {
+  const auto m = small_mlp({.layers = 4, .width = 64});
+  auto plan = cut_model(m, {.cuts = {0, 1, 2, 3, 4}, .samples = 4, .update = muon({})})->plan;
+  const byte_count each{3 * 64 * 64 * sizeof(float)};  // the direction, its products with itself, their polynomial
+  CHECK(plan.shards[0].update_scratch == byte_count{});
+  CHECK(plan.shards[1].update_scratch == each);
+  CHECK(plan.shards[4].update_scratch == byte_count{});
+  const auto demand_on = [&](int threads) {
+    plan.update_threads = threads;
+    return host_demand(std::vector{plan}, 1);
+  };
+  CHECK(demand_on(2) == demand_on(1) + each);
+  CHECK(demand_on(8) == demand_on(1) + each * 2);
+  const auto narrow =
+      cut_model(rounded(m, precision::bf16), {.cuts = {0, 1, 2, 3, 4}, .samples = 4, .update = muon({})})->plan;
+  CHECK(narrow.shards[1].update_scratch == each + byte_count{64 * 64 * sizeof(float)});  // of the widened gradient
+}
+
 TEST_CASE("gradients in bf16 are written back in half the bytes; nothing is kept for them") {
   const auto m = small_mlp({.layers = 3, .width = 64});
   const auto wide = cut_model(rounded(m), {.cuts = {0, 1, 2}, .samples = 4})->plan;
